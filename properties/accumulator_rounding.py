@@ -1,0 +1,42 @@
+"""How additions lose bits: nearest, toward zero, up, down, or truncation of what alignment shifts out.
+
+Valpey et al.'s point: truncation is not rounding toward zero; they part when the dropped bits have the
+other sign than the sum.
+"""
+
+from dataclasses import replace
+from itertools import combinations
+
+from tcsmt.investigate import Claim, Investigation
+from tcsmt.models import IeeeDotAdd, Model
+from tcsmt.query import Distinguished, Domain
+from tcsmt.rounding import ROUNDINGS
+
+CLAIMS = (
+    Claim(source="Fasi et al. 2020", section="3.1.3", statement="binary32 additions, rounded toward zero"),
+    Claim(source="Hickmann and Bradford 2019, by Valpey et al. 2025", section="4.2", statement="truncation"),
+    Claim(source="Valpey et al. 2025", section="4.2, Table 3", statement="truncation, not rounding toward zero"),
+)
+
+
+def investigate(ask: Investigation) -> str:
+    """Every pair of the five, on two terms: one product and c."""
+    unit = replace(ask.unit, k=1, n_fma=1)
+    wide = unit.c_format
+    hypotheses: dict[str, Model] = {"truncation": unit}
+    for mode in ("RNE", "RTZ", "RTP", "RTN"):
+        hypotheses[f"IEEE {mode}"] = IeeeDotAdd(
+            a_format=unit.a_format, b_format=unit.b_format, c_format=unit.c_format,
+            d_format=unit.d_format, k=1, sum_format="f32", rounding=ROUNDINGS[mode],
+            d_rounding=unit.rounding, nan=unit.nan_word,
+        )  # fmt: skip
+    apart = []
+    for one, two in combinations(hypotheses, 2):
+        verdict = ask.differ(
+            f"{one} against {two}", (one, hypotheses[one]), (two, hypotheses[two]), Domain(subnormals=False), lanes=()
+        )
+        if isinstance(verdict, Distinguished):
+            apart.append((one, two))
+    alike = [pair for pair in combinations(hypotheses, 2) if pair not in apart]
+    rest = f"; not told apart: {', '.join('/'.join(p) for p in alike)}" if alike else ""
+    return f"one product and c in {wide.name}: {len(apart)} of 10 pairs told apart{rest}"

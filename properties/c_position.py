@@ -1,0 +1,31 @@
+"""Where c enters: aligned with the products, added to their unrounded sum, or added last."""
+
+from dataclasses import replace
+from itertools import combinations
+
+from tcsmt.investigate import Claim, Investigation
+from tcsmt.query import Distinguished
+
+CLAIMS = (
+    Claim(
+        source="Khattak and Mikaitis 2025",
+        section="Table II",
+        statement="early everywhere; late (RNE) for FP8 through mma.sync on H100, H200 and B200",
+    ),
+    Claim(source="MMA-Sim 2025", section="III-C, III-F", statement="NVIDIA: aligned; CDNA3: added to the sum"),
+)
+
+
+def investigate(ask: Investigation) -> str:
+    """Every pair of the three."""
+    unit = ask.unit
+    told = []
+    for one, two in combinations(("aligned", "summed", "last"), 2):
+        verdict = ask.differ(
+            f"c {one} against c {two}",
+            (f"c {one}", replace(unit, c_position=one)),
+            (f"c {two}", replace(unit, c_position=two)),
+            lanes=(1, 2),
+        )
+        told.append(isinstance(verdict, Distinguished))
+    return f"c is {unit.c_position}; " + ("all three are told apart" if all(told) else "not all are told apart")

@@ -1,0 +1,50 @@
+"""Whether products are exact: rounded to the operands' format in any IEEE mode, against exact."""
+
+from tcsmt.investigate import Claim, Investigation
+from tcsmt.models import IeeeDotAdd
+from tcsmt.query import Distinguished, Domain, Question, Side
+from tcsmt.rounding import ROUNDINGS
+from tcsmt.terms import all_of, const
+
+CLAIMS = (
+    Claim(source="NVIDIA Volta whitepaper, by Valpey et al. 2025", section="4.1", statement="full precision product"),
+    Claim(source="Fasi et al. 2020", section="3.1.2", statement="products are exact"),
+    Claim(source="Valpey et al. 2025", section="4.1, Table 1", statement="products are exact"),
+)
+
+
+def investigate(ask: Investigation) -> str:
+    """One product, c = 0: an input at which every rounding of the product is wrong."""
+    unit = ask.unit
+    c = const(0, unit.c_format.width)
+    exact = IeeeDotAdd(
+        a_format=unit.a_format, b_format=unit.b_format, c_format=unit.c_format,
+        d_format=unit.d_format, k=1, sum_format=unit.d_format,
+    )  # fmt: skip
+    narrow = [
+        IeeeDotAdd(
+            a_format=unit.a_format, b_format=unit.b_format, c_format=unit.c_format,
+            d_format=unit.d_format, k=1, sum_format=unit.d_format,
+            product_format=unit.a_format if unit.a_format.has_infinity else "f16",
+            product_rounding=ROUNDINGS[mode],
+        )
+        for mode in ("RNE", "RTZ", "RTP", "RTN")
+    ]  # fmt: skip
+    a, b = unit.trace.a[:1], unit.trace.b[:1]
+    sides = [Side("exact product", exact, exact.apply(a, b, c))]
+    sides += [
+        Side(f"product rounded to {m.product_format.name if m.product_format else ''} by {m.product_rounding}", m, m.apply(a, b, c))
+        for m in narrow
+    ]
+    domain = Domain(subnormals=False).holds(exact, sides[0].trace)
+    differ = all_of(sides[0].trace.output.ne(side.trace.output) for side in sides[1:])
+    verdict = ask.ask(
+        Question(
+            title="one product, exact against rounded in each IEEE mode",
+            sides=tuple(sides), goal=domain & differ, domain=domain, domain_text="finite, no subnormals, c = 0",
+            formats={"a0": unit.a_format, "b0": unit.b_format},
+        )  # fmt: skip
+    )
+    if isinstance(verdict, Distinguished):
+        return "an exact product can be told from every rounded one"
+    return "no input tells: rounding a product to that format changes no result"

@@ -1,0 +1,24 @@
+"""Whether partial sums are normalised when they grow: all terms positive."""
+
+from dataclasses import replace
+
+from tcsmt.investigate import Claim, Investigation
+from tcsmt.query import Distinguished, Domain
+
+CLAIMS = (
+    Claim(source="Fasi et al. 2020", section="3.1.4", statement="only the final sum is normalised"),
+    Claim(source="Valpey et al. 2025", section="4.3, property 4", statement="intermediate sums are not normalised"),
+)
+
+
+def investigate(ask: Investigation) -> str:
+    """Once against after every addition, on positive inputs."""
+    unit = ask.unit
+    verdict = ask.differ(
+        "normalised once against after every addition, positive inputs",
+        ("normalised once", replace(unit, normalisation="once")),
+        ("normalised every time", replace(unit, normalisation="every")),
+        Domain(positive=True),
+        lanes=(2, 3),
+    )
+    return "it can be seen" if isinstance(verdict, Distinguished) else "it cannot be seen"

@@ -1,0 +1,26 @@
+"""Whether products are normalised before alignment: 1.5 * 1.5 against 1 * 2.25."""
+
+from dataclasses import replace
+
+from tcsmt.investigate import Claim, Investigation
+from tcsmt.query import Distinguished
+
+CLAIMS = (
+    Claim(source="Valpey et al. 2025", section="Algorithm 1", statement="products are FP32 numbers: normalised"),
+    Claim(source="Khattak and Mikaitis 2025", section="IV-A1", statement="products are not normalised"),
+    Claim(source="MMA-Sim 2025", section="III-C", statement="products are not normalised"),
+)
+
+
+def investigate(ask: Investigation) -> str:
+    """One question: the two behaviours."""
+    unit = ask.unit
+    verdict = ask.differ(
+        "unnormalised against normalised products",
+        ("unnormalised products", replace(unit, products="unnormalised")),
+        ("normalised products", replace(unit, products="normalised")),
+        lanes=(1, 2),
+    )
+    if isinstance(verdict, Distinguished):
+        return f"they can be told apart; the unit's products are {unit.products}"
+    return "they cannot be told apart on this unit"

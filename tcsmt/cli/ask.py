@@ -1,0 +1,155 @@
+"""``tcsmt find``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from tcsmt.catalogue import Row, architecture_named, instruction_named, rows_of
+from tcsmt.discovery import LoadedProperty, load
+from tcsmt.errors import TcsmtError
+from tcsmt.files import replace_text
+from tcsmt.investigate import Finding, Investigation, Report
+from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
+from tcsmt.solvers.run import CHOICES, Settings
+
+folders_option = click.option(
+    "--properties",
+    "folders",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="A folder with property modules of your own (may be repeated).",
+)
+
+
+@click.command()
+@click.option("--property", "name", required=True, help="What to ask; see `tcsmt properties`.")
+@click.option("--arch", required=True, help="Architecture, sm_XX or GPU, such as volta or h200.")
+@click.option("--instruction", help="Instruction, or a part that only one has; see `tcsmt models`.")
+@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
+@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
+@click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
+@click.option("--confirm", is_flag=True, help="Have a second solver check every proof.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--output", type=click.Path(path_type=Path), help="Write the JSON report here as it grows.")
+@click.option("--dump-smt", type=click.Path(path_type=Path), help="Write the SMT-LIB scripts here.")
+@folders_option
+def find(
+    name: str,
+    arch: str,
+    instruction: str | None,
+    solver: str,
+    timeout: float,
+    memory: int,
+    confirm: bool,
+    as_json: bool,
+    output: Path | None,
+    dump_smt: Path | None,
+    folders: tuple[Path, ...],
+) -> None:
+    """Ask a property of a unit: a witness, or a proof that there is none.
+
+    Exit code: 0 answered, 2 usage error, 3 some question stayed unknown.
+    """
+    settings = Settings(solver, timeout, memory)
+    prop = load(name, folders)
+    row = choose_row(prop, arch, instruction)
+    ask = Investigation(row, Solving(settings, confirm=confirm, dump=dump_smt))
+
+    def save(finding: Finding) -> None:
+        if output is not None:
+            partial = Report(name, prop.about.title, prop.claims, row, tuple(ask.findings), "")
+            replace_text(output, json.dumps(partial.as_json(), indent=1, ensure_ascii=False) + "\n")
+
+    ask.progress = save
+    report = prop.investigate(ask)
+    text = json.dumps(report.as_json(), indent=1, ensure_ascii=False)
+    if output is not None:
+        replace_text(output, text + "\n")
+    click.echo(text if as_json else report_text(report))
+    sys.exit(3 if report.unknown else 0)
+
+
+def choose_row(prop: LoadedProperty, arch: str, instruction: str | None) -> Row:
+    """The named instruction, or the architecture's first one to which the property applies."""
+    if instruction is not None:
+        return instruction_named(arch, instruction)
+    rows = rows_of(arch)
+    for row in rows:
+        if not prop.objection(row):
+            return row
+    reasons = "; ".join(dict.fromkeys(prop.objection(row) for row in rows))
+    raise TcsmtError(f"{prop.about.name} applies to no instruction of {architecture_named(arch)}: {reasons}")
+
+
+def report_text(report: Report) -> str:
+    """The report for people."""
+    row = report.row
+    measured = f" ({', '.join(row.measured)})" if row.measured else f" ({row.source})"
+    lines = [
+        f"{report.name}: {report.title}",
+        f"unit: {row.name}, evidence: {row.evidence}{measured}",
+        "",
+    ]
+    for finding in report.findings:
+        lines += [*finding_lines(finding), ""]
+    lines.append(f"answer: {report.conclusion}")
+    for claim in report.claims:
+        lines.append(f"  claimed: {claim.source}, {claim.section}: {claim.statement}")
+    return "\n".join(lines)
+
+
+def finding_lines(finding: Finding) -> list[str]:
+    """One finding for people: the verdict, the witness, both results, where they part."""
+    verdict = finding.verdict
+    title = f"* {finding.question.title}"
+    match verdict:
+        case Unknown():
+            return [title, f"  UNKNOWN: {verdict.reason}"]
+        case Equivalent():
+            if not verdict.solver:
+                return [title, "  EQUIVALENT: both sides are the same graph"]
+            where = f", at stage '{verdict.stage}'" if verdict.stage else ""
+            confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
+            by = f"{verdict.solver} {verdict.version}, {verdict.seconds:.3f} s"
+            return [title, f"  EQUIVALENT: proved by {by}{where}{confirmed}"]
+        case Distinguished():
+            by = f"{verdict.solver} {verdict.version}, {verdict.seconds:.3f} s, replayed"
+            return [title, f"  DISTINGUISHED by {by}", *_witness_lines(finding)]
+
+
+def _witness_lines(finding: Finding) -> list[str]:
+    lines = []
+    inputs = finding.inputs()
+    zeros = [n for n, v in inputs.items() if v["value"] == "0"]
+    for name, value in inputs.items():
+        if name not in zeros:
+            lines.append(f"    {name:>4} = {value['word']}  {value['value']:<24} {value['decimal']}")
+    if zeros:
+        lines.append(f"    {_ranges(zeros)} = 0")
+    for result in finding.results():
+        mark = "  <- the catalogue's model" if result["side"] in finding.supported else ""
+        lines.append(
+            f"    {result['side']}: {result['word']}  {result['value']}  {result['decimal']}{mark}"
+        )
+    parting = finding.parting()
+    if parting is not None:
+        stage, left, right = parting.values()
+        lines.append(f"    they part at '{stage}': {left}  |  {right}")
+    return lines
+
+
+def _ranges(names: list[str]) -> str:
+    """``a1..a3, b1..b3, c`` for a list of input names."""
+    parts: list[list[str]] = []
+    for name in names:
+        previous = parts[-1][-1] if parts else ""
+        follows = previous[1:].isdigit() and name == f"{previous[0]}{int(previous[1:]) + 1}"
+        if follows:
+            parts[-1].append(name)
+        else:
+            parts.append([name])
+    return ", ".join(p[0] if len(p) == 1 else f"{p[0]}..{p[-1]}" for p in parts)

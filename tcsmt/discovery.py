@@ -1,0 +1,123 @@
+"""Find property modules: the ones that come with tcsmt, and those in a user's own folders."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from tcsmt.catalogue import Row
+from tcsmt.errors import TcsmtError, UnknownName
+from tcsmt.investigate import Claim, Investigation, Report
+from tcsmt.models import FusedDotAdd
+
+__all__ = ["Property", "load", "properties"]
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property module that is not loaded yet: its name, title and file."""
+
+    name: str
+    title: str
+    path: Path
+
+
+def shipped() -> Path:
+    """The folder of the shipped modules: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).parent
+    inside = package / "properties"
+    return inside if inside.is_dir() else package.parent / "properties"
+
+
+def properties(folders: Sequence[Path] = ()) -> dict[str, Property]:
+    """Every property by name; a module in a later folder replaces one of the same name."""
+    found: dict[str, Property] = {}
+    for folder in (shipped(), *folders):
+        if not folder.is_dir():
+            raise TcsmtError(f"no folder of property modules: {folder}")
+        for path in sorted(folder.glob("[!_]*.py")):
+            name = path.stem.replace("_", "-")
+            found[name] = Property(name, _title(path), path)
+    return dict(sorted(found.items()))
+
+
+def _title(path: Path) -> str:
+    try:
+        text = ast.get_docstring(ast.parse(path.read_text())) or ""
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise TcsmtError(f"{path}: {error}") from None
+    return text.partition("\n")[0]
+
+
+def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
+    """The property of that name. Raises :class:`tcsmt.errors.TcsmtError`."""
+    known = properties(folders)
+    if name not in known:
+        raise UnknownName("property", name, known)
+    found = known[name]
+    label = f"tcsmt_property_{found.path.stem}"
+    spec = importlib.util.spec_from_file_location(label, found.path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[label] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise TcsmtError(f"{found.path}: {_place(error, found.path)}{error!r}") from None
+    if not callable(getattr(module, "investigate", None)):
+        raise TcsmtError(f"{found.path}: a property module defines investigate(ask)")
+    return LoadedProperty(found, module)
+
+
+@dataclass(frozen=True)
+class LoadedProperty:
+    """A property module, ready to investigate catalogue rows."""
+
+    about: Property
+    module: ModuleType
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the literature claims."""
+        return tuple(getattr(self.module, "CLAIMS", ()))
+
+    def objection(self, row: Row) -> str:
+        """Why there is nothing to ask about the row; empty where there is."""
+        if not isinstance(row.model, FusedDotAdd):
+            return "the row is a reference of IEEE operations, not a unit"
+        applies = getattr(self.module, "applies", None)
+        return str(self._call(applies, row)) if applies else ""
+
+    def investigate(self, ask: Investigation) -> Report:
+        """Ask everything and report."""
+        objection = self.objection(ask.row)
+        if objection:
+            raise TcsmtError(f"{self.about.name} does not apply to {ask.row.name}: {objection}")
+        conclusion = self._call(self.module.investigate, ask)
+        return Report(
+            self.about.name, self.about.title, self.claims, ask.row, tuple(ask.findings), str(conclusion)
+        )
+
+    def _call(self, function: object, argument: object) -> object:
+        try:
+            return function(argument)  # type: ignore[operator]
+        except (TcsmtError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            raise TcsmtError(
+                f"{self.about.path}: {_place(error, self.about.path)}{type(error).__name__}: {error}"
+            ) from None
+
+
+def _place(error: Exception, path: Path) -> str:
+    trace, line = error.__traceback__, 0
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f"line {line}: " if line else ""

@@ -1,0 +1,105 @@
+"""IEEE 754 addition, multiplication, fused multiply-add and conversion, from the same stages.
+
+Every operation takes decoded numbers, aligns them with enough fraction bits and a sticky bit that
+the sum rounds as the exact one would, and rounds once. Their agreement with SMT-LIB's
+floating-point theory is proved in ``tests/test_ieee.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tcsmt import datapath as dp
+from tcsmt.datapath import Exponent, Fixed, Number
+from tcsmt.formats import Format
+from tcsmt.rounding import ROUNDINGS, Rounding
+from tcsmt.terms import FALSE, TRUE, Term, all_of, const
+
+__all__ = ["add", "convert", "exact_product", "exact_sum", "fma", "multiply"]
+
+_TRUNCATE = ROUNDINGS["RTZ"]
+
+
+def exact_product(x: Number, y: Number) -> Number:
+    """The exact product, normalised, so that its exponent is that of its leading bit (or one less)."""
+    return dp.multiply(dp.normalise_number(x), dp.normalise_number(y))
+
+
+def add(
+    x: Number,
+    y: Number,
+    fmt: Format,
+    rounding: Rounding,
+    *,
+    nan_word: int | None = None,
+    flush: bool = False,
+) -> Term:
+    """The word of x + y rounded once to ``fmt``; x and y may be exact products."""
+    terms = [_leading(x), _leading(y)]
+    lowest = min(t.exponent.low for t in terms)
+    terms = [replace(t, exponent=t.exponent.or_where(t.zero, lowest)) for t in terms]
+    # dropped bits lie below every rounding position: a shift that drops any leaves no cancellation
+    bits = max(fmt.fraction_bits, *(t.fraction_bits for t in terms)) + 4
+    top = dp.largest([t.exponent for t in terms])
+    aligned = [dp.align(t, top, bits, _TRUNCATE, sticky=True) for t in terms]
+    return _finish(dp.accumulate(aligned, bits + 6), terms, fmt, rounding, nan_word, flush)
+
+
+def fma(x: Number, y: Number, z: Number, fmt: Format, rounding: Rounding) -> Term:
+    """The word of x·y + z rounded once to ``fmt``."""
+    return add(exact_product(x, y), z, fmt, rounding)
+
+
+def convert(
+    x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None
+) -> Term:
+    """The word of x rounded to ``fmt``; x may be an exact product. Zeros keep their sign."""
+    word = x.significand.zext(x.significand.width + 1)
+    fixed = Fixed(x.sign.ite(-word, word), x.exponent, x.fraction_bits)
+    return _finish(fixed, [x], fmt, rounding, nan_word)
+
+
+def multiply(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
+    """The word of x·y rounded once to ``fmt``."""
+    return convert(exact_product(x, y), fmt, rounding)
+
+
+def exact_sum(terms: Sequence[Number], fmt: Format, rounding: Rounding) -> Term:
+    """The word of the exact sum of any number of terms, rounded once to ``fmt``."""
+    lowest = min(t.exponent.low - t.fraction_bits for t in terms)
+    highest = max(t.exponent.high + t.integer_bits for t in terms)
+    width = highest - lowest + 1 + len(terms).bit_length()
+    addends = []
+    for t in terms:
+        place = t.exponent.plus(-t.fraction_bits).within(lowest, highest)
+        word = t.significand.zext(width) << place.zext(width)
+        addends.append(Fixed(t.sign.ite(-word, word), Exponent.constant(lowest), 0))
+    return _finish(dp.accumulate(addends, width), terms, fmt, rounding, None)
+
+
+def _leading(x: Number) -> Number:
+    """Normalised, so that the exponent tells the size (products of normalised numbers are as they are)."""
+    return x if x.integer_bits > 1 else dp.normalise_number(x)
+
+
+def _finish(
+    fixed: Fixed,
+    terms: Sequence[Number],
+    fmt: Format,
+    rounding: Rounding,
+    nan_word: int | None,
+    flush: bool = False,
+) -> Term:
+    rounded = dp.normalise_sum(fixed)
+    magnitude = dp.round_to(fmt, rounded, rounding, flush=flush)
+    negative = all_of(t.sign for t in terms)
+    positive = all_of(~t.sign for t in terms)
+    down = TRUE if rounding.name == "RTN" else FALSE
+    zeros = all_of(t.zero for t in terms)
+    # an exact zero sum: zeros of one sign keep it; otherwise +0, or -0 when rounding down
+    zero_sign = (zeros & negative) | (down & ~(zeros & positive))
+    sign = rounded.magnitude.eq(0).ite(zero_sign, rounded.sign)
+    infinite, infinity_sign, nan = dp.special_cases(terms)
+    word = fmt.nan_word if nan_word is None else nan_word
+    return dp.encode(fmt, sign, magnitude, infinite, infinity_sign, nan, word or 0)

@@ -1,0 +1,204 @@
+"""What a property module is written with: claims, an investigation to ask in, and its report.
+
+A property module is a Python file. Its docstring's first line is the title; it defines
+
+    CLAIMS: tuple[Claim, ...]                     who claimed what, in which paper
+    def applies(row) -> str                       (optional) "" or why there is nothing to ask
+    def investigate(ask: Investigation) -> str    puts questions, returns the answer in a sentence
+
+and is found by its file name (``carry_bits.py`` is ``carry-bits``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tcsmt.catalogue import Row
+from tcsmt.explain import first_difference, steps
+from tcsmt.formats import Format
+from tcsmt.interpret.exact import evaluate
+from tcsmt.models import FusedDotAdd, Model
+from tcsmt.query import (
+    Distinguished,
+    Domain,
+    Equivalent,
+    Question,
+    Solving,
+    Unknown,
+    Verdict,
+    difference,
+)
+from tcsmt.terms import Term
+
+__all__ = ["Claim", "Finding", "Investigation", "Report", "one_block"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A published statement about the property."""
+
+    source: str
+    section: str
+    statement: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A question and its verdict; for a witness, which sides the catalogue's model agrees with."""
+
+    question: Question
+    verdict: Verdict
+    supported: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The finding as plain data (documented in README, "JSON")."""
+        verdict = self.verdict
+        data: dict[str, Any] = {"question": self.question.title, "domain": self.question.domain_text}
+        match verdict:
+            case Distinguished():
+                data |= {"verdict": "distinguished", **_solver(verdict), "inputs": self.inputs()}
+                data["results"] = self.results()
+                data["parts_at"] = self.parting()
+                data["supported"] = list(self.supported)
+            case Equivalent():
+                data |= {"verdict": "equivalent", **_solver(verdict), "stage": verdict.stage}
+                data |= {"scripts": list(verdict.scripts), "confirmed": verdict.confirmed}
+            case Unknown():
+                data |= {"verdict": "unknown", "reason": verdict.reason, "seconds": verdict.seconds}
+        return data
+
+    def inputs(self) -> dict[str, dict[str, str]]:
+        """Each input of the witness: word and exact value."""
+        assert isinstance(self.verdict, Distinguished)
+        formats = self.question.formats
+        return {n: shown(formats[n], word) for n, word in self.verdict.values.items()}
+
+    def results(self) -> list[dict[str, str]]:
+        """What each side computes on the witness."""
+        assert isinstance(self.verdict, Distinguished)
+        words = evaluate([s.trace.output for s in self.question.sides], self.verdict.values)
+        sides = zip(self.question.sides, words, strict=True)
+        return [{"side": side.label, **shown(side.format, word)} for side, word in sides]
+
+    def parting(self) -> dict[str, str] | None:
+        """The first stage at which two sides part."""
+        if not isinstance(self.verdict, Distinguished) or len(self.question.sides) != 2:
+            return None
+        values = self.verdict.values
+        pair = first_difference(*(steps(s.trace, values) for s in self.question.sides))
+        if pair is None:
+            return None
+        labels = [side.label for side in self.question.sides]
+        return {"stage": pair[0].name, labels[0]: pair[0].text, labels[1]: pair[1].text}
+
+
+def shown(fmt: Format, word: int) -> dict[str, str]:
+    """A word in hexadecimal, its exact value and its decimal value."""
+    exact = fmt.describe(word)
+    finite = not (fmt.is_nan(word) or fmt.is_infinite(word))
+    decimal = f"{float(fmt.value(word)):.9g}" if finite else exact
+    return {"word": fmt.hex(word), "value": exact, "decimal": decimal, "format": fmt.name}
+
+
+def _solver(verdict: Distinguished | Equivalent) -> dict[str, Any]:
+    return {
+        "solver": verdict.solver, "version": verdict.version, "seconds": round(verdict.seconds, 4)
+    }  # fmt: skip
+
+
+def one_block(model: Model) -> Model:
+    """One fused sum of the unit by itself: k = N_FMA, c aligned as usual.
+
+    On hardware the other lanes are zero; a zero block passes the result on unchanged.
+    """
+    if isinstance(model, FusedDotAdd):
+        return replace(model, k=model.n_fma, interleave=0)
+    return model
+
+
+@dataclass
+class Investigation:
+    """Where a property module asks: the catalogue row, and the solvers."""
+
+    row: Row
+    solving: Solving
+    progress: Callable[[Finding], None] = lambda finding: None
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def unit(self) -> FusedDotAdd:
+        """The row's model, one fused sum of it."""
+        model = one_block(self.row.model)
+        assert isinstance(model, FusedDotAdd)
+        return model
+
+    def ask(self, question: Question) -> Verdict:
+        """The verdict on a question; it becomes a finding of the report."""
+        verdict = self.solving.verdict(question)
+        supported: tuple[str, ...] = ()
+        if isinstance(verdict, Distinguished):
+            supported = _supported(self.row, question, verdict)
+        finding = Finding(question, verdict, supported)
+        self.findings.append(finding)
+        self.progress(finding)
+        return verdict
+
+    def differ(
+        self,
+        title: str,
+        left: tuple[str, Model],
+        right: tuple[str, Model],
+        domain: Domain | None = None,
+        *,
+        lanes: tuple[int, ...] = (2,),
+        also: Sequence[Term] = (),
+    ) -> Verdict:
+        """Do two models differ? See :func:`tcsmt.query.difference`."""
+        return self.ask(difference(title, left, right, domain, lanes=lanes, also=also))
+
+
+@dataclass(frozen=True)
+class Report:
+    """An answered property: the findings in order and the conclusion."""
+
+    name: str
+    title: str
+    claims: tuple[Claim, ...]
+    row: Row
+    findings: tuple[Finding, ...]
+    conclusion: str
+
+    @property
+    def unknown(self) -> bool:
+        """Whether some question stayed without an answer."""
+        return any(isinstance(f.verdict, Unknown) for f in self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        row = self.row
+        return {
+            "property": self.name,
+            "title": self.title,
+            "architecture": row.architecture,
+            "instruction": row.instruction,
+            "evidence": row.evidence,
+            "measured": list(row.measured),
+            "conclusion": self.conclusion,
+            "findings": [finding.as_json() for finding in self.findings],
+            "claims": [vars(claim) for claim in self.claims],
+        }
+
+
+def _supported(row: Row, question: Question, verdict: Distinguished) -> tuple[str, ...]:
+    """The sides that give what the catalogue's model gives on the witness (other lanes zero)."""
+    formats = row.model.input_formats
+    same = all(n in formats and formats[n].width == f.width for n, f in question.formats.items())
+    output = row.model.d_format
+    if not same or any(side.format is not output for side in question.sides):
+        return ()
+    values = {name: verdict.values.get(name, 0) for name in formats}
+    roots = [row.model.trace.output, *(side.trace.output for side in question.sides)]
+    known, *given = evaluate(roots, values)
+    return tuple(s.label for s, w in zip(question.sides, given, strict=True) if w == known)

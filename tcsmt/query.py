@@ -1,0 +1,298 @@
+"""Questions put to solvers, and their verdicts.
+
+A question is a truth value over input words: "is there an input at which it holds?". A witness is
+replayed on the evaluator, made short, and only then shown; a proof records what was proved, where
+the two graphs were cut, and by which solver.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tcsmt.datapath import decode
+from tcsmt.errors import TcsmtError
+from tcsmt.formats import Format
+from tcsmt.interpret.exact import evaluate
+from tcsmt.interpret.smtlib import script
+from tcsmt.models import Model, Trace
+from tcsmt.solvers.run import SOLVERS, Answer, Settings, solve
+from tcsmt.terms import TRUE, Term, all_of, const, substitute, var, variables
+
+__all__ = [
+    "Distinguished",
+    "Domain",
+    "Equivalent",
+    "Question",
+    "Side",
+    "Solving",
+    "Unknown",
+    "Verdict",
+    "difference",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """Which inputs count.
+
+    finite: no NaN and no infinity. positive: no sign bit set. subnormals: subnormal inputs
+    allowed. c_zero: c is +0. exponents: unbiased exponents of the non-zero a and b, inclusive.
+    """
+
+    finite: bool = True
+    positive: bool = False
+    subnormals: bool = True
+    c_zero: bool = False
+    exponents: tuple[int, int] | None = None
+
+    def holds(self, model: Model, trace: Trace) -> Term:
+        """The truth value "these inputs lie in the domain"."""
+        conditions = [TRUE]
+        formats = [model.a_format] * model.k + [model.b_format] * model.k + [model.c_format]
+        for number, (term, fmt) in enumerate(zip(trace.inputs, formats, strict=True)):
+            x = decode(fmt, term)
+            if self.finite:
+                conditions += [~x.nan, ~x.infinite]
+            if self.positive and fmt.signed:
+                conditions.append(~x.sign)
+            if not self.subnormals and fmt.has_subnormals:
+                conditions.append(x.zero | x.significand[fmt.fraction_bits])
+            if self.exponents is not None and number < 2 * model.k:
+                low, high = (min(max(e, x.exponent.low), x.exponent.high) for e in self.exponents)
+                word = x.exponent.term
+                within = word.ule(high - x.exponent.low) & ~word.ult(low - x.exponent.low)
+                conditions.append(x.zero | within)
+        if self.c_zero:
+            conditions.append(trace.c.eq(0))
+        return all_of(conditions)
+
+    def __str__(self) -> str:
+        words = ["finite" if self.finite else "all words"]
+        words += ["positive"] if self.positive else []
+        words += [] if self.subnormals else ["no subnormals"]
+        words += ["c = 0"] if self.c_zero else []
+        words += [f"exponents {self.exponents[0]} to {self.exponents[1]}"] if self.exponents else []
+        return ", ".join(words)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One behaviour in a question: what it is called, its model, and the model on the inputs."""
+
+    label: str
+    model: Model
+    trace: Trace
+
+    @property
+    def format(self) -> Format:
+        """The format of its result."""
+        return self.model.d_format
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Is there an input at which ``goal`` is 1?
+
+    formats: of the input variables, by name. sides: the behaviours that a witness shows.
+    domain: the part of the goal that restricts inputs. lanes: numbers of products with which to
+    look for a witness first (the others zero), so that witnesses are short.
+    """
+
+    title: str
+    sides: tuple[Side, ...]
+    goal: Term
+    formats: Mapping[str, Format]
+    domain: Term = TRUE
+    domain_text: str = ""
+    lanes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distinguished:
+    """There is such an input. ``values``: the word of each input, by name."""
+
+    values: Mapping[str, int]
+    solver: str
+    version: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equivalent:
+    """There is none. ``stage``: where the graphs were cut (empty: nowhere).
+
+    ``scripts``: SHA-256 of each SMT-LIB script that was answered ``unsat``; none where both
+    graphs are the same. ``confirmed``: the second solver that agreed.
+    """
+
+    stage: str
+    scripts: tuple[str, ...]
+    solver: str
+    version: str
+    seconds: float
+    confirmed: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unknown:
+    """No answer, and why."""
+
+    reason: str
+    seconds: float
+
+
+Verdict = Distinguished | Equivalent | Unknown
+
+
+def difference(
+    title: str,
+    left: tuple[str, Model],
+    right: tuple[str, Model],
+    domain: Domain | None = None,
+    *,
+    lanes: tuple[int, ...] = (2,),
+    also: Sequence[Term] = (),
+) -> Question:
+    """Do two models differ on some input of the domain (and where the terms ``also`` hold)?
+
+    Raises :class:`tcsmt.errors.TcsmtError` where their words do not have the same widths.
+    """
+    domain = domain or Domain()
+    sides = tuple(Side(label, model, model.trace) for label, model in (left, right))
+    one, two = (side.model for side in sides)
+    for name in ("a_format", "b_format", "c_format", "d_format"):
+        widths = [getattr(model, name).width for model in (one, two)]
+        if widths[0] != widths[1]:
+            formats = " and ".join(getattr(model, name).name for model in (one, two))
+            raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: {name} is {formats}")
+    if one.k != two.k:
+        raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: k is {one.k} and {two.k}")
+    where = all_of([domain.holds(one, sides[0].trace), *also])
+    differ = sides[0].trace.output.ne(sides[1].trace.output)
+    return Question(
+        title=title, sides=sides, goal=where & differ, formats=one.input_formats, domain=where,
+        domain_text=str(domain), lanes=tuple(n for n in lanes if n < one.k),
+    )  # fmt: skip
+
+
+class Solving:
+    """Puts questions to solvers with one set of settings; keeps the scripts where asked to.
+
+    confirm: ask a second, independent solver about every proof. dump: file for the scripts (the
+    second and later ones get a number before the suffix).
+    """
+
+    def __init__(
+        self, settings: Settings | None = None, *, confirm: bool = False, dump: Path | None = None
+    ) -> None:
+        self.settings = settings or Settings()
+        self.confirm = confirm
+        self.dump = dump
+        self._dumped = itertools.count(1)
+
+    def verdict(self, question: Question) -> Verdict:
+        """The verdict: a replayed, shortened witness, a proof, or the reason for neither."""
+        if question.goal.value == 0:
+            return Equivalent(stage="whole graph", scripts=(), solver="", version="", seconds=0.0)
+        spent = 0.0
+        for lanes in question.lanes:
+            few = _only_lanes(question, lanes)
+            if few.value is None:
+                answer = self._ask(few)
+                spent += answer.seconds
+                if answer.answer == "sat":
+                    return self._witness(question, answer, spent)
+        for stage, differ in _cuts(question):
+            answer = self._ask(question.domain & differ)
+            spent += answer.seconds
+            if answer.answer == "unsat":
+                return self._proof(stage, question.domain & differ, answer, spent)
+            if answer.answer == "sat" and _holds(question, answer.values):
+                return self._witness(question, answer, spent)
+        answer = self._ask(question.goal)
+        spent += answer.seconds
+        match answer.answer:
+            case "sat":
+                return self._witness(question, answer, spent)
+            case "unsat":
+                return self._proof("", question.goal, answer, spent)
+            case _:
+                return Unknown(reason=answer.reason, seconds=spent)
+
+    def _ask(self, goal: Term) -> Answer:
+        if goal.value is not None:
+            return Answer("sat" if goal.value else "unsat", "simplifier")
+        text = script(goal)
+        if self.dump is not None:
+            number = next(self._dumped)
+            stem = self.dump.stem if number == 1 else f"{self.dump.stem}-{number}"
+            try:
+                self.dump.with_name(stem + self.dump.suffix).write_text(text)
+            except OSError as error:
+                raise TcsmtError(f"cannot write {self.dump}: {error.strerror}") from None
+        return solve(text, self.settings)
+
+    def _witness(self, question: Question, answer: Answer, spent: float) -> Verdict:
+        from tcsmt.shorten import shorten
+
+        values = {name: answer.values.get(name, 0) for name in question.formats}
+        if not _holds(question, values):
+            reason = f"{answer.solver} {answer.version} gave a model that does not replay"
+            return Unknown(reason=reason, seconds=spent)
+        return Distinguished(
+            values=shorten(question.goal, question.formats, values),
+            solver=answer.solver, version=answer.version, seconds=spent,
+        )  # fmt: skip
+
+    def _proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent:
+        text = script(goal) if goal.value is None else ""
+        scripts = (hashlib.sha256(text.encode()).hexdigest(),) if text else ()
+        proof = Equivalent(
+            stage=stage, scripts=scripts, solver=answer.solver, version=answer.version, seconds=spent
+        )
+        if not (self.confirm and text):
+            return proof
+        for name in SOLVERS:
+            if name != answer.solver:
+                second = solve(text, replace(self.settings, solver=name))
+                if second.answer == "unsat":
+                    return replace(proof, confirmed=f"{name} {second.version}")
+        return proof
+
+
+def _holds(question: Question, values: Mapping[str, int]) -> bool:
+    complete = {name: values.get(name, 0) for name in question.formats}
+    return bool(evaluate([question.goal], complete)[0])
+
+
+def _only_lanes(question: Question, lanes: int) -> Term:
+    """The goal with every product beyond the first ``lanes`` zero."""
+    zero = {
+        v: const(0, v.width)
+        for v in variables([question.goal])
+        if str(v.data)[1:].isdigit() and int(str(v.data)[1:]) >= lanes
+    }
+    return substitute([question.goal], zero)[0]
+
+
+def _cuts(question: Question) -> Iterator[tuple[str, Term]]:
+    """Stages at which it is enough to compare two models, the latest first, and "they differ" there.
+
+    Enough means: with the stage's value replaced by one free variable on both sides, what follows
+    is the same graph on both sides. The check is by construction, not by trust.
+    """
+    if len(question.sides) != 2:
+        return
+    left, right = (side.trace for side in question.sides)
+    named = {stage.name: stage.term for stage in right.stages}
+    for stage in reversed(left.stages):
+        one, two = stage.term, named.get(stage.name)
+        if two is None or one is two or one is left.output or one.width != two.width:
+            continue
+        cut = var(f"cut {stage.name}", one.width)
+        if substitute([left.output], {one: cut})[0] is substitute([right.output], {two: cut})[0]:
+            yield stage.name, one.ne(two)

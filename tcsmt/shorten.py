@@ -1,0 +1,115 @@
+"""Make a witness short: fewer non-zero lanes, shorter significands, exponents near zero.
+
+Candidates are simpler inputs; those that keep the goal true, by the evaluator, replace the
+witness. No solver takes part, so a shortened witness is a replayed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from tcsmt.formats import Format
+from tcsmt.interpret.arrays import Program, storage
+from tcsmt.terms import Term
+
+__all__ = ["shorten"]
+
+_ROUNDS = 40
+
+
+def shorten(goal: Term, formats: Mapping[str, Format], values: Mapping[str, int]) -> dict[str, int]:
+    """A witness of ``goal`` that no single simplification makes shorter."""
+    program = Program([goal])
+    best = dict(values)
+    for _ in range(_ROUNDS):
+        cost = _cost(formats, best)
+        tries = [t for t in _simpler(formats, best) if _cost(formats, t) < cost]
+        if not tries:
+            break
+        columns = {
+            name: np.array([t[name] for t in tries], dtype=storage(fmt.width))
+            for name, fmt in formats.items()
+        }
+        holds = program.run(columns)[0]
+        good = [t for t, ok in zip(tries, holds, strict=True) if ok]
+        if not good:
+            break
+        best = min(good, key=lambda t: _cost(formats, t))
+    return best
+
+
+def _cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> tuple[int, int, int, int]:
+    """Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs."""
+    lanes, bits, distance, signs = 0, 0, 0, 0
+    for name, fmt in formats.items():
+        word = values[name]
+        sign, field, fraction = fmt.fields(word)
+        signs += sign + (word & ((1 << fmt.ignored_low_bits) - 1)).bit_count()
+        if field or fraction:
+            lanes += 1
+            distance += abs(field - fmt.bias)
+            if fraction:
+                bits += fmt.fraction_bits - ((fraction & -fraction).bit_length() - 1)
+    return lanes, bits, distance, signs
+
+
+def _simpler(formats: Mapping[str, Format], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    lanes = sorted({name[1:] for name in formats if name[1:].isdigit()}, key=int)
+    pairs = [[f"a{i}", f"b{i}"] for i in lanes if f"a{i}" in formats]
+    for names in [*pairs, *([name] for name in formats)]:
+        yield {**values, **dict.fromkeys(names, 0)}
+    if pairs:
+        for kept in pairs:  # every product alike, or like another one
+            for other in pairs:
+                copy = {new: values[old] for new, old in zip(other, kept, strict=True)}
+                yield {**values, **copy}
+            alike = {new: values[old] for p in pairs for new, old in zip(p, kept, strict=True)}
+            yield {**values, **alike}
+    for name, fmt in formats.items():
+        for word in _simpler_words(fmt, values[name]):
+            yield {**values, name: word}
+    for x, y in pairs:  # move a factor of two from one factor to the other
+        for step in (-4, -1, 1, 4):
+            moved = {x: _scaled(formats[x], values[x], step), y: _scaled(formats[y], values[y], -step)}
+            if None not in moved.values():
+                yield {**values, **moved}  # type: ignore[dict-item]
+    for step in (-64, -16, -4, -2, -1, 1, 2, 4, 16, 64):  # scale everything
+        for side in "ab":
+            scaled = {
+                name: _scaled(fmt, values[name], step)
+                for name, fmt in formats.items()
+                if name[0] == side or name[0] == "c"
+            }
+            if None not in scaled.values():
+                yield {**values, **scaled}  # type: ignore[dict-item]
+
+
+def _simpler_words(fmt: Format, word: int) -> Iterator[int]:
+    sign, _, fraction = fmt.fields(word)
+    if sign:
+        yield word & ~(1 << fmt.sign_bit)
+    low = fmt.ignored_low_bits
+    yield word >> low << low
+    for bit in range(fmt.fraction_bits):
+        if fraction >> bit & 1:
+            yield word & ~(1 << (bit + low))
+            yield word & ~(((2 << bit) - 1) << low)
+    if fraction:
+        yield word & ~(((1 << fmt.fraction_bits) - 1) << low)
+    for step in (-16, -8, -4, -2, -1, 1, 2, 4, 8, 16):
+        scaled = _scaled(fmt, word, step)
+        if scaled is not None:
+            yield scaled
+
+
+def _scaled(fmt: Format, word: int, step: int) -> int | None:
+    """The word times 2^step, zero as it is; None where the result is no normal number."""
+    _, field, fraction = fmt.fields(word)
+    if not field and not fraction:
+        return word
+    if not (0 < field and 0 < field + step <= fmt.largest_finite_field) or fmt.is_nan(word):
+        return None
+    moved = word + (step << (fmt.fraction_bits + fmt.ignored_low_bits))
+    return None if fmt.is_nan(moved) else moved

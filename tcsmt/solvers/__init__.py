@@ -1,0 +1,1 @@
+"""SMT solvers behind one interface: SMT-LIB text in, an answer out, each in a process of its own."""

@@ -1,0 +1,116 @@
+"""The process in which one solver answers one script: ``python child.py SOLVER MEMORY_MIB``.
+
+Reads an SMT-LIB script (ending before ``(check-sat)``) from standard input and writes one line of JSON:
+``answer`` (sat, unsat, unknown), ``values`` by variable, ``seconds``, ``version``, ``reason``. It is
+run as a file, so that it imports the solver and nothing of this package.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Sequence
+
+Reply = dict[str, object]
+
+
+def bitwuzla(text: str, names: Sequence[str]) -> Reply:
+    """Bitwuzla, through its SMT-LIB parser."""
+    import bitwuzla as library
+
+    options = library.Options()
+    options.set(library.Option.PRODUCE_MODELS, True)
+    parser = library.Parser(library.TermManager(), options)
+    parser.parse(text, True, False)
+    solver = parser.bitwuzla()
+    start = time.perf_counter()
+    answer = str(solver.check_sat()).lower()
+    seconds = time.perf_counter() - start
+    values = {}
+    if answer == "sat":
+        for name in names:
+            value = solver.get_value(parser.parse_term(name))
+            boolean = value.sort().is_bool()
+            values[name] = int(value.value()) if boolean else int(value.value(2), 2)
+    version = getattr(library, "__version__", "") or _installed("bitwuzla")
+    return {"answer": answer, "values": values, "seconds": seconds, "version": version}
+
+
+def z3(text: str, names: Sequence[str]) -> Reply:
+    """Z3, through its SMT-LIB parser."""
+    import z3 as library
+
+    solver = library.SolverFor("QF_BV")
+    solver.from_string(text)
+    start = time.perf_counter()
+    answer = str(solver.check())
+    seconds = time.perf_counter() - start
+    values = {}
+    if answer == "sat":
+        model = solver.model()
+        for declaration in model.decls():
+            value = model[declaration]
+            boolean = library.is_bool(value)
+            values[declaration.name()] = int(library.is_true(value)) if boolean else value.as_long()
+    reason = solver.reason_unknown() if answer == "unknown" else ""
+    version = library.get_version_string()
+    return {"answer": answer, "values": values, "seconds": seconds, "version": version, "reason": reason}
+
+
+def cvc5(text: str, names: Sequence[str]) -> Reply:
+    """cvc5, with eager bit-blasting, through its SMT-LIB parser."""
+    import cvc5 as library
+
+    manager = library.TermManager()
+    solver = library.Solver(manager)
+    solver.setOption("produce-models", "true")
+    solver.setOption("bitblast", "eager")
+    parser = library.InputParser(solver)
+    parser.setStringInput(library.InputLanguage.SMT_LIB_2_6, text, "query")
+    symbols = parser.getSymbolManager()
+    while not (command := parser.nextCommand()).isNull():
+        command.invoke(solver, symbols)
+    start = time.perf_counter()
+    result = solver.checkSat()
+    seconds = time.perf_counter() - start
+    answer = "sat" if result.isSat() else "unsat" if result.isUnsat() else "unknown"
+    values = {}
+    if answer == "sat":
+        for term in symbols.getDeclaredTerms():
+            value = solver.getValue(term)
+            boolean = value.isBooleanValue()
+            number = int(value.getBooleanValue()) if boolean else int(value.getBitVectorValue(10))
+            values[term.getSymbol()] = number
+    reason = str(result.getUnknownExplanation()) if answer == "unknown" else ""
+    version = _installed("cvc5")
+    return {"answer": answer, "values": values, "seconds": seconds, "version": version, "reason": reason}
+
+
+def _installed(package: str) -> str:
+    from importlib.metadata import version
+
+    return version(package)
+
+
+def main() -> None:
+    """Answer the script on standard input."""
+    name, memory = sys.argv[1], int(sys.argv[2])
+    limit = memory << 20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    text = sys.stdin.read()
+    names = [line.split()[1] for line in text.splitlines() if line.startswith("(declare-const ")]
+    try:
+        reply = {"bitwuzla": bitwuzla, "z3": z3, "cvc5": cvc5}[name](text, names)
+    except ImportError as error:
+        reply = {"answer": "unknown", "reason": f"{name} is not installed ({error})"}
+    except MemoryError:
+        reply = {"answer": "unknown", "reason": f"out of memory ({memory} MiB)"}
+    except Exception as error:
+        reply = {"answer": "unknown", "reason": f"{name} failed: {error}"}
+    print(json.dumps(reply), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Between what users hold (arrays, text, numbers) and the raw words that units take."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tcsmt.errors import TcsmtError
+from tcsmt.formats import Format
+
+__all__ = ["dtype_of", "from_words", "to_word", "to_words"]
+
+_NUMPY = {"f16": "float16", "f32": "float32", "f64": "float64"}
+_ML_DTYPES = {
+    "bf16": "bfloat16",
+    "e5m2": "float8_e5m2",
+    "e4m3": "float8_e4m3fn",
+    "e4m3fnuz": "float8_e4m3fnuz",
+    "e5m2fnuz": "float8_e5m2fnuz",
+    "e3m2": "float6_e3m2fn",
+    "e2m3": "float6_e2m3fn",
+    "e2m1": "float4_e2m1fn",
+    "ue8m0": "float8_e8m0fnu",
+}
+_HEX_FLOAT = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?")
+
+
+def dtype_of(fmt: Format) -> np.dtype[Any]:
+    """The dtype whose elements are stored as the format's words (tf32: float32; ue4m3: uint8)."""
+    if fmt.name in _NUMPY:
+        return np.dtype(_NUMPY[fmt.name])
+    if fmt.name in _ML_DTYPES:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
+    return np.dtype({"tf32": np.float32}.get(fmt.name, np.uint8))
+
+
+def unsigned(fmt: Format) -> np.dtype[Any]:
+    """The smallest unsigned integer dtype that holds the format's words."""
+    for size in (8, 16, 32):
+        if fmt.width <= size:
+            return np.dtype(f"uint{size}")
+    return np.dtype(np.uint64)
+
+
+def to_words(fmt: Format, values: Any, name: str) -> np.ndarray[Any, np.dtype[Any]]:
+    """Raw words of an array: the format's own dtype, unsigned words, or float32/float64 values.
+
+    Values of another float type must be representable. ``name`` is what errors call the array.
+    Raises :class:`tcsmt.errors.TcsmtError`.
+    """
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        values = np.from_dlpack(values)
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise TcsmtError(f"{name}: no array ({error})") from None
+    own = dtype_of(fmt)
+    if array.dtype == own and own.kind != "u":
+        return array.view(unsigned(fmt))
+    if array.dtype.kind == "u":
+        if array.size and int(array.max()) >> fmt.width:
+            where = int(np.argmax(array.reshape(-1) >> np.uint64(fmt.width) != 0))
+            raise TcsmtError(
+                f"{name}[{where}] = {int(array.reshape(-1)[where]):#x}: a word of {fmt.name} has "
+                f"{fmt.width} bits"
+            )
+        return array.astype(unsigned(fmt))
+    if array.dtype in (np.float32, np.float64, np.float16):
+        wide = array.astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if fmt.name == "tf32":
+                narrow = wide.astype(np.float32)
+            elif own.kind == "u":
+                raise TcsmtError(f"{name}: {fmt.name} is given as unsigned words")
+            else:
+                narrow = wide.astype(own)
+            same = (narrow.astype(np.float64) == wide) | (np.isnan(wide) & np.isnan(narrow.astype(np.float64)))
+        if not same.all():
+            where = int(np.argmin(same.reshape(-1)))
+            raise TcsmtError(
+                f"{name}[{where}] = {wide.reshape(-1)[where]!r} is no {fmt.name} number; round it "
+                f"first, or give {fmt.name} words"
+            )
+        return narrow.view(unsigned(fmt))
+    allowed = f"{own.name}, unsigned words of {fmt.width} bits, float32 or float64"
+    raise TcsmtError(f"{name} has dtype {array.dtype}: allowed for {fmt.name} is {allowed}")
+
+
+def from_words(fmt: Format, words: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
+    """Words as an array of the format's dtype."""
+    return words.astype(unsigned(fmt)).view(dtype_of(fmt))
+
+
+def to_word(fmt: Format, text: str) -> int:
+    """The word that a text stands for.
+
+    ``0x3c00`` or exactly the format's number of hex digits (two or more): the word itself. A
+    decimal number or a C99 hex float (``0x1.8p-3``): that value, which the format must hold
+    exactly. ``inf``, ``nan``.
+    Raises :class:`tcsmt.errors.TcsmtError`.
+    """
+    given = text.strip()
+    lower = given.lower()
+    bare = len(lower) == fmt.hex_digits and all(ch in "0123456789abcdef" for ch in lower)
+    if (lower.startswith("0x") and "p" not in lower and "." not in lower) or (bare and len(lower) > 1):
+        try:
+            word = int(lower, 16)
+        except ValueError:
+            raise TcsmtError(f"{given!r} is no hexadecimal word") from None
+        if word >> fmt.width:
+            raise TcsmtError(f"{given!r}: a word of {fmt.name} has {fmt.width} bits")
+        return word
+    negative = lower.startswith("-")
+    magnitude = lower.removeprefix("-" if negative else "+")
+    if magnitude in ("inf", "infinity") and fmt.has_infinity:
+        return fmt.infinity_word | negative << fmt.sign_bit
+    if magnitude == "nan" and fmt.nan_word is not None:
+        return fmt.nan_word
+    try:
+        value = _number(lower)
+    except (ValueError, ZeroDivisionError):
+        raise TcsmtError(
+            f"{given!r} is neither a {fmt.name} word in hexadecimal ({fmt.hex_digits} digits) nor a "
+            "decimal or C99 hexadecimal number"
+        ) from None
+    if value == 0 and negative and fmt.has_negative_zero:
+        return 1 << fmt.sign_bit
+    try:
+        if value == 0 and negative:
+            raise ValueError("no negative zero")
+        return fmt.word(value)
+    except ValueError:
+        raise TcsmtError(f"{given!r} is not representable in {fmt.name}") from None
+
+
+def _number(text: str) -> Fraction:
+    parts = _HEX_FLOAT.fullmatch(text)
+    if parts is None:
+        return Fraction(text)
+    sign, whole, fraction, exponent = parts.groups(default="")
+    value = Fraction(int(whole + fraction, 16), 16 ** len(fraction))
+    return (-value if sign == "-" else value) * Fraction(2) ** int(exponent or "0")
