@@ -8,9 +8,17 @@ from tcsmt.query import Distinguished, Domain, Equivalent, Question, Side
 from tcsmt.rounding import ROUNDINGS
 
 CLAIMS = (
-    Claim(source="Fasi et al. 2020", section="3.1.2", statement="no fixed order: from the largest on"),
-    Claim(source="Valpey et al. 2025", section="4.3, property 3", statement="the result does not depend on the order"),
-    Claim(source="MMA-Sim 2025", section="III-C, step 4", statement="the sum is exact after alignment"),
+    Claim(
+        source="Fasi et al. 2020", section="3.1.2", statement="no fixed order: from the largest on"
+    ),
+    Claim(
+        source="Valpey et al. 2025",
+        section="4.3, property 3",
+        statement="the result does not depend on the order",
+    ),
+    Claim(
+        source="MMA-Sim 2025", section="III-C, step 4", statement="the sum is exact after alignment"
+    ),
 )
 
 
@@ -34,10 +42,18 @@ def investigate(ask: Investigation) -> str:
         Question(
             title=f"the unit, {unit.n_fma} lanes in order against in reverse",
             sides=(Side("in order", unit, trace), Side("in reverse", unit, reversed_lanes)),
-            goal=trace.output.ne(reversed_lanes.output), formats=unit.input_formats, domain_text="all words",
+            goal=trace.output.ne(reversed_lanes.output),
+            formats=unit.input_formats,
+            domain_text="all words",
         )  # fmt: skip
     )
-    parts = ["IEEE sums depend on the order" if isinstance(sums, Distinguished) else "IEEE sums: no difference"]
+    parts = [
+        "IEEE sums depend on the order"
+        if isinstance(sums, Distinguished)
+        else "IEEE sums: no difference"
+    ]
     if isinstance(same, Equivalent):
-        parts.append("the fused sum does not: both graphs are the same (sum and maximum are symmetric)")
+        parts.append(
+            "the fused sum does not: both graphs are the same (sum and maximum are symmetric)"
+        )
     return "; ".join(parts)

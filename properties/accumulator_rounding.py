@@ -13,9 +13,21 @@ from tcsmt.query import Distinguished, Domain
 from tcsmt.rounding import ROUNDINGS
 
 CLAIMS = (
-    Claim(source="Fasi et al. 2020", section="3.1.3", statement="binary32 additions, rounded toward zero"),
-    Claim(source="Hickmann and Bradford 2019, by Valpey et al. 2025", section="4.2", statement="truncation"),
-    Claim(source="Valpey et al. 2025", section="4.2, Table 3", statement="truncation, not rounding toward zero"),
+    Claim(
+        source="Fasi et al. 2020",
+        section="3.1.3",
+        statement="binary32 additions, rounded toward zero",
+    ),
+    Claim(
+        source="Hickmann and Bradford 2019, by Valpey et al. 2025",
+        section="4.2",
+        statement="truncation",
+    ),
+    Claim(
+        source="Valpey et al. 2025",
+        section="4.2, Table 3",
+        statement="truncation, not rounding toward zero",
+    ),
 )
 
 
@@ -33,7 +45,11 @@ def investigate(ask: Investigation) -> str:
     apart = []
     for one, two in combinations(hypotheses, 2):
         verdict = ask.differ(
-            f"{one} against {two}", (one, hypotheses[one]), (two, hypotheses[two]), Domain(subnormals=False), lanes=()
+            f"{one} against {two}",
+            (one, hypotheses[one]),
+            (two, hypotheses[two]),
+            Domain(subnormals=False),
+            lanes=(),
         )
         if isinstance(verdict, Distinguished):
             apart.append((one, two))

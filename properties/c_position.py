@@ -12,7 +12,11 @@ CLAIMS = (
         section="Table II",
         statement="early everywhere; late (RNE) for FP8 through mma.sync on H100, H200 and B200",
     ),
-    Claim(source="MMA-Sim 2025", section="III-C, III-F", statement="NVIDIA: aligned; CDNA3: added to the sum"),
+    Claim(
+        source="MMA-Sim 2025",
+        section="III-C, III-F",
+        statement="NVIDIA: aligned; CDNA3: added to the sum",
+    ),
 )
 
 
@@ -28,4 +32,6 @@ def investigate(ask: Investigation) -> str:
             lanes=(1, 2),
         )
         told.append(isinstance(verdict, Distinguished))
-    return f"c is {unit.c_position}; " + ("all three are told apart" if all(told) else "not all are told apart")
+    return f"c is {unit.c_position}; " + (
+        "all three are told apart" if all(told) else "not all are told apart"
+    )

@@ -10,7 +10,9 @@ from tcsmt.investigate import Claim, Investigation
 from tcsmt.query import Distinguished, Unknown
 
 CLAIMS = (
-    Claim(source="Fasi et al. 2020", section="3.1.4", statement="at least 2, most likely 3 (Volta)"),
+    Claim(
+        source="Fasi et al. 2020", section="3.1.4", statement="at least 2, most likely 3 (Volta)"
+    ),
     Claim(
         source="Valpey et al. 2025",
         section="4.3",
@@ -34,6 +36,7 @@ def investigate(ask: Investigation) -> str:
             (f"{bits} carry bits", few),
             (f"{bits + 1} carry bits", more),
             lanes=(),
+            alike=bits < unit.enough_carry_bits,
         )
         if isinstance(verdict, Unknown):
             return f"unknown whether {bits} carry bits are enough"

@@ -7,7 +7,11 @@ from tcsmt.rounding import ROUNDINGS
 from tcsmt.terms import all_of, const
 
 CLAIMS = (
-    Claim(source="NVIDIA Volta whitepaper, by Valpey et al. 2025", section="4.1", statement="full precision product"),
+    Claim(
+        source="NVIDIA Volta whitepaper, by Valpey et al. 2025",
+        section="4.1",
+        statement="full precision product",
+    ),
     Claim(source="Fasi et al. 2020", section="3.1.2", statement="products are exact"),
     Claim(source="Valpey et al. 2025", section="4.1, Table 1", statement="products are exact"),
 )
@@ -33,7 +37,11 @@ def investigate(ask: Investigation) -> str:
     a, b = unit.trace.a[:1], unit.trace.b[:1]
     sides = [Side("exact product", exact, exact.apply(a, b, c))]
     sides += [
-        Side(f"product rounded to {m.product_format.name if m.product_format else ''} by {m.product_rounding}", m, m.apply(a, b, c))
+        Side(
+            f"product rounded to {m.product_format.name if m.product_format else ''} by {m.product_rounding}",
+            m,
+            m.apply(a, b, c),
+        )
         for m in narrow
     ]
     domain = Domain(subnormals=False).holds(exact, sides[0].trace)
@@ -41,7 +49,10 @@ def investigate(ask: Investigation) -> str:
     verdict = ask.ask(
         Question(
             title="one product, exact against rounded in each IEEE mode",
-            sides=tuple(sides), goal=domain & differ, domain=domain, domain_text="finite, no subnormals, c = 0",
+            sides=tuple(sides),
+            goal=domain & differ,
+            domain=domain,
+            domain_text="finite, no subnormals, c = 0",
             formats={"a0": unit.a_format, "b0": unit.b_format},
         )  # fmt: skip
     )

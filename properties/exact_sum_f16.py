@@ -14,9 +14,17 @@ from tcsmt.rounding import ROUNDINGS
 from tcsmt.terms import all_of, const
 
 CLAIMS = (
-    Claim(source="NVIDIA PTX ISA, by Valpey et al. 2025", section="4.1", statement="at least half precision"),
+    Claim(
+        source="NVIDIA PTX ISA, by Valpey et al. 2025",
+        section="4.1",
+        statement="at least half precision",
+    ),
     Claim(source="Valpey et al. 2025", section="4.1, property 1", statement="single precision"),
-    Claim(source="Fasi et al. 2020", section="3.1.2", statement="products are held exactly in FP16 mode too"),
+    Claim(
+        source="Fasi et al. 2020",
+        section="3.1.2",
+        statement="products are held exactly in FP16 mode too",
+    ),
 )
 
 
@@ -36,7 +44,10 @@ def investigate(ask: Investigation) -> str:
     wide = IeeeDotAdd(**shape, k=2, sum_format=f32, c_first=False)
     narrow = IeeeDotAdd(**shape, k=2, sum_format=f16, product_format=f16, c_first=False)
     a, b, c = unit.trace.a[:2], unit.trace.b[:2], const(0, 16)
-    sides = (Side("FP32 sum", wide, wide.apply(a, b, c)), Side("FP16 products and sum", narrow, narrow.apply(a, b, c)))
+    sides = (
+        Side("FP32 sum", wide, wide.apply(a, b, c)),
+        Side("FP16 products and sum", narrow, narrow.apply(a, b, c)),
+    )
     domain = Domain().holds(wide, sides[0].trace)
     products = [exact_product(decode(f16, x), decode(f16, y)) for x, y in zip(a, b, strict=True)]
     toward, up = ROUNDINGS["RTZ"], ROUNDINGS["RA"]
@@ -49,7 +60,10 @@ def investigate(ask: Investigation) -> str:
     verdict = ask.ask(
         Question(
             title="products not in FP16, their sum in FP16: FP32 against FP16 accumulation",
-            sides=sides, goal=where & differ, domain=where, domain_text="finite, c = 0",
+            sides=sides,
+            goal=where & differ,
+            domain=where,
+            domain_text="finite, c = 0",
             formats=dict.fromkeys(("a0", "a1", "b0", "b1"), f16),
         )  # fmt: skip
     )

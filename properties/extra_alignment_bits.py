@@ -5,13 +5,18 @@ F counts bits below the binary point of the largest exponent; n_eab = F - 23.
 
 from dataclasses import replace
 
-from tcsmt.datapath import decode
 from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished, Domain, Equivalent
+from tcsmt.models import FusedDotAdd
+from tcsmt.query import Distinguished, Domain, Equivalent, Question, Side
+from tcsmt.terms import any_of, const
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.4, 3.2", statement="none on V100, one on T4"),
-    Claim(source="Valpey et al. 2025", section="4.3", statement="none on Volta and Turing, one on Ampere"),
+    Claim(
+        source="Valpey et al. 2025",
+        section="4.3",
+        statement="none on Volta and Turing, one on Ampere",
+    ),
     Claim(
         source="Khattak and Mikaitis 2025",
         section="Table II",
@@ -27,7 +32,9 @@ def investigate(ask: Investigation) -> str:
     f = unit.fraction_bits
     seen = []
     for bits in (f - 1, f):
-        few, more = (replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1))
+        few, more = (
+            replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1)
+        )
         verdict = ask.differ(
             f"F = {bits} against {bits + 1} (n_eab {bits - 23} against {bits - 22})",
             (f"F = {bits}", few),
@@ -35,20 +42,34 @@ def investigate(ask: Investigation) -> str:
             lanes=(2, 3),
         )
         seen.append(isinstance(verdict, Distinguished))
-    a, b = (decode(fmt, term) for fmt, term in ((unit.a_format, unit.trace.a[0]), (unit.b_format, unit.trace.b[0])))
-    top = max(a.exponent.high + b.exponent.high, unit.zero_exponent or 0)
-    most = top - (a.exponent.low + b.exponent.low) + a.fraction_bits + b.fraction_bits
-    if most <= 126:
-        exact, more = (replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (most, most + 1))
-        verdict = ask.differ(
-            f"F = {most} against {most + 1}, c = 0: every bit of every product is kept",
-            (f"F = {most}", exact),
-            (f"F = {most + 1}", more),
-            Domain(c_zero=True),
-            lanes=(),
-        )
-        limit = f"; with c = 0 no more than F = {most} can be seen" * isinstance(verdict, Equivalent)
-    else:
-        limit = f"; every product is exact only from F = {most} on"
+    verdict = ask.ask(_nothing_lost(unit))
+    most = _exact_from(unit)
+    limit = f"; with c = 0 no bit beyond F = {most} can be seen" * isinstance(verdict, Equivalent)
     told = "both neighbours are told apart" if all(seen) else "not every neighbour is told apart"
     return f"the unit keeps F = {f} bits (n_eab = {f - 23}); {told}{limit}"
+
+
+def _exact_from(unit: FusedDotAdd) -> int:
+    """The F with which no bit of any finite product is ever shifted out of a sum with c = 0."""
+    formats = (unit.a_format, unit.b_format)
+    highest = max(sum(f.e_max for f in formats), unit.zero_exponent or 0)
+    return highest - sum(f.e_min for f in formats) + sum(f.fraction_bits for f in formats)
+
+
+def _nothing_lost(unit: FusedDotAdd) -> Question:
+    """With c = 0 and that F, does one more bit change any aligned product?"""
+    most = _exact_from(unit)
+    models = [replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (most, most + 1)]
+    sides = tuple(Side(f"F = {m.fraction_bits}", m, m.trace) for m in models)
+    aligned = [[s.term for s in m.trace.stages if s.name.startswith("aligned")] for m in models]
+    lost = any_of(x.concat(const(0, 1)).ne(y) for x, y in zip(*aligned, strict=True))
+    domain = Domain(c_zero=True)
+    where = domain.holds(unit, unit.trace)
+    return Question(
+        title=f"F = {most} against {most + 1}, c = 0: is an aligned product another number?",
+        sides=sides,
+        goal=where & lost,
+        formats=unit.input_formats,
+        domain=where,
+        domain_text=str(domain),
+    )

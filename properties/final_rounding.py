@@ -9,16 +9,30 @@ from tcsmt.query import Distinguished, Unknown, difference
 from tcsmt.rounding import ROUNDINGS
 
 CLAIMS = (
-    Claim(source="Fasi et al. 2020", section="3.1.3, 3.1.4", statement="FP32: toward zero; FP16: to nearest"),
-    Claim(source="Valpey et al. 2025", section="4.2, property 2", statement="FP16: to nearest, in hardware"),
-    Claim(source="Khattak and Mikaitis 2025", section="Table II", statement="FP32: truncation; FP16: RNE"),
+    Claim(
+        source="Fasi et al. 2020",
+        section="3.1.3, 3.1.4",
+        statement="FP32: toward zero; FP16: to nearest",
+    ),
+    Claim(
+        source="Valpey et al. 2025",
+        section="4.2, property 2",
+        statement="FP16: to nearest, in hardware",
+    ),
+    Claim(
+        source="Khattak and Mikaitis 2025",
+        section="Table II",
+        statement="FP32: truncation; FP16: RNE",
+    ),
 )
 
 
 def investigate(ask: Investigation) -> str:
     """A witness for each pair that no earlier witness tells apart."""
     unit = ask.unit
-    models = {name: replace(unit, rounding=mode, overflow="infinity") for name, mode in ROUNDINGS.items()}
+    models = {
+        name: replace(unit, rounding=mode, overflow="infinity") for name, mode in ROUNDINGS.items()
+    }
     outputs = [model.trace.output for model in models.values()]
     apart: set[frozenset[str]] = set()
     same, unknown = [], []
@@ -34,11 +48,17 @@ def investigate(ask: Investigation) -> str:
             unknown.append(f"{one}/{two}")
         elif isinstance(verdict, Distinguished):
             words = dict(zip(models, evaluate(outputs, verdict.values), strict=True))
-            apart |= {frozenset(pair) for pair in combinations(models, 2) if words[pair[0]] != words[pair[1]]}
+            apart |= {
+                frozenset(pair)
+                for pair in combinations(models, 2)
+                if words[pair[0]] != words[pair[1]]
+            }
         else:
             same.append(f"{one}/{two}")
     pairs = len(models) * (len(models) - 1) // 2
-    parts = [f"{len(apart)} of {pairs} pairs told apart by {len(ask.findings) - len(same) - len(unknown)} inputs"]
+    parts = [
+        f"{len(apart)} of {pairs} pairs told apart by {len(ask.findings) - len(same) - len(unknown)} inputs"
+    ]
     parts += [f"no input tells {', '.join(same)}"] if same else []
     parts += [f"open: {', '.join(unknown)}"] if unknown else []
     return f"the unit rounds by {unit.rounding}; " + "; ".join(parts)

@@ -25,8 +25,12 @@ def investigate(ask: Investigation) -> str:
         Question(
             title="positive inputs, c < c': d > d'",
             sides=(Side("with c", unit, low), Side("with larger c", unit, high)),
-            goal=where & high.output.ult(low.output), domain=where, domain_text=f"{domain}, c < larger_c",
-            formats={**unit.input_formats, "larger_c": unit.c_format}, lanes=(2, 3),
+            goal=where & high.output.ult(low.output),
+            domain=where,
+            domain_text=f"{domain}, c < larger_c",
+            formats={**unit.input_formats, "larger_c": unit.c_format},
+            lanes=(3,),
+            alike=True,
         )  # fmt: skip
     )
     if isinstance(verdict, Unknown):

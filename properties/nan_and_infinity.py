@@ -14,7 +14,11 @@ CLAIMS = (
         section="III-C, step 1",
         statement="NaN, Inf*0 and Inf-Inf give 0x7FFFFFFF (FP32) or 0x7FFF (FP16); an infinity wins otherwise",
     ),
-    Claim(source="Valpey et al. 2025", section="Algorithm 1, 2b", statement="NaN, or infinities of different signs: NaN"),
+    Claim(
+        source="Valpey et al. 2025",
+        section="Algorithm 1, 2b",
+        statement="NaN, or infinities of different signs: NaN",
+    ),
 )
 
 
@@ -44,7 +48,9 @@ def investigate(ask: Investigation) -> str:
         also=[special],
         lanes=(),
     )
-    parts = ["the NaN's word can be seen" if isinstance(word, Distinguished) else "no NaN can arise"]
+    parts = [
+        "the NaN's word can be seen" if isinstance(word, Distinguished) else "no NaN can arise"
+    ]
     if isinstance(rules, Equivalent):
         parts.append("apart from it special inputs give what IEEE 754 gives (proved)")
     return "; ".join(parts)

@@ -7,7 +7,11 @@ from tcsmt.query import Distinguished, Domain
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.4", statement="only the final sum is normalised"),
-    Claim(source="Valpey et al. 2025", section="4.3, property 4", statement="intermediate sums are not normalised"),
+    Claim(
+        source="Valpey et al. 2025",
+        section="4.3, property 4",
+        statement="intermediate sums are not normalised",
+    ),
 )
 
 

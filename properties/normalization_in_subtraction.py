@@ -6,7 +6,11 @@ from tcsmt.investigate import Claim, Investigation
 from tcsmt.query import Distinguished
 
 CLAIMS = (
-    Claim(source="Fasi et al. 2020", section="3.1.4", statement="differences are not normalised either"),
+    Claim(
+        source="Fasi et al. 2020",
+        section="3.1.4",
+        statement="differences are not normalised either",
+    ),
 )
 
 
@@ -31,4 +35,3 @@ def investigate(ask: Investigation) -> str:
         lanes=(2, 3),
     )
     return "it can be seen" if isinstance(verdict, Distinguished) else "it cannot be seen"
-

@@ -7,7 +7,11 @@ from tcsmt.investigate import Claim, Investigation
 from tcsmt.query import Distinguished
 
 CLAIMS = (
-    Claim(source="MMA-Sim 2025", section="III-C, step 5", statement="infinity, although FP32 results are truncated"),
+    Claim(
+        source="MMA-Sim 2025",
+        section="III-C, step 5",
+        statement="infinity, although FP32 results are truncated",
+    ),
 )
 
 

@@ -6,8 +6,14 @@ from tcsmt.investigate import Claim, Investigation
 from tcsmt.query import Distinguished
 
 CLAIMS = (
-    Claim(source="Valpey et al. 2025", section="Algorithm 1", statement="products are FP32 numbers: normalised"),
-    Claim(source="Khattak and Mikaitis 2025", section="IV-A1", statement="products are not normalised"),
+    Claim(
+        source="Valpey et al. 2025",
+        section="Algorithm 1",
+        statement="products are FP32 numbers: normalised",
+    ),
+    Claim(
+        source="Khattak and Mikaitis 2025", section="IV-A1", statement="products are not normalised"
+    ),
     Claim(source="MMA-Sim 2025", section="III-C", statement="products are not normalised"),
 )
 

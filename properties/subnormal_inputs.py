@@ -7,7 +7,11 @@ from tcsmt.query import Distinguished
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.1", statement="supported, in a, b and c"),
-    Claim(source="Khattak and Mikaitis 2025", section="Table II, note", statement="supported in and out"),
+    Claim(
+        source="Khattak and Mikaitis 2025",
+        section="Table II, note",
+        statement="supported in and out",
+    ),
 )
 
 

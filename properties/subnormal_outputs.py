@@ -6,8 +6,16 @@ from tcsmt.investigate import Claim, Investigation
 from tcsmt.query import Distinguished, Domain
 
 CLAIMS = (
-    Claim(source="Fasi et al. 2020", section="3.1.1", statement="returned; FP32 ones cannot arise from FP16 products"),
-    Claim(source="Khattak and Mikaitis 2025", section="Table II, note", statement="supported in and out"),
+    Claim(
+        source="Fasi et al. 2020",
+        section="3.1.1",
+        statement="returned; FP32 ones cannot arise from FP16 products",
+    ),
+    Claim(
+        source="Khattak and Mikaitis 2025",
+        section="Table II, note",
+        statement="supported in and out",
+    ),
 )
 
 
@@ -20,9 +28,14 @@ def investigate(ask: Investigation) -> str:
     )
     any_input = ask.differ("a subnormal result", *pair, lanes=(1,))
     normal = ask.differ(
-        "a subnormal result of normal inputs, c = 0", *pair, Domain(subnormals=False, c_zero=True), lanes=(1, 2)
+        "a subnormal result of normal inputs, c = 0",
+        *pair,
+        Domain(subnormals=False, c_zero=True),
+        lanes=(1, 2),
     )
-    parts = ["a flush can be seen" if isinstance(any_input, Distinguished) else "a flush cannot be seen"]
+    parts = [
+        "a flush can be seen" if isinstance(any_input, Distinguished) else "a flush cannot be seen"
+    ]
     if not isinstance(normal, Distinguished):
         parts.append("normal a and b with c = 0 give no subnormal result")
     return "; ".join(parts)

@@ -2,11 +2,15 @@
 
 from dataclasses import replace
 
+from tcsmt.datapath import decode
 from tcsmt.investigate import Claim, Investigation
 from tcsmt.query import Distinguished, Unknown
+from tcsmt.terms import all_of
 
 CLAIMS = (
-    Claim(source="MMA-Sim 2025, as first published", section="III-C", statement="-126 for FP32 output"),
+    Claim(
+        source="MMA-Sim 2025, as first published", section="III-C", statement="-126 for FP32 output"
+    ),
     Claim(
         source="mmasim 2.1.1",
         section="zero exponent table",
@@ -21,15 +25,25 @@ def investigate(ask: Investigation) -> str:
     own = unit.zero_exponent
     assert own is not None
     told, same, open_ = [], [], []
+    # only where every term is zero may the maxima differ without a trace in the result
+    products = [s.term.eq(0) for s in unit.trace.stages if s.name.startswith("product")]
+    all_zero = all_of([*products, decode(unit.c_format, unit.trace.c).significand.eq(0)])
     for other in (own - 1, own + 1, unit.d_format.e_min, None):
         name = "the fields' own" if other is None else str(other)
         verdict = ask.differ(
             f"zero exponent {own} against {name}",
             (f"zero exponent {own}", unit),
             (f"zero exponent {name}", replace(unit, zero_exponent=other)),
-            lanes=(1, 2),
+            lanes=(2,),
+            cases=(all_zero,),
         )
-        kind = told if isinstance(verdict, Distinguished) else open_ if isinstance(verdict, Unknown) else same
+        kind = (
+            told
+            if isinstance(verdict, Distinguished)
+            else open_
+            if isinstance(verdict, Unknown)
+            else same
+        )
         kind.append(name)
     parts = [f"{own}"]
     parts += [f"told apart from {', '.join(told)}"] if told else []

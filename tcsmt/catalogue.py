@@ -99,9 +99,7 @@ FP8 = ("e4m3", "e5m2")
 F8F6F4 = ("e5m2", "e4m3", "e3m2", "e2m3", "e2m1")
 
 
-def _fused(
-    unit: Unit, k: int, a: str, b: str, c: str, d: str, **changes: object
-) -> FusedDotAdd:
+def _fused(unit: Unit, k: int, a: str, b: str, c: str, d: str, **changes: object) -> FusedDotAdd:
     lanes = unit.block_bytes // _BYTES.get(a, 1)
     narrow = unit.fraction_bits < FORMATS["f16"].precision + 3 and d == "f32"
     parameters: dict[str, object] = {
@@ -260,7 +258,9 @@ def _claims(accepted: dict[str, Row]) -> Iterator[Row]:
     section = f"{VALPEY}, Algorithm 1"
     normalised: dict[str, object] = {"products": "normalised", "zero_exponent": -126}
     for base in ("volta/mma.m8n8k4.f32.f16.f16.f32", "volta/mma.m8n8k4.f32.f16.f16.f16"):
-        yield claim(base, "valpey", section, "refuted", "normalises products before alignment", **normalised)
+        yield claim(
+            base, "valpey", section, "refuted", "normalises products before alignment", **normalised
+        )
     for d in ("f16",):
         yield claim(
             f"volta/mma.m8n8k4.{d}.f16.f16.{d}", "valpey", section, "refuted",

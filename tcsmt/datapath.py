@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tcsmt.formats import Format, Specials
-from tcsmt.rounding import ROUNDINGS, Rounding
+from tcsmt.rounding import Rounding
 from tcsmt.terms import FALSE, TRUE, Term, all_of, any_of, const, total, umax
 
 __all__ = [
@@ -52,11 +52,10 @@ class Exponent:
         width = _bits(high - low)
         return self.term.zext(max(width, self.term.width))[width - 1 : 0] + (self.low - low)
 
-    def or_where(self, condition: Term, value: int) -> Exponent:
-        """``value`` where the condition holds, else this exponent."""
-        low, high = min(self.low, value), max(self.high, value)
-        word = self.within(low, high)
-        return Exponent(condition.ite(const(value - low, word.width), word), low, high)
+    def or_where(self, condition: Term, other: Exponent) -> Exponent:
+        """``other`` where the condition holds, else this exponent."""
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        return Exponent(condition.ite(other.within(low, high), self.within(low, high)), low, high)
 
     def __add__(self, other: Exponent) -> Exponent:
         low, high = self.low + other.low, self.high + other.high
@@ -69,9 +68,9 @@ class Exponent:
         return self.within(low, high) - other.within(low, high)
 
 
-def largest(exponents: Sequence[Exponent]) -> Exponent:
-    """The maximum exponent."""
-    low = min(e.low for e in exponents)
+def largest(exponents: Sequence[Exponent], base: int = 0) -> Exponent:
+    """The maximum exponent, counted from ``base`` if that is below all of them."""
+    low = min(base, *(e.low for e in exponents))
     high = max(e.high for e in exponents)
     return Exponent(umax(*(e.within(low, high) for e in exponents)), low, high)
 
@@ -172,7 +171,7 @@ def multiply(a: Number, b: Number) -> Number:
 
 
 def normalise_number(x: Number) -> Number:
-    """The same value with the significand in [1, 2) (zero stays zero, its exponent is arbitrary)."""
+    """The same value with the significand in [1, 2); a zero stays zero and keeps its exponent."""
     shifted, zeros = leading_zeros(x.significand)
     width = x.significand.width
     low = x.exponent.low + x.integer_bits - width
@@ -180,9 +179,8 @@ def normalise_number(x: Number) -> Number:
     raised = x.exponent.plus(x.integer_bits - 1)
     lowered = raised.within(low, high)
     lowered = lowered - zeros.zext(max(lowered.width, zeros.width))[lowered.width - 1 : 0]
-    return replace(
-        x, exponent=Exponent(lowered, low, high), significand=shifted, fraction_bits=width - 1
-    )
+    exponent = Exponent(lowered, low, high).or_where(x.zero, x.exponent)
+    return replace(x, exponent=exponent, significand=shifted, fraction_bits=width - 1)
 
 
 def leading_zeros(word: Term) -> tuple[Term, Term]:
@@ -278,7 +276,9 @@ def round_to(
     leading = x.lsb.plus(width - 1)
     low, high = x.lsb.low, leading.high
     word = leading.within(low, high)
-    exponent = Exponent(word - zeros.zext(max(word.width, zeros.width))[word.width - 1 : 0], low, high)
+    exponent = Exponent(
+        word - zeros.zext(max(word.width, zeros.width))[word.width - 1 : 0], low, high
+    )
     precision = kept_bits + 1
     # one place below the kept ones, where a subnormal's first dropped bit can come to lie
     tail = max(0, precision + (low < fmt.e_min) - width)
@@ -332,7 +332,13 @@ def round_to(
 
 
 def encode(
-    fmt: Format, sign: Term, magnitude: Term, infinite: Term, infinity_sign: Term, nan: Term, nan_word: int
+    fmt: Format,
+    sign: Term,
+    magnitude: Term,
+    infinite: Term,
+    infinity_sign: Term,
+    nan: Term,
+    nan_word: int,
 ) -> Term:
     """The result's word: a NaN before an infinity before the finite value."""
     infinity = infinity_sign.concat(const(fmt.infinity_word, fmt.width - 1))

@@ -100,7 +100,12 @@ class LoadedProperty:
             raise TcsmtError(f"{self.about.name} does not apply to {ask.row.name}: {objection}")
         conclusion = self._call(self.module.investigate, ask)
         return Report(
-            self.about.name, self.about.title, self.claims, ask.row, tuple(ask.findings), str(conclusion)
+            self.about.name,
+            self.about.title,
+            self.claims,
+            ask.row,
+            tuple(ask.findings),
+            str(conclusion),
         )
 
     def _call(self, function: object, argument: object) -> object:

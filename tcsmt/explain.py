@@ -87,7 +87,7 @@ def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, object]:
         return f"{sign}inf", f"{sign}inf"
     exponent = known[x.exponent.term] + x.exponent.low
     if known[x.zero]:
-        return f"{sign}0 with exponent {exponent}", (0, exponent)
+        return f"{sign}0", 0
     significand = Fraction(known[x.significand], 1 << x.fraction_bits)
     digits = significand.denominator.bit_length() - 1
     scaled = significand.numerator * 10**digits // significand.denominator

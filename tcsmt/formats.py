@@ -120,7 +120,9 @@ class Format:
             return 1 << (self.width - 1)
         if self.specials is Specials.NONE:
             return None
-        quiet = 1 << (self.fraction_bits - 1) if self.has_infinity else (1 << self.fraction_bits) - 1
+        quiet = (
+            1 << (self.fraction_bits - 1) if self.has_infinity else (1 << self.fraction_bits) - 1
+        )
         field = (1 << self.exponent_bits) - 1
         return (field << self.fraction_bits | quiet) << self.ignored_low_bits
 
@@ -206,16 +208,14 @@ class Format:
         sign = "-" if self.fields(word)[0] else ""
         if self.is_infinite(word):
             return f"{sign}inf"
-        return sign + power_text(abs(self.value(word)), self.e_min)
+        return sign + power_text(abs(self.value(word)))
 
 
-def power_text(value: Fraction, e_min: int | None = None) -> str:
+def power_text(value: Fraction) -> str:
     """A non-negative dyadic value as ``significand·2^exponent`` (exact)."""
     if value == 0:
         return "0"
     exponent = value.numerator.bit_length() - value.denominator.bit_length()
-    if e_min is not None:
-        exponent = max(exponent, e_min)
     significand = value / Fraction(2) ** exponent
     digits = significand.denominator.bit_length() - 1
     scaled = significand.numerator * 10**digits // significand.denominator

@@ -14,7 +14,7 @@ from tcsmt import datapath as dp
 from tcsmt.datapath import Exponent, Fixed, Number
 from tcsmt.formats import Format
 from tcsmt.rounding import ROUNDINGS, Rounding
-from tcsmt.terms import FALSE, TRUE, Term, all_of, const
+from tcsmt.terms import FALSE, TRUE, Term, all_of
 
 __all__ = ["add", "convert", "exact_product", "exact_sum", "fma", "multiply"]
 
@@ -37,7 +37,7 @@ def add(
 ) -> Term:
     """The word of x + y rounded once to ``fmt``; x and y may be exact products."""
     terms = [_leading(x), _leading(y)]
-    lowest = min(t.exponent.low for t in terms)
+    lowest = Exponent.constant(min(t.exponent.low for t in terms))
     terms = [replace(t, exponent=t.exponent.or_where(t.zero, lowest)) for t in terms]
     # dropped bits lie below every rounding position: a shift that drops any leaves no cancellation
     bits = max(fmt.fraction_bits, *(t.fraction_bits for t in terms)) + 4
@@ -51,9 +51,7 @@ def fma(x: Number, y: Number, z: Number, fmt: Format, rounding: Rounding) -> Ter
     return add(exact_product(x, y), z, fmt, rounding)
 
 
-def convert(
-    x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None
-) -> Term:
+def convert(x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None) -> Term:
     """The word of x rounded to ``fmt``; x may be an exact product. Zeros keep their sign."""
     word = x.significand.zext(x.significand.width + 1)
     fixed = Fixed(x.sign.ite(-word, word), x.exponent, x.fraction_bits)

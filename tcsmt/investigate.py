@@ -11,7 +11,7 @@ and is found by its file name (``carry_bits.py`` is ``carry-bits``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,7 +30,6 @@ from tcsmt.query import (
     Verdict,
     difference,
 )
-from tcsmt.terms import Term
 
 __all__ = ["Claim", "Finding", "Investigation", "Report", "one_block"]
 
@@ -55,7 +54,10 @@ class Finding:
     def as_json(self) -> dict[str, Any]:
         """The finding as plain data (documented in README, "JSON")."""
         verdict = self.verdict
-        data: dict[str, Any] = {"question": self.question.title, "domain": self.question.domain_text}
+        data: dict[str, Any] = {
+            "question": self.question.title,
+            "domain": self.question.domain_text,
+        }
         match verdict:
             case Distinguished():
                 data |= {"verdict": "distinguished", **_solver(verdict), "inputs": self.inputs()}
@@ -151,12 +153,10 @@ class Investigation:
         left: tuple[str, Model],
         right: tuple[str, Model],
         domain: Domain | None = None,
-        *,
-        lanes: tuple[int, ...] = (2,),
-        also: Sequence[Term] = (),
+        **options: Any,
     ) -> Verdict:
-        """Do two models differ? See :func:`tcsmt.query.difference`."""
-        return self.ask(difference(title, left, right, domain, lanes=lanes, also=also))
+        """Do two models differ? Options as in :func:`tcsmt.query.difference`."""
+        return self.ask(difference(title, left, right, domain, **options))
 
 
 @dataclass(frozen=True)

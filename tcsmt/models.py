@@ -7,9 +7,10 @@ column of B and one word of C to one word of D. A variant is ``dataclasses.repla
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tcsmt import datapath as dp
@@ -76,14 +77,19 @@ class Model(ABC):
 
     def __post_init__(self) -> None:
         for one in fields(self):
+            kind, _, optional = str(one.type).partition(" | ")
+            if kind not in _KINDS:
+                continue
+            expected, allowed, named = _KINDS[kind]
             given = getattr(self, one.name)
-            if isinstance(given, str):
-                if one.type == "Format":
-                    object.__setattr__(self, one.name, format_named(given))
-                elif one.type == "Rounding":
-                    object.__setattr__(self, one.name, rounding_named(given))
-                elif "choices" in one.metadata:
-                    choose(one.name, given, one.metadata["choices"])
+            if "choices" in one.metadata:
+                choices = one.metadata["choices"]
+                allowed, named = " or ".join(choices), partial(choose, one.name, allowed=choices)
+            if isinstance(given, str) and named is not None:
+                given = named(given)
+                object.__setattr__(self, one.name, given)
+            holds = isinstance(given, expected) or (bool(optional) and given is None)
+            self.check(one.name, holds, f"{allowed} or {optional}" if optional else allowed)
         self.check("k", 1 <= self.k <= 1024, "from 1 to 1024")
         self.validate()
 
@@ -118,6 +124,16 @@ class Model(ABC):
         from tcsmt.simulator import simulate
 
         return simulate(self, a, b, c)
+
+
+#: What a parameter of a kind must be, how errors call that, and how a name is looked up.
+_KINDS: dict[str, tuple[type, str, Callable[[str], Any] | None]] = {
+    "int": (Integral, "an integer", None),
+    "bool": (bool, "True or False", None),
+    "str": (str, "a name", None),
+    "Format": (Format, "a format or its name", format_named),
+    "Rounding": (Rounding, "a rounding mode or its name", rounding_named),
+}
 
 
 def _choice(default: str, *others: str) -> Any:
@@ -180,14 +196,22 @@ class FusedDotAdd(Model):
             or (blocks > 1 and self.interleave > 0 and self.n_fma % self.interleave == 0),
             "0, or, with more than one block, a divisor of n_fma",
         )
-        self.check("fraction_bits", 1 <= self.fraction_bits <= 128, "from 1 to 128")
+        self.check("fraction_bits", 1 <= self.fraction_bits <= 1024, "from 1 to 1024")
         carry = self.carry_bits
         self.check("carry_bits", carry is None or 0 <= carry <= 16, "None (enough) or 0 to 16")
         if self.normalisation == "every":
-            self.check("c_position", self.c_position == "aligned", "aligned, as normalisation = every")
-            self.check("alignment_sticky", not self.alignment_sticky, "False, as normalisation = every")
+            self.check(
+                "c_position", self.c_position == "aligned", "aligned, as normalisation = every"
+            )
+            self.check(
+                "alignment_sticky", not self.alignment_sticky, "False, as normalisation = every"
+            )
             self.check("carry_bits", carry is None, "None, as normalisation = every")
-            self.check("zero_exponent", self.zero_exponent is not None, "a number, as normalisation = every")
+            self.check(
+                "zero_exponent",
+                self.zero_exponent is not None,
+                "a number, as normalisation = every",
+            )
         if self.alignment_sticky:
             self.check("alignment", self.alignment is RTZ, "RTZ, as alignment_sticky = True")
         zero = self.zero_exponent
@@ -199,7 +223,9 @@ class FusedDotAdd(Model):
         )
         self.check("d_format", self.d_format.has_infinity, "a format with infinities")
         nan = self.nan
-        self.check("nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}")
+        self.check(
+            "nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}"
+        )
 
     @property
     def extra_alignment_bits(self) -> int:
@@ -239,7 +265,9 @@ class FusedDotAdd(Model):
         word, fmt = (const(0, self.d_format.width), self.d_format) if last else (c, self.c_format)
         for number, lanes in enumerate(self.blocks):
             name = f"block {number}: " if len(self.blocks) > 1 else ""
-            word = self._block(name, [a[i] for i in lanes], [b[i] for i in lanes], word, fmt, stages)
+            word = self._block(
+                name, [a[i] for i in lanes], [b[i] for i in lanes], word, fmt, stages
+            )
             fmt = self.d_format
         if last:
             word = self._add_last(word, c)
@@ -266,8 +294,8 @@ class FusedDotAdd(Model):
             )
             if self.products == "normalised":
                 product = dp.normalise_number(product)
-            products.append(self._floored(product))
-        addend = self._floored(dp.decode(c_format, c, flush=self.flush_inputs))
+            products.append(product)
+        addend = dp.decode(c_format, c, flush=self.flush_inputs)
         for lane, product in enumerate(products):
             seen(f"product {lane}", product, product.significand)
         terms = [*products, addend]
@@ -276,7 +304,7 @@ class FusedDotAdd(Model):
         elif self.c_position == "summed":
             fixed = self._sum_then_c(products, addend)
         else:
-            top = dp.largest([t.exponent for t in terms])
+            top = self._largest(terms)
             seen("largest exponent", top, top.term)
             fixed = self._sum(terms, top, seen)
         seen("sum", fixed, fixed.word)
@@ -294,19 +322,29 @@ class FusedDotAdd(Model):
         else:
             sign = rounded.sign & magnitude.ne(0)
         infinite, infinity_sign, nan = dp.special_cases(terms)
-        result = dp.encode(self.d_format, sign, magnitude, infinite, infinity_sign, nan, self.nan_word)
+        result = dp.encode(
+            self.d_format, sign, magnitude, infinite, infinity_sign, nan, self.nan_word
+        )
         seen("result", self.d_format, result)
         return result
 
-    def _floored(self, x: Number) -> Number:
+    def _largest(self, terms: Sequence[Number]) -> Exponent:
+        """The maximum exponent, with ``zero_exponent`` for zero terms.
+
+        Alignment shifts a zero term by whatever its fields say: it stays zero.
+        """
+        # counted from a base that leaves room for any zero_exponent in use, so that models which
+        # differ in it are the same graph from here on
+        base = min(t.exponent.low for t in terms) - 16
+        return dp.largest([self._entering(t) for t in terms], base)
+
+    def _entering(self, x: Number) -> Exponent:
         if self.zero_exponent is None:
-            return x
-        return replace(x, exponent=x.exponent.or_where(x.zero, self.zero_exponent))
+            return x.exponent
+        return x.exponent.or_where(x.zero, Exponent.constant(self.zero_exponent))
 
     def _aligned(self, x: Number, top: Exponent) -> Fixed:
-        return dp.align(
-            x, top, self.fraction_bits, self.alignment, sticky=self.alignment_sticky
-        )
+        return dp.align(x, top, self.fraction_bits, self.alignment, sticky=self.alignment_sticky)
 
     def _sum(self, terms: Sequence[Number], top: Exponent, seen: Any = None) -> Fixed:
         """The fused sum, in a register of ``carry_bits`` where they are given."""
@@ -324,31 +362,36 @@ class FusedDotAdd(Model):
 
     def _sum_then_c(self, products: Sequence[Number], c: Number) -> Fixed:
         """Products summed exactly on their own grid; that sum and c aligned once more."""
-        own = dp.largest([p.exponent for p in products])
+        own = self._largest(products)
         aligned = [self._aligned(p, own) for p in products]
         whole = dp.accumulate(aligned, 3 + aligned[0].fraction_bits + self.enough_carry_bits)
         rounded = dp.normalise_sum(whole)
         partial = Number(
             rounded.sign, own, rounded.magnitude, whole.fraction_bits, FALSE, FALSE, FALSE
         )
-        return self._sum([partial, c], dp.largest([own, c.exponent]))
+        return self._sum([partial, c], dp.largest([own, self._entering(c)], own.low))
 
     def _sum_one_by_one(self, terms: Sequence[Number]) -> Fixed:
         """c, then each product: two-operand sums, normalised and truncated to F bits each time."""
-        assert self.zero_exponent is not None
         bits = self.fraction_bits
         partial = terms[-1]
         for term in terms[:-1]:
-            top = dp.largest([partial.exponent, term.exponent])
+            top = self._largest([partial, term])
             pair = [self._aligned(partial, top), self._aligned(term, top)]
             rounded = dp.normalise_sum(dp.accumulate(pair, 5 + bits))
             whole = Number(
-                rounded.sign, rounded.lsb, rounded.magnitude, 0, rounded.magnitude.eq(0), FALSE, FALSE
+                rounded.sign,
+                rounded.lsb,
+                rounded.magnitude,
+                0,
+                rounded.magnitude.eq(0),
+                FALSE,
+                FALSE,
             )
             whole = dp.normalise_number(whole)
             width = whole.significand.width
             partial = replace(
-                self._floored(whole),
+                whole,
                 significand=whole.significand[width - 1 : width - 1 - bits],
                 fraction_bits=bits,
             )
@@ -399,27 +442,29 @@ class IeeeDotAdd(Model):
 
     def validate(self) -> None:
         """Combinations that contradict each other."""
-        if isinstance(self.product_format, str):
-            object.__setattr__(self, "product_format", format_named(self.product_format))
+        if isinstance(self.order, Sequence):
+            object.__setattr__(self, "order", tuple(self.order))
         power = self.k & (self.k - 1) == 0
         self.check("k", self.method != "pairwise" or power, "a power of two, as method = pairwise")
         lanes = list(range(self.k))
-        ordered = self.order is None or sorted(self.order) == lanes
+        order = self.order
+        ordered = order is None or (isinstance(order, tuple) and sorted(order) == lanes)
         self.check("order", ordered, f"a permutation of {lanes}")
         exact = self.method not in ("fma", "exact") or self.product_format is None
         self.check("product_format", exact, f"None, as method = {self.method}")
-        for name in ("sum_format", "d_format"):
-            self.check(name, getattr(self, name).has_infinity, "a format with infinities")
+        for name in ("product_format", "sum_format", "d_format"):
+            fmt = getattr(self, name)
+            self.check(name, fmt is None or fmt.has_infinity, "a format with infinities")
         nan = self.nan
-        self.check("nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}")
+        self.check(
+            "nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}"
+        )
 
     def apply(self, a: Sequence[Term], b: Sequence[Term], c: Term) -> Trace:
         """Multiply, add in the chosen order, convert."""
         stages: list[Stage] = []
         lanes = self.order or tuple(range(self.k))
-        pairs = [
-            (dp.decode(self.a_format, a[i]), dp.decode(self.b_format, b[i])) for i in lanes
-        ]
+        pairs = [(dp.decode(self.a_format, a[i]), dp.decode(self.b_format, b[i])) for i in lanes]
         addend = dp.decode(self.c_format, c)
         fmt = self.sum_format
 
@@ -429,7 +474,9 @@ class IeeeDotAdd(Model):
 
         products = [ieee.exact_product(x, y) for x, y in pairs]
         if self.product_format is not None:
-            rounded = [ieee.convert(p, self.product_format, self.product_rounding) for p in products]
+            rounded = [
+                ieee.convert(p, self.product_format, self.product_rounding) for p in products
+            ]
             products = [seen(f"product {i}", w, self.product_format) for i, w in enumerate(rounded)]
 
         def plus(x: Number, y: Number, what: str) -> Number:
@@ -454,7 +501,7 @@ class IeeeDotAdd(Model):
                 first = self.c_first or self.method == "fma"
                 terms = [addend, *products] if first else [*products, addend]
                 result = terms[0]
-                if not first or self.method == "fma":
+                if self.method == "fma" or not (first or self.product_format):
                     result = seen("start", ieee.convert(terms[0], fmt, self.rounding), fmt)
                 for count, term in enumerate(terms[1:], 1):
                     result = plus(result, term, f"sum {count}")

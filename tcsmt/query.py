@@ -20,7 +20,7 @@ from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
 from tcsmt.models import Model, Trace
 from tcsmt.solvers.run import SOLVERS, Answer, Settings, solve
-from tcsmt.terms import TRUE, Term, all_of, const, substitute, var, variables
+from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
 
 __all__ = [
     "Distinguished",
@@ -98,8 +98,9 @@ class Question:
     """Is there an input at which ``goal`` is 1?
 
     formats: of the input variables, by name. sides: the behaviours that a witness shows.
-    domain: the part of the goal that restricts inputs. lanes: numbers of products with which to
-    look for a witness first (the others zero), so that witnesses are short.
+    domain: the part of the goal that restricts inputs. Where to look for a witness first, so that
+    it is short: ``alike``: with every product the same; ``lanes``: with so many products, the
+    others zero. cases: truth values by which a proof is split: each is assumed, then its negation.
     """
 
     title: str
@@ -109,6 +110,28 @@ class Question:
     domain: Term = TRUE
     domain_text: str = ""
     lanes: tuple[int, ...] = ()
+    alike: bool = False
+    cases: tuple[Term, ...] = ()
+
+    def assuming(self, case: Term) -> Question:
+        """The question where the case holds."""
+        return replace(
+            self, goal=self.goal & case, domain=self.domain & case, lanes=(), alike=False, cases=()
+        )
+
+    def narrowed(self) -> Iterator[tuple[Term, bool]]:
+        """The goal on the smaller sets of inputs that are tried first, and whether lanes are alike."""
+        lane = {v: int(str(v.data)[1:]) for v in variables([self.goal]) if _is_lane(str(v.data))}
+        if self.alike:
+            first = {v: var(f"{str(v.data)[0]}0", v.width) for v in lane}
+            yield substitute([self.goal], first)[0], True
+        for few in self.lanes:
+            zero = {v: const(0, v.width) for v, number in lane.items() if number >= few}
+            yield substitute([self.goal], zero)[0], False
+
+
+def _is_lane(name: str) -> bool:
+    return name[0] in "ab" and name[1:].isdigit()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,11 +178,14 @@ def difference(
     domain: Domain | None = None,
     *,
     lanes: tuple[int, ...] = (2,),
+    alike: bool = False,
     also: Sequence[Term] = (),
+    cases: tuple[Term, ...] = (),
 ) -> Question:
     """Do two models differ on some input of the domain (and where the terms ``also`` hold)?
 
-    Raises :class:`tcsmt.errors.TcsmtError` where their words do not have the same widths.
+    For lanes, alike and cases see :class:`Question`. Raises :class:`tcsmt.errors.TcsmtError` where
+    their words do not have the same widths.
     """
     domain = domain or Domain()
     sides = tuple(Side(label, model, model.trace) for label, model in (left, right))
@@ -175,7 +201,7 @@ def difference(
     differ = sides[0].trace.output.ne(sides[1].trace.output)
     return Question(
         title=title, sides=sides, goal=where & differ, formats=one.input_formats, domain=where,
-        domain_text=str(domain), lanes=tuple(n for n in lanes if n < one.k),
+        domain_text=str(domain), lanes=tuple(n for n in lanes if n < one.k), alike=alike, cases=cases,
     )  # fmt: skip
 
 
@@ -199,13 +225,14 @@ class Solving:
         if question.goal.value == 0:
             return Equivalent(stage="whole graph", scripts=(), solver="", version="", seconds=0.0)
         spent = 0.0
-        for lanes in question.lanes:
-            few = _only_lanes(question, lanes)
-            if few.value is None:
-                answer = self._ask(few)
+        for narrow, alike in question.narrowed():
+            if narrow.value is None:
+                answer = self._ask(narrow, self.settings.timeout / 10)
                 spent += answer.seconds
                 if answer.answer == "sat":
-                    return self._witness(question, answer, spent)
+                    return self._witness(question, answer, spent, alike)
+        if question.cases:
+            return self._by_cases(question, spent)
         for stage, differ in _cuts(question):
             answer = self._ask(question.domain & differ)
             spent += answer.seconds
@@ -223,7 +250,25 @@ class Solving:
             case _:
                 return Unknown(reason=answer.reason, seconds=spent)
 
-    def _ask(self, goal: Term) -> Answer:
+    def _by_cases(self, question: Question, spent: float) -> Verdict:
+        parts: list[Equivalent] = []
+        for case in [*question.cases, ~any_of(question.cases)]:
+            part = self.verdict(question.assuming(case))
+            spent += part.seconds
+            if not isinstance(part, Equivalent):
+                return replace(part, seconds=spent)
+            parts.append(part)
+        solved = next((p for p in parts if p.solver), parts[0])
+        confirmed = all(p.confirmed or not p.scripts for p in parts)
+        return replace(
+            solved,
+            stage="; ".join(f"case {n}: {p.stage or 'result'}" for n, p in enumerate(parts, 1)),
+            scripts=tuple(text for p in parts for text in p.scripts),
+            seconds=spent,
+            confirmed=solved.confirmed if confirmed else "",
+        )
+
+    def _ask(self, goal: Term, timeout: float | None = None) -> Answer:
         if goal.value is not None:
             return Answer("sat" if goal.value else "unsat", "simplifier")
         text = script(goal)
@@ -234,12 +279,17 @@ class Solving:
                 self.dump.with_name(stem + self.dump.suffix).write_text(text)
             except OSError as error:
                 raise TcsmtError(f"cannot write {self.dump}: {error.strerror}") from None
-        return solve(text, self.settings)
+        settings = self.settings if timeout is None else replace(self.settings, timeout=timeout)
+        return solve(text, settings)
 
-    def _witness(self, question: Question, answer: Answer, spent: float) -> Verdict:
+    def _witness(
+        self, question: Question, answer: Answer, spent: float, alike: bool = False
+    ) -> Verdict:
         from tcsmt.shorten import shorten
 
         values = {name: answer.values.get(name, 0) for name in question.formats}
+        if alike:
+            values = {n: values[f"{n[0]}0"] if _is_lane(n) else w for n, w in values.items()}
         if not _holds(question, values):
             reason = f"{answer.solver} {answer.version} gave a model that does not replay"
             return Unknown(reason=reason, seconds=spent)
@@ -252,7 +302,11 @@ class Solving:
         text = script(goal) if goal.value is None else ""
         scripts = (hashlib.sha256(text.encode()).hexdigest(),) if text else ()
         proof = Equivalent(
-            stage=stage, scripts=scripts, solver=answer.solver, version=answer.version, seconds=spent
+            stage=stage,
+            scripts=scripts,
+            solver=answer.solver,
+            version=answer.version,
+            seconds=spent,
         )
         if not (self.confirm and text):
             return proof
@@ -267,16 +321,6 @@ class Solving:
 def _holds(question: Question, values: Mapping[str, int]) -> bool:
     complete = {name: values.get(name, 0) for name in question.formats}
     return bool(evaluate([question.goal], complete)[0])
-
-
-def _only_lanes(question: Question, lanes: int) -> Term:
-    """The goal with every product beyond the first ``lanes`` zero."""
-    zero = {
-        v: const(0, v.width)
-        for v in variables([question.goal])
-        if str(v.data)[1:].isdigit() and int(str(v.data)[1:]) >= lanes
-    }
-    return substitute([question.goal], zero)[0]
 
 
 def _cuts(question: Question) -> Iterator[tuple[str, Term]]:

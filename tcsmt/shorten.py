@@ -72,7 +72,10 @@ def _simpler(formats: Mapping[str, Format], values: Mapping[str, int]) -> Iterat
             yield {**values, name: word}
     for x, y in pairs:  # move a factor of two from one factor to the other
         for step in (-4, -1, 1, 4):
-            moved = {x: _scaled(formats[x], values[x], step), y: _scaled(formats[y], values[y], -step)}
+            moved = {
+                x: _scaled(formats[x], values[x], step),
+                y: _scaled(formats[y], values[y], -step),
+            }
             if None not in moved.values():
                 yield {**values, **moved}  # type: ignore[dict-item]
     for step in (-64, -16, -4, -2, -1, 1, 2, 4, 16, 64):  # scale everything
@@ -109,7 +112,7 @@ def _scaled(fmt: Format, word: int, step: int) -> int | None:
     _, field, fraction = fmt.fields(word)
     if not field and not fraction:
         return word
-    if not (0 < field and 0 < field + step <= fmt.largest_finite_field) or fmt.is_nan(word):
+    if not (field > 0 and 0 < field + step <= fmt.largest_finite_field) or fmt.is_nan(word):
         return None
     moved = word + (step << (fmt.fraction_bits + fmt.ignored_low_bits))
     return None if fmt.is_nan(moved) else moved

@@ -27,8 +27,8 @@ __all__ = [
     "substitute",
     "total",
     "umax",
-    "variables",
     "var",
+    "variables",
 ]
 
 _OPS = (

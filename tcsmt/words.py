@@ -13,6 +13,8 @@ from tcsmt.formats import Format
 
 __all__ = ["dtype_of", "from_words", "to_word", "to_words"]
 
+Array = np.ndarray[Any, np.dtype[Any]]
+
 _NUMPY = {"f16": "float16", "f32": "float32", "f64": "float64"}
 _ML_DTYPES = {
     "bf16": "bfloat16",
@@ -47,28 +49,25 @@ def unsigned(fmt: Format) -> np.dtype[Any]:
     return np.dtype(np.uint64)
 
 
-def to_words(fmt: Format, values: Any, name: str) -> np.ndarray[Any, np.dtype[Any]]:
+def to_words(fmt: Format, values: Any, name: str) -> Array:
     """Raw words of an array: the format's own dtype, unsigned words, or float32/float64 values.
 
     Values of another float type must be representable. ``name`` is what errors call the array.
     Raises :class:`tcsmt.errors.TcsmtError`.
     """
-    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-        values = np.from_dlpack(values)
     try:
+        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+            values = np.from_dlpack(values)
         array = np.asarray(values)
-    except (TypeError, ValueError) as error:
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise TcsmtError(f"{name}: no array ({error})") from None
     own = dtype_of(fmt)
     if array.dtype == own and own.kind != "u":
         return array.view(unsigned(fmt))
     if array.dtype.kind == "u":
         if array.size and int(array.max()) >> fmt.width:
-            where = int(np.argmax(array.reshape(-1) >> np.uint64(fmt.width) != 0))
-            raise TcsmtError(
-                f"{name}[{where}] = {int(array.reshape(-1)[where]):#x}: a word of {fmt.name} has "
-                f"{fmt.width} bits"
-            )
+            element, word = _first(name, array, array >> np.uint64(fmt.width) != 0)
+            raise TcsmtError(f"{element} = {word:#x}: a word of {fmt.name} has {fmt.width} bits")
         return array.astype(unsigned(fmt))
     if array.dtype in (np.float32, np.float64, np.float16):
         wide = array.astype(np.float64)
@@ -79,19 +78,26 @@ def to_words(fmt: Format, values: Any, name: str) -> np.ndarray[Any, np.dtype[An
                 raise TcsmtError(f"{name}: {fmt.name} is given as unsigned words")
             else:
                 narrow = wide.astype(own)
-            same = (narrow.astype(np.float64) == wide) | (np.isnan(wide) & np.isnan(narrow.astype(np.float64)))
+            back = narrow.astype(np.float64)
+            same = (back == wide) | (np.isnan(wide) & np.isnan(back))
         if not same.all():
-            where = int(np.argmin(same.reshape(-1)))
+            element, value = _first(name, wide, ~same)
             raise TcsmtError(
-                f"{name}[{where}] = {wide.reshape(-1)[where]!r} is no {fmt.name} number; round it "
-                f"first, or give {fmt.name} words"
+                f"{element} = {value!r} is no {fmt.name} number; round it first, or give "
+                f"{fmt.name} words"
             )
         return narrow.view(unsigned(fmt))
     allowed = f"{own.name}, unsigned words of {fmt.width} bits, float32 or float64"
     raise TcsmtError(f"{name} has dtype {array.dtype}: allowed for {fmt.name} is {allowed}")
 
 
-def from_words(fmt: Format, words: np.ndarray[Any, np.dtype[Any]]) -> np.ndarray[Any, np.dtype[Any]]:
+def _first(name: str, array: Array, wrong: Array) -> tuple[str, Any]:
+    """What errors call the first wrong element, and its value."""
+    where = tuple(np.argwhere(wrong)[0].tolist())
+    return f"{name}{list(where) or ''}", array[where].item()
+
+
+def from_words(fmt: Format, words: Array) -> Array:
     """Words as an array of the format's dtype."""
     return words.astype(unsigned(fmt)).view(dtype_of(fmt))
 
@@ -107,7 +113,9 @@ def to_word(fmt: Format, text: str) -> int:
     given = text.strip()
     lower = given.lower()
     bare = len(lower) == fmt.hex_digits and all(ch in "0123456789abcdef" for ch in lower)
-    if (lower.startswith("0x") and "p" not in lower and "." not in lower) or (bare and len(lower) > 1):
+    if (lower.startswith("0x") and "p" not in lower and "." not in lower) or (
+        bare and len(lower) > 1
+    ):
         try:
             word = int(lower, 16)
         except ValueError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 
 from tcsmt.terms import Term, operands_first, variables
 
@@ -19,7 +20,8 @@ _DEPTH = 6  # nesting of an expression beyond which a node gets a name of its ow
 def symbol(name: str) -> str:
     """``name`` as an SMT-LIB symbol, quoted where necessary."""
     plain = name.replace("_", "").replace(".", "").replace("-", "")
-    return name if plain.isalnum() and not name[0].isdigit() else f"|{name}|"
+    simple = plain.isalnum() and plain.isascii() and not name[0].isdigit()
+    return name if simple else f"|{name}|"
 
 
 def sort(width: int) -> str:
@@ -37,7 +39,10 @@ def definitions(
     labels = labels or {}
     nodes = operands_first(roots)
     uses = Counter(arg for node in nodes for arg in set(node.args))
-    lines = [f"(declare-const {symbol(str(v.data))} {sort(v.width)})" for v in variables(roots)]
+    inputs = variables(roots)
+    lines = [f"(declare-const {symbol(str(v.data))} {sort(v.width)})" for v in inputs]
+    taken = {str(v.data) for v in inputs} | set(labels.values())
+    fresh = (name for number in count() if (name := f"t{number}") not in taken)
     for width in sorted({node.width for node in nodes if node.op == "umax"}):
         bits = sort(width)
         lines.append(
@@ -45,13 +50,11 @@ def definitions(
         )
     text: dict[Term, str] = {}
     depth: dict[Term, int] = {}
-    count = 0
     for node in nodes:
         expression = _express(node, text)
         level = 1 + max((depth[arg] for arg in node.args), default=-1)
         if node.args and (uses[node] > 1 or node in labels or level >= _DEPTH):
-            name = symbol(labels.get(node, f"t{count}"))
-            count += 1
+            name = symbol(labels[node] if node in labels else next(fresh))
             lines.append(f"(define-fun {name} () {sort(node.width)} {expression})")
             expression, level = name, 0
         text[node], depth[node] = expression, level
@@ -116,7 +119,9 @@ def _extend(node: Term, arguments: list[str], boolean: bool) -> str:
 
 
 def _nested(node: Term, arguments: list[str], boolean: bool) -> str:
-    """n-ary operations that solvers take two at a time."""
+    """n-ary operations that SMT-LIB 2.6 takes two at a time (not so its Boolean ones)."""
+    if boolean:
+        return _plain(node, arguments, boolean)
     name = f"umax{node.width}" if node.op == "umax" else _VECTOR[node.op]
     result = arguments[0]
     for argument in arguments[1:]:
@@ -138,6 +143,8 @@ _EXPRESS: dict[str, Callable[[Term, list[str], bool], str]] = {
     "extract": _extract,
     "zext": _extend,
     "sext": _extend,
+    "and": _nested,
+    "or": _nested,
     "add": _nested,
     "umax": _nested,
     "ult": _bit_compare,

@@ -42,21 +42,27 @@ def z3(text: str, names: Sequence[str]) -> Reply:
     """Z3, through its SMT-LIB parser."""
     import z3 as library
 
-    solver = library.SolverFor("QF_BV")
+    solver = library.SolverFor("QF_BV") if "(set-logic QF_BV)" in text else library.Solver()
     solver.from_string(text)
     start = time.perf_counter()
     answer = str(solver.check())
     seconds = time.perf_counter() - start
     values = {}
     if answer == "sat":
-        model = solver.model()
-        for declaration in model.decls():
+        model, plain = solver.model(), {name.strip("|") for name in names}
+        for declaration in (d for d in model.decls() if d.name() in plain):
             value = model[declaration]
             boolean = library.is_bool(value)
             values[declaration.name()] = int(library.is_true(value)) if boolean else value.as_long()
     reason = solver.reason_unknown() if answer == "unknown" else ""
     version = library.get_version_string()
-    return {"answer": answer, "values": values, "seconds": seconds, "version": version, "reason": reason}
+    return {
+        "answer": answer,
+        "values": values,
+        "seconds": seconds,
+        "version": version,
+        "reason": reason,
+    }
 
 
 def cvc5(text: str, names: Sequence[str]) -> Reply:
@@ -66,7 +72,8 @@ def cvc5(text: str, names: Sequence[str]) -> Reply:
     manager = library.TermManager()
     solver = library.Solver(manager)
     solver.setOption("produce-models", "true")
-    solver.setOption("bitblast", "eager")
+    if "(set-logic QF_BV)" in text:
+        solver.setOption("bitblast", "eager")
     parser = library.InputParser(solver)
     parser.setStringInput(library.InputLanguage.SMT_LIB_2_6, text, "query")
     symbols = parser.getSymbolManager()
@@ -78,14 +85,21 @@ def cvc5(text: str, names: Sequence[str]) -> Reply:
     answer = "sat" if result.isSat() else "unsat" if result.isUnsat() else "unknown"
     values = {}
     if answer == "sat":
-        for term in symbols.getDeclaredTerms():
+        plain = {name.strip("|") for name in names}
+        for term in (t for t in symbols.getDeclaredTerms() if t.getSymbol() in plain):
             value = solver.getValue(term)
             boolean = value.isBooleanValue()
             number = int(value.getBooleanValue()) if boolean else int(value.getBitVectorValue(10))
             values[term.getSymbol()] = number
     reason = str(result.getUnknownExplanation()) if answer == "unknown" else ""
     version = _installed("cvc5")
-    return {"answer": answer, "values": values, "seconds": seconds, "version": version, "reason": reason}
+    return {
+        "answer": answer,
+        "values": values,
+        "seconds": seconds,
+        "version": version,
+        "reason": reason,
+    }
 
 
 def _installed(package: str) -> str:

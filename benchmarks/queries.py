@@ -1,0 +1,96 @@
+"""The carry-bit queries: our encoding in every solver, beside the published encoding.
+
+The published encoding (Valpey et al. 2025) states each product through the floating-point theory;
+ours multiplies significands. Both ask for an input at which k and k + 1 carry bits differ.
+Usage: python benchmarks/queries.py [--limit SECONDS] [--published]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tcsmt import datapath as dp
+from tcsmt.catalogue import row_named
+from tcsmt.formats import FORMATS
+from tcsmt.interpret.smtlib import definitions
+from tcsmt.investigate import one_block
+from tcsmt.models import FusedDotAdd
+from tcsmt.query import Solving, difference
+from tcsmt.rounding import ROUNDINGS
+from tcsmt.solvers.run import SOLVERS, Settings, solve
+from tcsmt.terms import var
+
+
+def ours(arch: str, bits: int, solver: str, limit: float) -> str:
+    unit = one_block(row_named(arch).model)
+    assert isinstance(unit, FusedDotAdd)
+    pair = [(str(n), replace(unit, carry_bits=n)) for n in (bits, bits + 1)]
+    enough = bits >= unit.enough_carry_bits
+    question = difference("", pair[0], pair[1], lanes=(), alike=not enough)
+    verdict = Solving(Settings(solver, limit)).verdict(question)
+    return f"{type(verdict).__name__.lower()} {verdict.seconds:.3f} s"
+
+
+def published(products: int, fraction_bits: int, bits: int, solver: str, limit: float) -> str:
+    """Products are FP32 words, tied to FP16 inputs by the floating-point theory."""
+    f32 = FORMATS["f32"]
+    words = [var(f"p{i}", 32) for i in range(products)] + [var("c", 32)]
+    numbers = [dp.decode(f32, word) for word in words]
+    top = dp.largest([x.exponent for x in numbers])
+    aligned = [dp.align(x, top, fraction_bits, ROUNDINGS["RTZ"]) for x in numbers]
+    widths = [2 + fraction_bits + n for n in (bits, bits + 1)]
+    sums = [dp.accumulate(aligned, width).word.sext(widths[1]) for width in widths]
+    lines, (differ,) = definitions([sums[0].ne(sums[1])])
+    declared = [
+        f"(declare-const {side}{i} (_ BitVec 16))" for side in "ab" for i in range(products)
+    ]
+    single = "((_ to_fp 8 24) RTZ ((_ to_fp 5 11) {}))"
+    ties = [
+        f"(assert (= ((_ to_fp 8 24) p{i}) "
+        f"(fp.mul RTZ {single.format(f'a{i}')} {single.format(f'b{i}')})))"
+        for i in range(products)
+    ]
+    finite = [
+        f"(assert (not (or (fp.isNaN {x}) (fp.isInfinite {x}))))"
+        for x in (f"((_ to_fp 8 24) {w.data})" for w in words)
+    ]
+    text = "\n".join(
+        [
+            "(set-logic QF_BVFP)",
+            *lines,
+            *declared,
+            *ties,
+            *finite,
+            f"(assert {differ})",
+            "(check-sat)",
+        ]
+    )
+    answer = solve(text, Settings(solver, limit))
+    return f"{answer.answer} {answer.seconds:.3f} s"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds for each query")
+    parser.add_argument("--published", action="store_true", help="the published encoding too")
+    chosen = parser.parse_args()
+    units = (("volta", 4, 23, 2), ("ampere", 8, 24, 3), ("hopper", 16, 25, 4))
+    print(f"{'query':<28}{'encoding':<12}" + "".join(f"{s:>24}" for s in SOLVERS))
+    for arch, products, fraction_bits, few in units:
+        for bits in (few, few + 1):
+            name = f"{arch}: {bits} against {bits + 1}"
+            cells = [ours(arch, bits, s, chosen.limit) for s in SOLVERS]
+            print(f"{name:<28}{'ours':<12}" + "".join(f"{c:>24}" for c in cells), flush=True)
+        if chosen.published:
+            cells = [published(products, fraction_bits, few, s, chosen.limit) for s in SOLVERS]
+            name = f"{arch}: {few} against {few + 1}"
+            print(f"{name:<28}{'published':<12}" + "".join(f"{c:>24}" for c in cells), flush=True)
+
+
+if __name__ == "__main__":
+    main()

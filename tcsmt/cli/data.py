@@ -1,0 +1,107 @@
+"""``tcsmt run`` and ``tcsmt validate``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tcsmt.catalogue import row_named
+from tcsmt.datasets import Mismatch, Replay, find_datasets, replay, row_of
+from tcsmt.explain import steps
+from tcsmt.investigate import shown
+from tcsmt.models import Model, input_names
+from tcsmt.rowsio import read_rows, write_rows
+from tcsmt.simulator import run_words
+
+
+@click.command()
+@click.argument("model")
+@click.option(
+    "--input", "source", type=click.Path(path_type=Path), required=True, help="JSON, CSV or .npz."
+)
+@click.option("--output", type=click.Path(path_type=Path), help="JSON, CSV or .npz, by its suffix.")
+@click.option("--explain", is_flag=True, help="Print every stage of every row.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def run(model: str, source: Path, output: Path | None, explain: bool, as_json: bool) -> None:
+    """Simulate MODEL (ARCH or ARCH/INSTRUCTION) on the rows of a file.
+
+    Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers or C99
+    hexadecimal numbers (0x1.8p-3); one row has a0, a1, ..., b0, b1, ..., c.
+    """
+    row = row_named(model)
+    inputs = read_rows(source, row.model)
+    d = run_words(row.model, inputs.a, inputs.b, inputs.c)
+    if output is not None:
+        write_rows(output, row.model, inputs, d, name=row.name)
+    results = [shown(row.model.d_format, int(word)) for word in d]
+    if as_json:
+        click.echo(json.dumps({"model": row.name, "d": results}, indent=1, ensure_ascii=False))
+        return
+    click.echo(f"# {row.name}")
+    for number, result in enumerate(results):
+        click.echo(f"{number}: {result['word']}  {result['value']}  {result['decimal']}")
+        if explain:
+            words = (inputs.a[number], inputs.b[number], inputs.c[number])
+            click.echo("\n".join(f"    {line}" for line in stage_lines(row.model, *words)))
+
+
+def stage_lines(model: Model, a: Any, b: Any, c: Any) -> list[str]:
+    """Every stage of a model on one row of words."""
+    words = [int(word) for word in (*a, *b, c)]
+    values = dict(zip(input_names(model.k), words, strict=True))
+    found = steps(model.trace, values)
+    width = max(len(step.name) for step in found)
+    return [f"{step.name:<{width}}  {step.text}" for step in found]
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--against", metavar="MODEL", help="Try this model instead of the catalogue's.")
+@click.option("--examples", default=3, show_default=True, help="Mismatching rows to explain.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_json: bool) -> None:
+    """Replay measured data sets: .npz with a manifest, JSON, or the published text files.
+
+    Exit code: 0 every row matches, 1 some do not, 2 usage error.
+    """
+    other = row_named(against) if against else None
+    found: list[dict[str, Any]] = []
+    explained = 0
+    if not as_json:
+        click.echo(f"{'data set':<28} {'rows':>6} {'mismatches':>10}  instruction")
+    for dataset in find_datasets(paths):
+        row = other or row_of(dataset)
+        result = replay(dataset, row.model, keep=examples)
+        found.append(
+            {"dataset": dataset.name, "gpu": dataset.gpu, "model": row.name, "rows": result.rows,
+             "mismatches": result.mismatches}
+        )  # fmt: skip
+        if as_json:
+            continue
+        click.echo(f"{dataset.name:<28} {result.rows:>6} {result.mismatches:>10}  {row.name}")
+        for mismatch in result.examples[: max(0, examples - explained)]:
+            explained += 1
+            click.echo("\n".join(_mismatch_lines(result, mismatch)))
+    rows, wrong = (sum(r[key] for r in found) for key in ("rows", "mismatches"))
+    if as_json:
+        click.echo(json.dumps({"datasets": found, "rows": rows, "mismatches": wrong}, indent=1))
+    else:
+        click.echo(f"{len(found)} data sets, {rows} rows, {wrong} mismatches")
+    sys.exit(1 if wrong else 0)
+
+
+def _mismatch_lines(result: Replay, mismatch: Mismatch) -> list[str]:
+    fmt = result.model.d_format
+    expected, got = (shown(fmt, int(word)) for word in (mismatch.expected, mismatch.got))
+    lines = [
+        f"    row {mismatch.row}: measured {expected['word']} {expected['value']}, "
+        f"model {got['word']} {got['value']}"
+    ]
+    if len(mismatch.a) == result.model.k:
+        stages = stage_lines(result.model, mismatch.a, mismatch.b, mismatch.c)
+        lines += [f"        {line}" for line in stages]
+    return lines

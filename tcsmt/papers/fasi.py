@@ -1,0 +1,88 @@
+"""Fasi, Higham, Mikaitis, Pranesh, "Numerical Behavior of NVIDIA Tensor Cores" (2020).
+
+Their tests (``fasi-2020.toml``) as vectors through our models of the V100 and T4 that they measured
+and of the A100 that came later, with their conclusions beside ours.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from tcsmt.catalogue import instruction_named
+from tcsmt.interpret.exact import evaluate
+from tcsmt.models import FusedDotAdd, input_names
+
+__all__ = ["run_tests"]
+
+#: The units, by GPU: architecture and instruction for each output format.
+UNITS = {
+    "v100": ("volta", {"f32": "mma.m8n8k4.f32.f16.f16.f32", "f16": "mma.m8n8k4.f16.f16.f16.f16"}),
+    "t4": ("turing", {"f32": "mma.m16n8k8.f32.f16.f16.f32", "f16": "mma.m16n8k8.f16.f16.f16.f16"}),
+    "a100": (
+        "ampere",
+        {"f32": "mma.m16n8k8.f32.f16.f16.f32", "f16": "mma.m16n8k8.f16.f16.f16.f16"},
+    ),
+}
+_TERM = re.compile(r"([+-]?)(?:(?:(\d+(?:\.\d+)?)\*)?2\^(?:\((-?\d+)-u\)|(-?\d+))|(\d+(?:\.\d+)?))")
+
+
+def value(text: str, u: int) -> Fraction:
+    """The value of an expression of the data file, with u extra alignment bits."""
+    total, place = Fraction(0), 0
+    text = text.replace(" ", "")
+    while place < len(text):
+        match = _TERM.match(text, place)
+        if match is None:
+            raise ValueError(f"no expression: {text!r} at {place}")
+        sign, factor, scaled, plain, number = match.groups()
+        exponent = int(scaled) - u if scaled else int(plain) if plain else 0
+        term = Fraction(number or factor or 1) * Fraction(2) ** exponent
+        total += -term if sign == "-" else term
+        place = match.end()
+    return total
+
+
+def run_tests() -> Iterator[dict[str, Any]]:
+    """Every test on every unit: our result, the outcome that it is, and whether the paper saw it."""
+    data = tomllib.loads(Path(__file__).with_name("fasi-2020.toml").read_text())
+    for test in data["test"]:
+        results = {gpu: _on(gpu, test) for gpu in UNITS}
+        said = {
+            gpu: r for gpu, r in results.items() if gpu != "a100" and test["gpu"] in ("both", gpu)
+        }
+        yield {
+            "section": test["section"],
+            "feature": test["feature"],
+            "title": test["title"],
+            "question": test["question"],
+            "output": test["output"],
+            "reproduces": all(r["observed"] for r in said.values()),
+            "results": results,
+        }
+
+
+def _on(gpu: str, test: dict[str, Any]) -> dict[str, Any]:
+    architecture, instructions = UNITS[gpu]
+    row = instruction_named(architecture, instructions[test["output"]])
+    model = row.model
+    assert isinstance(model, FusedDotAdd)
+    u = model.extra_alignment_bits
+    spare = [Fraction(0)] * (model.k - 4)
+    a, b = ([value(text, u) for text in test[side]] + spare for side in "ab")
+    numbers = [*a, *b, value(test["c"], u)]
+    formats = model.input_formats
+    words = {n: formats[n].word(x) for n, x in zip(input_names(model.k), numbers, strict=True)}
+    result = model.d_format.value(evaluate([model.trace.output], words)[0])
+    outcomes = [o for o in test["outcome"] if value(o["value"], u) == result]
+    return {
+        "unit": row.name,
+        "word": model.d_format.hex(model.d_format.word(result)),
+        "value": model.d_format.describe(model.d_format.word(result)),
+        "means": outcomes[0]["means"] if outcomes else "an outcome that the paper does not name",
+        "observed": bool(outcomes and outcomes[0].get("observed", False)),
+    }

@@ -1,0 +1,208 @@
+"""Models called on arrays: dtypes, shapes, broadcasting, DLPack, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tcsmt.errors import TcsmtError
+from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.simulator import run_words, simulate
+
+HOPPER = FusedDotAdd(
+    a_format="f16",
+    b_format="f16",
+    c_format="f32",
+    d_format="f32",
+    k=16,
+    n_fma=16,
+    fraction_bits=25,
+    zero_exponent=-133,
+    rounding="RTZ",
+)
+SMALL = replace(HOPPER, k=4, n_fma=4)
+FP64 = IeeeDotAdd(
+    a_format="f64", b_format="f64", c_format="f64", d_format="f64", k=4, method="fma",
+    sum_format="f64",
+)  # fmt: skip
+RNG = np.random.default_rng(0)
+
+
+class OnlyDlpack:
+    """What a tensor of another library offers at the least."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+class OnTheDevice(OnlyDlpack):
+    """A tensor that NumPy cannot reach."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        raise BufferError("device memory")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
+def integers(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+    """Small integers, whose sums of products are exact in every model."""
+    return RNG.integers(-3, 4, shape).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("f16", np.float16),
+        ("bf16", ml_dtypes.bfloat16),
+        ("tf32", np.float32),
+        ("f32", np.float32),
+        ("f64", np.float64),
+        ("e5m2", ml_dtypes.float8_e5m2),
+        ("e4m3", ml_dtypes.float8_e4m3fn),
+        ("e4m3fnuz", ml_dtypes.float8_e4m3fnuz),
+        ("e5m2fnuz", ml_dtypes.float8_e5m2fnuz),
+        ("e3m2", ml_dtypes.float6_e3m2fn),
+        ("e2m3", ml_dtypes.float6_e2m3fn),
+        ("e2m1", ml_dtypes.float4_e2m1fn),
+    ],
+)
+def test_every_input_dtype(name: str, dtype: Any) -> None:
+    """The format's own dtype, float64 values and raw words are the same input."""
+    model = replace(SMALL, a_format=name, b_format=name)
+    a, b = integers((50, 4), dtype), integers((50, 4), dtype)
+    c = integers((50,), np.float32)
+    exact = (a.astype(np.float64) * b.astype(np.float64)).sum(axis=-1) + c
+    result = model(a, b, c)
+    assert result.dtype == np.float32
+    assert np.array_equal(result, exact)
+    assert np.array_equal(model(a.astype(np.float64), b.astype(np.float32), c), exact)
+    words = [x.view(f"uint{8 * x.dtype.itemsize}") for x in (a, b, c)]
+    assert np.array_equal(model(*words), exact)
+    assert np.array_equal(model(*(x.astype(np.uint64) for x in words)), exact)
+    assert np.array_equal(model(a.tolist(), b.tolist(), c.tolist()), exact)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("f16", np.float16),
+        ("bf16", ml_dtypes.bfloat16),
+        ("tf32", np.float32),
+        ("f32", np.float32),
+        ("f64", np.float64),
+        ("e5m2", ml_dtypes.float8_e5m2),
+    ],
+)
+def test_result_dtype(name: str, dtype: Any) -> None:
+    """The output format's dtype; the result feeds the next call as c."""
+    model = replace(SMALL, c_format=name, d_format=name, zero_exponent=-20, rounding="RNE")
+    result = model(np.ones((3, 4)), np.ones((3, 4)))
+    assert result.dtype == dtype
+    assert result.astype(float).tolist() == [4.0] * 3
+    assert model(np.ones((3, 4)), np.ones((3, 4)), result).astype(float).tolist() == [8.0] * 3
+
+
+def test_every_bit_pattern() -> None:
+    """NaN, infinities, subnormal numbers and -0 go through unchanged (one lane of ones)."""
+    half = {"c_format": "f16", "d_format": "f16", "rounding": "RNE", "nan": 0x7E00}
+    model = replace(SMALL, k=1, n_fma=1, zero_exponent=-20, negative_zero=True, **half)
+    a = np.arange(1 << 16, dtype=np.uint16).view(np.float16)[:, None]
+    result = model(a, np.ones((1, 1)), -0.0)
+    same = ~np.isnan(a[:, 0])
+    assert np.array_equal(result.view(np.uint16)[same], a[same, 0].view(np.uint16))
+    assert set(result.view(np.uint16)[~same].tolist()) == {0x7E00}
+
+
+def test_float64() -> None:
+    """A chain of fused multiply-adds in binary64: c first, one rounding each."""
+    a, b = RNG.standard_normal((2, 100, 4))
+    assert np.array_equal(FP64(a[:, :1] * [1, 0, 0, 0], b), a[:, 0] * b[:, 0])
+    tiny = 2.0**-60
+    rows = [[1 + 2.0**-52, 1.0, 0.0, 0.0]], [[1 + 2.0**-52, -1.0, 0.0, 0.0]]
+    assert FP64(*rows, -(2.0**-51)).item() == 0.0  # a product of its own rounding
+    assert FP64([[tiny, 1.0, -1.0, 0.0]], [[1.0] * 4], 0.0).item() == 0.0
+
+
+def test_broadcasting() -> None:
+    """Leading dimensions broadcast as in NumPy: a whole matrix product in one call."""
+    a, b = integers((5, 16), np.float16), integers((16, 7), np.float16)
+    c = integers((5, 7), np.float32)
+    product = a.astype(float) @ b.astype(float) + c
+    assert np.array_equal(HOPPER(a[:, None, :], b.T[None, :, :], c), product)
+    assert np.array_equal(HOPPER(a[:, None, :], b.T), product - c)
+    assert HOPPER(a[0], b[:, 0]).shape == ()
+    assert HOPPER(a[0], b[:, 0], 2.0) == product[0, 0] - c[0, 0] + 2
+    assert HOPPER(a[0], b.T, np.zeros((3, 1, 1))).shape == (3, 1, 7)
+    assert HOPPER(a[:0], b[:, 0]).shape == (0,)
+    assert HOPPER(a[:0], b[:, 0]).dtype == np.float32
+    assert np.array_equal(HOPPER(a[::-2][:, None], b.T[::2], c[::-2, ::2]), product[::-2, ::2])
+
+
+def test_more_rows_than_a_block() -> None:
+    """Rows do not depend on how many there are."""
+    a, b = RNG.standard_normal((2, 10_001, 4)).astype(np.float16)
+    c = RNG.standard_normal(10_001).astype(np.float32)
+    result = SMALL(a, b, c)
+    for part in (slice(0, 1), slice(4000, 4200), slice(-1, None)):
+        assert np.array_equal(SMALL(a[part], b[part], c[part]), result[part])
+
+
+def test_inputs_are_not_changed() -> None:
+    """Arrays are read only."""
+    a, b, c = np.ones((3, 4), np.float16), np.ones((3, 4), np.uint16), np.ones(3, np.float32)
+    for array in (a, b, c):
+        array.flags.writeable = False
+    copies = [array.copy() for array in (a, b, c)]
+    assert SMALL(a, b, c).flags.writeable
+    assert all(np.array_equal(x, y) for x, y in zip((a, b, c), copies, strict=True))
+
+
+def test_dlpack() -> None:
+    """Objects that only speak DLPack; those on a device are refused by name."""
+    a, c = np.ones((3, 4), np.float16), np.zeros(3, np.float32)
+    assert not hasattr(OnlyDlpack(a), "__array__")
+    assert simulate(SMALL, OnlyDlpack(a), OnlyDlpack(a), OnlyDlpack(c)).tolist() == [4.0] * 3
+    with pytest.raises(TcsmtError, match=r"b: no array .*device memory"):
+        SMALL(a, OnTheDevice(a), c)
+
+
+def test_words_in_words_out() -> None:
+    """run_words: no conversion on either side."""
+    ones, zero = np.full((2, 4), 0x3C00, np.uint16), np.zeros(2, np.uint32)
+    assert run_words(SMALL, ones, ones, zero).tolist() == [0x40800000] * 2
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c", "message"),
+    [
+        (np.ones((2, 3)), np.ones((2, 4)), 0.0, r"a has shape \(2, 3\): .* k = 4"),
+        (np.ones((2, 4)), np.ones(()), 0.0, r"b has shape \(\): .* k = 4"),
+        (np.ones((2, 4)), np.ones((3, 4)), 0.0, r"do not broadcast: \(2, 4\), \(3, 4\), \(\)"),
+        (np.ones((2, 4)), np.ones((2, 4)), np.zeros(3), "do not broadcast"),
+        (np.ones((2, 4), int), np.ones((2, 4)), 0.0, "a has dtype int64: allowed for f16"),
+        (np.ones((2, 4)), np.ones((2, 4), ml_dtypes.bfloat16), 0.0, "b has dtype bfloat16"),
+        (np.ones((2, 4)), np.ones((2, 4), complex), 0.0, "b has dtype complex128"),
+        (np.ones((2, 4)), np.ones((2, 4)), "0", "c has dtype"),
+        (np.ones((2, 4)), np.ones((2, 4)), None, "c has dtype object"),
+        (np.full((2, 4), 1e5), np.ones((2, 4)), 0.0, r"a\[0, 0\] = 100000.0 is no f16 number"),
+        (np.ones((2, 4)), np.ones((2, 4)), 1e300, r"^c = 1e\+300 is no f32 number"),
+        (np.ones((2, 4)), np.full((2, 4), 1 << 16), 0.0, "b has dtype int64"),
+        (np.full((2, 4), 65536, np.uint32), np.ones((2, 4)), 0.0, r"a\[0, 0\] = 0x10000: a word"),
+        ([[1.0] * 4, [1.0] * 3], np.ones((2, 4)), 0.0, "a: no array"),
+    ],
+)
+def test_wrong_arguments(a: Any, b: Any, c: Any, message: str) -> None:
+    """The error names the argument, what it is and what is allowed."""
+    with pytest.raises(TcsmtError, match=message):
+        SMALL(a, b, c)
