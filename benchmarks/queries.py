@@ -46,13 +46,10 @@ def published(products: int, fraction_bits: int, bits: int, solver: str, limit: 
     widths = [2 + fraction_bits + n for n in (bits, bits + 1)]
     sums = [dp.accumulate(aligned, width).word.sext(widths[1]) for width in widths]
     lines, (differ,) = definitions([sums[0].ne(sums[1])])
-    declared = [
-        f"(declare-const {side}{i} (_ BitVec 16))" for side in "ab" for i in range(products)
-    ]
+    declared = [f"(declare-const {side}{i} (_ BitVec 16))" for side in "ab" for i in range(products)]
     single = "((_ to_fp 8 24) RTZ ((_ to_fp 5 11) {}))"
     ties = [
-        f"(assert (= ((_ to_fp 8 24) p{i}) "
-        f"(fp.mul RTZ {single.format(f'a{i}')} {single.format(f'b{i}')})))"
+        f"(assert (= ((_ to_fp 8 24) p{i}) (fp.mul RTZ {single.format(f'a{i}')} {single.format(f'b{i}')})))"
         for i in range(products)
     ]
     finite = [

@@ -59,9 +59,7 @@ def main() -> None:
             unit = MMA(arch, shape)
             tensors = [torch.from_numpy(x) for x in (a, b, c)]
             theirs = rate(lambda u=unit, t=tensors: u.dpa(*t), rows)  # type: ignore[misc]
-            same = np.array_equal(
-                run_words(model, *words).view(np.float32), unit.dpa(*tensors).numpy()
-            )
+            same = np.array_equal(run_words(model, *words).view(np.float32), unit.dpa(*tensors).numpy())
             line += f"; mmasim {theirs / 1e6:.2f} M rows/s; ratio {mine / theirs:.1f}; same bits: {same}"
         print(line, flush=True)
 

@@ -8,17 +8,13 @@ from tcsmt.query import Distinguished, Domain, Equivalent, Question, Side
 from tcsmt.rounding import ROUNDINGS
 
 CLAIMS = (
-    Claim(
-        source="Fasi et al. 2020", section="3.1.2", statement="no fixed order: from the largest on"
-    ),
+    Claim(source="Fasi et al. 2020", section="3.1.2", statement="no fixed order: from the largest on"),
     Claim(
         source="Valpey et al. 2025",
         section="4.3, property 3",
         statement="the result does not depend on the order",
     ),
-    Claim(
-        source="MMA-Sim 2025", section="III-C, step 4", statement="the sum is exact after alignment"
-    ),
+    Claim(source="MMA-Sim 2025", section="III-C, step 4", statement="the sum is exact after alignment"),
 )
 
 
@@ -26,15 +22,23 @@ def investigate(ask: Investigation) -> str:
     """(p1 + p2) + p3 against p1 + (p2 + p3) rounding toward zero; then the unit with its lanes reversed."""
     unit = ask.unit
     ieee = IeeeDotAdd(
-        a_format=unit.a_format, b_format=unit.b_format, c_format=unit.c_format, d_format=unit.d_format,
-        k=3, sum_format="f32", rounding=ROUNDINGS["RTZ"], d_rounding=unit.rounding, c_first=False,
-    )  # fmt: skip
+        a_format=unit.a_format,
+        b_format=unit.b_format,
+        c_format=unit.c_format,
+        d_format=unit.d_format,
+        k=3,
+        sum_format="f32",
+        rounding=ROUNDINGS["RTZ"],
+        d_rounding=unit.rounding,
+        c_first=False,
+    )
     sums = ask.differ(
         "IEEE additions toward zero: (p1 + p2) + p3 against p1 + (p2 + p3)",
         ("(p1 + p2) + p3", ieee),
         ("p1 + (p2 + p3)", replace(ieee, order=(2, 1, 0))),
         Domain(subnormals=False, c_zero=True),
         lanes=(),
+        ones=True,
     )
     trace = unit.trace
     reversed_lanes = unit.apply(trace.a[::-1], trace.b[::-1], trace.c)
@@ -45,15 +49,11 @@ def investigate(ask: Investigation) -> str:
             goal=trace.output.ne(reversed_lanes.output),
             formats=unit.input_formats,
             domain_text="all words",
-        )  # fmt: skip
+        )
     )
     parts = [
-        "IEEE sums depend on the order"
-        if isinstance(sums, Distinguished)
-        else "IEEE sums: no difference"
+        "IEEE sums depend on the order" if isinstance(sums, Distinguished) else "IEEE sums: no difference"
     ]
     if isinstance(same, Equivalent):
-        parts.append(
-            "the fused sum does not: both graphs are the same (sum and maximum are symmetric)"
-        )
+        parts.append("the fused sum does not: both graphs are the same (sum and maximum are symmetric)")
     return "; ".join(parts)

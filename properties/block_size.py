@@ -32,6 +32,4 @@ def investigate(ask: Investigation) -> str:
             lanes=(),
         )
         told.append(isinstance(verdict, Distinguished))
-    return f"N_FMA = {size}; " + (
-        "the neighbours are told apart" if all(told) else "not all are told apart"
-    )
+    return f"N_FMA = {size}; " + ("the neighbours are told apart" if all(told) else "not all are told apart")

@@ -10,9 +10,7 @@ from tcsmt.investigate import Claim, Investigation
 from tcsmt.query import Distinguished, Unknown
 
 CLAIMS = (
-    Claim(
-        source="Fasi et al. 2020", section="3.1.4", statement="at least 2, most likely 3 (Volta)"
-    ),
+    Claim(source="Fasi et al. 2020", section="3.1.4", statement="at least 2, most likely 3 (Volta)"),
     Claim(
         source="Valpey et al. 2025",
         section="4.3",

@@ -22,18 +22,26 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     c = const(0, unit.c_format.width)
     exact = IeeeDotAdd(
-        a_format=unit.a_format, b_format=unit.b_format, c_format=unit.c_format,
-        d_format=unit.d_format, k=1, sum_format=unit.d_format,
-    )  # fmt: skip
+        a_format=unit.a_format,
+        b_format=unit.b_format,
+        c_format=unit.c_format,
+        d_format=unit.d_format,
+        k=1,
+        sum_format=unit.d_format,
+    )
     narrow = [
         IeeeDotAdd(
-            a_format=unit.a_format, b_format=unit.b_format, c_format=unit.c_format,
-            d_format=unit.d_format, k=1, sum_format=unit.d_format,
+            a_format=unit.a_format,
+            b_format=unit.b_format,
+            c_format=unit.c_format,
+            d_format=unit.d_format,
+            k=1,
+            sum_format=unit.d_format,
             product_format=unit.a_format if unit.a_format.has_infinity else "f16",
             product_rounding=ROUNDINGS[mode],
         )
         for mode in ("RNE", "RTZ", "RTP", "RTN")
-    ]  # fmt: skip
+    ]
     a, b = unit.trace.a[:1], unit.trace.b[:1]
     sides = [Side("exact product", exact, exact.apply(a, b, c))]
     sides += [
@@ -54,7 +62,7 @@ def investigate(ask: Investigation) -> str:
             domain=domain,
             domain_text="finite, no subnormals, c = 0",
             formats={"a0": unit.a_format, "b0": unit.b_format},
-        )  # fmt: skip
+        )
     )
     if isinstance(verdict, Distinguished):
         return "an exact product can be told from every rounded one"

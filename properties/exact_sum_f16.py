@@ -65,6 +65,6 @@ def investigate(ask: Investigation) -> str:
             domain=where,
             domain_text="finite, c = 0",
             formats=dict.fromkeys(("a0", "a1", "b0", "b1"), f16),
-        )  # fmt: skip
+        )
     )
     return "it can be seen" if isinstance(verdict, Distinguished) else "it cannot be seen"

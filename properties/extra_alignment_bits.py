@@ -32,9 +32,7 @@ def investigate(ask: Investigation) -> str:
     f = unit.fraction_bits
     seen = []
     for bits in (f - 1, f):
-        few, more = (
-            replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1)
-        )
+        few, more = (replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1))
         verdict = ask.differ(
             f"F = {bits} against {bits + 1} (n_eab {bits - 23} against {bits - 22})",
             (f"F = {bits}", few),

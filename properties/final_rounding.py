@@ -30,9 +30,7 @@ CLAIMS = (
 def investigate(ask: Investigation) -> str:
     """A witness for each pair that no earlier witness tells apart."""
     unit = ask.unit
-    models = {
-        name: replace(unit, rounding=mode, overflow="infinity") for name, mode in ROUNDINGS.items()
-    }
+    models = {name: replace(unit, rounding=mode, overflow="infinity") for name, mode in ROUNDINGS.items()}
     outputs = [model.trace.output for model in models.values()]
     apart: set[frozenset[str]] = set()
     same, unknown = [], []
@@ -48,11 +46,7 @@ def investigate(ask: Investigation) -> str:
             unknown.append(f"{one}/{two}")
         elif isinstance(verdict, Distinguished):
             words = dict(zip(models, evaluate(outputs, verdict.values), strict=True))
-            apart |= {
-                frozenset(pair)
-                for pair in combinations(models, 2)
-                if words[pair[0]] != words[pair[1]]
-            }
+            apart |= {frozenset(pair) for pair in combinations(models, 2) if words[pair[0]] != words[pair[1]]}
         else:
             same.append(f"{one}/{two}")
     pairs = len(models) * (len(models) - 1) // 2

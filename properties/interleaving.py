@@ -42,9 +42,5 @@ def investigate(ask: Investigation) -> str:
             lanes=(3, 6),
         )
         told.append(isinstance(verdict, Distinguished))
-    pattern = (
-        f"groups of {model.interleave} dealt in turn" if model.interleave else "contiguous blocks"
-    )
-    return f"{pattern}; " + (
-        "every other pattern is told apart" if all(told) else "not all are told apart"
-    )
+    pattern = f"groups of {model.interleave} dealt in turn" if model.interleave else "contiguous blocks"
+    return f"{pattern}; " + ("every other pattern is told apart" if all(told) else "not all are told apart")

@@ -31,7 +31,7 @@ def investigate(ask: Investigation) -> str:
             formats={**unit.input_formats, "larger_c": unit.c_format},
             lanes=(3,),
             alike=True,
-        )  # fmt: skip
+        )
     )
     if isinstance(verdict, Unknown):
         return "unknown"

@@ -12,7 +12,7 @@ CLAIMS = (
     Claim(
         source="MMA-Sim 2025",
         section="III-C, step 1",
-        statement="NaN, Inf*0 and Inf-Inf give 0x7FFFFFFF (FP32) or 0x7FFF (FP16); an infinity wins otherwise",
+        statement="NaN, Inf*0 and Inf-Inf give 0x7FFFFFFF (FP32) or 0x7FFF (FP16); else an infinity wins",
     ),
     Claim(
         source="Valpey et al. 2025",
@@ -48,9 +48,7 @@ def investigate(ask: Investigation) -> str:
         also=[special],
         lanes=(),
     )
-    parts = [
-        "the NaN's word can be seen" if isinstance(word, Distinguished) else "no NaN can arise"
-    ]
+    parts = ["the NaN's word can be seen" if isinstance(word, Distinguished) else "no NaN can arise"]
     if isinstance(rules, Equivalent):
         parts.append("apart from it special inputs give what IEEE 754 gives (proved)")
     return "; ".join(parts)

@@ -11,9 +11,7 @@ CLAIMS = (
         section="Algorithm 1",
         statement="products are FP32 numbers: normalised",
     ),
-    Claim(
-        source="Khattak and Mikaitis 2025", section="IV-A1", statement="products are not normalised"
-    ),
+    Claim(source="Khattak and Mikaitis 2025", section="IV-A1", statement="products are not normalised"),
     Claim(source="MMA-Sim 2025", section="III-C", statement="products are not normalised"),
 )
 

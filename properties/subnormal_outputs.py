@@ -33,9 +33,7 @@ def investigate(ask: Investigation) -> str:
         Domain(subnormals=False, c_zero=True),
         lanes=(1, 2),
     )
-    parts = [
-        "a flush can be seen" if isinstance(any_input, Distinguished) else "a flush cannot be seen"
-    ]
+    parts = ["a flush can be seen" if isinstance(any_input, Distinguished) else "a flush cannot be seen"]
     if not isinstance(normal, Distinguished):
         parts.append("normal a and b with c = 0 give no subnormal result")
     return "; ".join(parts)

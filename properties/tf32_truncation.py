@@ -33,6 +33,4 @@ def investigate(ask: Investigation) -> str:
             also=[m.trace.output[30:23].eq(0xFF) for m in (unit, whole)], lanes=(1,),
         ),
     ]  # fmt: skip
-    return (
-        "it can be seen" if all(isinstance(v, Distinguished) for v in told) else "it cannot be seen"
-    )
+    return "it can be seen" if all(isinstance(v, Distinguished) for v in told) else "it cannot be seen"

@@ -8,9 +8,7 @@ from tcsmt.query import Distinguished, Unknown
 from tcsmt.terms import all_of
 
 CLAIMS = (
-    Claim(
-        source="MMA-Sim 2025, as first published", section="III-C", statement="-126 for FP32 output"
-    ),
+    Claim(source="MMA-Sim 2025, as first published", section="III-C", statement="-126 for FP32 output"),
     Claim(
         source="mmasim 2.1.1",
         section="zero exponent table",
@@ -37,13 +35,7 @@ def investigate(ask: Investigation) -> str:
             lanes=(2,),
             cases=(all_zero,),
         )
-        kind = (
-            told
-            if isinstance(verdict, Distinguished)
-            else open_
-            if isinstance(verdict, Unknown)
-            else same
-        )
+        kind = told if isinstance(verdict, Distinguished) else open_ if isinstance(verdict, Unknown) else same
         kind.append(name)
     parts = [f"{own}"]
     parts += [f"told apart from {', '.join(told)}"] if told else []

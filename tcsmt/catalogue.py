@@ -164,11 +164,7 @@ _MEASURED = {
     ("ada", "mma.m16n8k16.f16.f16.f16.f16"): ("ada_f16_f16",),
     ("ada", "mma.m16n8k16.f32.bf16.bf16.f32"): ("ada_bf16_f32",),
     ("ada", "mma.m16n8k8.f32.tf32.tf32.f32"): ("ada_tf32_f32",),
-    **{
-        ("ada", f"mma.m16n8k32.{d}.{a}.{a}.{d}"): (f"ada_{a}_{d}",)
-        for a in FP8
-        for d in ("f32", "f16")
-    },
+    **{("ada", f"mma.m16n8k32.{d}.{a}.{a}.{d}"): (f"ada_{a}_{d}",) for a in FP8 for d in ("f32", "f16")},
     **{
         (architecture, instruction): (f"{gpu}_{types}",)
         for architecture, gpu in (("hopper", "h200"), ("blackwell", "b200"))
@@ -211,9 +207,7 @@ def _fp8_on_f16_rows() -> Iterator[Row]:
             for d in ("f32", "f16"):
                 for a in FP8:
                     for b in FP8:
-                        model = _fused(
-                            HOPPER, k, a, b, d, d, n_fma=k // 2, interleave=2, c_position="last"
-                        )
+                        model = _fused(HOPPER, k, a, b, d, d, n_fma=k // 2, interleave=2, c_position="last")
                         more = {} if evidence is None else {"evidence": evidence}
                         name = f"mma.m16n8k{k}.{d}.{a}.{b}.{d}"
                         yield _row(architecture, name, model, source, **more)
@@ -252,15 +246,13 @@ def _claims(accepted: dict[str, Row]) -> Iterator[Row]:
         row = accepted[base]
         return replace(
             row, instruction=f"{row.instruction}@{tag}", source=source, status=status, note=note,
-            evidence="published", model=replace(row.model, **changes), measured=(),
+            evidence="published", model=replace(row.model, **changes), measured=(),  # type: ignore[arg-type]
         )  # fmt: skip
 
     section = f"{VALPEY}, Algorithm 1"
     normalised: dict[str, object] = {"products": "normalised", "zero_exponent": -126}
     for base in ("volta/mma.m8n8k4.f32.f16.f16.f32", "volta/mma.m8n8k4.f32.f16.f16.f16"):
-        yield claim(
-            base, "valpey", section, "refuted", "normalises products before alignment", **normalised
-        )
+        yield claim(base, "valpey", section, "refuted", "normalises products before alignment", **normalised)
     for d in ("f16",):
         yield claim(
             f"volta/mma.m8n8k4.{d}.f16.f16.{d}", "valpey", section, "refuted",

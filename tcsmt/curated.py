@@ -14,7 +14,7 @@ from tcsmt.investigate import one_block
 from tcsmt.models import FusedDotAdd, Trace
 from tcsmt.query import Domain
 from tcsmt.rounding import ROUNDINGS
-from tcsmt.terms import Term, umax, var
+from tcsmt.terms import Term, all_of, umax, var
 
 __all__ = ["OPERATIONS", "ieee_script", "scripts"]
 
@@ -38,14 +38,12 @@ def scripts() -> Iterator[tuple[str, str]]:
         "alignment-bits-volta-23-24", "sat", "Fasi et al. 2020, 3.1.4",
         volta, replace(volta, fraction_bits=24),
     )  # fmt: skip
-    yield _pair(
-        "zero-exponent-volta-131-126", "unsat", "MMA-Sim 2025, III-C, and mmasim 2.1.1",
-        volta, replace(volta, zero_exponent=-126), "sum", domain=Domain(c_zero=False),
-    )  # fmt: skip
+    bf16 = replace(_unit("ampere/mma.m16n8k8.f32.bf16.bf16.f32"), k=2, n_fma=2)
     yield _pair(
         "zero-exponent-ampere-bf16-132-126", "sat", "MMA-Sim 2025, III-C, and mmasim 2.1.1",
-        *(replace(_unit("ampere/mma.m16n8k8.f32.bf16.bf16.f32"), zero_exponent=z) for z in (-132, -126)),
+        bf16, replace(bf16, zero_exponent=-126),
     )  # fmt: skip
+    yield from _zero_exponent_proof(volta)
     tf32 = _unit("ampere/mma.m16n8k4.f32.tf32.tf32.f32")
     yield _pair(
         "tf32-truncation-ampere", "sat", "MMA-Sim 2025, III-C, TF32 truncation",
@@ -81,20 +79,20 @@ def ieee_script(operation: str, fmt: Format, mode: str, target: Format | None = 
     operation: a key of :data:`OPERATIONS`; fmt: an IEEE-like format; mode: RNE, RNA, RTZ, RTP or
     RTN; target: the format of a conversion's result (default: one with a bit less on each side).
     """
-    words = [var(name, fmt.width) for name in "xyz"]
-    numbers = [decode(fmt, word) for word in words]
+    x, y, z = (var(name, fmt.width) for name in "xyz")
+    a, b, c = (decode(fmt, word) for word in (x, y, z))
     rounding = ROUNDINGS[mode]
     result_format = fmt
     match operation:
         case "add":
-            used, result = words[:2], ieee.add(*numbers[:2], fmt, rounding)
+            used, result = [x, y], ieee.add(a, b, fmt, rounding)
         case "multiply":
-            used, result = words[:2], ieee.multiply(*numbers[:2], fmt, rounding)
+            used, result = [x, y], ieee.multiply(a, b, fmt, rounding)
         case "fma":
-            used, result = words, ieee.fma(*numbers, fmt, rounding)
+            used, result = [x, y, z], ieee.fma(a, b, c, fmt, rounding)
         case _:
             result_format = target or _small(fmt.exponent_bits - 1, fmt.precision - 1)
-            used, result = words[:1], ieee.convert(numbers[0], result_format, rounding)
+            used, result = [x], ieee.convert(a, result_format, rounding)
     lines, (ours,) = definitions([result])
     theirs = " ".join(_to_fp(fmt, str(word.data)) for word in used)
     if operation == "convert":
@@ -122,6 +120,19 @@ def _to_fp(fmt: Format, word: str) -> str:
 
 def _sizes(fmt: Format) -> str:
     return f"{fmt.exponent_bits} {fmt.precision}"
+
+
+def _zero_exponent_proof(volta: FusedDotAdd) -> Iterator[tuple[str, str]]:
+    """In two parts: terms that are all zero, and terms that are not."""
+    other = replace(volta, zero_exponent=-126)
+    products = [s.term.eq(0) for s in volta.trace.stages if s.name.startswith("product")]
+    all_zero = all_of([*products, decode(volta.c_format, volta.trace.c).significand.eq(0)])
+    domain = Domain().holds(volta, volta.trace)
+    one, two = (_at(model.trace, "largest exponent") for model in (volta, other))
+    info = _info("unsat", "MMA-Sim 2025, III-C, and mmasim 2.1.1")
+    differ = volta.trace.output.ne(other.trace.output)
+    yield "zero-exponent-volta-131-126-zeros", script(domain & all_zero & differ, info=info)
+    yield "zero-exponent-volta-131-126-others", script(domain & ~all_zero & one.ne(two), info=info)
 
 
 def _unit(name: str) -> FusedDotAdd:

@@ -199,9 +199,7 @@ def leading_zeros(word: Term) -> tuple[Term, Term]:
     return word, zeros
 
 
-def align(
-    x: Number, top: Exponent, fraction_bits: int, rounding: Rounding, *, sticky: bool = False
-) -> Fixed:
+def align(x: Number, top: Exponent, fraction_bits: int, rounding: Rounding, *, sticky: bool = False) -> Fixed:
     """Shift the significand right by ``top - exponent`` and keep ``fraction_bits`` of its fraction.
 
     The dropped bits are rounded by ``rounding``, RTZ being truncation of the magnitude. With
@@ -276,9 +274,7 @@ def round_to(
     leading = x.lsb.plus(width - 1)
     low, high = x.lsb.low, leading.high
     word = leading.within(low, high)
-    exponent = Exponent(
-        word - zeros.zext(max(word.width, zeros.width))[word.width - 1 : 0], low, high
-    )
+    exponent = Exponent(word - zeros.zext(max(word.width, zeros.width))[word.width - 1 : 0], low, high)
     precision = kept_bits + 1
     # one place below the kept ones, where a subnormal's first dropped bit can come to lie
     tail = max(0, precision + (low < fmt.e_min) - width)

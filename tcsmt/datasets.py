@@ -192,9 +192,7 @@ def row_of(dataset: DataSet) -> Row:
             return row
     family = _FAMILIES.get(re.split(r"\W", dataset.interface.lower())[0], "")
     shape = _SHAPE.search(dataset.interface)
-    fitting = [
-        r for r in same if r.instruction.startswith(f"{family}.") and _fits(dataset.k, r.model)
-    ]
+    fitting = [r for r in same if r.instruction.startswith(f"{family}.") and _fits(dataset.k, r.model)]
     if not fitting:
         known = {str(Formats.of(r.model)): None for r in rows_of(architecture)}
         raise TcsmtError(

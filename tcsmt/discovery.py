@@ -62,7 +62,8 @@ def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
     found = known[name]
     label = f"tcsmt_property_{found.path.stem}"
     spec = importlib.util.spec_from_file_location(label, found.path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[label] = module
     try:

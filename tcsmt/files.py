@@ -15,9 +15,7 @@ def replace_bytes(path: Path, content: bytes) -> None:
     """Write a file in one step. Raises :class:`tcsmt.errors.TcsmtError` where it cannot be written."""
     temporary = ""
     try:
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             temporary = file.name
             file.write(content)
         os.chmod(temporary, 0o644)

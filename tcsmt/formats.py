@@ -120,9 +120,7 @@ class Format:
             return 1 << (self.width - 1)
         if self.specials is Specials.NONE:
             return None
-        quiet = (
-            1 << (self.fraction_bits - 1) if self.has_infinity else (1 << self.fraction_bits) - 1
-        )
+        quiet = 1 << (self.fraction_bits - 1) if self.has_infinity else (1 << self.fraction_bits) - 1
         field = (1 << self.exponent_bits) - 1
         return (field << self.fraction_bits | quiet) << self.ignored_low_bits
 
@@ -174,7 +172,8 @@ class Format:
         normal = field > 0 or not self.has_subnormals
         significand = Fraction(fraction, 1 << self.fraction_bits) + normal
         exponent = field - self.bias if normal else self.e_min
-        return (-1) ** sign * significand * Fraction(2) ** exponent
+        magnitude = significand * Fraction(2) ** exponent
+        return -magnitude if sign else magnitude
 
     def word(self, value: Fraction) -> int:
         """The word of a value that the format holds exactly (+0 for zero).
@@ -225,10 +224,14 @@ def power_text(value: Fraction) -> str:
     return f"2^{exponent}" if significand == 1 else f"{text}·2^{exponent}"
 
 
-def _ieee(name: str, exponent_bits: int, fraction_bits: int, **more: int) -> Format:
+def _ieee(name: str, exponent_bits: int, fraction_bits: int, ignored_low_bits: int = 0) -> Format:
     bias = (1 << (exponent_bits - 1)) - 1
     return Format(
-        name=name, exponent_bits=exponent_bits, fraction_bits=fraction_bits, bias=bias, **more
+        name=name,
+        exponent_bits=exponent_bits,
+        fraction_bits=fraction_bits,
+        bias=bias,
+        ignored_low_bits=ignored_low_bits,
     )
 
 

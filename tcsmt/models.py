@@ -200,12 +200,8 @@ class FusedDotAdd(Model):
         carry = self.carry_bits
         self.check("carry_bits", carry is None or 0 <= carry <= 16, "None (enough) or 0 to 16")
         if self.normalisation == "every":
-            self.check(
-                "c_position", self.c_position == "aligned", "aligned, as normalisation = every"
-            )
-            self.check(
-                "alignment_sticky", not self.alignment_sticky, "False, as normalisation = every"
-            )
+            self.check("c_position", self.c_position == "aligned", "aligned, as normalisation = every")
+            self.check("alignment_sticky", not self.alignment_sticky, "False, as normalisation = every")
             self.check("carry_bits", carry is None, "None, as normalisation = every")
             self.check(
                 "zero_exponent",
@@ -218,14 +214,10 @@ class FusedDotAdd(Model):
         self.check("zero_exponent", zero is None or -4096 <= zero <= 4096, "None or -4096 to 4096")
         kept = self.round_fraction_bits
         most = self.d_format.fraction_bits
-        self.check(
-            "round_fraction_bits", kept is None or 1 <= kept <= most, f"None or from 1 to {most}"
-        )
+        self.check("round_fraction_bits", kept is None or 1 <= kept <= most, f"None or from 1 to {most}")
         self.check("d_format", self.d_format.has_infinity, "a format with infinities")
         nan = self.nan
-        self.check(
-            "nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}"
-        )
+        self.check("nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}")
 
     @property
     def extra_alignment_bits(self) -> int:
@@ -265,9 +257,7 @@ class FusedDotAdd(Model):
         word, fmt = (const(0, self.d_format.width), self.d_format) if last else (c, self.c_format)
         for number, lanes in enumerate(self.blocks):
             name = f"block {number}: " if len(self.blocks) > 1 else ""
-            word = self._block(
-                name, [a[i] for i in lanes], [b[i] for i in lanes], word, fmt, stages
-            )
+            word = self._block(name, [a[i] for i in lanes], [b[i] for i in lanes], word, fmt, stages)
             fmt = self.d_format
         if last:
             word = self._add_last(word, c)
@@ -322,9 +312,7 @@ class FusedDotAdd(Model):
         else:
             sign = rounded.sign & magnitude.ne(0)
         infinite, infinity_sign, nan = dp.special_cases(terms)
-        result = dp.encode(
-            self.d_format, sign, magnitude, infinite, infinity_sign, nan, self.nan_word
-        )
+        result = dp.encode(self.d_format, sign, magnitude, infinite, infinity_sign, nan, self.nan_word)
         seen("result", self.d_format, result)
         return result
 
@@ -366,9 +354,7 @@ class FusedDotAdd(Model):
         aligned = [self._aligned(p, own) for p in products]
         whole = dp.accumulate(aligned, 3 + aligned[0].fraction_bits + self.enough_carry_bits)
         rounded = dp.normalise_sum(whole)
-        partial = Number(
-            rounded.sign, own, rounded.magnitude, whole.fraction_bits, FALSE, FALSE, FALSE
-        )
+        partial = Number(rounded.sign, own, rounded.magnitude, whole.fraction_bits, FALSE, FALSE, FALSE)
         return self._sum([partial, c], dp.largest([own, self._entering(c)], own.low))
 
     def _sum_one_by_one(self, terms: Sequence[Number]) -> Fixed:
@@ -456,9 +442,7 @@ class IeeeDotAdd(Model):
             fmt = getattr(self, name)
             self.check(name, fmt is None or fmt.has_infinity, "a format with infinities")
         nan = self.nan
-        self.check(
-            "nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}"
-        )
+        self.check("nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}")
 
     def apply(self, a: Sequence[Term], b: Sequence[Term], c: Term) -> Trace:
         """Multiply, add in the chosen order, convert."""
@@ -474,9 +458,7 @@ class IeeeDotAdd(Model):
 
         products = [ieee.exact_product(x, y) for x, y in pairs]
         if self.product_format is not None:
-            rounded = [
-                ieee.convert(p, self.product_format, self.product_rounding) for p in products
-            ]
+            rounded = [ieee.convert(p, self.product_format, self.product_rounding) for p in products]
             products = [seen(f"product {i}", w, self.product_format) for i, w in enumerate(rounded)]
 
         def plus(x: Number, y: Number, what: str) -> Number:

@@ -11,6 +11,7 @@ import hashlib
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 from tcsmt.datapath import decode
@@ -98,9 +99,10 @@ class Question:
     """Is there an input at which ``goal`` is 1?
 
     formats: of the input variables, by name. sides: the behaviours that a witness shows.
-    domain: the part of the goal that restricts inputs. Where to look for a witness first, so that
-    it is short: ``alike``: with every product the same; ``lanes``: with so many products, the
-    others zero. cases: truth values by which a proof is split: each is assumed, then its negation.
+    domain: the part of the goal that restricts inputs; domain_text says it in words.
+    Where to look for a witness first, so that it is short: ones: with every b = 1; alike: with
+    every product the same; lanes: with so many products, the others zero.
+    cases: truth values by which a proof is split: each is assumed, then that none of them holds.
     """
 
     title: str
@@ -111,23 +113,31 @@ class Question:
     domain_text: str = ""
     lanes: tuple[int, ...] = ()
     alike: bool = False
+    ones: bool = False
     cases: tuple[Term, ...] = ()
 
     def assuming(self, case: Term) -> Question:
         """The question where the case holds."""
         return replace(
-            self, goal=self.goal & case, domain=self.domain & case, lanes=(), alike=False, cases=()
+            self,
+            goal=self.goal & case,
+            domain=self.domain & case,
+            lanes=(),
+            alike=False,
+            ones=False,
+            cases=(),
         )
 
-    def narrowed(self) -> Iterator[tuple[Term, bool]]:
-        """The goal on the smaller sets of inputs that are tried first, and whether lanes are alike."""
-        lane = {v: int(str(v.data)[1:]) for v in variables([self.goal]) if _is_lane(str(v.data))}
+    def narrowed(self) -> Iterator[dict[Term, Term]]:
+        """What to put for some inputs, for each smaller set of inputs that is tried first."""
+        lanes = {v: int(str(v.data)[1:]) for v in variables([self.goal]) if _is_lane(str(v.data))}
+        if self.ones:
+            factors = (v for v in lanes if str(v.data)[0] == "b")
+            yield {v: const(self.formats[str(v.data)].word(Fraction(1)), v.width) for v in factors}
         if self.alike:
-            first = {v: var(f"{str(v.data)[0]}0", v.width) for v in lane}
-            yield substitute([self.goal], first)[0], True
+            yield {v: var(f"{str(v.data)[0]}0", v.width) for v, lane in lanes.items() if lane}
         for few in self.lanes:
-            zero = {v: const(0, v.width) for v, number in lane.items() if number >= few}
-            yield substitute([self.goal], zero)[0], False
+            yield {v: const(0, v.width) for v, lane in lanes.items() if lane >= few}
 
 
 def _is_lane(name: str) -> bool:
@@ -179,12 +189,13 @@ def difference(
     *,
     lanes: tuple[int, ...] = (2,),
     alike: bool = False,
+    ones: bool = False,
     also: Sequence[Term] = (),
     cases: tuple[Term, ...] = (),
 ) -> Question:
     """Do two models differ on some input of the domain (and where the terms ``also`` hold)?
 
-    For lanes, alike and cases see :class:`Question`. Raises :class:`tcsmt.errors.TcsmtError` where
+    For lanes, alike, ones and cases see :class:`Question`. Raises :class:`tcsmt.errors.TcsmtError` where
     their words do not have the same widths.
     """
     domain = domain or Domain()
@@ -201,7 +212,8 @@ def difference(
     differ = sides[0].trace.output.ne(sides[1].trace.output)
     return Question(
         title=title, sides=sides, goal=where & differ, formats=one.input_formats, domain=where,
-        domain_text=str(domain), lanes=tuple(n for n in lanes if n < one.k), alike=alike, cases=cases,
+        domain_text=str(domain), lanes=tuple(n for n in lanes if n < one.k), alike=alike, ones=ones,
+        cases=cases,
     )  # fmt: skip
 
 
@@ -225,12 +237,13 @@ class Solving:
         if question.goal.value == 0:
             return Equivalent(stage="whole graph", scripts=(), solver="", version="", seconds=0.0)
         spent = 0.0
-        for narrow, alike in question.narrowed():
+        for given in question.narrowed():
+            narrow = substitute([question.goal], given)[0]
             if narrow.value is None:
                 answer = self._ask(narrow, self.settings.timeout / 10)
                 spent += answer.seconds
                 if answer.answer == "sat":
-                    return self._witness(question, answer, spent, alike)
+                    return self._witness(question, answer, spent, given)
         if question.cases:
             return self._by_cases(question, spent)
         for stage, differ in _cuts(question):
@@ -283,13 +296,17 @@ class Solving:
         return solve(text, settings)
 
     def _witness(
-        self, question: Question, answer: Answer, spent: float, alike: bool = False
+        self,
+        question: Question,
+        answer: Answer,
+        spent: float,
+        given: Mapping[Term, Term] | None = None,
     ) -> Verdict:
         from tcsmt.shorten import shorten
 
         values = {name: answer.values.get(name, 0) for name in question.formats}
-        if alike:
-            values = {n: values[f"{n[0]}0"] if _is_lane(n) else w for n, w in values.items()}
+        for variable, put in (given or {}).items():
+            values[str(variable.data)] = put.value if put.value is not None else values[str(put.data)]
         if not _holds(question, values):
             reason = f"{answer.solver} {answer.version} gave a model that does not replay"
             return Unknown(reason=reason, seconds=spent)

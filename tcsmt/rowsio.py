@@ -113,9 +113,7 @@ def shaped(where: str, array: Array, shape: tuple[int | None, ...]) -> Array:
     return array
 
 
-def _known(
-    where: str, given: Mapping[str, Any], needed: str, allowed: tuple[str, ...]
-) -> dict[str, Any]:
+def _known(where: str, given: Mapping[str, Any], needed: str, allowed: tuple[str, ...]) -> dict[str, Any]:
     for name in needed:
         if name not in given:
             raise TcsmtError(f"{where}: {name} is missing")
@@ -191,8 +189,7 @@ def _read_csv(path: Path, model: Model) -> Inputs:
             if name not in (*names, *_RESULTS):
                 last = model.k - 1
                 raise TcsmtError(
-                    f"{path}:1: unknown column {name!r}; for this model: a0 to a{last}, b0 to "
-                    f"b{last}, c"
+                    f"{path}:1: unknown column {name!r}; for this model: a0 to a{last}, b0 to b{last}, c"
                 )
             if header.count(name) > 1:
                 raise TcsmtError(f"{path}:1: column {name} is there twice")

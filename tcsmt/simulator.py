@@ -47,9 +47,7 @@ def simulate(model: Model, a: Any, b: Any, c: Any = 0.0) -> Array:
     ]
     for array, name in zip(words[:2], "ab", strict=True):
         if array.ndim == 0 or array.shape[-1] != model.k:
-            raise TcsmtError(
-                f"{name} has shape {array.shape}: the last dimension must be k = {model.k}"
-            )
+            raise TcsmtError(f"{name} has shape {array.shape}: the last dimension must be k = {model.k}")
     try:
         shape = np.broadcast_shapes(words[0].shape[:-1], words[1].shape[:-1], words[2].shape)
     except ValueError:

@@ -180,7 +180,7 @@ class Term:
         if high - low + 1 == self.width:
             return self
         if self.op == "extract":
-            base = self.data[1]  # type: ignore[index]
+            base = int(self.data[1])  # type: ignore[index]
             return self.args[0][high + base : low + base]
         if self.op == "concat":
             upper, lower = self.args
@@ -430,7 +430,7 @@ FOLD: dict[str, Fold] = {
     "lshr": lambda w, d, ws, v: v[0] >> v[1],
     "ashr": lambda w, d, ws, v: _signed(v[0], w) >> v[1],
     "concat": lambda w, d, ws, v: v[0] << ws[1] | v[1],
-    "extract": lambda w, d, ws, v: v[0] >> d[1],  # type: ignore[index]
+    "extract": lambda w, d, ws, v: v[0] >> int(d[1]),  # type: ignore[index]
     "zext": lambda w, d, ws, v: v[0],
     "sext": lambda w, d, ws, v: _signed(v[0], ws[0]),
     "ite": lambda w, d, ws, v: v[1] if v[0] else v[2],
@@ -455,7 +455,7 @@ _REBUILD: dict[str, Callable[[Term, Sequence[Term]], Term]] = {
     "lshr": lambda n, a: a[0] >> a[1],
     "ashr": lambda n, a: a[0].ashr(a[1]),
     "concat": lambda n, a: a[0].concat(a[1]),
-    "extract": lambda n, a: a[0][n.data[0] : n.data[1]],  # type: ignore[index,misc]
+    "extract": lambda n, a: a[0][n.data[0] : n.data[1]],  # type: ignore[index]
     "zext": lambda n, a: a[0].zext(n.width),
     "sext": lambda n, a: a[0].sext(n.width),
     "ite": lambda n, a: a[0].ite(a[1], a[2]),

@@ -37,7 +37,8 @@ def dtype_of(fmt: Format) -> np.dtype[Any]:
     if fmt.name in _ML_DTYPES:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
+        own: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
+        return own
     return np.dtype({"tf32": np.float32}.get(fmt.name, np.uint8))
 
 
@@ -83,8 +84,7 @@ def to_words(fmt: Format, values: Any, name: str) -> Array:
         if not same.all():
             element, value = _first(name, wide, ~same)
             raise TcsmtError(
-                f"{element} = {value!r} is no {fmt.name} number; round it first, or give "
-                f"{fmt.name} words"
+                f"{element} = {value!r} is no {fmt.name} number; round it first, or give {fmt.name} words"
             )
         return narrow.view(unsigned(fmt))
     allowed = f"{own.name}, unsigned words of {fmt.width} bits, float32 or float64"
@@ -113,9 +113,7 @@ def to_word(fmt: Format, text: str) -> int:
     given = text.strip()
     lower = given.lower()
     bare = len(lower) == fmt.hex_digits and all(ch in "0123456789abcdef" for ch in lower)
-    if (lower.startswith("0x") and "p" not in lower and "." not in lower) or (
-        bare and len(lower) > 1
-    ):
+    if (lower.startswith("0x") and "p" not in lower and "." not in lower) or (bare and len(lower) > 1):
         try:
             word = int(lower, 16)
         except ValueError:

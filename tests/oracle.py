@@ -367,9 +367,7 @@ class FDA:
         if self.interleave and self.n_fma % self.interleave:
             raise ValueError(f"interleave={self.interleave} does not divide n_fma={self.n_fma}")
         if self.normalisation == "every" and (
-            self.c_position != "aligned"
-            or self.alignment == "sticky"
-            or self.carry_bits is not None
+            self.c_position != "aligned" or self.alignment == "sticky" or self.carry_bits is not None
         ):
             raise ValueError("normalisation='every' is for an aligned c, no sticky, no carry_bits")
 
@@ -596,9 +594,7 @@ def _ieee_word(fmt_name: str, x: Number, mode: str) -> int:
     if x.kind == "inf":
         return infinity_word(fmt_name, x.sign)
     negative = x.sign == 1
-    return encode(
-        fmt_name, x.value, mode, overflow="ieee", negative_zero=negative, keep_zero_sign=True
-    )
+    return encode(fmt_name, x.value, mode, overflow="ieee", negative_zero=negative, keep_zero_sign=True)
 
 
 def _rounded(fmt_name: str, x: Number, mode: str) -> Number:

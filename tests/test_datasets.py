@@ -132,8 +132,7 @@ def test_a_refuted_claim_mismatches(shared: Path) -> None:
 
 def replace_rows(dataset: DataSet, *arrays: Any) -> DataSet:
     words = {
-        side: array.astype(getattr(dataset, side).dtype)
-        for side, array in zip("abcd", arrays, strict=True)
+        side: array.astype(getattr(dataset, side).dtype) for side, array in zip("abcd", arrays, strict=True)
     }
     return replace(dataset, **words)
 

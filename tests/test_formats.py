@@ -272,9 +272,7 @@ def test_tf32_ignores_its_low_bits() -> None:
     fmt = FORMATS["tf32"]
     words = np.concatenate([sample(FORMATS["f32"]), np.array([0x7F800001, 0x00001FFF], np.uint32)])
     cleared = words & np.uint32(0xFFFFE000)
-    for column, other in zip(
-        run_decode(fmt, words).values(), run_decode(fmt, cleared).values(), strict=True
-    ):
+    for column, other in zip(run_decode(fmt, words).values(), run_decode(fmt, cleared).values(), strict=True):
         assert np.array_equal(column, other)
     assert fmt.is_infinite(0x7F800001)
     assert fmt.value(0x3F801FFF) == 1
@@ -344,9 +342,7 @@ def test_conversion_agrees_with_casting(source: str, target: str) -> None:
     rounding=st.sampled_from(sorted(ROUNDINGS)),
     seed=st.integers(0, 1 << 32),
 )
-def test_conversion_agrees_with_the_oracle(
-    source: str, target: str, rounding: str, seed: int
-) -> None:
+def test_conversion_agrees_with_the_oracle(source: str, target: str, rounding: str, seed: int) -> None:
     """Every format, every rounding mode; zeros keep their sign, overflow is IEEE 754's."""
     wide, narrow = FORMATS[source], FORMATS[target]
     rng = random.Random(seed)
@@ -390,9 +386,7 @@ def test_round_to_agrees_with_the_oracle(data: st.DataObject) -> None:
     rng = random.Random(data.draw(st.integers(0, 1 << 32), label="seed"))
     exponent = dp.Exponent(var("e", max(1, span.bit_length())), low, low + span)
     rounded = dp.Rounded(var("s", 1), var("m", width), exponent)
-    term = dp.round_to(
-        fmt, rounded, ROUNDINGS[rounding], fraction_bits=kept, overflow=overflow, flush=flush
-    )
+    term = dp.round_to(fmt, rounded, ROUNDINGS[rounding], fraction_bits=kept, overflow=overflow, flush=flush)
     rows = []
     for _ in range(60):
         magnitude = rng.getrandbits(width) >> rng.randrange(width)

@@ -339,9 +339,7 @@ def test_one_parameter_at_a_time(change: dict[str, Any]) -> None:
     agree(model, *make_rows(model, 1, 200, model.fraction_bits))
 
 
-IEEE = IeeeDotAdd(
-    a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=2, sum_format="f32"
-)
+IEEE = IeeeDotAdd(a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=2, sum_format="f32")
 IEEE_VARIANTS: dict[str, dict[str, Any]] = {
     "exact products": {},
     "rounded products": {"product_format": "f16", "sum_format": "f16"},
@@ -490,9 +488,7 @@ def test_equal_parameters_are_one_graph() -> None:
         (IEEE, {"nan": 0}, "nan = 0: allowed is a NaN of f32"),
     ],
 )
-def test_contradictory_parameters_are_refused(
-    model: Model, change: dict[str, Any], message: str
-) -> None:
+def test_contradictory_parameters_are_refused(model: Model, change: dict[str, Any], message: str) -> None:
     """The error names the parameter, what was given and what is allowed."""
     with pytest.raises(TcsmtError, match=message):
         replace(model, **change)

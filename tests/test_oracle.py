@@ -81,25 +81,19 @@ def test_every_f16_word_agrees_with_struct() -> None:
             assert encode("f16", number.value, "RNE", negative_zero=bits == 0x8000) == bits
 
 
-@pytest.mark.parametrize(
-    ("name", "fmt", "low", "high"), [("f32", "<f", -152, 130), ("f16", "<e", -27, 18)]
-)
+@pytest.mark.parametrize(("name", "fmt", "low", "high"), [("f32", "<f", -152, 130), ("f16", "<e", -27, 18)])
 def test_rounding_to_nearest_agrees_with_struct(name: str, fmt: str, low: int, high: int) -> None:
     """binary64 to binary32 and binary16: normal, subnormal, underflow, overflow and ties."""
     rng = random.Random(1)
     kept = FORMATS[name].fraction_bits
     for _ in range(5000):
-        significand = rng.choice(
-            [rng.getrandbits(52) / 2**52, rng.getrandbits(kept + 1) / 2 ** (kept + 1)]
-        )
+        significand = rng.choice([rng.getrandbits(52) / 2**52, rng.getrandbits(kept + 1) / 2 ** (kept + 1)])
         x = math.ldexp(1 + significand, rng.randint(low, high)) * rng.choice([1, -1])
         assert encode(name, Fraction(x), "RNE", keep_zero_sign=True) == float_word(x, fmt)
         assert word("f64", Fraction(x)) == float_word(x, "<d")
 
 
-@pytest.mark.parametrize(
-    "name", ["e5m2", "e4m3", "e3m2", "e2m3", "e2m1", "e4m3fnuz", "e5m2fnuz", "bf16"]
-)
+@pytest.mark.parametrize("name", ["e5m2", "e4m3", "e3m2", "e2m3", "e2m1", "e4m3fnuz", "e5m2fnuz", "bf16"])
 def test_small_formats_round_trip(name: str) -> None:
     """Each finite word is its own encoding, and words grow with values."""
     fmt = FORMATS[name]
@@ -113,10 +107,7 @@ def test_small_formats_round_trip(name: str) -> None:
     assert positive[-1] == fmt.max_finite
     counts = [sum(x.kind == kind for x in numbers.values()) for kind in ("nan", "inf")]
     nans_of_ieee = 2 * ((1 << fmt.fraction_bits) - 1)
-    assert (
-        counts
-        == {"ieee": [nans_of_ieee, 2], "ocp": [2, 0], "fnuz": [1, 0], "none": [0, 0]}[fmt.specials]
-    )
+    assert counts == {"ieee": [nans_of_ieee, 2], "ocp": [2, 0], "fnuz": [1, 0], "none": [0, 0]}[fmt.specials]
 
 
 def test_published_range_of_the_small_formats() -> None:
@@ -365,9 +356,7 @@ def test_ieee_dot_agrees_with_this_machine(
     """Random vectors with cancellation and signed zeros, in binary64."""
     rng = random.Random(2)
     for row in range(300):
-        values = [
-            rng.choice([-1, 1]) * math.ldexp(rng.random(), rng.randint(-30, 30)) for _ in range(17)
-        ]
+        values = [rng.choice([-1, 1]) * math.ldexp(rng.random(), rng.randint(-30, 30)) for _ in range(17)]
         if row % 3 == 0:
             values = [rng.choice([0.0, -0.0, 1.0, -1.0]) for _ in range(17)]
         a, b, c = values[:8], values[8:16], values[16]

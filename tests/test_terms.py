@@ -80,9 +80,7 @@ OPERATIONS = {
     "ne": Operation(lambda t: t[0].ne(t[1]), lambda w, v: v[0] != v[1], 2, truth=True),
     "ult": Operation(lambda t: t[0].ult(t[1]), lambda w, v: v[0] < v[1], 2, truth=True),
     "ule": Operation(lambda t: t[0].ule(t[1]), lambda w, v: v[0] <= v[1], 2, truth=True),
-    "slt": Operation(
-        lambda t: t[0].slt(t[1]), lambda w, v: signed(v[0], w) < signed(v[1], w), 2, truth=True
-    ),
+    "slt": Operation(lambda t: t[0].slt(t[1]), lambda w, v: signed(v[0], w) < signed(v[1], w), 2, truth=True),
     "sle": Operation(
         lambda t: t[0].sle(t[1]), lambda w, v: signed(v[0], w) <= signed(v[1], w), 2, truth=True
     ),
@@ -114,10 +112,7 @@ def words(rng: random.Random, width: int, count: int) -> list[int]:
     ones = (1 << width) - 1
     ends = [0, 1, ones, 1 << (width - 1), ones >> 1]
     near = [(1 << rng.randrange(width)) + rng.choice((-1, 0, 1)) & ones for _ in range(3)]
-    return [
-        rng.choice([*ends, *near, *(rng.getrandbits(width) for _ in range(6))])
-        for _ in range(count)
-    ]
+    return [rng.choice([*ends, *near, *(rng.getrandbits(width) for _ in range(6))]) for _ in range(count)]
 
 
 @st.composite
@@ -205,9 +200,7 @@ def test_evaluator_and_arrays_agree(graph: Graph) -> None:
         expected = [values[row] for values in graph.values]
         assignment = graph.assignment(row)
         assert evaluate(graph.terms, assignment) == expected
-        replacement = {
-            term: const(assignment[str(term.data)], term.width) for term in variables(graph.terms)
-        }
+        replacement = {term: const(assignment[str(term.data)], term.width) for term in variables(graph.terms)}
         assert [term.value for term in substitute(graph.terms, replacement)] == expected
 
 
@@ -271,9 +264,7 @@ def test_every_operation_on_every_value(name: str, width: int) -> None:
     mask = (1 << term.width) - 1
     rows = list(itertools.product(range(1 << width), repeat=operation.arity))
     expected = [int(operation.value(width, list(row))) & mask for row in rows]
-    columns = {
-        str(x.data): np.array(c) for x, c in zip(inputs, zip(*rows, strict=True), strict=True)
-    }
+    columns = {str(x.data): np.array(c) for x, c in zip(inputs, zip(*rows, strict=True), strict=True)}
     assert Program([term]).run(columns)[0].astype(int).tolist() == expected
     names = list(columns)
     assert [evaluate([term], dict(zip(names, row, strict=True)))[0] for row in rows] == expected

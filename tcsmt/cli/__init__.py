@@ -51,7 +51,7 @@ class _Lazy(click.Group):
             return super().invoke(ctx)
         except TcsmtError as error:
             failure = click.ClickException(str(error))
-            failure.exit_code = 2
+            failure.exit_code = 2  # type: ignore[misc]
             raise failure from None
         except KeyboardInterrupt:
             click.echo("tcsmt: interrupted; what was finished is on disk", err=True)

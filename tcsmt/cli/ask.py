@@ -34,9 +34,7 @@ folders_option = click.option(
 @click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
 @click.option("--confirm", is_flag=True, help="Have a second solver check every proof.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "--output", type=click.Path(path_type=Path), help="Write the JSON report here as it grows."
-)
+@click.option("--output", type=click.Path(path_type=Path), help="Write the JSON report here as it grows.")
 @click.option("--dump-smt", type=click.Path(path_type=Path), help="Write the SMT-LIB scripts here.")
 @folders_option
 def find(
@@ -84,9 +82,7 @@ def choose_row(prop: LoadedProperty, arch: str, instruction: str | None) -> Row:
         if not prop.objection(row):
             return row
     reasons = "; ".join(dict.fromkeys(prop.objection(row) for row in rows))
-    raise TcsmtError(
-        f"{prop.about.name} applies to no instruction of {architecture_named(arch)}: {reasons}"
-    )
+    raise TcsmtError(f"{prop.about.name} applies to no instruction of {architecture_named(arch)}: {reasons}")
 
 
 def report_text(report: Report) -> str:
@@ -131,16 +127,12 @@ def _witness_lines(finding: Finding) -> list[str]:
     zeros = [n for n, v in inputs.items() if v["value"] == "0"]
     for name, value in inputs.items():
         if name not in zeros:
-            lines.append(
-                f"    {name:>4} = {value['word']}  {value['value']:<24} {value['decimal']}"
-            )
+            lines.append(f"    {name:>4} = {value['word']}  {value['value']:<24} {value['decimal']}")
     if zeros:
         lines.append(f"    {_ranges(zeros)} = 0")
     for result in finding.results():
         mark = "  <- the catalogue's model" if result["side"] in finding.supported else ""
-        lines.append(
-            f"    {result['side']}: {result['word']}  {result['value']}  {result['decimal']}{mark}"
-        )
+        lines.append(f"    {result['side']}: {result['word']}  {result['value']}  {result['decimal']}{mark}")
     parting = finding.parting()
     if parting is not None:
         stage, left, right = parting.values()

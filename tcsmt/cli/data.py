@@ -20,9 +20,7 @@ from tcsmt.simulator import run_words
 
 @click.command()
 @click.argument("model")
-@click.option(
-    "--input", "source", type=click.Path(path_type=Path), required=True, help="JSON, CSV or .npz."
-)
+@click.option("--input", "source", type=click.Path(path_type=Path), required=True, help="JSON, CSV or .npz.")
 @click.option("--output", type=click.Path(path_type=Path), help="JSON, CSV or .npz, by its suffix.")
 @click.option("--explain", is_flag=True, help="Print every stage of every row.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

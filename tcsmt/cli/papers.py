@@ -62,15 +62,11 @@ def _valpey(data: dict[str, Any], save: Callable[[], None], timeout: float) -> N
         data["table 4"].append(row)
         save()
         cells = "".join(f"{_cell(row[s]):>16}" for s in SOLVERS)
-        published = ", ".join(
-            "none in 6 h" if t is None else f"{t:g}" for t in row["published"].values()
-        )
+        published = ", ".join("none in 6 h" if t is None else f"{t:g}" for t in row["published"].values())
         click.echo(f"{row['query']:<42}{cells}   {published if row['in_paper'] else '(not asked)'}")
     data["printed tables"] = valpey.printed_tables()
     for table in data["printed tables"]:
-        verdict = (
-            "reproduces as printed" if table["reproduces"] else "does not reproduce as printed"
-        )
+        verdict = "reproduces as printed" if table["reproduces"] else "does not reproduce as printed"
         click.echo(f"\nTable {table['table']}: {verdict}")
         for key, value in table.items():
             if key not in ("table", "reproduces"):
@@ -89,9 +85,7 @@ def _fasi(data: dict[str, Any], save: Callable[[], None], timeout: float) -> Non
     data["tests"] = list(fasi.run_tests())
     for test in data["tests"]:
         mark = "as the paper" if test["reproduces"] else "NOT as the paper"
-        click.echo(
-            f"{test['section']} {test['feature']}, {test['output']}: {test['title']} [{mark}]"
-        )
+        click.echo(f"{test['section']} {test['feature']}, {test['output']}: {test['title']} [{mark}]")
         for gpu, result in test["results"].items():
             click.echo(f"    {gpu:<5} {result['word']}  {result['value']:<28} {result['means']}")
     agree = sum(test["reproduces"] for test in data["tests"])

@@ -41,17 +41,13 @@ def properties(folders: tuple[Path, ...], as_json: bool) -> None:
 def models(arch: str | None, claims: bool, as_json: bool) -> None:
     """List the catalogue: every unit with its parameters and evidence."""
     chosen = (
-        rows_of(arch, claims=claims)
-        if arch
-        else [r for r in rows() if claims or "@" not in r.instruction]
+        rows_of(arch, claims=claims) if arch else [r for r in rows() if claims or "@" not in r.instruction]
     )
     if as_json:
         click.echo(json.dumps([row_data(row) for row in chosen], indent=1))
         return
     width = max(len(row.name) for row in chosen)
-    click.echo(
-        f"{'model':<{width}}  {'K':>3} {'N_FMA':>5} {'F':>3}  {'zero':>5}  evidence    status"
-    )
+    click.echo(f"{'model':<{width}}  {'K':>3} {'N_FMA':>5} {'F':>3}  {'zero':>5}  evidence    status")
     for row in chosen:
         m = row.model
         numbers = f"{m.k:>3} " + (

@@ -108,16 +108,27 @@ def _nary(ufunc: Operation) -> Operation:
     return lambda *args: reduce(ufunc, args)
 
 
+def _each(function: Operation, arguments: int) -> Operation:
+    """A function of Python integers on the elements of object arrays."""
+    made: Operation = np.frompyfunc(function, arguments, 1)
+    return made
+
+
+def _invert(node: Term) -> Operation:
+    ones = (1 << node.width) - 1
+    return np.logical_not if node.width == 1 else lambda x: x ^ _scalar(ones, storage(node.width))
+
+
 def _shift_left(node: Term) -> Operation:
     mask, width = _mask(node.width), node.width
     if storage(width) == object:
-        return np.frompyfunc(lambda x, n: (x << n) & mask if n < width else 0, 2, 1)
+        return _each(lambda x, n: (x << n) & mask if n < width else 0, 2)
     return _trimmed(np.left_shift)(node)
 
 
 def _shift_right(node: Term) -> Operation:
     if storage(node.width) == object:
-        return np.frompyfunc(lambda x, n: x >> n, 2, 1)
+        return _each(lambda x, n: x >> n, 2)
     return np.right_shift
 
 
@@ -125,19 +136,19 @@ def _to_signed(width: int) -> Operation:
     dtype = storage(width)
     if dtype == object:
         top, modulus = 1 << (width - 1), 1 << width
-        return np.frompyfunc(lambda x: x - modulus if x & top else x, 1, 1)
+        return _each(lambda x: x - modulus if x & top else x, 1)
     size = dtype.itemsize * 8
     kind = np.int32 if size == 32 else np.int64
     spare = dtype.type(size - width)
     if not spare:
         return lambda x: np.asarray(x).view(kind)
-    return lambda x: np.asarray(x << spare).view(kind) >> kind(spare)
+    return lambda x: np.right_shift(np.asarray(x << spare).view(kind), kind(spare))
 
 
 def _arithmetic_shift(node: Term) -> Operation:
     signed, mask, dtype = _to_signed(node.width), _mask(node.width), storage(node.width)
     if dtype == object:
-        return lambda x, n: np.frompyfunc(lambda y, m: (y >> m) & mask, 2, 1)(signed(x), n)
+        return lambda x, n: _each(lambda y, m: (y >> m) & mask, 2)(signed(x), n)
     top = dtype.type(dtype.itemsize * 8 - 1)
 
     def run(x: Any, n: Any) -> Any:
@@ -192,7 +203,7 @@ def _concat(node: Term) -> Operation:
 
 
 def _extract(node: Term) -> Operation:
-    high, low = node.data  # type: ignore[misc]
+    high, low = node.data  # type: ignore[misc,str-unpack]
     inner = node.args[0].width
     source, target = storage(inner), storage(node.width)
     places = low if source == object else source.type(low)
@@ -228,13 +239,8 @@ def _signed_less(node: Term) -> Operation:
     return lambda x, y: np.asarray(np.less(signed(x), signed(y))).astype(bool)
 
 
-def _select(node: Term) -> Operation:
-    return lambda condition, then, otherwise: np.where(condition, then, otherwise)
-
-
 _OPERATIONS: dict[str, Callable[[Term], Operation]] = {
-    "not": lambda n: np.logical_not if n.width == 1 else _trimmed(lambda x: ~x)(n)
-    if storage(n.width) != object else lambda x: x ^ ((1 << n.width) - 1),
+    "not": _invert,
     "and": _plain(_nary(np.bitwise_and)),
     "or": _plain(_nary(np.bitwise_or)),
     "xor": _plain(np.bitwise_xor),
@@ -249,7 +255,7 @@ _OPERATIONS: dict[str, Callable[[Term], Operation]] = {
     "extract": _extract,
     "zext": _zext,
     "sext": _sext,
-    "ite": _select,
+    "ite": _plain(np.where),
     "eq": _compare(np.equal),
     "ult": _compare(np.less),
     "slt": _signed_less,

@@ -45,9 +45,7 @@ def definitions(
     fresh = (name for number in count() if (name := f"t{number}") not in taken)
     for width in sorted({node.width for node in nodes if node.op == "umax"}):
         bits = sort(width)
-        lines.append(
-            f"(define-fun umax{width} ((x {bits}) (y {bits})) {bits} (ite (bvult x y) y x))"
-        )
+        lines.append(f"(define-fun umax{width} ((x {bits}) (y {bits})) {bits} (ite (bvult x y) y x))")
     text: dict[Term, str] = {}
     depth: dict[Term, int] = {}
     for node in nodes:
@@ -107,7 +105,7 @@ def _concat(node: Term, arguments: list[str], boolean: bool) -> str:
 
 
 def _extract(node: Term, arguments: list[str], boolean: bool) -> str:
-    high, low = node.data  # type: ignore[misc]
+    high, low = node.data  # type: ignore[misc,str-unpack]
     slice_ = f"((_ extract {high} {low}) {arguments[0]})"
     return f"(= {slice_} #b1)" if node.width == 1 else slice_
 

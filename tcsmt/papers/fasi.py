@@ -52,9 +52,7 @@ def run_tests() -> Iterator[dict[str, Any]]:
     data = tomllib.loads(Path(__file__).with_name("fasi-2020.toml").read_text())
     for test in data["test"]:
         results = {gpu: _on(gpu, test) for gpu in UNITS}
-        said = {
-            gpu: r for gpu, r in results.items() if gpu != "a100" and test["gpu"] in ("both", gpu)
-        }
+        said = {gpu: r for gpu, r in results.items() if gpu != "a100" and test["gpu"] in ("both", gpu)}
         yield {
             "section": test["section"],
             "feature": test["feature"],

@@ -13,7 +13,7 @@ from typing import Any
 
 from tcsmt.catalogue import instruction_named
 from tcsmt.discovery import load
-from tcsmt.formats import FORMATS, power_text
+from tcsmt.formats import FORMATS, Format, power_text
 from tcsmt.interpret.exact import evaluate
 from tcsmt.investigate import Finding, Investigation
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model, input_names
@@ -59,9 +59,7 @@ def _ieee(finding: Finding) -> bool:
 ROWS = (
     Row("Exact Multiplication", "exact-product", "volta", None, _any, 0.55, 0.027),
     Row("Exact Addition in FP16", "exact-sum-f16", "volta", None, _any, 27.59, 0.12),
-    Row(
-        "Rounding of Final Result", "final-rounding", "volta", "f16.f16.f16.f16", _any, 0.52, 0.008
-    ),
+    Row("Rounding of Final Result", "final-rounding", "volta", "f16.f16.f16.f16", _any, 0.52, 0.008),
     Row("Rounding of Accumulator", "accumulator-rounding", "volta", None, _any, 0.34, 0.017),
     Row("Accumulation Order", "accumulation-order", "volta", None, _ieee, 9.87, 0.25),
     Row("Normalization", "normalization-in-addition", "volta", None, _any, 9.63, 0.25),
@@ -118,9 +116,7 @@ def table_four(timeout: float = 60.0) -> Iterator[dict[str, Any]]:
 
 def _ask(row: Row, solver: str, timeout: float) -> dict[str, Any]:
     prop = load(row.prop)
-    unit = (
-        instruction_named(row.arch, row.instruction) if row.instruction else _first(prop, row.arch)
-    )
+    unit = instruction_named(row.arch, row.instruction) if row.instruction else _first(prop, row.arch)
     ask = Investigation(unit, Solving(Settings(solver, timeout)))
     prop.investigate(ask)
     findings = [f for f in ask.findings if row.chosen(f)]
@@ -130,9 +126,7 @@ def _ask(row: Row, solver: str, timeout: float) -> dict[str, Any]:
         "questions": len(findings),
         "seconds": round(sum(f.verdict.seconds for f in findings), 4),
         "unknown": [
-            f.question.title
-            for f in findings
-            if not isinstance(f.verdict, Distinguished | Equivalent)
+            f.question.title for f in findings if not isinstance(f.verdict, Distinguished | Equivalent)
         ],
     }
 
@@ -155,7 +149,7 @@ def _table_one() -> dict[str, Any]:
     # field 0 (2^-15, implicit one) they print as the table has them
     meant = (a * 2**15 - 1) / 2**14
     half = (Fraction("1.1767578125") - 1) / 2**14
-    exact, rounded = meant * b, _run(_product("f16"), [meant], [b], Fraction(0))
+    exact, rounded = meant * b, _run(_product(F16), [meant], [b], Fraction(0))
     return {
         "table": 1,
         "printed": {"a": power_text(a), "b": power_text(b), "exact": power_text(printed)},
@@ -169,16 +163,14 @@ def _table_one() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _product(fmt: str) -> Model:
-    return IeeeDotAdd(
-        a_format="f16", b_format="f16", c_format=fmt, d_format=fmt, k=1, sum_format=fmt
-    )
+def _product(fmt: Format) -> Model:
+    return IeeeDotAdd(a_format=F16, b_format=F16, c_format=fmt, d_format=fmt, k=1, sum_format=fmt)
 
 
 def _table_three() -> dict[str, Any]:
     volta = _volta()
     rtz = IeeeDotAdd(
-        a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=1, sum_format="f32",
+        a_format=F16, b_format=F16, c_format=F32, d_format=F32, k=1, sum_format=F32,
         rounding=ROUNDINGS["RTZ"],
     )  # fmt: skip
     c = -Fraction(1, 2**40)
@@ -230,9 +222,7 @@ def _table_five() -> dict[str, Any]:
     }
 
 
-def _both(
-    model: FusedDotAdd, a: list[Fraction], b: list[Fraction], c: Fraction
-) -> tuple[Fraction, Fraction]:
+def _both(model: FusedDotAdd, a: list[Fraction], b: list[Fraction], c: Fraction) -> tuple[Fraction, Fraction]:
     inside = F32.value(_run(model, a, b, c))
     outside = F32.value(_run(replace(model, c_position="last"), a, b, c))
     return inside, outside

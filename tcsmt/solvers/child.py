@@ -1,4 +1,4 @@
-"""The process in which one solver answers one script: ``python child.py SOLVER MEMORY_MIB``.
+"""The process in which one solver answers one script: ``python child.py SOLVER MEMORY_MIB SECONDS``.
 
 Reads an SMT-LIB script (ending before ``(check-sat)``) from standard input and writes one line of JSON:
 ``answer`` (sat, unsat, unknown), ``values`` by variable, ``seconds``, ``version``, ``reason``. It is
@@ -8,6 +8,7 @@ run as a file, so that it imports the solver and nothing of this package.
 from __future__ import annotations
 
 import json
+import re
 import resource
 import sys
 import time
@@ -110,11 +111,13 @@ def _installed(package: str) -> str:
 
 def main() -> None:
     """Answer the script on standard input."""
-    name, memory = sys.argv[1], int(sys.argv[2])
+    name, memory, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     limit = memory << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    # for a child that its parent, killed itself, can no longer kill
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     text = sys.stdin.read()
-    names = [line.split()[1] for line in text.splitlines() if line.startswith("(declare-const ")]
+    names = re.findall(r"^\(declare-const (\|[^|]*\||\S+)", text, re.MULTILINE)
     try:
         reply = {"bitwuzla": bitwuzla, "z3": z3, "cvc5": cvc5}[name](text, names)
     except ImportError as error:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,10 +36,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         choose("solver", self.solver, CHOICES)
-        if not self.timeout > 0:
-            raise TcsmtError(f"timeout = {self.timeout}: allowed is a positive number of seconds")
-        if self.memory < 64:
-            raise TcsmtError(f"memory = {self.memory}: allowed is at least 64 MiB")
+        if not 0 < self.timeout <= 1e6:
+            raise TcsmtError(f"timeout = {self.timeout}: allowed is over 0 and up to 1000000 seconds")
+        if not 64 <= self.memory <= 1 << 20:
+            raise TcsmtError(f"memory = {self.memory}: allowed is from 64 to {1 << 20} MiB")
 
     @property
     def team(self) -> tuple[str, ...]:
@@ -62,13 +64,15 @@ class Answer:
 def solve(text: str, settings: Settings) -> Answer:
     """The first definite answer of the chosen solvers, or ``unknown`` with every reason."""
     question = text.partition("(check-sat)")[0]
-    deadline = time.monotonic() + settings.timeout
+    start = time.monotonic()
+    deadline = start + settings.timeout
     children: dict[str, subprocess.Popen[bytes]] = {}
+    replies: dict[str, bytes] = {}
     failures: list[str] = []
     try:
         with selectors.DefaultSelector() as selector:
             for name in settings.team:
-                child = _start(name, settings.memory, question)
+                child = _start(name, settings, question)
                 children[name] = child
                 assert child.stdout is not None
                 selector.register(child.stdout, selectors.EVENT_READ, name)
@@ -79,45 +83,48 @@ def solve(text: str, settings: Settings) -> Answer:
                     failures += [f"{key.data}: timeout" for key in selector.get_map().values()]
                     break
                 for key, _ in ready:
+                    name = key.data
+                    if part := os.read(key.fd, 1 << 16):
+                        replies[name] = replies.get(name, b"") + part
+                        continue
                     selector.unregister(key.fileobj)
-                    answer = _read(key.data, children[key.data])
+                    answer = _read(name, replies.get(name, b""), children[name])
                     if answer.answer != "unknown":
                         return answer
-                    failures.append(f"{key.data}: {answer.reason}")
+                    failures.append(f"{name}: {answer.reason}")
     finally:
         for child in children.values():
             _stop(child)
-    return Answer("unknown", settings.solver, reason="; ".join(failures), seconds=settings.timeout)
+    seconds = time.monotonic() - start
+    return Answer("unknown", settings.solver, reason="; ".join(failures), seconds=seconds)
 
 
-def _start(name: str, memory: int, question: str) -> subprocess.Popen[bytes]:
-    child = subprocess.Popen(
-        [sys.executable, str(_CHILD), name, str(memory)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        # the child's folder holds this package's modules, not the solver libraries
-        env={**os.environ, "PYTHONSAFEPATH": "1"},
-    )
-    assert child.stdin is not None
-    with contextlib.suppress(BrokenPipeError):
-        child.stdin.write(question.encode())
-        child.stdin.close()
-    return child
+def _start(name: str, settings: Settings, question: str) -> subprocess.Popen[bytes]:
+    limits = [str(settings.memory), str(math.ceil(settings.timeout) + 1)]
+    # a file, not a pipe: a pipe that is full would wait for the child to read
+    with tempfile.TemporaryFile() as file:
+        file.write(question.encode())
+        file.seek(0)
+        return subprocess.Popen(
+            [sys.executable, str(_CHILD), name, *limits],
+            stdin=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            # the child's folder holds this package's modules, not the solver libraries
+            env={**os.environ, "PYTHONSAFEPATH": "1"},
+        )
 
 
-def _read(name: str, child: subprocess.Popen[bytes]) -> Answer:
-    assert child.stdout is not None
-    line = child.stdout.read()
+def _read(name: str, line: bytes, child: subprocess.Popen[bytes]) -> Answer:
     try:
         reply = json.loads(line)
-    except json.JSONDecodeError:
+        reply["values"] = {key.strip("|"): word for key, word in reply.get("values", {}).items()}
+        return Answer(solver=name, **reply)
+    except (ValueError, AttributeError, TypeError):
         code = child.wait()
         why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return Answer("unknown", name, reason=f"crashed ({why})")
-    reply["values"] = {key.strip("|"): value for key, value in reply.get("values", {}).items()}
-    return Answer(solver=name, **reply)
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
