@@ -29,7 +29,7 @@ def investigate(ask: Investigation) -> str:
             f"c {one} against c {two}",
             (f"c {one}", replace(unit, c_position=one)),
             (f"c {two}", replace(unit, c_position=two)),
-            lanes=(1, 2),
+            lanes=(2,),
         )
         told.append(isinstance(verdict, Distinguished))
     return f"c is {unit.c_position}; " + (

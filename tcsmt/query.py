@@ -122,22 +122,28 @@ class Question:
             self,
             goal=self.goal & case,
             domain=self.domain & case,
-            lanes=(),
             alike=False,
             ones=False,
             cases=(),
         )
 
-    def narrowed(self) -> Iterator[dict[Term, Term]]:
-        """What to put for some inputs, for each smaller set of inputs that is tried first."""
-        lanes = {v: int(str(v.data)[1:]) for v in variables([self.goal]) if _is_lane(str(v.data))}
+    def special(self) -> Iterator[dict[Term, Term]]:
+        """What to put for some inputs so that all lanes are of one kind (``ones``, ``alike``)."""
+        lanes = self._lane_variables()
         if self.ones:
             factors = (v for v in lanes if str(v.data)[0] == "b")
             yield {v: const(self.formats[str(v.data)].word(Fraction(1)), v.width) for v in factors}
         if self.alike:
             yield {v: var(f"{str(v.data)[0]}0", v.width) for v, lane in lanes.items() if lane}
+
+    def fewer_lanes(self) -> Iterator[dict[Term, Term]]:
+        """What to put for some inputs so that few lanes are left (``lanes``)."""
         for few in self.lanes:
-            yield {v: const(0, v.width) for v, lane in lanes.items() if lane >= few}
+            yield {v: const(0, v.width) for v, lane in self._lane_variables().items() if lane >= few}
+
+    def _lane_variables(self) -> dict[Term, int]:
+        found = [v for v in variables([self.goal]) if _is_lane(str(v.data))]
+        return {v: int(str(v.data)[1:]) for v in found}
 
 
 def _is_lane(name: str) -> bool:
@@ -236,32 +242,41 @@ class Solving:
         """The verdict: a replayed, shortened witness, a proof, or the reason for neither."""
         if question.goal.value == 0:
             return Equivalent(stage="whole graph", scripts=(), solver="", version="", seconds=0.0)
-        spent = 0.0
-        for given in question.narrowed():
-            narrow = substitute([question.goal], given)[0]
-            if narrow.value is None:
-                answer = self._ask(narrow, self.settings.timeout / 10)
-                spent += answer.seconds
-                if answer.answer == "sat":
-                    return self._witness(question, answer, spent, given)
+        spent = [0.0]
+        found = self._narrow(question, question.special(), spent)
+        if found is not None:
+            return found
         if question.cases:
-            return self._by_cases(question, spent)
+            return self._by_cases(question, spent[0])
         for stage, differ in _cuts(question):
-            answer = self._ask(question.domain & differ)
-            spent += answer.seconds
+            answer = self._ask(question.domain & differ, spent)
             if answer.answer == "unsat":
-                return self._proof(stage, question.domain & differ, answer, spent)
+                return self._proof(stage, question.domain & differ, answer, spent[0])
             if answer.answer == "sat" and _holds(question, answer.values):
-                return self._witness(question, answer, spent)
-        answer = self._ask(question.goal)
-        spent += answer.seconds
+                return self._witness(question, answer, spent[0])
+        found = self._narrow(question, question.fewer_lanes(), spent)
+        if found is not None:
+            return found
+        answer = self._ask(question.goal, spent)
         match answer.answer:
             case "sat":
-                return self._witness(question, answer, spent)
+                return self._witness(question, answer, spent[0])
             case "unsat":
-                return self._proof("", question.goal, answer, spent)
+                return self._proof("", question.goal, answer, spent[0])
             case _:
-                return Unknown(reason=answer.reason, seconds=spent)
+                return Unknown(reason=answer.reason, seconds=spent[0])
+
+    def _narrow(
+        self, question: Question, tries: Iterator[dict[Term, Term]], spent: list[float]
+    ) -> Verdict | None:
+        """A witness in one of some smaller sets of inputs, each with a quarter of the time."""
+        for given in tries:
+            narrow = substitute([question.goal], given)[0]
+            if narrow.value is None:
+                answer = self._ask(narrow, spent, self.settings.timeout / 4)
+                if answer.answer == "sat":
+                    return self._witness(question, answer, spent[0], given)
+        return None
 
     def _by_cases(self, question: Question, spent: float) -> Verdict:
         parts: list[Equivalent] = []
@@ -281,7 +296,7 @@ class Solving:
             confirmed=solved.confirmed if confirmed else "",
         )
 
-    def _ask(self, goal: Term, timeout: float | None = None) -> Answer:
+    def _ask(self, goal: Term, spent: list[float], timeout: float | None = None) -> Answer:
         if goal.value is not None:
             return Answer("sat" if goal.value else "unsat", "simplifier")
         text = script(goal)
@@ -293,7 +308,9 @@ class Solving:
             except OSError as error:
                 raise TcsmtError(f"cannot write {self.dump}: {error.strerror}") from None
         settings = self.settings if timeout is None else replace(self.settings, timeout=timeout)
-        return solve(text, settings)
+        answer = solve(text, settings)
+        spent[0] += answer.seconds
+        return answer
 
     def _witness(
         self,

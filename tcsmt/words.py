@@ -27,6 +27,8 @@ _ML_DTYPES = {
     "e2m1": "float4_e2m1fn",
     "ue8m0": "float8_e8m0fnu",
 }
+#: A larger exponent of ten or two in a text is refused before it becomes an integer of that size.
+_LARGEST_EXPONENT = 5000
 _HEX_FLOAT = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?")
 
 
@@ -145,6 +147,9 @@ def to_word(fmt: Format, text: str) -> int:
 
 
 def _number(text: str) -> Fraction:
+    exponent = text.rpartition("p" if "x" in text else "e")[2]
+    if exponent != text and exponent.lstrip("+-").isdigit() and abs(int(exponent)) > _LARGEST_EXPONENT:
+        raise ValueError("an exponent that no format reaches")
     parts = _HEX_FLOAT.fullmatch(text)
     if parts is None:
         return Fraction(text)

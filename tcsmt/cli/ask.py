@@ -59,12 +59,14 @@ def find(
     row = choose_row(prop, arch, instruction)
     ask = Investigation(row, Solving(settings, confirm=confirm, dump=dump_smt))
 
-    def save(finding: Finding) -> None:
+    def save() -> None:
         if output is not None:
             partial = Report(name, prop.about.title, prop.claims, row, tuple(ask.findings), "")
             replace_text(output, json.dumps(partial.as_json(), indent=1, ensure_ascii=False) + "\n")
 
-    ask.progress = save
+    if output is not None:  # so that a file that cannot be written is known before the work starts
+        save()
+    ask.progress = lambda finding: save()
     report = prop.investigate(ask)
     text = json.dumps(report.as_json(), indent=1, ensure_ascii=False)
     if output is not None:

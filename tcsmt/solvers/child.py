@@ -125,7 +125,8 @@ def main() -> None:
     except MemoryError:
         reply = {"answer": "unknown", "reason": f"out of memory ({memory} MiB)"}
     except Exception as error:
-        reply = {"answer": "unknown", "reason": f"{name} failed: {error}"}
+        why = " ".join(str(error).split())
+        reply = {"answer": "unknown", "reason": f"{name} failed: {why[:200]}"}
     print(json.dumps(reply), flush=True)
 
 
