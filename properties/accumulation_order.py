@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.models import IeeeDotAdd
+from tcsmt.investigate import Claim, Investigation, ieee_like
 from tcsmt.query import Distinguished, Domain, Equivalent, Question, Side
 from tcsmt.rounding import ROUNDINGS
 
@@ -21,17 +20,8 @@ CLAIMS = (
 def investigate(ask: Investigation) -> str:
     """(p1 + p2) + p3 against p1 + (p2 + p3) rounding toward zero; then the unit with its lanes reversed."""
     unit = ask.unit
-    ieee = IeeeDotAdd(
-        a_format=unit.a_format,
-        b_format=unit.b_format,
-        c_format=unit.c_format,
-        d_format=unit.d_format,
-        k=3,
-        sum_format="f32",
-        rounding=ROUNDINGS["RTZ"],
-        d_rounding=unit.rounding,
-        c_first=False,
-    )
+    toward_zero = {"rounding": ROUNDINGS["RTZ"], "d_rounding": unit.rounding}
+    ieee = ieee_like(unit, k=3, c_first=False, **toward_zero)
     sums = ask.differ(
         "IEEE additions toward zero: (p1 + p2) + p3 against p1 + (p2 + p3)",
         ("(p1 + p2) + p3", ieee),

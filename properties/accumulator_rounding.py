@@ -7,8 +7,8 @@ other sign than the sum.
 from dataclasses import replace
 from itertools import combinations
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.models import IeeeDotAdd, Model
+from tcsmt.investigate import Claim, Investigation, ieee_like
+from tcsmt.models import Model
 from tcsmt.query import Distinguished, Domain
 from tcsmt.rounding import ROUNDINGS
 
@@ -37,11 +37,8 @@ def investigate(ask: Investigation) -> str:
     wide = unit.c_format
     hypotheses: dict[str, Model] = {"truncation": unit}
     for mode in ("RNE", "RTZ", "RTP", "RTN"):
-        hypotheses[f"IEEE {mode}"] = IeeeDotAdd(
-            a_format=unit.a_format, b_format=unit.b_format, c_format=unit.c_format,
-            d_format=unit.d_format, k=1, sum_format="f32", rounding=ROUNDINGS[mode],
-            d_rounding=unit.rounding, nan=unit.nan_word,
-        )  # fmt: skip
+        rounded = ieee_like(unit, rounding=ROUNDINGS[mode], d_rounding=unit.rounding)
+        hypotheses[f"IEEE {mode}"] = rounded
     apart = []
     for one, two in combinations(hypotheses, 2):
         verdict = ask.differ(

@@ -29,7 +29,7 @@ def investigate(ask: Investigation) -> str:
             f"blocks of {few} against blocks of {2 * few} products",
             (f"N_FMA = {few}", replace(long, n_fma=few)),
             (f"N_FMA = {2 * few}", long),
-            lanes=(),
+            lanes=((0, few), (0, 1, few, few + 1)),
         )
         told.append(isinstance(verdict, Distinguished))
     return f"N_FMA = {size}; " + ("the neighbours are told apart" if all(told) else "not all are told apart")

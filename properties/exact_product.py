@@ -1,7 +1,9 @@
 """Whether products are exact: rounded to the operands' format in any IEEE mode, against exact."""
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.models import IeeeDotAdd
+from dataclasses import replace
+
+from tcsmt.formats import FORMATS
+from tcsmt.investigate import Claim, Investigation, ieee_like
 from tcsmt.query import Distinguished, Domain, Question, Side
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.terms import all_of, const
@@ -21,35 +23,16 @@ def investigate(ask: Investigation) -> str:
     """One product, c = 0: an input at which every rounding of the product is wrong."""
     unit = ask.unit
     c = const(0, unit.c_format.width)
-    exact = IeeeDotAdd(
-        a_format=unit.a_format,
-        b_format=unit.b_format,
-        c_format=unit.c_format,
-        d_format=unit.d_format,
-        k=1,
-        sum_format=unit.d_format,
-    )
+    exact = ieee_like(unit, k=1, sum_format=unit.d_format)
+    narrow_format = unit.a_format if unit.a_format.has_infinity else FORMATS["f16"]
     narrow = [
-        IeeeDotAdd(
-            a_format=unit.a_format,
-            b_format=unit.b_format,
-            c_format=unit.c_format,
-            d_format=unit.d_format,
-            k=1,
-            sum_format=unit.d_format,
-            product_format=unit.a_format if unit.a_format.has_infinity else "f16",
-            product_rounding=ROUNDINGS[mode],
-        )
+        replace(exact, product_format=narrow_format, product_rounding=ROUNDINGS[mode])
         for mode in ("RNE", "RTZ", "RTP", "RTN")
     ]
     a, b = unit.trace.a[:1], unit.trace.b[:1]
     sides = [Side("exact product", exact, exact.apply(a, b, c))]
     sides += [
-        Side(
-            f"product rounded to {m.product_format.name if m.product_format else ''} by {m.product_rounding}",
-            m,
-            m.apply(a, b, c),
-        )
+        Side(f"product rounded to {narrow_format.name} by {m.product_rounding}", m, m.apply(a, b, c))
         for m in narrow
     ]
     domain = Domain(subnormals=False).holds(exact, sides[0].trace)

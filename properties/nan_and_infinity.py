@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from tcsmt.datapath import decode
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.models import IeeeDotAdd
+from tcsmt.investigate import Claim, Investigation, ieee_like
 from tcsmt.query import Distinguished, Domain, Equivalent
 from tcsmt.terms import any_of
 
@@ -33,10 +32,7 @@ def investigate(ask: Investigation) -> str:
         Domain(finite=False),
         lanes=(1,),
     )
-    reference = IeeeDotAdd(
-        a_format=unit.a_format, b_format=unit.b_format, c_format=unit.c_format,
-        d_format=unit.d_format, k=unit.k, method="exact", sum_format=unit.d_format, nan=unit.nan_word,
-    )  # fmt: skip
+    reference = ieee_like(unit, method="exact", sum_format=unit.d_format)
     sides = [(unit.a_format, t) for t in unit.trace.a] + [(unit.b_format, t) for t in unit.trace.b]
     numbers = [decode(fmt, t) for fmt, t in [*sides, (unit.c_format, unit.trace.c)]]
     special = any_of(x.nan | x.infinite for x in numbers)

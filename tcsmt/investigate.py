@@ -17,9 +17,9 @@ from typing import Any
 
 from tcsmt.catalogue import Row
 from tcsmt.explain import first_difference, steps
-from tcsmt.formats import Format
+from tcsmt.formats import FORMATS, Format
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import FusedDotAdd, Model
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.query import (
     Distinguished,
     Domain,
@@ -31,7 +31,7 @@ from tcsmt.query import (
     difference,
 )
 
-__all__ = ["Claim", "Finding", "Investigation", "Report", "one_block"]
+__all__ = ["Claim", "Finding", "Investigation", "Report", "ieee_like", "one_block"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +118,24 @@ def one_block(model: Model) -> Model:
     if isinstance(model, FusedDotAdd):
         return replace(model, k=model.n_fma, interleave=0)
     return model
+
+
+def ieee_like(unit: Model, **parameters: Any) -> IeeeDotAdd:
+    """A dot product by IEEE operations with the unit's formats and NaN; other parameters as given.
+
+    Sums are in FP32 unless ``sum_format`` says otherwise.
+    """
+    chosen: dict[str, Any] = {
+        "a_format": unit.a_format,
+        "b_format": unit.b_format,
+        "c_format": unit.c_format,
+        "d_format": unit.d_format,
+        "k": unit.k,
+        "sum_format": FORMATS["f32"],
+    }
+    if isinstance(unit, FusedDotAdd):
+        chosen["nan"] = unit.nan_word
+    return IeeeDotAdd(**(chosen | parameters))
 
 
 @dataclass

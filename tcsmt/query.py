@@ -94,6 +94,10 @@ class Side:
         return self.model.d_format
 
 
+#: How many lanes, from the first on; or which.
+Lanes = int | tuple[int, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Question:
     """Is there an input at which ``goal`` is 1?
@@ -101,7 +105,7 @@ class Question:
     formats: of the input variables, by name. sides: the behaviours that a witness shows.
     domain: the part of the goal that restricts inputs; domain_text says it in words.
     Where to look for a witness first, so that it is short: ones: with every b = 1; alike: with
-    every product the same; lanes: with so many products, the others zero.
+    every product the same; lanes: with so many products (or just these), the others zero.
     cases: truth values by which a proof is split: each is assumed, then that none of them holds.
     """
 
@@ -111,7 +115,7 @@ class Question:
     formats: Mapping[str, Format]
     domain: Term = TRUE
     domain_text: str = ""
-    lanes: tuple[int, ...] = ()
+    lanes: tuple[Lanes, ...] = ()
     alike: bool = False
     ones: bool = False
     cases: tuple[Term, ...] = ()
@@ -139,7 +143,8 @@ class Question:
     def fewer_lanes(self) -> Iterator[dict[Term, Term]]:
         """What to put for some inputs so that few lanes are left (``lanes``)."""
         for few in self.lanes:
-            yield {v: const(0, v.width) for v, lane in self._lane_variables().items() if lane >= few}
+            kept = range(few) if isinstance(few, int) else few
+            yield {v: const(0, v.width) for v, lane in self._lane_variables().items() if lane not in kept}
 
     def _lane_variables(self) -> dict[Term, int]:
         found = [v for v in variables([self.goal]) if _is_lane(str(v.data))]
@@ -193,7 +198,7 @@ def difference(
     right: tuple[str, Model],
     domain: Domain | None = None,
     *,
-    lanes: tuple[int, ...] = (2,),
+    lanes: tuple[Lanes, ...] = (2,),
     alike: bool = False,
     ones: bool = False,
     also: Sequence[Term] = (),
@@ -217,10 +222,17 @@ def difference(
     where = all_of([domain.holds(one, sides[0].trace), *also])
     differ = sides[0].trace.output.ne(sides[1].trace.output)
     return Question(
-        title=title, sides=sides, goal=where & differ, formats=one.input_formats, domain=where,
-        domain_text=str(domain), lanes=tuple(n for n in lanes if n < one.k), alike=alike, ones=ones,
+        title=title,
+        sides=sides,
+        goal=where & differ,
+        formats=one.input_formats,
+        domain=where,
+        domain_text=str(domain),
+        lanes=tuple(n for n in lanes if not isinstance(n, int) or n < one.k),
+        alike=alike,
+        ones=ones,
         cases=cases,
-    )  # fmt: skip
+    )
 
 
 class Solving:
@@ -332,7 +344,7 @@ class Solving:
             solver=answer.solver, version=answer.version, seconds=spent,
         )  # fmt: skip
 
-    def _proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent:
+    def _proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent | Unknown:
         text = script(goal) if goal.value is None else ""
         scripts = (hashlib.sha256(text.encode()).hexdigest(),) if text else ()
         proof = Equivalent(
@@ -349,6 +361,10 @@ class Solving:
                 second = solve(text, replace(self.settings, solver=name))
                 if second.answer == "unsat":
                     return replace(proof, confirmed=f"{name} {second.version}")
+                if second.answer == "sat":
+                    first = f"{answer.solver} {answer.version} answers unsat"
+                    reason = f"solvers disagree: {first}, {name} {second.version} sat"
+                    return Unknown(reason=reason, seconds=spent)
         return proof
 
 

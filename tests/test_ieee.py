@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tcsmt.curated import OPERATIONS, _small, ieee_script
@@ -23,8 +21,8 @@ def small(name: str) -> Format:
 
 def solver_for(source: Format, target: Format) -> str:
     """Bitwuzla but for what :func:`test_bitwuzla_converts_wrongly` is about."""
-    wider = target.exponent_bits > source.exponent_bits
-    return "z3" if wider and target.precision < source.precision else "bitwuzla"
+    exponents = target.exponent_bits - source.exponent_bits
+    return "z3" if exponents * (target.precision - source.precision) < 0 else "bitwuzla"
 
 
 def ask(text: str, solver: str = "bitwuzla", timeout: float = 60) -> Answer:
@@ -35,19 +33,19 @@ def ask(text: str, solver: str = "bitwuzla", timeout: float = 60) -> Answer:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ["e3p3", "e4p4", "e2p5", "e5m2"])
+@pytest.mark.parametrize("name", ["e3p3", "e2p5", "e5m2"])
 @pytest.mark.parametrize("operation", ["add", "multiply"])
 def test_small_formats(operation: str, name: str, mode: str) -> None:
     assert ask(ieee_script(operation, small(name), mode)).answer == "unsat"
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ["e3p3", "e3p2", "e2p4"])
+@pytest.mark.parametrize("name", ["e3p3", "e2p4"])
 def test_small_fma(name: str, mode: str) -> None:
     assert ask(ieee_script("fma", small(name), mode)).answer == "unsat"
 
 
-CONVERTED = ("e3p3", "e4p4", "e2p5", "e5p3", "e2p2", "e3p7")
+CONVERTED = ("e3p3", "e4p4", "e2p5", "e5p3")
 
 
 @pytest.mark.parametrize("target", CONVERTED)
@@ -74,27 +72,24 @@ def test_conversions(source: str, target: str, mode: str) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_another_rounding_mode_is_found(operation: str) -> None:
     """The scripts can be satisfied: with our RNE against another mode of the theory."""
-    script = ieee_script(operation, small("e4p4"), "RNE")
+    head, _, tail = ieee_script(operation, small("e3p4"), "RNE").rpartition(" RNE ")
     for mode in ("RNA", "RTZ", "RTP", "RTN"):
-        other = re.sub(
-            rf"\) RNE |{re.escape(OPERATIONS[operation])} RNE ", lambda m: m[0].replace("RNE", mode), script
-        )
-        assert other.count(mode) == 1
-        assert ask(other, "z3").answer == "sat", mode
+        assert ask(f"{head} {mode} {tail}", "z3").answer == "sat", mode
 
 
-def test_bitwuzla_converts_wrongly() -> None:
-    """Bitwuzla 0.9.1, to more exponent bits and fewer significand bits: models that do not hold.
+@pytest.mark.parametrize(("source", "target"), [("e4p4", "e5p3"), ("e4p4", "e3p7")])
+def test_bitwuzla_converts_wrongly(source: str, target: str) -> None:
+    """Bitwuzla 0.9.1, to more exponent and fewer significand bits or the reverse: wrong models.
 
     Z3 proves the script, and both refute Bitwuzla's model put back as a constant.
     """
-    source, target = small("e4p4"), small("e5p3")
-    assert solver_for(source, target) == "z3"
-    script = ieee_script("convert", source, "RNE", target)
+    formats = small(source), small(target)
+    assert solver_for(*formats) == "z3"
+    script = ieee_script("convert", formats[0], "RNE", formats[1])
     assert ask(script, "z3").answer == "unsat"
     answer = ask(script, "bitwuzla")
     if answer.answer == "unsat":
         pytest.skip(f"Bitwuzla {answer.version} has it right")
-    fixed = f"(assert (= x #b{answer.values['x']:0{source.width}b}))\n(check-sat)"
+    fixed = f"(assert (= x #b{answer.values['x']:0{formats[0].width}b}))\n(check-sat)"
     refuted = script.replace("(check-sat)", fixed)
     assert {ask(refuted, solver).answer for solver in ("bitwuzla", "z3")} == {"unsat"}

@@ -66,7 +66,13 @@ def find(
 
     if output is not None:  # so that a file that cannot be written is known before the work starts
         save()
-    ask.progress = lambda finding: save()
+
+    def progress(finding: Finding) -> None:
+        save()
+        if sys.stderr.isatty():
+            click.echo(f"{finding.question.title}: {type(finding.verdict).__name__.lower()}", err=True)
+
+    ask.progress = progress
     report = prop.investigate(ask)
     text = json.dumps(report.as_json(), indent=1, ensure_ascii=False)
     if output is not None:

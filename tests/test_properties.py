@@ -1,0 +1,280 @@
+"""The shipped property modules, asked for real; and what becomes of a user's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tcsmt.catalogue import ARCHITECTURES, Row, instruction_named, row_named, rows, rows_of
+from tcsmt.cli import main
+from tcsmt.discovery import load, properties
+from tcsmt.errors import TcsmtError
+from tcsmt.investigate import Investigation, Report
+from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
+from tcsmt.solvers.run import Settings
+
+UNITS = ("volta", "ampere", "hopper")
+#: Half a minute each, or nearly so.
+SLOW = {(name, arch) for name in ("zero-exponent", "block-size", "c-position") for arch in UNITS}
+SLOW -= {("block-size", "volta"), ("c-position", "volta")}
+
+
+def report_on(name: str, row: Row, timeout: float = 60) -> Report:
+    """The property of the row; every question must have an answer."""
+    report = load(name).investigate(Investigation(row, Solving(Settings(timeout=timeout))))
+    open_ = [f.question.title for f in report.findings if isinstance(f.verdict, Unknown)]
+    assert not open_, f"{name} of {row.name}: unknown: {open_}"
+    assert report.findings
+    assert report.title == load(name).about.title
+    return report
+
+
+#: What each property answers about each architecture's first instruction; the start is enough.
+GOLDEN: dict[str, tuple[str, str, str]] = {
+    "accumulation-order": (
+        "IEEE sums depend on the order; the fused sum does not: both graphs are the same",
+    ) * 3,
+    "accumulator-rounding": ("one product and c in f32: 10 of 10 pairs told apart",) * 3,
+    "block-size": tuple(f"N_FMA = {n}; the neighbours are told apart" for n in (4, 8, 16)),
+    "c-position": ("c is aligned; all three are told apart",) * 3,
+    "carry-bits": (
+        "3 carry bits are enough and 2 are not (4 products and c; accumulator 28 bits wide",
+        "4 carry bits are enough and 3 are not (8 products and c; accumulator 30 bits wide",
+        "5 carry bits are enough and 4 are not (16 products and c; accumulator 32 bits wide",
+    ),
+    "exact-product": ("an exact product can be told from every rounded one",) * 3,
+    "exact-sum-f16": ("objection: operands or output are not FP16",) * 3,
+    "extra-alignment-bits": tuple(
+        f"the unit keeps F = {f} bits (n_eab = {f - 23}); both neighbours are told apart; "
+        "with c = 0 no bit beyond F = 78 can be seen"
+        for f in (23, 24, 25)
+    ),
+    "final-rounding": ("the unit rounds by RTZ; 45 of 45 pairs told apart",) * 3,
+    "interleaving": (
+        "objection: the instruction has one fused sum",
+        "contiguous blocks; every other pattern is told apart",
+        "objection: the instruction has one fused sum",
+    ),
+    "monotonicity": ("not monotonic",) * 3,
+    "nan-and-infinity": (
+        "the NaN's word can be seen; apart from it special inputs give what IEEE 754 gives (proved)",
+    ) * 3,
+    "negative-zero": ("it can be seen",) * 3,
+    "normalization-in-addition": ("it can be seen",) * 3,
+    "normalization-in-subtraction": ("it can be seen",) * 3,
+    # an aligned c takes no product of FP16 numbers over FP32's largest number
+    "overflow": ("the unit gives infinity; told apart: none",) * 3,
+    "product-normalization": ("they can be told apart; the unit's products are unnormalised",) * 3,
+    "subnormal-inputs": ("both can be seen",) * 3,
+    "subnormal-outputs": (
+        "a flush can be seen; normal a and b with c = 0 give no subnormal result",
+    ) * 3,
+    "tf32-truncation": ("objection: the operands are not TF32",) * 3,
+    "zero-exponent": (
+        "-131; told apart from the fields' own; no input tells it from -132, -130, -126",
+        "-132; told apart from the fields' own; no input tells it from -133, -131, -126",
+        "-133; told apart from the fields' own; no input tells it from -134, -132, -126",
+    ),
+}  # type: ignore[assignment]  # fmt: skip
+
+
+def test_every_property_has_an_expectation() -> None:
+    assert sorted(GOLDEN) == sorted(properties())
+
+
+@pytest.mark.parametrize(
+    ("name", "arch"),
+    [
+        pytest.param(name, arch, marks=[pytest.mark.long] if (name, arch) in SLOW else [])
+        for name in GOLDEN
+        for arch in UNITS
+    ],
+)
+def test_first_instructions(name: str, arch: str) -> None:
+    expected = GOLDEN[name][UNITS.index(arch)]
+    row, prop = rows_of(arch)[0], load(name)
+    objection = prop.objection(row)
+    if objection:
+        assert f"objection: {objection}" == expected
+        with pytest.raises(TcsmtError, match=f"{name} does not apply to {row.name}: "):
+            prop.investigate(Investigation(row, Solving()))
+        return
+    assert report_on(name, row).conclusion.startswith(expected)
+
+
+#: Other instructions that answer otherwise: property, row, start of the answer.
+OTHERS = [
+    # the papers' formula, ceil(log2(N_FMA + 1)), gives 6
+    ("carry-bits", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3", "5 carry bits are enough and 4 are not (32"),
+    ("exact-sum-f16", "volta/mma.m8n8k4.f16.f16.f16.f16", "it can be seen"),
+    ("final-rounding", "volta/mma.m8n8k4.f16.f16.f16.f16", "the unit rounds by RNE; 4"),
+    ("overflow", "volta/mma.m8n8k4.f16.f16.f16.f16", "the unit gives infinity; told apart: "),
+    ("overflow", "ampere/mma.m16n8k8.f32.bf16.bf16.f32", "the unit gives infinity; told apart: infinity/saturate, infinity/ieee"),
+    ("subnormal-outputs", "ampere/mma.m16n8k8.f32.bf16.bf16.f32", "a flush can be seen"),
+    ("tf32-truncation", "ampere/mma.m16n8k4.f32.tf32.tf32.f32", "it can be seen"),
+    ("zero-exponent", "ampere/mma.m16n8k8.f32.bf16.bf16.f32", "-132; told apart from -133, -131, -126, the fields' own"),
+    ("extra-alignment-bits", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3", "the unit keeps F = 13 bits (n_eab = -10)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "row", "expected"), OTHERS)
+def test_other_instructions(name: str, row: str, expected: str) -> None:
+    assert report_on(name, row_named(row)).conclusion.startswith(expected)
+
+
+def test_c_last_and_interleaving_of_fp8_on_the_f16_unit() -> None:
+    row = row_named("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32")
+    report = report_on("interleaving", row)
+    assert report.conclusion.startswith("groups of 2 dealt in turn; ")
+    # the witness is of the whole instruction, and the catalogue's model is one of its sides
+    for finding in report.findings:
+        assert isinstance(finding.verdict, Distinguished)
+        assert finding.supported == ("dealt in 2s",)
+
+
+def test_the_first_instruction_to_which_a_property_applies() -> None:
+    from tcsmt.cli.ask import choose_row
+
+    row = choose_row(load("exact-sum-f16"), "volta", None)
+    assert row is instruction_named("volta", "mma.m8n8k4.f16.f16.f16.f16")
+    with pytest.raises(TcsmtError, match="tf32-truncation applies to no instruction of volta: the op"):
+        choose_row(load("tf32-truncation"), "volta", None)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("name", GOLDEN)
+def test_every_architecture(name: str, arch: str) -> None:
+    from tcsmt.cli.ask import choose_row
+
+    prop = load(name)
+    if not any(not prop.objection(row) for row in rows_of(arch)):
+        pytest.skip(f"{name} applies to no instruction of {arch}")
+    report_on(name, choose_row(prop, arch, None), timeout=300)
+
+
+#: One row of each unit: rows of one key have the same parameters.
+def _distinct() -> list[Row]:
+    table: dict[object, Row] = {}
+    for row in rows():
+        if "@" not in row.instruction:
+            table.setdefault(row.model, row)
+    return list(table.values())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("row", [row.name for row in _distinct()])
+@pytest.mark.parametrize("name", ["carry-bits", "product-normalization", "monotonicity"])
+def test_every_instruction(name: str, row: str) -> None:
+    chosen = row_named(row)
+    if objection := load(name).objection(chosen):
+        pytest.skip(objection)
+    report_on(name, chosen, timeout=300)
+
+
+# --- a user's own ------------------------------------------------------------------------------
+
+OWN = '''"""Whether c alone passes through."""
+
+from tcsmt.catalogue import Row
+from tcsmt.investigate import Claim, Investigation
+from tcsmt.query import Distinguished
+from dataclasses import replace
+
+CLAIMS = (Claim(source="me", section="1", statement="it does"),)
+
+
+def applies(row: Row) -> str:
+    """Only FP32."""
+    return "" if row.model.d_format.name == "f32" else "not FP32"
+
+
+def investigate(ask: Investigation) -> str:
+    """Two roundings."""
+    unit = ask.unit
+    verdict = ask.differ("modes", ("RTZ", unit), ("RNE", replace(unit, rounding="RNE")))
+    return "yes" if isinstance(verdict, Distinguished) else "no"
+'''
+
+
+def find(folder: Path, name: str, *more: str) -> Result:
+    arguments = ["find", "--property", name, "--arch", "volta", "--properties", str(folder), *more]
+    return CliRunner().invoke(main, arguments)
+
+
+def refused(result: Result, *words: str) -> None:
+    """Exit code 2, one error, no traceback."""
+    assert result.exit_code == 2, result.output
+    assert isinstance(result.exception, SystemExit)
+    for word in words:
+        assert word in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_folder_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "my_own.py").write_text(OWN)
+    (tmp_path / "_helper.py").write_text("raise RuntimeError")
+    result = find(tmp_path, "my-own")
+    assert result.exit_code == 0, result.output
+    assert "my-own: Whether c alone passes through." in result.stdout
+    assert "answer: yes" in result.stdout
+    assert "claimed: me, 1: it does" in result.stdout
+    listed = CliRunner().invoke(main, ["properties", "--properties", str(tmp_path)])
+    assert "my-own " in listed.stdout
+    assert "helper" not in listed.stdout
+    refused(find(tmp_path, "my-own", "--instruction", "f16.f16.f16.f16"), "not FP32")
+
+
+def test_a_module_replaces_a_shipped_one(tmp_path: Path) -> None:
+    (tmp_path / "carry_bits.py").write_text(OWN)
+    assert properties([tmp_path])["carry-bits"].title == "Whether c alone passes through."
+    assert properties()["carry-bits"].title != "Whether c alone passes through."
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import math\n\nmath.sqrt(-1)\n", ("my_own.py: line 3: ValueError(",)),
+        ("def investigate(ask):\n    x = 1\n    return ask.nothing\n", ("my_own.py: line 3: AttributeError: ",)),
+        ("def investigate(ask):\n    return help_()\n\n\ndef help_():\n    return 1 / 0\n", ("line 6: ZeroDivisionError",)),
+        ("from dataclasses import replace\n\n\ndef investigate(ask):\n    replace(ask.unit, k=0)\n", ("k = 0",)),
+        ("def applies(row):\n    return row.colour\n\n\ndef investigate(ask):\n    return ''\n", ("line 2: AttributeError",)),
+        ("'''A title.'''\n", ("my_own.py: a property module defines investigate(ask)",)),
+        ("investigate = 3\n", ("my_own.py: a property module defines investigate(ask)",)),
+        ("def f(:\n", ("my_own.py", "line 1")),
+        ("raise SystemExit(5)\n", ("my_own.py: line 1: SystemExit(5)",)),
+    ],
+)  # fmt: skip
+def test_a_bad_module(text: str, words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "my_own.py").write_text(text)
+    refused(find(tmp_path, "my-own"), *words)
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    refused(find(tmp_path / "none", "carry-bits"), "no folder of property modules: ")
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "my_own.py").write_bytes(b"'''\xff\xfe'''\x00")
+    refused(find(tmp_path, "my-own"), "my_own.py")
+
+
+def test_claims_of_every_module() -> None:
+    for name in properties():
+        prop = load(name)
+        assert prop.about.title.endswith((".", "?", ":")) or prop.about.title
+        assert prop.claims
+        for claim in prop.claims:
+            assert claim.source
+            assert claim.section
+            assert claim.statement
+
+
+def test_a_proof_is_a_proof() -> None:
+    """Every proof of a report names solver, version and script, or says that the graphs are one."""
+    for finding in report_on("nan-and-infinity", row_named("volta")).findings:
+        if isinstance(finding.verdict, Equivalent) and finding.verdict.solver:
+            assert finding.verdict.version
+            assert finding.verdict.scripts
