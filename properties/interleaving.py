@@ -39,7 +39,7 @@ def investigate(ask: Investigation) -> str:
             f"{names.get(other, f'groups of {other}')}",
             (names.get(model.interleave, f"dealt in {model.interleave}s"), model),
             (names.get(other, f"dealt in {other}s"), replace(model, interleave=other)),
-            lanes=(3, 6),
+            lanes=((0, 1, 2), (0, 1, 2, 4)),
         )
         told.append(isinstance(verdict, Distinguished))
     pattern = f"groups of {model.interleave} dealt in turn" if model.interleave else "contiguous blocks"

@@ -68,7 +68,7 @@ def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
     sys.modules[label] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise TcsmtError(f"{found.path}: {_place(error, found.path)}{error!r}") from None
     if not callable(getattr(module, "investigate", None)):
         raise TcsmtError(f"{found.path}: a property module defines investigate(ask)")
@@ -114,13 +114,13 @@ class LoadedProperty:
             return function(argument)  # type: ignore[operator]
         except (TcsmtError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise TcsmtError(
                 f"{self.about.path}: {_place(error, self.about.path)}{type(error).__name__}: {error}"
             ) from None
 
 
-def _place(error: Exception, path: Path) -> str:
+def _place(error: BaseException, path: Path) -> str:
     trace, line = error.__traceback__, 0
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == str(path):

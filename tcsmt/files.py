@@ -8,7 +8,15 @@ from pathlib import Path
 
 from tcsmt.errors import TcsmtError
 
-__all__ = ["replace_bytes", "replace_text"]
+__all__ = ["make_folder", "replace_bytes", "replace_text"]
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder where there is none. Raises :class:`tcsmt.errors.TcsmtError`."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TcsmtError(f"cannot make the folder {path}: {error.strerror}") from None
 
 
 def replace_bytes(path: Path, content: bytes) -> None:

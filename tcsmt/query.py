@@ -281,11 +281,11 @@ class Solving:
     def _narrow(
         self, question: Question, tries: Iterator[dict[Term, Term]], spent: list[float]
     ) -> Verdict | None:
-        """A witness in one of some smaller sets of inputs, each with a quarter of the time."""
+        """A witness in one of some smaller sets of inputs, each with half of the time."""
         for given in tries:
             narrow = substitute([question.goal], given)[0]
             if narrow.value is None:
-                answer = self._ask(narrow, spent, self.settings.timeout / 4)
+                answer = self._ask(narrow, spent, self.settings.timeout / 2)
                 if answer.answer == "sat":
                     return self._witness(question, answer, spent[0], given)
         return None

@@ -13,7 +13,7 @@ import click
 
 from tcsmt import __version__
 from tcsmt.errors import choose
-from tcsmt.files import replace_text
+from tcsmt.files import make_folder, replace_text
 
 results_option = click.option(
     "--results",
@@ -34,7 +34,7 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
     PAPER: valpey or fasi. Writes RESULTS/PAPER.json as it goes.
     """
     name = choose("paper", paper, _PAPERS)
-    results.mkdir(parents=True, exist_ok=True)
+    make_folder(results)
     path = results / f"{name}.json"
     data: dict[str, Any] = {
         "paper": name,
@@ -110,7 +110,7 @@ def export(queries: Path) -> None:
     """Write the curated SMT-LIB 2.6 scripts: self-contained, with the expected answer."""
     from tcsmt.curated import scripts
 
-    queries.mkdir(parents=True, exist_ok=True)
+    make_folder(queries)
     for name, text in scripts():
         replace_text(queries / f"{name}.smt2", text)
         click.echo(f"{queries / name}.smt2")
