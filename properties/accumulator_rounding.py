@@ -41,12 +41,14 @@ def investigate(ask: Investigation) -> str:
         hypotheses[f"IEEE {mode}"] = rounded
     apart = []
     for one, two in combinations(hypotheses, 2):
+        results = [hypotheses[name].trace.output for name in (one, two)]
         verdict = ask.differ(
             f"{one} against {two}",
             (one, hypotheses[one]),
             (two, hypotheses[two]),
             Domain(subnormals=False),
             lanes=(),
+            also=[word[unit.d_format.sign_bit - 1 : 0].ne(0) for word in results],
         )
         if isinstance(verdict, Distinguished):
             apart.append((one, two))

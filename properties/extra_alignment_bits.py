@@ -40,8 +40,9 @@ def investigate(ask: Investigation) -> str:
             lanes=(2, 3),
         )
         seen.append(isinstance(verdict, Distinguished))
-    verdict = ask.ask(_nothing_lost(unit))
     most = _exact_from(unit)
+    ask.ask(_nothing_lost(unit, most - 1))
+    verdict = ask.ask(_nothing_lost(unit, most))
     limit = f"; with c = 0 no bit beyond F = {most} can be seen" * isinstance(verdict, Equivalent)
     told = "both neighbours are told apart" if all(seen) else "not every neighbour is told apart"
     return f"the unit keeps F = {f} bits (n_eab = {f - 23}); {told}{limit}"
@@ -54,17 +55,16 @@ def _exact_from(unit: FusedDotAdd) -> int:
     return highest - sum(f.e_min for f in formats) + sum(f.fraction_bits for f in formats)
 
 
-def _nothing_lost(unit: FusedDotAdd) -> Question:
-    """With c = 0 and that F, does one more bit change any aligned product?"""
-    most = _exact_from(unit)
-    models = [replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (most, most + 1)]
+def _nothing_lost(unit: FusedDotAdd, bits: int) -> Question:
+    """With c = 0 and F = ``bits``, does one more bit change any aligned product?"""
+    models = [replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1)]
     sides = tuple(Side(f"F = {m.fraction_bits}", m, m.trace) for m in models)
     aligned = [[s.term for s in m.trace.stages if s.name.startswith("aligned")] for m in models]
     lost = any_of(x.concat(const(0, 1)).ne(y) for x, y in zip(*aligned, strict=True))
     domain = Domain(c_zero=True)
     where = domain.holds(unit, unit.trace)
     return Question(
-        title=f"F = {most} against {most + 1}, c = 0: is an aligned product another number?",
+        title=f"F = {bits} against {bits + 1}, c = 0: is an aligned product another number?",
         sides=sides,
         goal=where & lost,
         formats=unit.input_formats,

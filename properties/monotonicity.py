@@ -1,4 +1,4 @@
-"""Whether a larger c can give a smaller result: equal non-negative products, c grows, d falls."""
+"""Whether a larger c can give a smaller result: non-negative inputs, only c grows, d falls."""
 
 from tcsmt.investigate import Claim, Investigation
 from tcsmt.query import Distinguished, Domain, Question, Side, Unknown

@@ -47,4 +47,6 @@ def investigate(ask: Investigation) -> str:
     parts = ["the NaN's word can be seen" if isinstance(word, Distinguished) else "no NaN can arise"]
     if isinstance(rules, Equivalent):
         parts.append("apart from it special inputs give what IEEE 754 gives (proved)")
+    elif isinstance(rules, Distinguished):
+        parts.append("special inputs do not always give what IEEE 754's exact sum gives")
     return "; ".join(parts)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished
+from tcsmt.query import Distinguished, Domain
 
 CLAIMS = (
     Claim(
@@ -23,6 +23,7 @@ def investigate(ask: Investigation) -> str:
         "unnormalised against normalised products",
         ("unnormalised products", replace(unit, products="unnormalised")),
         ("normalised products", replace(unit, products="normalised")),
+        Domain(subnormals=False),
         lanes=(1, 2),
     )
     if isinstance(verdict, Distinguished):

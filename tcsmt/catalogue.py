@@ -113,10 +113,6 @@ def _fused(unit: Unit, k: int, a: str, b: str, c: str, d: str, **changes: object
     return FusedDotAdd(a_format=a, b_format=b, c_format=c, d_format=d, k=k, **parameters)  # type: ignore[arg-type]
 
 
-def _wmma(gpu: str, *types: str) -> tuple[str, ...]:
-    return tuple(f"{gpu}_{t}" for t in types)
-
-
 # types of (d, a, b, c)
 _F16 = [("f32", "f16", "f16", "f32"), ("f16", "f16", "f16", "f16")]
 _BF16 = ("f32", "bf16", "bf16", "f32")

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from tcsmt.catalogue import Row
+from tcsmt.catalogue import Row, architecture_named, instruction_named, rows_of
 from tcsmt.errors import TcsmtError, UnknownName
 from tcsmt.investigate import Claim, Investigation, Report
 from tcsmt.models import FusedDotAdd
 
-__all__ = ["Property", "load", "properties"]
+__all__ = ["LoadedProperty", "Property", "choose_row", "load", "properties"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def properties(folders: Sequence[Path] = ()) -> dict[str, Property]:
     for folder in (shipped(), *folders):
         if not folder.is_dir():
             raise TcsmtError(f"no folder of property modules: {folder}")
-        for path in sorted(folder.glob("[!_]*.py")):
+        for path in sorted(p for p in folder.resolve().glob("[!_]*.py") if p.is_file()):
             name = path.stem.replace("_", "-")
             found[name] = Property(name, _title(path), path)
     return dict(sorted(found.items()))
@@ -72,6 +72,9 @@ def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
         raise TcsmtError(f"{found.path}: {_place(error, found.path)}{error!r}") from None
     if not callable(getattr(module, "investigate", None)):
         raise TcsmtError(f"{found.path}: a property module defines investigate(ask)")
+    claims = getattr(module, "CLAIMS", ())
+    if not (isinstance(claims, tuple) and all(isinstance(claim, Claim) for claim in claims)):
+        raise TcsmtError(f"{found.path}: CLAIMS is a tuple of tcsmt.investigate.Claim")
     return LoadedProperty(found, module)
 
 
@@ -118,6 +121,18 @@ class LoadedProperty:
             raise TcsmtError(
                 f"{self.about.path}: {_place(error, self.about.path)}{type(error).__name__}: {error}"
             ) from None
+
+
+def choose_row(prop: LoadedProperty, arch: str, instruction: str | None) -> Row:
+    """The named instruction, or the architecture's first one to which the property applies."""
+    if instruction is not None:
+        return instruction_named(arch, instruction)
+    rows = rows_of(arch)
+    for row in rows:
+        if not prop.objection(row):
+            return row
+    reasons = "; ".join(dict.fromkeys(prop.objection(row) for row in rows))
+    raise TcsmtError(f"{prop.about.name} applies to no instruction of {architecture_named(arch)}: {reasons}")
 
 
 def _place(error: BaseException, path: Path) -> str:

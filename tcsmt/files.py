@@ -12,7 +12,7 @@ __all__ = ["make_folder", "replace_bytes", "replace_text"]
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder where there is none. Raises :class:`tcsmt.errors.TcsmtError`."""
+    """Make a folder and those above it. Raises :class:`tcsmt.errors.TcsmtError` where it cannot."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -100,7 +100,7 @@ def shown(fmt: Format, word: int) -> dict[str, str]:
     """A word in hexadecimal, its exact value and its decimal value."""
     exact = fmt.describe(word)
     finite = not (fmt.is_nan(word) or fmt.is_infinite(word))
-    decimal = f"{float(fmt.value(word)):.9g}" if finite else exact
+    decimal = f"{float(fmt.value(word)):.9g}" if finite and exact != "-0" else exact
     return {"word": fmt.hex(word), "value": exact, "decimal": decimal, "format": fmt.name}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,15 @@ def test_a_folder_of_ones_own(tmp_path: Path) -> None:
     assert "my-own " in listed.stdout
     assert "helper" not in listed.stdout
     refused(find(tmp_path, "my-own", "--instruction", "f16.f16.f16.f16"), "not FP32")
+
+
+def test_the_module_in_the_readme(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    (module,) = [t for t in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "def investigate(" in t]
+    (tmp_path / "mine.py").write_text(module)
+    result = find(tmp_path, "mine")
+    assert result.exit_code == 0, result.output
+    assert "answer: Distinguished" in result.stdout
 
 
 def test_a_module_replaces_a_shipped_one(tmp_path: Path) -> None:

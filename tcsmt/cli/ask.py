@@ -8,9 +8,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.catalogue import Row, architecture_named, instruction_named, rows_of
-from tcsmt.discovery import LoadedProperty, load
-from tcsmt.errors import TcsmtError
+from tcsmt.discovery import choose_row, load
 from tcsmt.files import replace_text
 from tcsmt.investigate import Finding, Investigation, Report
 from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
@@ -81,18 +79,6 @@ def find(
     sys.exit(3 if report.unknown else 0)
 
 
-def choose_row(prop: LoadedProperty, arch: str, instruction: str | None) -> Row:
-    """The named instruction, or the architecture's first one to which the property applies."""
-    if instruction is not None:
-        return instruction_named(arch, instruction)
-    rows = rows_of(arch)
-    for row in rows:
-        if not prop.objection(row):
-            return row
-    reasons = "; ".join(dict.fromkeys(prop.objection(row) for row in rows))
-    raise TcsmtError(f"{prop.about.name} applies to no instruction of {architecture_named(arch)}: {reasons}")
-
-
 def report_text(report: Report) -> str:
     """The report for people."""
     row = report.row
@@ -132,14 +118,14 @@ def finding_lines(finding: Finding) -> list[str]:
 def _witness_lines(finding: Finding) -> list[str]:
     lines = []
     inputs = finding.inputs()
-    zeros = [n for n, v in inputs.items() if v["value"] == "0"]
+    zeros = [n for n, v in inputs.items() if int(v["word"], 16) == 0]
     for name, value in inputs.items():
         if name not in zeros:
             lines.append(f"    {name:>4} = {value['word']}  {value['value']:<24} {value['decimal']}")
     if zeros:
         lines.append(f"    {_ranges(zeros)} = 0")
     for result in finding.results():
-        mark = "  <- the catalogue's model" if result["side"] in finding.supported else ""
+        mark = "  (what the catalogue's model gives)" if result["side"] in finding.supported else ""
         lines.append(f"    {result['side']}: {result['word']}  {result['value']}  {result['decimal']}{mark}")
     parting = finding.parting()
     if parting is not None:

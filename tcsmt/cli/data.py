@@ -59,7 +59,13 @@ def stage_lines(model: Model, a: Any, b: Any, c: Any) -> list[str]:
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--against", metavar="MODEL", help="Try this model instead of the catalogue's.")
-@click.option("--examples", default=3, show_default=True, help="Mismatching rows to explain.")
+@click.option(
+    "--examples",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="Mismatching rows to explain.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_json: bool) -> None:
     """Replay measured data sets: .npz with a manifest, JSON, or the published text files.

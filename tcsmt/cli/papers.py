@@ -14,6 +14,7 @@ import click
 from tcsmt import __version__
 from tcsmt.errors import choose
 from tcsmt.files import make_folder, replace_text
+from tcsmt.solvers.run import SOLVERS, Settings
 
 results_option = click.option(
     "--results",
@@ -31,11 +32,12 @@ results_option = click.option(
 def reproduce(paper: str, timeout: float, results: Path) -> None:
     """Run a paper's experiments again, and print our results beside the published ones.
 
-    PAPER: valpey or fasi. Writes RESULTS/PAPER.json as it goes.
+    PAPER: valpey or fasi. Writes RESULTS/PAPER.json; until it is complete, PAPER.partial.json.
     """
     name = choose("paper", paper, _PAPERS)
+    Settings(timeout=timeout)
     make_folder(results)
-    path = results / f"{name}.json"
+    path, partial = results / f"{name}.json", results / f"{name}.partial.json"
     data: dict[str, Any] = {
         "paper": name,
         "tcsmt": __version__,
@@ -44,16 +46,16 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
     }
 
     def save() -> None:
-        replace_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        replace_text(partial, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
     _PAPERS[name](data, save, timeout)
     save()
+    partial.replace(path)
     click.echo(f"written: {path}", err=True)
 
 
 def _valpey(data: dict[str, Any], save: Callable[[], None], timeout: float) -> None:
     from tcsmt.papers import valpey
-    from tcsmt.solvers.run import SOLVERS
 
     head = f"{'Table 4 (seconds of solving)':<42}" + "".join(f"{s:>16}" for s in SOLVERS)
     click.echo(f"{head}   published: Z3 4.8.9, cvc5 1.0.2")

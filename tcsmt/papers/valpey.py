@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from tcsmt.catalogue import instruction_named
-from tcsmt.discovery import load
+from tcsmt.discovery import choose_row, load
 from tcsmt.formats import FORMATS, Format, power_text
 from tcsmt.interpret.exact import evaluate
 from tcsmt.investigate import Finding, Investigation
@@ -116,7 +116,7 @@ def table_four(timeout: float = 60.0) -> Iterator[dict[str, Any]]:
 
 def _ask(row: Row, solver: str, timeout: float) -> dict[str, Any]:
     prop = load(row.prop)
-    unit = instruction_named(row.arch, row.instruction) if row.instruction else _first(prop, row.arch)
+    unit = choose_row(prop, row.arch, row.instruction)
     ask = Investigation(unit, Solving(Settings(solver, timeout)))
     prop.investigate(ask)
     findings = [f for f in ask.findings if row.chosen(f)]
@@ -129,12 +129,6 @@ def _ask(row: Row, solver: str, timeout: float) -> dict[str, Any]:
             f.question.title for f in findings if not isinstance(f.verdict, Distinguished | Equivalent)
         ],
     }
-
-
-def _first(prop: Any, arch: str) -> Any:
-    from tcsmt.cli.ask import choose_row
-
-    return choose_row(prop, arch, None)
 
 
 def printed_tables() -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from tcsmt.errors import TcsmtError, choose
 
 __all__ = ["CHOICES", "SOLVERS", "Answer", "Settings", "solve"]
 
-#: Every solver, fastest on these queries first (see ``benchmarks/solvers.py``).
+#: Every solver, fastest on these queries first (see ``benchmarks/queries.py``).
 SOLVERS = ("bitwuzla", "z3", "cvc5")
 #: What ``--solver`` takes: ``auto`` is the fastest one, ``portfolio`` races them all.
 CHOICES = ("auto", *SOLVERS, "portfolio")
