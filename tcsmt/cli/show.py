@@ -96,8 +96,8 @@ def _description(row: Row) -> list[str]:
             f"    extra alignment bits n_eab = F - 23: {m.extra_alignment_bits}   (Khattak and Mikaitis)",
             f"    product alignment (integer, fraction bits): (2,{f}), {2 + f} bits wide",
             f"    bits kept of an aligned FP32-like significand in [1, 2): {f + 1}   (Valpey et al.)",
-            f"    carry bits above the two integer bits: {carry} = ceil(log2({m.n_fma} + 1)) always suffice; "
-            "the fewest: find --property carry-bits",
+            f"    carry bits above the two integer bits: {carry} = ceil(log2({m.n_fma} + 1))",
+            "        (always enough; the fewest: tcsmt find --property carry-bits)",
             f"    accumulator: {2 + f + carry} bits and a sign; as {{integer.fraction}}: {{{2 + carry}.{f}}}",
             f"    Fasi et al. count from normalised terms: {{{1 + carry}.{f}}}",
             f"    block FMA size N_FMA: {m.n_fma} of K = {m.k}: {_blocks(m)}",
