@@ -17,8 +17,10 @@ class UnknownName(TcsmtError):
 
     def __init__(self, kind: str, given: str, allowed: Iterable[str]) -> None:
         names = list(allowed)
-        near = get_close_matches(given.lower(), [name.lower() for name in names], n=3)
-        nearest = sorted((n for n in names if n.lower() in near), key=lambda n: near.index(n.lower()))
+        nearest = [n for n in names if given and n.lower().startswith(given.lower())][:3]
+        if not nearest:
+            near = get_close_matches(given.lower(), [name.lower() for name in names], n=3)
+            nearest = sorted((n for n in names if n.lower() in near), key=lambda n: near.index(n.lower()))
         hint = f"did you mean {' or '.join(nearest)}? " if nearest else ""
         shown = ", ".join(names[:30]) + (", ..." if len(names) > 30 else "")
         super().__init__(f"unknown {kind} {given!r}: {hint}allowed: {shown}")

@@ -17,8 +17,9 @@ from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
 from tcsmt.solvers.run import Settings
 
 UNITS = ("volta", "ampere", "hopper")
-#: Half a minute each, or nearly so.
+#: From 4 seconds to half a minute each.
 SLOW = {(name, arch) for name in ("zero-exponent", "block-size", "c-position") for arch in UNITS}
+SLOW |= {(name, "hopper") for name in ("extra-alignment-bits", "monotonicity")}
 SLOW -= {("block-size", "volta"), ("c-position", "volta")}
 
 
@@ -118,7 +119,10 @@ OTHERS = [
     ("overflow", BF16, "the unit gives infinity; told apart: infinity/saturate, infinity/ieee"),
     ("subnormal-outputs", BF16, "a flush can be seen"),
     ("tf32-truncation", "ampere/mma.m16n8k4.f32.tf32.tf32.f32", "it can be seen"),
-    ("extra-alignment-bits", FP8, "the unit keeps F = 13 bits (n_eab = -10); both neighbours"),
+    pytest.param(
+        "extra-alignment-bits", FP8, "the unit keeps F = 13 bits (n_eab = -10); both neighbours",
+        marks=pytest.mark.long,
+    ),
     pytest.param(
         "zero-exponent", BF16, "-132; told apart from -133, -131, -126, the fields' own",
         marks=pytest.mark.long,

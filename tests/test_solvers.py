@@ -102,7 +102,7 @@ def test_auto_is_one_solver() -> None:
 @pytest.mark.parametrize("solver", ["bitwuzla", "z3", "cvc5", "portfolio"])
 def test_timeout_kills(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
     before = time.monotonic()
-    answer = solve(HARD, Settings(solver, timeout=1.5))
+    answer = solve(HARD, Settings(solver, timeout=0.8))
     assert time.monotonic() - before < 5
     assert answer.answer == "unknown"
     team = SOLVERS if solver == "portfolio" else (solver,)
@@ -173,7 +173,7 @@ def test_a_failing_solver(failure: str, stub: Stub, started: list[subprocess.Pop
 
 def test_every_reason_is_told(stub: Stub) -> None:
     stub("sys.exit(7)")
-    reason = solve(HARD, Settings("portfolio", timeout=3)).reason
+    reason = solve(HARD, Settings("portfolio", timeout=2)).reason
     assert set(reason.split("; ")) == {
         "bitwuzla: crashed (exit code 7)", "z3: timeout", "cvc5: timeout",
     }  # fmt: skip
@@ -183,7 +183,7 @@ def test_a_solver_that_does_not_read(stub: Stub, started: list[subprocess.Popen[
     """A script longer than a pipe holds, to a child that never reads it."""
     stub("time.sleep(60)")
     before = time.monotonic()
-    answer = solve(";" * (1 << 20) + "\n" + SAT, Settings("bitwuzla", timeout=2))
+    answer = solve(";" * (1 << 20) + "\n" + SAT, Settings("bitwuzla", timeout=1))
     assert answer.reason == "bitwuzla: timeout"
     assert time.monotonic() - before < 10
 
@@ -192,7 +192,7 @@ def test_a_solver_that_does_not_end(stub: Stub, started: list[subprocess.Popen[b
     """One that prints something and hangs."""
     stub("print('warning', flush=True); time.sleep(60)")
     before = time.monotonic()
-    answer = solve(SAT, Settings("bitwuzla", timeout=2))
+    answer = solve(SAT, Settings("bitwuzla", timeout=1))
     assert answer.reason == "bitwuzla: timeout"
     assert time.monotonic() - before < 10
 
