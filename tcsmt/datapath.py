@@ -99,11 +99,17 @@ class Number:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A two's complement fixed-point value: ``word * 2^(exponent - fraction_bits)``."""
+    """A two's complement fixed-point value: ``word * 2^(exponent - fraction_bits)``.
+
+    source: the number of which this is the aligned value; addends: those of which it is the sum
+    (for explanations: no arithmetic looks at them).
+    """
 
     word: Term
     exponent: Exponent
     fraction_bits: int
+    source: Number | None = None
+    addends: tuple[Fixed, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -222,7 +228,7 @@ def align(x: Number, top: Exponent, fraction_bits: int, rounding: Rounding, *, s
         kept, half, rest = shift_right(significand, amount)
         word = kept[kept_width - 1 : 0].zext(kept_width + 2)
         word = word + rounding.away(x.sign, kept[0], half, rest).zext(word.width)
-    return Fixed(x.sign.ite(-word, word), top, fraction_bits)
+    return Fixed(x.sign.ite(-word, word), top, fraction_bits, source=x)
 
 
 def shift_right(word: Term, amount: Term) -> tuple[Term, Term, Term]:
@@ -242,7 +248,7 @@ def accumulate(addends: Sequence[Fixed], width: int, register: int | None = None
     word = total(*words)
     if register is not None and register < width:
         word = word[register - 1 : 0].sext(width)
-    return Fixed(word, addends[0].exponent, addends[0].fraction_bits)
+    return Fixed(word, addends[0].exponent, addends[0].fraction_bits, addends=tuple(addends))
 
 
 def normalise_sum(x: Fixed) -> Rounded:

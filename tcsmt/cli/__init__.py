@@ -17,6 +17,7 @@ _COMMANDS = {
     "properties": "show",
     "models": "show",
     "describe": "show",
+    "explain": "picture",
     "run": "data",
     "validate": "data",
     "reproduce": "papers",

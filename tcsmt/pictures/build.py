@@ -1,0 +1,395 @@
+"""From a model's trace on one input to a picture: which bit lies where, and what becomes of it.
+
+Everything drawn is read off the evaluated stages; nothing here computes what a unit computes. The
+exact sum, which no unit computes, is the inputs' own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from tcsmt.datapath import Exponent, Fixed, Number
+from tcsmt.explain import exponent_value, fixed_value, known_words, number_value, signed_text, steps
+from tcsmt.formats import Format
+from tcsmt.models import Model, Stage
+from tcsmt.pictures.sheet import INTEGER_BITS, Cell, Fate, Grid, Listing, Note, Picture, Row
+from tcsmt.rounding import Rounding
+from tcsmt.terms import Term, variables
+
+__all__ = ["draw", "exact_sum"]
+
+_LONGEST_DECIMAL = 26
+
+
+def draw(name: str, model: Model, values: Mapping[str, int]) -> Picture:
+    """The picture of a model (called ``name``) where its inputs have these words."""
+    return _Drawing(name, model, values).picture()
+
+
+def exact_sum(model: Model, values: Mapping[str, int]) -> Fraction | None:
+    """The inputs' exact dot product plus c; None where an input is no finite number."""
+    formats = model.input_formats
+    if any(_special(fmt, values[name]) for name, fmt in formats.items()):
+        return None
+    numbers = {name: fmt.value(values[name]) for name, fmt in formats.items()}
+
+    def scale(side: str, lane: int) -> Fraction:
+        count = sum(name.startswith(f"s{side}") for name in numbers)
+        return numbers[f"s{side}{lane * count // model.k}"] if count else Fraction(1)
+
+    products = (numbers[f"a{i}"] * scale("a", i) * numbers[f"b{i}"] * scale("b", i) for i in range(model.k))
+    return sum(products, numbers["c"])
+
+
+class _Drawing:
+    """The stages of one trace on one input, on their way into panels."""
+
+    def __init__(self, name: str, model: Model, values: Mapping[str, int]) -> None:
+        self.name, self.model, self.values = name, model, values
+        self.known = known_words(model.trace, values)
+        self.texts = {step.name: step.text for step in steps(model.trace, values)}
+        #: stages by the identity of their value (formats are shared between stages)
+        self.named = {id(s.value): s.name for s in model.trace.stages if isinstance(s.value, (Number, Fixed))}
+        #: what was lost, in order: error = result - exact
+        self.losses: list[tuple[str, Fraction]] = []
+
+    def picture(self) -> Picture:
+        """Panels in the order of the stages, then the result."""
+        panels = tuple(self._panels())
+        return Picture(self.name, tuple(self._inputs()), panels, tuple(self._results()))
+
+    # --- panels ----------------------------------------------------------------------------------
+
+    def _panels(self) -> Iterator[Grid | Listing]:
+        stages = self.model.trace.stages
+        in_grids = {
+            id(part)
+            for s in stages
+            if isinstance(s.value, Fixed)
+            for addend in s.value.addends
+            for part in (addend, addend.source)
+        }
+        listed: list[Note] = []
+        whole: Stage | None = None
+        largest = ""
+        for stage in stages:
+            match stage.value:
+                case Exponent():
+                    largest = stage.name
+                case Fixed() if id(stage.value) not in in_grids:
+                    whole = stage
+                case Format() if whole is not None:
+                    if listed:
+                        yield Listing("", tuple(listed))
+                    listed = []
+                    yield self._sum(whole, stage, largest)
+                    whole = None
+                case Number() as x if id(x) in in_grids or self.known[x.zero]:
+                    pass
+                case Fixed():
+                    pass
+                case _:
+                    listed.append(self._listed(stage))
+        if listed:
+            yield Listing("", tuple(listed))
+
+    def _listed(self, stage: Stage) -> Note:
+        text = self.texts[stage.name]
+        if isinstance(stage.value, Format):
+            word = self.known[stage.term]
+            text = f"{stage.value.hex(word)} ({_text(stage.value, word)})"
+        return Note(text, stage.name, (stage.name,))
+
+    def _sum(self, whole: Stage, result: Stage, largest: str) -> Grid | Listing:
+        assert isinstance(whole.value, Fixed)
+        sources = [addend.source for addend in whole.value.addends if addend.source is not None]
+        title = whole.name.removesuffix("sum").rstrip(": ")
+        special = [x for x in sources if self.known[x.infinite] or self.known[x.nan]]
+        if special:
+            return Listing(title, tuple(self._special(special, result)))
+        return self._grid(title, whole.value, whole.name, result, largest)
+
+    def _special(self, terms: Sequence[Number], result: Stage) -> Iterator[Note]:
+        for x in terms:
+            name = self.named.get(id(x), "")
+            sign = "-" if self.known[x.sign] else "+"
+            text = "NaN" if self.known[x.nan] else f"{sign}infinity"
+            if self.known[x.nan] and not any(fmt.is_nan(self.values[v]) for v, fmt in self._input_formats(x)):
+                text = "NaN: infinity times zero"
+            yield Note(text, self._label(x), (name,) if name else ())
+        signs = {self.known[x.sign] for x in terms}
+        if any(self.known[x.nan] for x in terms):
+            rule = "a NaN among the terms makes the result the unit's NaN"
+        elif len(signs) > 1:
+            rule = "infinities of both signs: infinity minus infinity is NaN"
+        else:
+            rule = "an infinity among the terms is the result, whatever the finite terms are"
+        yield Note(f"{rule}; no bits are aligned")
+        yield self._listed(result)
+
+    def _grid(self, title: str, whole: Fixed, name: str, result: Stage, largest: str) -> Grid:
+        top = exponent_value(whole.exponent, self.known)
+        unit = top - whole.fraction_bits
+        carry_bits = max(0, _register(whole.word) - 1 - whole.fraction_bits - INTEGER_BITS)
+        addends = [a for a in whole.addends if a.source is not None]
+        terms = [self._term(a, a.source, unit) for a in addends if a.source and not self.known[a.source.zero]]
+        aligned = sum((row.value(Fate.KEPT, Fate.CHANGED) for row in terms), Fraction())
+        exact = sum((number_value(a.source, self.known) for a in addends if a.source), Fraction())
+        value = fixed_value(whole, self.known)
+        prefix = f"{title}: " if title else ""
+        self.losses.append((f"{prefix}alignment", aligned - exact))
+        self.losses.append((f"{prefix}carry bits", value - aligned))
+        sum_row = _sum_row(value, top, unit, name)
+        rounded, rounding_note = self._rounding(value, unit, result, prefix)
+        notes = [
+            self._largest_note(top, addends, (largest,) if largest else ()),
+            *self._zero_notes(addends),
+            Note(_cut_text(terms, unit, aligned - exact)),
+            Note(_sum_text(value, aligned, top, carry_bits)),
+            rounding_note,
+        ]
+        if not addends:
+            notes = [Note(f"largest exponent 2^{top}, last bit 2^{unit}"), rounding_note]
+        rows = (sum_row, rounded) if value else (sum_row,)
+        return Grid(title, top, unit, carry_bits, tuple(terms), rows, tuple(notes))
+
+    def _term(self, addend: Fixed, x: Number, unit: int) -> Row:
+        """A term's significand: the bits that alignment kept as they were, changed, and cut."""
+        known = self.known
+        lowest = exponent_value(x.exponent, known) - x.fraction_bits
+        kept = abs(fixed_value(addend, known)) / Fraction(2) ** unit
+        word = known[x.significand]
+        low, high = min(lowest, unit), max(lowest + x.significand.width, unit + int(kept).bit_length())
+        cells = []
+        for weight in range(high - 1, low - 1, -1):
+            own = lowest <= weight < lowest + x.significand.width
+            exact = word >> (weight - lowest) & 1 if own else 0
+            if weight < unit:
+                cells.append(Cell(weight, exact, Fate.CUT))
+                continue
+            bit = int(kept) >> (weight - unit) & 1
+            if own or bit:
+                cells.append(Cell(weight, bit, Fate.KEPT if bit == exact else Fate.CHANGED))
+        named = (self.named.get(id(part), "") for part in (x, addend))
+        stages = tuple(name for name in named if name)
+        return Row(self._label(x), stages, bool(known[x.sign]), tuple(cells), _short(number_value(x, known)))
+
+    def _rounding(self, value: Fraction, unit: int, result: Stage, prefix: str) -> tuple[Row, Note]:
+        """The result's significand and what the final rounding drops of the sum."""
+        fmt = result.value
+        assert isinstance(fmt, Format)
+        word = self.known[result.term]
+        stages = (result.name,)
+        if fmt.is_infinite(word) or fmt.is_nan(word):
+            text = f"final rounding: beyond the largest finite {fmt.name} number: overflow to infinity"
+            return Row("rounded", stages, value < 0, (), fmt.describe(word)), Note(text, stages=stages)
+        got = abs(fmt.value(word))
+        self.losses.append((f"{prefix}final rounding", fmt.value(word) - value))
+        if not value:
+            return Row("rounded", stages, False, ()), Note("the sum is zero", stages=stages)
+        leading = _leading(value)
+        fraction_bits, rule = self._final(fmt)
+        last = max(leading, fmt.e_min) - fraction_bits
+        if got / Fraction(2) ** last % 1:
+            last = max(leading, fmt.e_min) - fmt.fraction_bits
+        step = Fraction(2) ** last
+        dropped = abs(value) % step
+        up = got > abs(value)
+        high = max(leading, _leading(got) if got else last)
+        cells = [Cell(w, int(got / step) >> (w - last) & 1, Fate.ROUNDED) for w in range(high, last - 1, -1)]
+        lost = int(dropped / Fraction(2) ** unit)
+        cells += [Cell(w, lost >> (w - unit) & 1, Fate.DROPPED) for w in range(last - 1, unit - 1, -1)]
+        text = (
+            f"final rounding to {fmt.name}{rule}: {max(0, leading - last + 1)} bits kept, down to 2^{last}"
+            + (", as the result is subnormal" if leading < fmt.e_min else "")
+        )
+        if got == 0:
+            text += "; flushed to zero" if dropped != abs(value) else "; nothing is left"
+        elif dropped:
+            text += f"; {_short(dropped)} dropped, magnitude {'raised by one unit' if up else 'not raised'}"
+        else:
+            text += "; nothing dropped"
+        shown = Row("rounded", stages, value < 0, tuple(cells), _short(fmt.value(word)))
+        return shown, Note(text, stages=stages)
+
+    def _final(self, fmt: Format) -> tuple[int, str]:
+        """At which fraction bit the model rounds to the format, and by which rule."""
+        if fmt is not self.model.d_format:
+            return fmt.fraction_bits, ""
+        bits = getattr(self.model, "round_fraction_bits", None)
+        rule = getattr(self.model, "rounding", None)
+        text = f" ({rule.name}, {rule.title})" if isinstance(rule, Rounding) else ""
+        return fmt.fraction_bits if bits is None else bits, text
+
+    # --- notes -----------------------------------------------------------------------------------
+
+    def _largest_note(self, top: int, addends: Sequence[Fixed], stages: tuple[str, ...]) -> Note:
+        sources = [a.source for a in addends if a.source is not None]
+        owners = [
+            self._label(x)
+            for x in sources
+            if not self.known[x.zero] and exponent_value(x.exponent, self.known) == top
+        ]
+        of = (
+            ("of " + ", ".join(owners[:4]) + (", ..." if len(owners) > 4 else ""))
+            if owners
+            else "of a zero term"
+        )
+        unit = top - addends[0].fraction_bits if addends else top
+        text = f"largest exponent 2^{top} ({of}); the grid ends {top - unit} places below it, at 2^{unit}"
+        return Note(text, stages=stages)
+
+    def _zero_notes(self, addends: Sequence[Fixed]) -> Iterator[Note]:
+        labels = [self._label(a.source) for a in addends if a.source and self.known[a.source.zero]]
+        labels = [label for label in labels if label]
+        if not labels:
+            return
+        shown = ", ".join(labels) if len(labels) < 4 else f"{len(labels)} terms"
+        text = f"{shown} {'is' if len(labels) == 1 else 'are'} zero"
+        floor = getattr(self.model, "zero_exponent", None)
+        if isinstance(floor, int):
+            text += f" (in the maximum with exponent {floor})"
+        yield Note(text)
+
+    def _label(self, x: Number) -> str:
+        """``a3·b3`` for a product, the input's name for an input, else the stage's; "" for a constant."""
+        found = [name for name, _ in self._input_formats(x)]
+        factors = [name for name in found if not name.startswith("s")]
+        if len(factors) <= 2:
+            return "·".join(factors)
+        stage = self.named.get(id(x), "").rpartition(": ")[2]
+        return stage or "carried"
+
+    def _input_formats(self, x: Number) -> list[tuple[str, Format]]:
+        """The input variables on which a number depends."""
+        formats = self.model.input_formats
+        below = variables([x.sign, x.exponent.term, x.significand])
+        return [(str(v.data), formats[str(v.data)]) for v in below]
+
+    # --- inputs and results ----------------------------------------------------------------------
+
+    def _inputs(self) -> Iterator[Note]:
+        zeros = 0
+        for name, fmt in self.model.input_formats.items():
+            word = self.values[name]
+            if not _special(fmt, word) and fmt.value(word) == 0:
+                zeros += 1
+            else:
+                yield Note(f"{fmt.hex(word)} ({_text(fmt, word)})", name)
+        if zeros:
+            yield Note(
+                f"{zeros} other{'s' if zeros > 1 else ''} zero" if zeros < len(self.values) else "all zero"
+            )
+
+    def _results(self) -> Iterator[Note]:
+        fmt, word = self.model.d_format, self.known[self.model.trace.stages[-1].term]
+        yield Note(f"{fmt.hex(word)}: {_fields(fmt, word)}", "result")
+        yield Note(_text(fmt, word), "value")
+        exact = exact_sum(self.model, self.values)
+        if exact is None:
+            return
+        yield Note(_with_decimal(exact), "exact sum")
+        if _special(fmt, word):
+            return
+        error = fmt.value(word) - exact
+        if not error:
+            yield Note("none: the result is the exact sum", "error")
+            return
+        ulp = max(_leading(max(abs(exact), abs(fmt.value(word)))), fmt.e_min) - fmt.fraction_bits
+        yield Note(f"{_short(error)} = {_ulps(error, ulp)} (1 ulp = 2^{ulp})", "error")
+        found = [(what, loss) for what, loss in self.losses if loss]
+        rest = error - sum((loss for _, loss in found), Fraction())
+        if rest:
+            found.append(("other steps", rest))
+        yield Note("; ".join(f"{what} {_ulps(loss, ulp)}" for what, loss in found), "lost by")
+
+
+def _sum_row(value: Fraction, top: int, unit: int, name: str) -> Row:
+    magnitude = int(abs(value) / Fraction(2) ** unit)
+    leading = magnitude.bit_length() - 1 + unit
+
+    def fate(weight: int) -> Fate:
+        if weight == leading:
+            return Fate.LEADING
+        return Fate.CARRY if weight > top + INTEGER_BITS - 1 else Fate.SUM
+
+    high = max(leading, top + INTEGER_BITS - 1)
+    cells = [Cell(w, magnitude >> (w - unit) & 1, fate(w)) for w in range(high, unit - 1, -1)]
+    return Row("sum", (name,), value < 0, tuple(cells), _short(value))
+
+
+def _cut_text(terms: Sequence[Row], unit: int, loss: Fraction) -> str:
+    cut = [row.label for row in terms if row.value(Fate.CUT)]
+    if any(cell.fate is Fate.CHANGED for row in terms for cell in row.cells):
+        return f"alignment: bits below 2^{unit} are rounded away; the sum changes by {_short(loss)}"
+    if not cut:
+        return f"alignment: no term has bits below 2^{unit}; nothing is cut"
+    who = ", ".join(cut) if len(cut) < 5 else f"{len(cut)} terms"
+    lose = "loses" if len(cut) == 1 else "lose"
+    return f"alignment: {who} {lose} the bits below 2^{unit}: the sum changes by {_short(loss)}"
+
+
+def _sum_text(value: Fraction, aligned: Fraction, top: int, carry_bits: int) -> str:
+    if value != aligned:
+        return f"sum: {_short(aligned)} does not fit {carry_bits} carry bits and wraps to {_short(value)}"
+    if not value:
+        return "sum: zero"
+    leading = _leading(value)
+    used = max(0, leading - (top + INTEGER_BITS - 1))
+    shift = leading - top
+    way = f"{abs(shift)} to the {'right' if shift > 0 else 'left'}" if shift else "none needed"
+    return f"sum: {used} of {carry_bits} carry bits used; leading bit 2^{leading}: normalisation shift {way}"
+
+
+def _register(word: Term) -> int:
+    """Bits of the accumulator: a narrow one's word is extended from its own width."""
+    return word.args[0].width if word.op == "sext" else word.width
+
+
+def _special(fmt: Format, word: int) -> bool:
+    return fmt.is_nan(word) or fmt.is_infinite(word)
+
+
+def _leading(value: Fraction) -> int:
+    """The exponent of the leading bit of a dyadic value."""
+    return abs(value.numerator).bit_length() - value.denominator.bit_length()
+
+
+def _fields(fmt: Format, word: int) -> str:
+    sign, field, fraction = fmt.fields(word)
+    parts = [f"sign {sign}"] if fmt.signed else []
+    parts += [f"exponent {field:0{fmt.exponent_bits}b}", f"fraction {fraction:0{fmt.fraction_bits}b}"]
+    return " | ".join(parts)
+
+
+def _text(fmt: Format, word: int) -> str:
+    """A word's value, exact and in decimal."""
+    if _special(fmt, word) or not fmt.value(word):
+        return fmt.describe(word)
+    return _with_decimal(fmt.value(word))
+
+
+def _with_decimal(value: Fraction) -> str:
+    exact = _short(value)
+    try:
+        decimal = f"{float(value):.9g}"
+    except OverflowError:
+        return exact
+    return exact if "^" not in exact and "x" not in exact else f"{exact} = {decimal}"
+
+
+def _short(value: Fraction) -> str:
+    """The exact value: ``1.25·2^-3``, or a hexadecimal significand where the decimal one is long."""
+    text = signed_text(value)
+    if len(text) <= _LONGEST_DECIMAL:
+        return text
+    leading = _leading(value)
+    significand = abs(value) / Fraction(2) ** leading
+    digits = -(-(significand.denominator.bit_length() - 1) // 4)
+    fraction = f"{significand.numerator * 16**digits // significand.denominator:x}"[1:]
+    return f"{'-' if value < 0 else ''}0x1.{fraction}p{leading:+d}"
+
+
+def _ulps(value: Fraction, ulp: int) -> str:
+    return f"{float(value / Fraction(2) ** ulp):+.4g} ulp"
