@@ -72,7 +72,7 @@ def explain(
         text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
     elif form is None and output is None and sys.stdout.isatty():
         width = min(160, max(80, shutil.get_terminal_size().columns - 1))
-        text = as_text(sheet, width, colour="NO_COLOR" not in os.environ) + "\n"
+        text = as_text(sheet, width, colour=not os.environ.get("NO_COLOR")) + "\n"
     else:
         suffix = output.suffix.lstrip(".") if output is not None else ""
         text = _FORMATS[form or (suffix if suffix in _FORMATS else "text")](sheet)

@@ -13,9 +13,9 @@ from tcsmt.datapath import Exponent, Fixed, Number
 from tcsmt.explain import exponent_value, fixed_value, known_words, number_value, signed_text, steps
 from tcsmt.formats import Format
 from tcsmt.models import Model, Stage
-from tcsmt.pictures.sheet import INTEGER_BITS, Cell, Fate, Grid, Listing, Note, Picture, Row
+from tcsmt.pictures.sheet import INTEGER_BITS, Cell, Fate, Grid, Input, Listing, Note, Picture, Row
 from tcsmt.rounding import Rounding
-from tcsmt.terms import Term, variables
+from tcsmt.terms import Term, operands_first, variables
 
 __all__ = ["draw", "exact_sum"]
 
@@ -51,13 +51,17 @@ class _Drawing:
         self.texts = {step.name: step.text for step in steps(model.trace, values)}
         #: stages by the identity of their value (formats are shared between stages)
         self.named = {id(s.value): s.name for s in model.trace.stages if isinstance(s.value, (Number, Fixed))}
+        #: the last fused sum's title and result
+        self.last: tuple[str, Term] | None = None
         #: what was lost, in order: error = result - exact
         self.losses: list[tuple[str, Fraction]] = []
 
     def picture(self) -> Picture:
         """Panels in the order of the stages, then the result."""
         panels = tuple(self._panels())
-        return Picture(self.name, tuple(self._inputs()), panels, tuple(self._results()))
+        inputs = tuple(self._inputs())
+        zeros = len(self.model.input_formats) - len(inputs)
+        return Picture(self.name, inputs, zeros, panels, tuple(self._results()))
 
     # --- panels ----------------------------------------------------------------------------------
 
@@ -83,8 +87,9 @@ class _Drawing:
                     if listed:
                         yield Listing("", tuple(listed))
                     listed = []
-                    yield self._sum(whole, stage, largest)
-                    whole = None
+                    panel = self._sum(whole, stage, largest)
+                    yield panel
+                    whole, self.last = None, (panel.title, stage.term)
                 case Number() as x if id(x) in in_grids or self.known[x.zero]:
                     pass
                 case Fixed():
@@ -138,8 +143,8 @@ class _Drawing:
         exact = sum((number_value(a.source, self.known) for a in addends if a.source), Fraction())
         value = fixed_value(whole, self.known)
         prefix = f"{title}: " if title else ""
-        self.losses.append((f"{prefix}alignment", aligned - exact))
-        self.losses.append((f"{prefix}carry bits", value - aligned))
+        if addends:
+            self.losses += [(f"{prefix}alignment", aligned - exact), (f"{prefix}carry bits", value - aligned)]
         sum_row = _sum_row(value, top, unit, name)
         rounded, rounding_note = self._rounding(value, unit, result, prefix)
         notes = [
@@ -165,15 +170,19 @@ class _Drawing:
         for weight in range(high - 1, low - 1, -1):
             own = lowest <= weight < lowest + x.significand.width
             exact = word >> (weight - lowest) & 1 if own else 0
-            if weight < unit:
+            bit = int(kept) >> (weight - unit) & 1 if weight >= unit else 0
+            if own and weight < unit:
                 cells.append(Cell(weight, exact, Fate.CUT))
-                continue
-            bit = int(kept) >> (weight - unit) & 1
-            if own or bit:
+            elif own or bit:
                 cells.append(Cell(weight, bit, Fate.KEPT if bit == exact else Fate.CHANGED))
         named = (self.named.get(id(part), "") for part in (x, addend))
         stages = tuple(name for name in named if name)
-        return Row(self._label(x), stages, bool(known[x.sign]), tuple(cells), _short(number_value(x, known)))
+        return Row(self._label(x), stages, bool(known[x.sign]), tuple(cells), self._number(x))
+
+    def _number(self, x: Number) -> str:
+        """A number's value, with its own exponent where that is short."""
+        text = self.texts.get(self.named.get(id(x), ""), "")
+        return text if 0 < len(text) <= _LONGEST_DECIMAL else _short(number_value(x, self.known))
 
     def _rounding(self, value: Fraction, unit: int, result: Stage, prefix: str) -> tuple[Row, Note]:
         """The result's significand and what the final rounding drops of the sum."""
@@ -187,7 +196,7 @@ class _Drawing:
         got = abs(fmt.value(word))
         self.losses.append((f"{prefix}final rounding", fmt.value(word) - value))
         if not value:
-            return Row("rounded", stages, False, ()), Note("the sum is zero", stages=stages)
+            return Row("rounded", stages, False, ()), Note(f"result {fmt.describe(word)}", stages=stages)
         leading = _leading(value)
         fraction_bits, rule = self._final(fmt)
         last = max(leading, fmt.e_min) - fraction_bits
@@ -197,7 +206,8 @@ class _Drawing:
         dropped = abs(value) % step
         up = got > abs(value)
         high = max(leading, _leading(got) if got else last)
-        cells = [Cell(w, int(got / step) >> (w - last) & 1, Fate.ROUNDED) for w in range(high, last - 1, -1)]
+        kept = range(high, max(last, unit) - 1, -1)
+        cells = [Cell(w, int(got / step) >> (w - last) & 1, Fate.ROUNDED) for w in kept]
         lost = int(dropped / Fraction(2) ** unit)
         cells += [Cell(w, lost >> (w - unit) & 1, Fate.DROPPED) for w in range(last - 1, unit - 1, -1)]
         text = (
@@ -258,8 +268,9 @@ class _Drawing:
         factors = [name for name in found if not name.startswith("s")]
         if len(factors) <= 2:
             return "·".join(factors)
-        stage = self.named.get(id(x), "").rpartition(": ")[2]
-        return stage or "carried"
+        if self.last is not None and self.last[1] in operands_first([x.significand]):
+            return f"c ← {self.last[0]}"
+        return self.named.get(id(x), "").rpartition(": ")[2] or "partial sum"
 
     def _input_formats(self, x: Number) -> list[tuple[str, Format]]:
         """The input variables on which a number depends."""
@@ -269,18 +280,11 @@ class _Drawing:
 
     # --- inputs and results ----------------------------------------------------------------------
 
-    def _inputs(self) -> Iterator[Note]:
-        zeros = 0
+    def _inputs(self) -> Iterator[Input]:
         for name, fmt in self.model.input_formats.items():
             word = self.values[name]
-            if not _special(fmt, word) and fmt.value(word) == 0:
-                zeros += 1
-            else:
-                yield Note(f"{fmt.hex(word)} ({_text(fmt, word)})", name)
-        if zeros:
-            yield Note(
-                f"{zeros} other{'s' if zeros > 1 else ''} zero" if zeros < len(self.values) else "all zero"
-            )
+            if _special(fmt, word) or fmt.value(word):
+                yield Input(name, fmt.hex(word), _text(fmt, word))
 
     def _results(self) -> Iterator[Note]:
         fmt, word = self.model.d_format, self.known[self.model.trace.stages[-1].term]
@@ -288,6 +292,9 @@ class _Drawing:
         yield Note(_text(fmt, word), "value")
         exact = exact_sum(self.model, self.values)
         if exact is None:
+            formats = self.model.input_formats
+            names = ", ".join(name for name, f in formats.items() if _special(f, self.values[name]))
+            yield Note(f"{names}: no finite number; the rules for NaN and infinity decide", "special")
             return
         yield Note(_with_decimal(exact), "exact sum")
         if _special(fmt, word):
@@ -301,7 +308,7 @@ class _Drawing:
         found = [(what, loss) for what, loss in self.losses if loss]
         rest = error - sum((loss for _, loss in found), Fraction())
         if rest:
-            found.append(("other steps", rest))
+            found.append(("steps without a grid", rest))
         yield Note("; ".join(f"{what} {_ulps(loss, ulp)}" for what, loss in found), "lost by")
 
 
@@ -338,8 +345,9 @@ def _sum_text(value: Fraction, aligned: Fraction, top: int, carry_bits: int) -> 
     leading = _leading(value)
     used = max(0, leading - (top + INTEGER_BITS - 1))
     shift = leading - top
-    way = f"{abs(shift)} to the {'right' if shift > 0 else 'left'}" if shift else "none needed"
-    return f"sum: {used} of {carry_bits} carry bits used; leading bit 2^{leading}: normalisation shift {way}"
+    way = f"normalisation shift {abs(shift)} to the {'right' if shift > 0 else 'left'}"
+    text = f"sum: {used} of {carry_bits} carry bits used; leading bit 2^{leading}"
+    return f"{text}: {way}" if shift else f"{text}: already normalised"
 
 
 def _register(word: Term) -> int:

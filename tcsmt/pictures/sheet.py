@@ -13,12 +13,26 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-__all__ = ["INTEGER_BITS", "Cell", "Fate", "Gap", "Grid", "Listing", "Note", "Picture", "Row", "Sheet"]
+__all__ = [
+    "INTEGER_BITS",
+    "Cell",
+    "Fate",
+    "Gap",
+    "Grid",
+    "Input",
+    "Listing",
+    "Note",
+    "Picture",
+    "Row",
+    "Sheet",
+]
 
 #: Bits of an unnormalised product above its binary point; carry bits are counted above them.
 INTEGER_BITS = 2
 #: Shorter runs of columns are drawn rather than left out.
 _SHORTEST_GAP = 5
+#: Of more inputs, only the words are shown.
+_MOST_INPUTS = 12
 
 
 class Fate(Enum):
@@ -112,24 +126,37 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Input:
+    """An input that is not zero: its name, word and value."""
+
+    name: str
+    word: str
+    value: str
+
+
+@dataclass(frozen=True)
 class Picture:
-    """One model on one input."""
+    """One model on one input; ``zeros`` of its inputs are zero."""
 
     model: str
-    inputs: tuple[Note, ...]
+    inputs: tuple[Input, ...]
+    zeros: int
     panels: tuple[Grid | Listing, ...]
     results: tuple[Note, ...]
 
     @property
     def given(self) -> str:
-        """The inputs in one sentence."""
-        return "; ".join(f"{n.label} = {n.text}" if n.label else n.text for n in self.inputs)
+        """The inputs in one sentence; many of them without their values."""
+        few = len(self.inputs) <= _MOST_INPUTS
+        parts = [f"{i.name} = {i.word}" + (f" ({i.value})" if few else "") for i in self.inputs]
+        rest = "all other inputs are zero" if parts else "all inputs are zero"
+        return "; ".join([*parts, rest] if self.zeros else parts)
 
     def as_json(self) -> dict[str, Any]:
         """The picture as plain data (documented in README, "JSON")."""
         return {
             "model": self.model,
-            "inputs": {note.label: note.text for note in self.inputs if note.label},
+            "inputs": {i.name: {"word": i.word, "value": i.value} for i in self.inputs},
             "panels": [_grid(p) if isinstance(p, Grid) else _listing(p) for p in self.panels],
             "results": {note.label: note.text for note in self.results},
         }
@@ -199,10 +226,12 @@ def _columns(grids: Sequence[Grid], most: int) -> list[int | Gap]:
     ends = {w for g in grids for w in (g.high, g.top + 1, g.top, g.top - 1, g.unit)}
     window = {w for g in grids for w in range(g.unit, g.high + 1)}
     weights = list(range(max(ones | ends), min(ones | ends) - 1, -1))
-    columns: list[int | Gap] = _without(weights, window | {cell.weight for cell in cells})
-    if len(columns) > most:
-        columns = _without(weights, ones | ends)
-    if len(columns) > most:
+    columns: list[int | Gap] = []
+    for needed in (window | {cell.weight for cell in cells}, window | ones, ones | ends):
+        columns = _without(weights, needed)
+        if len(columns) <= most:
+            break
+    else:
         columns = [*columns[: most - 1], Gap(_high(columns[most - 1]), weights[-1])]
     return columns
 

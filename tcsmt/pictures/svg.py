@@ -81,13 +81,15 @@ class _Drawing:
         """The whole SVG."""
         for number, picture in enumerate(self.sheet.pictures):
             if number:
-                self.y += 8
+                self.y += _LINE
                 self._rule(_MARGIN, self.right)
+                self.y += _LINE // 2
             self._picture(picture)
         if self.sheet.difference:
             self.y += 4
             self._wrapped(self.sheet.difference, "mark")
-        self._legend()
+        if self.fates:
+            self._legend()
         width, height = self.right + _MARGIN, self.y + _MARGIN
         names = " against ".join(picture.model for picture in self.sheet.pictures)
         body = "\n".join(self.elements)
@@ -103,7 +105,8 @@ class _Drawing:
     def _picture(self, picture: Picture) -> None:
         self.y += 16
         self._text(_MARGIN, picture.model, "ink head")
-        self._notes([Note(picture.given)])
+        if picture is self.sheet.pictures[0] or picture.given != self.sheet.pictures[0].given:
+            self._notes([Note(picture.given)])
         for place, panel in enumerate(picture.panels):
             self.y += 10
             if panel.title:

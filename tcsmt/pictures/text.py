@@ -48,7 +48,8 @@ class _Text:
     def lines(self) -> Iterator[str]:
         """The picture, from its name to its results."""
         yield click.style(self.picture.model, bold=True)
-        yield from self._notes([Note(self.picture.given)])
+        if self.picture is self.sheet.pictures[0] or self.picture.given != self.sheet.pictures[0].given:
+            yield from self._notes([Note(self.picture.given)])
         for place, panel in enumerate(self.picture.panels):
             yield ""
             if panel.title:
