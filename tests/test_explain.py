@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from fractions import Fraction
@@ -344,3 +346,17 @@ def test_files(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_bad_input(arguments: list[str], said: str) -> None:
     assert said in tcsmt(*arguments, code=2)
+
+
+def test_readme() -> None:
+    """The README's pictures are what its commands print."""
+    root = Path(__file__).parents[1]
+    readme = (root / "README.md").read_text()
+    console = re.search(r"^\$ tcsmt explain (.*)\n((?:.*\n)*?)```$", readme, re.MULTILINE)
+    assert console is not None
+    assert tcsmt(*shlex.split(console[1])) == console[2]
+    for command in re.findall(r"^tcsmt explain ((?:.*\n)*?)```$", readme, re.MULTILINE):
+        arguments = shlex.split(command.replace("\\\n", " "))
+        place = arguments.index("--output")
+        target = root / arguments[place + 1]
+        assert tcsmt(*arguments[:place], *arguments[place + 2 :], "--format", "svg") == target.read_text()

@@ -19,7 +19,8 @@ from tcsmt.terms import Term, operands_first, variables
 
 __all__ = ["draw", "exact_sum"]
 
-_LONGEST_DECIMAL = 26
+#: Longer exact values are shown with a hexadecimal significand.
+_LONGEST_DECIMAL = 22
 
 
 def draw(name: str, model: Model, values: Mapping[str, int]) -> Picture:

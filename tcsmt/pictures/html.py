@@ -18,6 +18,7 @@ _PAGE = """<!doctype html>
 <style>
 body {{ margin: 1rem; font-family: system-ui, sans-serif; }}
 figure {{ margin: 0; overflow-x: auto; }}
+figcaption {{ margin: 0.5rem 20px; font-size: small; }}
 </style>
 <figure>
 {svg}<figcaption>Point at a bit for its weight and what becomes of it.</figcaption>
