@@ -101,14 +101,14 @@ class Number:
 class Fixed:
     """A two's complement fixed-point value: ``word * 2^(exponent - fraction_bits)``.
 
-    source: the number of which this is the aligned value; addends: those of which it is the sum
-    (for explanations: no arithmetic looks at them).
+    source: what this is the aligned value of; addends: those of which it is the sum (for
+    explanations: no arithmetic looks at them).
     """
 
     word: Term
     exponent: Exponent
     fraction_bits: int
-    source: Number | None = None
+    source: Number | Fixed | None = None
     addends: tuple[Fixed, ...] = ()
 
 

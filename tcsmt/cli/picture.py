@@ -7,15 +7,18 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
 
 import click
+import numpy as np
 
 from tcsmt.catalogue import Row, row_named
 from tcsmt.errors import TcsmtError, UnknownName
 from tcsmt.explain import first_difference, steps
 from tcsmt.files import replace_text
-from tcsmt.models import Model, input_names
+from tcsmt.formats import Format
+from tcsmt.models import Model
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.html import as_html
 from tcsmt.pictures.sheet import Sheet, compared
@@ -36,7 +39,7 @@ _FORMATS: dict[str, Callable[[Sheet], str]] = {
 @click.argument("model")
 @click.option("--input", "source", type=click.Path(path_type=Path), help="JSON, CSV or .npz of rows.")
 @click.option("--row", type=int, help="Which row of the file, counted from 0.  [default: 0]")
-@click.option("--vector", help='One row: "a0=1.5 b0=0x3e00 c=-0x1p-4"; what is not named is 0.')
+@click.option("--vector", help='One row: "a0=1.5 b0=0x3e00 c=-0x1p-4"; what is not named is 0 (a scale: 1).')
 @click.option("--against", metavar="MODEL", help="Draw this model below it, and mark where they part.")
 @click.option("--format", "form", type=click.Choice(list(_FORMATS)), help="By --output's suffix, or text.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write the picture here.")
@@ -87,8 +90,8 @@ def _row_of(source: Path, model: Model, number: int) -> dict[str, int]:
     count = len(inputs.c)
     if not 0 <= number < count:
         raise TcsmtError(f"--row {number}: {source} has rows 0 to {count - 1}")
-    words = (*inputs.a[number], *inputs.b[number], inputs.c[number])
-    return dict(zip(input_names(model.k), map(int, words), strict=True))
+    parts = [np.atleast_1d(part[number]) for part in inputs if part is not None]
+    return dict(zip(model.input_formats, map(int, np.concatenate(parts)), strict=True))
 
 
 def _vector(text: str, model: Model) -> dict[str, int]:
@@ -106,7 +109,12 @@ def _vector(text: str, model: Model) -> dict[str, int]:
             values[name] = to_word(formats[name], value)
         except TcsmtError as error:
             raise TcsmtError(f"--vector: {name}: {error}") from None
-    return dict.fromkeys(formats, 0) | values
+    return {name: _neutral(name, fmt) for name, fmt in formats.items()} | values
+
+
+def _neutral(name: str, fmt: Format) -> int:
+    """What an input that is not named holds: 0, or 1 where it is a block scale."""
+    return fmt.word(Fraction(1)) if name.startswith("s") else 0
 
 
 def _sheet(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:
@@ -130,11 +138,13 @@ def _given_to(left: Row, right: Row, values: Mapping[str, int]) -> dict[str, int
     formats, others = left.model.input_formats, right.model.input_formats
     for name, fmt in formats.items():
         other = others.get(name)
-        if other is None and values[name]:
-            raise TcsmtError(f"--against {right.name} has no input {name}, which is not 0")
+        if other is None and values[name] != _neutral(name, fmt):
+            raise TcsmtError(
+                f"--against {right.name} has no input {name}, which is {fmt.describe(values[name])}"
+            )
         if other is not None and other is not fmt:
             raise TcsmtError(
                 f"--against {right.name} takes {name} as {other.name}, {left.name} as {fmt.name}: "
                 "they cannot take the same input"
             )
-    return {name: values.get(name, 0) for name in others}
+    return {name: values.get(name, _neutral(name, fmt)) for name, fmt in others.items()}

@@ -68,37 +68,48 @@ class _Drawing:
 
     def _panels(self) -> Iterator[Grid | Listing]:
         stages = self.model.trace.stages
-        in_grids = {
-            id(part)
-            for s in stages
-            if isinstance(s.value, Fixed)
-            for addend in s.value.addends
-            for part in (addend, addend.source)
-        }
+        sums = [s.value for s in stages if isinstance(s.value, Fixed) and _is_sum(s.value)]
+        in_grids = {id(self._origin(addend)) for fixed in sums for addend in fixed.addends}
         listed: list[Note] = []
-        whole: Stage | None = None
-        largest = ""
-        for stage in stages:
-            match stage.value:
-                case Exponent():
-                    largest = stage.name
-                case Fixed() if id(stage.value) not in in_grids:
-                    whole = stage
-                case Format() if whole is not None:
-                    if listed:
-                        yield Listing("", tuple(listed))
-                    listed = []
-                    panel = self._sum(whole, stage, largest)
-                    yield panel
-                    whole, self.last = None, (panel.title, stage.term)
-                case Number() as x if id(x) in in_grids or self.known[x.zero]:
-                    pass
-                case Fixed():
-                    pass
-                case _:
-                    listed.append(self._listed(stage))
+        for block in _blocks(stages):
+            summed = [s for s in block if isinstance(s.value, Fixed) and _is_sum(s.value)]
+            for stage in block:
+                match stage.value:
+                    case Exponent() | Fixed():
+                        pass
+                    case Number() as x if id(x) in in_grids or self._is_zero(x):
+                        pass
+                    case Format() if summed:
+                        pass
+                    case _:
+                        listed.append(self._listed(stage))
+            if summed:
+                if listed:
+                    yield Listing("", tuple(listed))
+                listed = []
+                yield from self._summed(block, summed)
+                self.last = (block[-1].name.rpartition(": ")[0], block[-1].term)
         if listed:
             yield Listing("", tuple(listed))
+
+    def _summed(self, block: Sequence[Stage], summed: Sequence[Stage]) -> Iterator[Grid | Listing]:
+        """A block's sums, the last of which is rounded to its result."""
+        result = block[-1] if isinstance(block[-1].value, Format) else None
+        origins = [self._origin(a) for s in summed if isinstance(s.value, Fixed) for a in s.value.addends]
+        numbers = [x for x in origins if isinstance(x, Number)]
+        special = [x for x in numbers if self.known[x.infinite] or self.known[x.nan]]
+        title = summed[-1].name.removesuffix("sum").rstrip(": ")
+        if special:
+            yield Listing(title, tuple(self._special(special, result)))
+            return
+        merged: list[list[Stage]] = []  # a sum and what is made of it before it is rounded
+        for stage in summed:
+            same = merged and _addends(stage) and _addends(stage) is _addends(merged[-1][0])
+            merged = [*merged[:-1], [*merged[-1], stage]] if same else [*merged, [stage]]
+        for number, whole in enumerate(merged, 1):
+            last = number == len(merged)
+            names = [s.name for s in block[: block.index(whole[0])] if isinstance(s.value, Exponent)]
+            yield self._grid(title if last else whole[0].name, whole, result if last else None, names[-1:])
 
     def _listed(self, stage: Stage) -> Note:
         text = self.texts[stage.name]
@@ -107,16 +118,7 @@ class _Drawing:
             text = f"{stage.value.hex(word)} ({_text(stage.value, word)})"
         return Note(text, stage.name, (stage.name,))
 
-    def _sum(self, whole: Stage, result: Stage, largest: str) -> Grid | Listing:
-        assert isinstance(whole.value, Fixed)
-        sources = [addend.source for addend in whole.value.addends if addend.source is not None]
-        title = whole.name.removesuffix("sum").rstrip(": ")
-        special = [x for x in sources if self.known[x.infinite] or self.known[x.nan]]
-        if special:
-            return Listing(title, tuple(self._special(special, result)))
-        return self._grid(title, whole.value, whole.name, result, largest)
-
-    def _special(self, terms: Sequence[Number], result: Stage) -> Iterator[Note]:
+    def _special(self, terms: Sequence[Number], result: Stage | None) -> Iterator[Note]:
         for x in terms:
             name = self.named.get(id(x), "")
             sign = "-" if self.known[x.sign] else "+"
@@ -132,58 +134,107 @@ class _Drawing:
         else:
             rule = "an infinity among the terms is the result, whatever the finite terms are"
         yield Note(f"{rule}; no bits are aligned")
-        yield self._listed(result)
+        if result is not None:
+            yield self._listed(result)
 
-    def _grid(self, title: str, whole: Fixed, name: str, result: Stage, largest: str) -> Grid:
-        top = exponent_value(whole.exponent, self.known)
-        unit = top - whole.fraction_bits
-        carry_bits = max(0, _register(whole.word) - 1 - whole.fraction_bits - INTEGER_BITS)
-        addends = [a for a in whole.addends if a.source is not None]
-        terms = [self._term(a, a.source, unit) for a in addends if a.source and not self.known[a.source.zero]]
+    def _grid(self, title: str, wholes: Sequence[Stage], result: Stage | None, largest: list[str]) -> Grid:
+        fixed = [s.value for s in wholes if isinstance(s.value, Fixed)]
+        addends = fixed[0].addends
+        top = exponent_value(fixed[0].exponent, self.known)
+        unit = top - fixed[0].fraction_bits
+        carry_bits = max(0, _register(fixed[0].word) - 1 - fixed[0].fraction_bits - INTEGER_BITS)
+        terms = [self._term(a, unit) for a in addends if not self._is_zero(self._origin(a))]
         aligned = sum((row.value(Fate.KEPT, Fate.CHANGED) for row in terms), Fraction())
-        exact = sum((number_value(a.source, self.known) for a in addends if a.source), Fraction())
-        value = fixed_value(whole, self.known)
+        exact = sum((self._value(self._origin(a)) for a in addends), Fraction())
+        values = [fixed_value(x, self.known) for x in fixed]
         prefix = f"{title}: " if title else ""
         if addends:
-            self.losses += [(f"{prefix}alignment", aligned - exact), (f"{prefix}carry bits", value - aligned)]
-        sum_row = _sum_row(value, top, unit, name)
-        rounded, rounding_note = self._rounding(value, unit, result, prefix)
-        notes = [
-            self._largest_note(top, addends, (largest,) if largest else ()),
-            *self._zero_notes(addends),
-            Note(_cut_text(terms, unit, aligned - exact)),
-            Note(_sum_text(value, aligned, top, carry_bits)),
-            rounding_note,
-        ]
-        if not addends:
-            notes = [Note(f"largest exponent 2^{top}, last bit 2^{unit}"), rounding_note]
-        rows = (sum_row, rounded) if value else (sum_row,)
-        return Grid(title, top, unit, carry_bits, tuple(terms), rows, tuple(notes))
+            self.losses += [
+                (f"{prefix}alignment", aligned - exact),
+                (f"{prefix}carry bits", values[0] - aligned),
+            ]
+            notes = [
+                self._largest_note(top, unit, addends, tuple(largest)),
+                *self._zero_notes(addends),
+                Note(_cut_text(terms, unit, aligned - exact)),
+                Note(_sum_text(values[0], aligned, top, carry_bits)),
+            ]
+        else:
+            notes = [Note(f"largest exponent 2^{top}, last bit 2^{unit}")]
+        rows = [_sum_row("sum", values[0], top, unit, wholes[0].name)]
+        for stage, before, after in zip(wholes[1:], values, values[1:], strict=False):
+            label = stage.name.rpartition(": ")[2]
+            self.losses.append((f"{prefix}{label}", after - before))
+            rows.append(_sum_row(label, after, top, unit, stage.name))
+        if result is not None:
+            row, note = self._rounding(values[-1], unit, result, prefix)
+            notes.append(note)
+            rows += [row] if values[-1] else []
+        return Grid(title, top, unit, carry_bits, tuple(terms), tuple(rows), tuple(notes))
 
-    def _term(self, addend: Fixed, x: Number, unit: int) -> Row:
-        """A term's significand: the bits that alignment kept as they were, changed, and cut."""
-        known = self.known
-        lowest = exponent_value(x.exponent, known) - x.fraction_bits
-        kept = abs(fixed_value(addend, known)) / Fraction(2) ** unit
-        word = known[x.significand]
-        low, high = min(lowest, unit), max(lowest + x.significand.width, unit + int(kept).bit_length())
+    def _term(self, addend: Fixed, unit: int) -> Row:
+        """An aligned term: the bits that alignment kept as they were, changed, and cut."""
+        x = self._origin(addend)
+        value = self._value(x)
+        if isinstance(x, Number):
+            lowest, width = exponent_value(x.exponent, self.known) - x.fraction_bits, x.significand.width
+        else:
+            lowest = exponent_value(x.exponent, self.known) - x.fraction_bits
+            width = max(1, _leading(value) - lowest + 1)
+        word = int(abs(value) / Fraction(2) ** lowest)
+        kept = int(abs(fixed_value(addend, self.known)) / Fraction(2) ** unit)
         cells = []
-        for weight in range(high - 1, low - 1, -1):
-            own = lowest <= weight < lowest + x.significand.width
+        for weight in range(max(lowest + width, unit + kept.bit_length()) - 1, min(lowest, unit) - 1, -1):
+            own = lowest <= weight < lowest + width
             exact = word >> (weight - lowest) & 1 if own else 0
-            bit = int(kept) >> (weight - unit) & 1 if weight >= unit else 0
+            bit = kept >> (weight - unit) & 1 if weight >= unit else 0
             if own and weight < unit:
                 cells.append(Cell(weight, exact, Fate.CUT))
             elif own or bit:
                 cells.append(Cell(weight, bit, Fate.KEPT if bit == exact else Fate.CHANGED))
-        named = (self.named.get(id(part), "") for part in (x, addend))
-        stages = tuple(name for name in named if name)
-        return Row(self._label(x), stages, bool(known[x.sign]), tuple(cells), self._number(x))
+        stages = tuple(dict.fromkeys(self.named[id(p)] for p in (x, addend) if id(p) in self.named))
+        return Row(self._label(x), stages, value < 0, tuple(cells), self._text(x))
 
-    def _number(self, x: Number) -> str:
-        """A number's value, with its own exponent where that is short."""
+    # --- terms -----------------------------------------------------------------------------------
+
+    def _origin(self, x: Fixed) -> Number | Fixed:
+        """What was aligned, through every alignment; a term that was not aligned is its own origin."""
+        source = x.source
+        while isinstance(source, Fixed) and source.source is not None:
+            source = source.source
+        return x if source is None else source
+
+    def _value(self, x: Number | Fixed) -> Fraction:
+        return number_value(x, self.known) if isinstance(x, Number) else fixed_value(x, self.known)
+
+    def _is_zero(self, x: Number | Fixed) -> bool:
+        return not self.known[x.significand if isinstance(x, Number) else x.word]
+
+    def _text(self, x: Number | Fixed) -> str:
+        """A term's value, with its own exponent where that is short."""
         text = self.texts.get(self.named.get(id(x), ""), "")
-        return text if 0 < len(text) <= _LONGEST_DECIMAL else _short(number_value(x, self.known))
+        short = 0 < len(text) <= _LONGEST_DECIMAL and isinstance(x, Number)
+        return text if short else _short(self._value(x))
+
+    def _label(self, x: Number | Fixed) -> str:
+        """``a3·b3`` for a product, the input's name for an input, else the stage's; "" for a constant."""
+        found = [name for name, _ in self._input_formats(x)]
+        factors = [name for name in found if not name.startswith("s")]
+        if len(factors) <= 2:
+            return "·".join(factors)
+        if id(x) in self.named:
+            return self.named[id(x)].rpartition(": ")[2]
+        below = operands_first([x.significand if isinstance(x, Number) else x.word])
+        carried = self.last is not None and self.last[1] in below
+        return f"c ← {self.last[0]}" if carried and self.last is not None else "partial sum"
+
+    def _input_formats(self, x: Number | Fixed) -> list[tuple[str, Format]]:
+        """The input variables on which a term's digits depend."""
+        formats = self.model.input_formats
+        roots = [x.sign, x.exponent.term, x.significand] if isinstance(x, Number) else [x.word]
+        return [(str(v.data), formats[str(v.data)]) for v in variables(roots)]
+
+    # --- rounding --------------------------------------------------------------------------------
 
     def _rounding(self, value: Fraction, unit: int, result: Stage, prefix: str) -> tuple[Row, Note]:
         """The result's significand and what the final rounding drops of the sum."""
@@ -191,7 +242,10 @@ class _Drawing:
         assert isinstance(fmt, Format)
         word = self.known[result.term]
         stages = (result.name,)
-        if fmt.is_infinite(word) or fmt.is_nan(word):
+        if _special(fmt, word) and abs(value) < fmt.largest_finite:
+            text = "not rounded: a NaN or an infinity among the terms decides"
+            return Row("rounded", stages, value < 0, (), fmt.describe(word)), Note(text, stages=stages)
+        if _special(fmt, word):
             text = f"final rounding: beyond the largest finite {fmt.name} number: overflow to infinity"
             return Row("rounded", stages, value < 0, (), fmt.describe(word)), Note(text, stages=stages)
         got = abs(fmt.value(word))
@@ -235,24 +289,17 @@ class _Drawing:
 
     # --- notes -----------------------------------------------------------------------------------
 
-    def _largest_note(self, top: int, addends: Sequence[Fixed], stages: tuple[str, ...]) -> Note:
-        sources = [a.source for a in addends if a.source is not None]
-        owners = [
-            self._label(x)
-            for x in sources
-            if not self.known[x.zero] and exponent_value(x.exponent, self.known) == top
-        ]
-        of = (
-            ("of " + ", ".join(owners[:4]) + (", ..." if len(owners) > 4 else ""))
-            if owners
-            else "of a zero term"
+    def _largest_note(self, top: int, unit: int, addends: Sequence[Fixed], stages: tuple[str, ...]) -> Note:
+        origins = [x for x in map(self._origin, addends) if not self._is_zero(x)]
+        owners = [self._label(x) for x in origins if exponent_value(x.exponent, self.known) == top]
+        names = ", ".join([*owners[:4], *(["..."] if len(owners) > 4 else [])]) or "a zero term"
+        text = (
+            f"largest exponent 2^{top} (of {names}); the grid ends {top - unit} places below it, at 2^{unit}"
         )
-        unit = top - addends[0].fraction_bits if addends else top
-        text = f"largest exponent 2^{top} ({of}); the grid ends {top - unit} places below it, at 2^{unit}"
         return Note(text, stages=stages)
 
     def _zero_notes(self, addends: Sequence[Fixed]) -> Iterator[Note]:
-        labels = [self._label(a.source) for a in addends if a.source and self.known[a.source.zero]]
+        labels = [self._label(x) for x in map(self._origin, addends) if self._is_zero(x)]
         labels = [label for label in labels if label]
         if not labels:
             return
@@ -262,22 +309,6 @@ class _Drawing:
         if isinstance(floor, int):
             text += f" (in the maximum with exponent {floor})"
         yield Note(text)
-
-    def _label(self, x: Number) -> str:
-        """``a3·b3`` for a product, the input's name for an input, else the stage's; "" for a constant."""
-        found = [name for name, _ in self._input_formats(x)]
-        factors = [name for name in found if not name.startswith("s")]
-        if len(factors) <= 2:
-            return "·".join(factors)
-        if self.last is not None and self.last[1] in operands_first([x.significand]):
-            return f"c ← {self.last[0]}"
-        return self.named.get(id(x), "").rpartition(": ")[2] or "partial sum"
-
-    def _input_formats(self, x: Number) -> list[tuple[str, Format]]:
-        """The input variables on which a number depends."""
-        formats = self.model.input_formats
-        below = variables([x.sign, x.exponent.term, x.significand])
-        return [(str(v.data), formats[str(v.data)]) for v in below]
 
     # --- inputs and results ----------------------------------------------------------------------
 
@@ -313,7 +344,27 @@ class _Drawing:
         yield Note("; ".join(f"{what} {_ulps(loss, ulp)}" for what, loss in found), "lost by")
 
 
-def _sum_row(value: Fraction, top: int, unit: int, name: str) -> Row:
+def _blocks(stages: Sequence[Stage]) -> Iterator[list[Stage]]:
+    """The stages up to each rounded result."""
+    block: list[Stage] = []
+    for stage in stages:
+        block.append(stage)
+        if isinstance(stage.value, Format):
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _is_sum(x: Fixed) -> bool:
+    return bool(x.addends) or x.source is None
+
+
+def _addends(stage: Stage) -> tuple[Fixed, ...]:
+    return stage.value.addends if isinstance(stage.value, Fixed) else ()
+
+
+def _sum_row(label: str, value: Fraction, top: int, unit: int, name: str) -> Row:
     magnitude = int(abs(value) / Fraction(2) ** unit)
     leading = magnitude.bit_length() - 1 + unit
 
@@ -324,7 +375,7 @@ def _sum_row(value: Fraction, top: int, unit: int, name: str) -> Row:
 
     high = max(leading, top + INTEGER_BITS - 1)
     cells = [Cell(w, magnitude >> (w - unit) & 1, fate(w)) for w in range(high, unit - 1, -1)]
-    return Row("sum", (name,), value < 0, tuple(cells), _short(value))
+    return Row(label, (name,), value < 0, tuple(cells), _short(value))
 
 
 def _cut_text(terms: Sequence[Row], unit: int, loss: Fraction) -> str:
