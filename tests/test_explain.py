@@ -153,7 +153,7 @@ def test_rounded_alignment() -> None:
     c = row(shown, "c")
     assert c.value(Fate.KEPT, Fate.CHANGED) == Fraction(1, 8)
     assert any(cell.fate is Fate.CHANGED for cell in c.cells)
-    assert "rounded away" in notes(shown)
+    assert "alignment rounds c: the sum changes by 2^-27" in notes(shown)
 
 
 # --- what the notes say --------------------------------------------------------------------------
@@ -341,6 +341,7 @@ def test_files(tmp_path: Path) -> None:
         ([VOLTA, "--vector", "c=1", "--against", "vlota"], "did you mean volta"),
         ([VOLTA, "--vector", "c=1", "--format", "png"], "png"),
         ([VOLTA, "--vector", "c=1", "--output", "/no/such/folder/x.svg"], "cannot write"),
+        ([VOLTA, "--vector", "c=1", "--output", "x.pgn"], "unknown suffix of a picture '.pgn'"),
         (["vlota", "--vector", "c=1"], "did you mean volta"),
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ import click
 import numpy as np
 
 from tcsmt.catalogue import Row, row_named
-from tcsmt.errors import TcsmtError, UnknownName
+from tcsmt.errors import TcsmtError, UnknownName, choose
 from tcsmt.explain import first_difference, steps
 from tcsmt.files import replace_text
 from tcsmt.formats import Format
@@ -33,6 +33,7 @@ _FORMATS: dict[str, Callable[[Sheet], str]] = {
     "svg": as_svg,
     "html": as_html,
 }
+_SUFFIXES = {".txt": "text", ".svg": "svg", ".html": "html"}
 
 
 @click.command()
@@ -77,12 +78,15 @@ def explain(
         width = min(160, max(80, shutil.get_terminal_size().columns - 1))
         text = as_text(sheet, width, colour=not os.environ.get("NO_COLOR")) + "\n"
     else:
-        suffix = output.suffix.lstrip(".") if output is not None else ""
-        text = _FORMATS[form or (suffix if suffix in _FORMATS else "text")](sheet)
+        text = _FORMATS[form or _SUFFIXES[_suffix(output)]](sheet)
     if output is not None:
         replace_text(output, text)
     else:
         click.echo(text, nl=False)
+
+
+def _suffix(output: Path | None) -> str:
+    return choose("suffix of a picture", output.suffix, _SUFFIXES) if output is not None else ".txt"
 
 
 def _row_of(source: Path, model: Model, number: int) -> dict[str, int]:

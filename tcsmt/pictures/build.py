@@ -109,7 +109,8 @@ class _Drawing:
         for number, whole in enumerate(merged, 1):
             last = number == len(merged)
             names = [s.name for s in block[: block.index(whole[0])] if isinstance(s.value, Exponent)]
-            yield self._grid(title if last else whole[0].name, whole, result if last else None, names[-1:])
+            label = whole[0].name if len(merged) > 1 else title
+            yield self._grid(label, whole, result if last else None, names[-1:])
 
     def _listed(self, stage: Stage) -> Note:
         text = self.texts[stage.name]
@@ -303,8 +304,7 @@ class _Drawing:
         labels = [label for label in labels if label]
         if not labels:
             return
-        shown = ", ".join(labels) if len(labels) < 4 else f"{len(labels)} terms"
-        text = f"{shown} {'is' if len(labels) == 1 else 'are'} zero"
+        text = f"{_names(labels)} {'is' if len(labels) == 1 else 'are'} zero"
         floor = getattr(self.model, "zero_exponent", None)
         if isinstance(floor, int):
             text += f" (in the maximum with exponent {floor})"
@@ -379,14 +379,18 @@ def _sum_row(label: str, value: Fraction, top: int, unit: int, name: str) -> Row
 
 
 def _cut_text(terms: Sequence[Row], unit: int, loss: Fraction) -> str:
+    changed = [row.label for row in terms if any(c.fate is Fate.CHANGED for c in row.cells)]
     cut = [row.label for row in terms if row.value(Fate.CUT)]
-    if any(cell.fate is Fate.CHANGED for row in terms for cell in row.cells):
-        return f"alignment: bits below 2^{unit} are rounded away; the sum changes by {_short(loss)}"
+    if changed:
+        return f"alignment rounds {_names(changed)}: the sum changes by {_short(loss)}"
     if not cut:
         return f"alignment: no term has bits below 2^{unit}; nothing is cut"
-    who = ", ".join(cut) if len(cut) < 5 else f"{len(cut)} terms"
     lose = "loses" if len(cut) == 1 else "lose"
-    return f"alignment: {who} {lose} the bits below 2^{unit}: the sum changes by {_short(loss)}"
+    return f"alignment: {_names(cut)} {lose} the bits below 2^{unit}: the sum changes by {_short(loss)}"
+
+
+def _names(labels: Sequence[str]) -> str:
+    return ", ".join(labels) if len(labels) < 5 else f"{len(labels)} terms"
 
 
 def _sum_text(value: Fraction, aligned: Fraction, top: int, carry_bits: int) -> str:

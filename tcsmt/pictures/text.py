@@ -66,7 +66,8 @@ class _Text:
         for note in notes:
             head = f"  {note.label:<{widest}}  " if note.label else "  "
             text = note.text + (f"  {_PARTS}" if note.parts else "")
-            yield from textwrap.wrap(text, self.width, initial_indent=head, subsequent_indent=" " * 4 + head)
+            indent = " " * (len(head) + 4)
+            yield from textwrap.wrap(text, self.width, initial_indent=head, subsequent_indent=indent)
 
     def _grid(self, grid: Grid, place: int) -> Iterator[str]:
         labels = ["power of two", *(row.label for row in grid.rows)]
