@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from tcsmt import datapath as dp
 from tcsmt.datapath import Exponent, Fixed, Number
-from tcsmt.formats import Format
+from tcsmt.formats import FORMATS, Format
 from tcsmt.rounding import ROUNDINGS, Rounding
-from tcsmt.terms import FALSE, TRUE, Term, all_of
+from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of
 
-__all__ = ["add", "convert", "exact_product", "exact_sum", "fma", "multiply"]
+__all__ = ["add", "convert", "exact_product", "exact_sum", "fma", "fma_words", "multiply"]
 
 _TRUNCATE = ROUNDINGS["RTZ"]
 
@@ -49,6 +50,24 @@ def add(
 def fma(x: Number, y: Number, z: Number, fmt: Format, rounding: Rounding) -> Term:
     """The word of x·y + z rounded once to ``fmt``."""
     return add(exact_product(x, y), z, fmt, rounding)
+
+
+def _fma_definition(fmt: Format, a: Term, b: Term, c: Term) -> Term:
+    return fma(dp.decode(fmt, a), dp.decode(fmt, b), dp.decode(fmt, c), fmt, ROUNDINGS["RNE"])
+
+
+_FMA = {
+    name: Macro(f"fma.{name}", FORMATS[name].width, partial(_fma_definition, FORMATS[name]))
+    for name in ("f32", "f64")
+}
+
+
+def fma_words(fmt: Format, a: Term, b: Term, c: Term) -> Term:
+    """a·b + c on words of one format (f32 or f64), rounded once to nearest even; NaNs are ``nan_word``.
+
+    A macro: one instruction where the machine has it, :func:`fma` for solvers.
+    """
+    return _FMA[fmt.name](a, b, c)
 
 
 def convert(x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None) -> Term:
