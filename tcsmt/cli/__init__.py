@@ -18,6 +18,7 @@ _COMMANDS = {
     "models": "show",
     "describe": "show",
     "run": "data",
+    "gemm": "matrices",
     "validate": "data",
     "reproduce": "papers",
     "export": "papers",
