@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from tcsmt.formats import Format, Specials
 from tcsmt.rounding import Rounding
-from tcsmt.terms import FALSE, TRUE, Term, all_of, any_of, const, total, umax
+from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, any_of, const, total, umax
 
 __all__ = [
     "Exponent",
@@ -184,7 +185,23 @@ def normalise_number(x: Number) -> Number:
 
 
 def leading_zeros(word: Term) -> tuple[Term, Term]:
-    """``word`` shifted left until its top bit is set, and by how many bits (0 stays 0)."""
+    """``word`` shifted left until its top bit is set, and by how many bits (0 stays 0).
+
+    Macros: a machine counts leading zeros in one instruction.
+    """
+    shifted, zeros = _leading(word.width)
+    return shifted(word), zeros(word)
+
+
+@cache
+def _leading(width: int) -> tuple[Macro, Macro]:
+    return (
+        Macro(f"normalised.{width}", width, lambda word: _by_halves(word)[0]),
+        Macro(f"leading_zeros.{width}", _bits(width - 1), lambda word: _by_halves(word)[1]),
+    )
+
+
+def _by_halves(word: Term) -> tuple[Term, Term]:
     width = word.width
     steps = []
     step = 1 << (_bits(width - 1) - 1)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import Format
-from tcsmt.interpret.llvm import NATIVE, Emitter, container, schedule
+from tcsmt.interpret.llvm import Emitter, container, native, schedule
 from tcsmt.jit import functions
 from tcsmt.models import Model
 from tcsmt.terms import Term, expand
@@ -72,7 +72,7 @@ class Kernel:
     def __init__(self, model: Model) -> None:
         self.operands = operands(model)
         self.output = unsigned(model.d_format)
-        (root,) = expand([model.trace.output], NATIVE)
+        (root,) = expand([model.trace.output], native)
         lanes = {
             term: lane
             for operand in self.operands
@@ -81,7 +81,7 @@ class Kernel:
         }
         lanes[model.trace.c] = model.k
         nodes = schedule([root], lanes)
-        self.native = any(node.op == "macro" for node in nodes)
+        self.floats = any(str(node.data).startswith("fma.") for node in nodes if node.op == "macro")
         self.width = ROWS if all(node.width <= 64 for node in nodes) else 1
         self.chains = model.c_format == model.d_format
         source = _Source(self.operands, root, nodes, self.width, self.output.itemsize * 8)
@@ -138,7 +138,7 @@ class Kernel:
         self._outer(rows, steps, d.ctypes.data, d_group, *flat)
 
     def _check_environment(self) -> None:
-        if self.native:
+        if self.floats:
             one, small = np.ones(2, dtype=np.float32), np.array([1e-20, -1e-20], dtype=np.float32)
             tiny = small * small
             if not (tiny.all() and (one + small == one).all()):
@@ -177,6 +177,9 @@ def kernel(model: Model) -> Kernel:
     return _kernels[model]
 
 
+_ARGUMENTS = {"fma": "{0}, {0}, {0}", "umin": "{0}, {0}", "umax": "{0}, {0}", "ctlz": "{0}, i1"}
+
+
 @dataclass(frozen=True)
 class _Source:
     """What the functions of a kernel are written from.
@@ -195,7 +198,7 @@ class _Source:
         text = "\n".join(texts)
         calls = set(re.findall(r"call (\S+|<[^>]*>) @(llvm\.\w+(?:\.\w+)*)\(", text))
         declarations = [
-            f"declare {kind} @{name}({', '.join([kind] * (3 if '.fma.' in name else 2))})"
+            f"declare {kind} @{name}({_ARGUMENTS[name.split('.')[1]].format(kind)})"
             for kind, name in sorted(calls)
         ]
         return "\n".join([*declarations, text])

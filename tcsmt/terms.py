@@ -13,7 +13,7 @@ a permuted sum is the same node in every run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from weakref import WeakValueDictionary
@@ -343,17 +343,24 @@ class Macro:
         return _make("macro", self.width, args, self.name)
 
 
-def expand(roots: Iterable[Term], native: Collection[str] = ()) -> list[Term]:
-    """``roots`` with every macro replaced by its definition, but those named in ``native``."""
+def expand(roots: Iterable[Term], native: Callable[[str], bool] = lambda name: False) -> list[Term]:
+    """``roots`` with every macro replaced by its definition, but those whose name is ``native``."""
     roots = list(roots)
     new: dict[Term, Term] = {}
-    for node in operands_first(roots):
+    _expand(roots, native, new)
+    return [new[root] for root in roots]
+
+
+def _expand(roots: Iterable[Term], native: Callable[[str], bool], new: dict[Term, Term]) -> None:
+    for node in operands_first(roots, new):
         args = [new[arg] for arg in node.args]
-        if node.op == "macro" and node.data not in native:
-            new[node] = MACROS[str(node.data)].definition(*args)
+        if node.op == "macro" and not native(str(node.data)):
+            result = MACROS[str(node.data)].definition(*args)
+            _expand([result], native, new)
+            new[node] = new[result]
         else:
             new[node] = _with_args(node, args)
-    return [new[root] for root in roots]
+            new[new[node]] = new[node]
 
 
 def all_of(terms: Iterable[Term]) -> Term:
@@ -366,9 +373,9 @@ def any_of(terms: Iterable[Term]) -> Term:
     return _bitwise("or", (FALSE, *terms))
 
 
-def operands_first(roots: Iterable[Term]) -> list[Term]:
-    """Every node below ``roots`` once, arguments before the nodes that use them."""
-    seen: set[Term] = set()
+def operands_first(roots: Iterable[Term], known: Iterable[Term] = ()) -> list[Term]:
+    """Every node below ``roots`` once, arguments before the nodes that use them; not those ``known``."""
+    seen: set[Term] = set(known)
     order: list[Term] = []
     stack: list[tuple[Term, Iterator[Term]]] = []
     for root in roots:

@@ -31,7 +31,7 @@ class Program:
     """A term graph made ready to run on arrays, block by block."""
 
     def __init__(self, roots: Sequence[Term]) -> None:
-        roots = expand(roots, _MACROS)
+        roots = expand(roots, _MACROS.__contains__)
         nodes = operands_first(roots)
         slot = {node: number for number, node in enumerate(nodes)}
         last_use = {arg: number for number, node in enumerate(nodes) for arg in node.args}

@@ -7,10 +7,12 @@ bits ``i32``, up to 64 ``i64``, zero-extended; wider words are integers of their
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+from tcsmt.interpret.bounds import Bounds
 from tcsmt.terms import Term, operands_first
 
-__all__ = ["NATIVE", "Emitter", "container", "schedule"]
+__all__ = ["Emitter", "container", "native", "schedule"]
 
 
 def container(width: int) -> int:
@@ -49,7 +51,9 @@ class Emitter:
         self.rows, self.prefix = rows, prefix
         self.lines: list[str] = []
         self.register: dict[Term, str] = {}
-        self.partial: dict[Term, str] = {}
+        self.bounds = Bounds()
+        self._signed: dict[Term, str] = {}
+        self._partial: dict[Term, _Partial] = {}
         self.count = 0
 
     def type(self, bits: int | str) -> str:
@@ -99,12 +103,29 @@ class Emitter:
             return value
         return self.binary("and", bits, value, self.constant((1 << width) - 1, bits))
 
-    def signed(self, width: int, value: str) -> str:
-        """The word sign-extended to its container."""
-        bits = container(width)
-        if bits == width:
+    def signed(self, node: Term) -> str:
+        """The word sign-extended to its container (of the container's signed integers)."""
+        if node not in self._signed:
+            self._signed[node] = self._sign_extended(node)
+        return self._signed[node]
+
+    def _sign_extended(self, node: Term) -> str:
+        value, bits = self.register[node], container(node.width)
+        low, _ = self.bounds.signed(node)
+        if bits == node.width or low >= 0:
             return value
-        places = self.constant(bits - width, bits)
+        if node.op == "neg" and low > -(1 << (node.width - 1)):
+            return self.binary("sub", bits, self.constant(0, bits), self.signed(node.args[0]))
+        if node.op == "ite":
+            condition, then, otherwise = node.args
+            kind = self.type(bits)
+            return self.emit(
+                f"select {self.type(1)} {self.register[condition]}, {kind} {self.signed(then)}, "
+                f"{kind} {self.signed(otherwise)}"
+            )
+        if node.op == "sext" and container(node.args[0].width) == bits:
+            return self.signed(node.args[0])
+        places = self.constant(bits - node.width, bits)
         return self.binary("ashr", bits, self.binary("shl", bits, value, places), places)
 
     def resized(self, width: int, target: int, value: str, op: str = "zext") -> str:
@@ -123,47 +144,74 @@ class Emitter:
         for node in nodes:
             if node not in self.register:
                 if node.op in _REDUCTIONS:
-                    value = self.partial.pop(node)
-                    self.register[node] = self.masked(node.width, value) if node.op == "add" else value
+                    self.register[node] = self._reduced(node)
                 elif node.op == "const":
                     self.register[node] = self.constant(node.value or 0, container(node.width))
                 else:
                     self.register[node] = _EMIT[node.op](self, node, [self.register[a] for a in node.args])
             for reduction in waiting.get(node, ()):
-                value, known = self.register[node], self.partial.get(reduction)
-                if known is not None:
-                    value = self._reduce(reduction, known, value)
-                self.partial[reduction] = value
+                self._grow(reduction, node)
 
-    def _reduce(self, node: Term, left: str, right: str) -> str:
+    def _grow(self, node: Term, arg: Term) -> None:
+        """One more argument of a reduction."""
+        partial = self._partial.setdefault(node, _Partial())
         bits = container(node.width)
-        if node.op == "umax":
-            return self.call("umax", bits, left, right)
-        return self.binary(node.op, bits, left, right)
+        if bits == 64 and arg.op == "sext" and container(arg.args[0].width) == 32:
+            inner = self.signed(arg.args[0])
+            ends = self.bounds.signed(arg.args[0])
+            low, high = (one + other for one, other in zip(partial.ends, ends, strict=True))
+            if partial.narrow and low >= -(1 << 31) and high < 1 << 31:
+                partial.narrow, partial.ends = self.binary("add", 32, partial.narrow, inner), (low, high)
+            else:
+                self._flush(node, partial)
+                partial.narrow, partial.ends = inner, ends
+            return
+        value = self.register[arg]
+        if node.op == "add" and arg.op == "const" and self._carries(node):
+            value = self.constant((arg.value or 0) - (1 << node.width), bits)
+        self._include(node, partial, value)
+
+    def _carries(self, node: Term) -> bool:
+        """Whether the sum always has one carry out: its constant is then as good as negative."""
+        low, high = (sum(e) for e in zip(*map(self.bounds.unsigned, node.args), strict=True))
+        return bool(low >> node.width == 1 == high >> node.width)
+
+    def _include(self, node: Term, partial: _Partial, value: str) -> None:
+        bits = container(node.width)
+        if not partial.value:
+            partial.value = value
+        elif node.op == "umax":
+            partial.value = self.call("umax", bits, partial.value, value)
+        else:
+            partial.value = self.binary(node.op, bits, partial.value, value)
+
+    def _flush(self, node: Term, partial: _Partial) -> None:
+        if partial.narrow:
+            self._include(node, partial, self.convert("sext", 32, container(node.width), partial.narrow))
+            partial.narrow = ""
+
+    def _reduced(self, node: Term) -> str:
+        """The finished reduction."""
+        partial = self._partial.pop(node)
+        self._flush(node, partial)
+        if node.op != "add":
+            return partial.value
+        fits = sum(self.bounds.unsigned(arg)[1] for arg in node.args) < 1 << node.width
+        if fits or (node.args[0].op == "const" and self._carries(node)):
+            return partial.value
+        return self.masked(node.width, partial.value)
+
+
+@dataclass
+class _Partial:
+    """A sum on its way: what is added up so far; and, in 32 bits, signed words within ``ends``."""
+
+    value: str = ""
+    narrow: str = ""
+    ends: tuple[int, int] = (0, 0)
 
 
 _REDUCTIONS = frozenset({"add", "and", "or", "umax"})
-
-
-def bound(node: Term) -> int:
-    """An upper bound of the word's unsigned value."""
-    ones = (1 << node.width) - 1
-    match node.op:
-        case "const":
-            return node.value or 0
-        case "zext":
-            return bound(node.args[0])
-        case "concat":
-            upper, lower = node.args
-            return bound(upper) << lower.width | ((1 << lower.width) - 1)
-        case "add":
-            return min(ones, sum(map(bound, node.args)))
-        case "ite":
-            return max(bound(node.args[1]), bound(node.args[2]))
-        case "umax":
-            return max(map(bound, node.args))
-        case _:
-            return ones
 
 
 def _inverted(e: Emitter, node: Term, args: list[str]) -> str:
@@ -182,6 +230,12 @@ def _trimmed(op: str) -> Callable[[Emitter, Term, list[str]], str]:
     return emit
 
 
+def _difference(e: Emitter, node: Term, args: list[str]) -> str:
+    result = e.binary("sub", container(node.width), *args)
+    (low, _), (_, high) = (e.bounds.unsigned(arg) for arg in node.args)
+    return result if low >= high else e.masked(node.width, result)
+
+
 def _negated(e: Emitter, node: Term, args: list[str]) -> str:
     bits = container(node.width)
     return e.masked(node.width, e.binary("sub", bits, e.constant(0, bits), args[0]))
@@ -192,8 +246,8 @@ def _shift(e: Emitter, node: Term, args: list[str]) -> str:
     value, amount = args
     width, bits = node.width, container(node.width)
     if node.op == "ashr":
-        value = e.signed(width, value)
-    most = bound(node.args[1])
+        value = e.signed(node.args[0])
+    _, most = e.bounds.unsigned(node.args[1])
     if most < bits:
         result = e.binary(node.op, bits, value, amount)
     elif bits > width or node.op == "ashr":  # a word below the container's top bit leaves nothing
@@ -233,7 +287,7 @@ def _zext(e: Emitter, node: Term, args: list[str]) -> str:
 
 def _sext(e: Emitter, node: Term, args: list[str]) -> str:
     inner = node.args[0].width
-    return e.masked(node.width, e.resized(inner, node.width, e.signed(inner, args[0]), "sext"))
+    return e.masked(node.width, e.resized(inner, node.width, e.signed(node.args[0]), "sext"))
 
 
 def _ite(e: Emitter, node: Term, args: list[str]) -> str:
@@ -244,7 +298,7 @@ def _ite(e: Emitter, node: Term, args: list[str]) -> str:
 def _compare(e: Emitter, node: Term, args: list[str]) -> str:
     width = node.args[0].width
     if node.op == "slt":
-        args = [e.signed(width, value) for value in args]
+        args = [e.signed(arg) for arg in node.args]
     return e.emit(f"icmp {node.op} {e.type(container(width))} {args[0]}, {args[1]}")
 
 
@@ -258,15 +312,49 @@ def _fma(e: Emitter, node: Term, args: list[str]) -> str:
     return e.emit(f"select {e.type(1)} {missing}, {e.type(bits)} {quiet}, {e.type(bits)} {word}")
 
 
-_MACROS: dict[str, Callable[[Emitter, Term, list[str]], str]] = {"fma.f32": _fma, "fma.f64": _fma}
-#: Macros that the machine has instructions for.
-NATIVE = frozenset(_MACROS)
+def _leading_zeros(e: Emitter, node: Term, args: list[str]) -> str:
+    """As the definition, which gives all ones for 0."""
+    (word,) = node.args
+    bits, steps = container(word.width), node.width
+    zeros = e.call("ctlz", bits, args[0], extra=", i1 false")
+    if bits > word.width:
+        zeros = e.binary("sub", bits, zeros, e.constant(bits - word.width, bits))
+    empty = e.emit(f"icmp eq {e.type(bits)} {args[0]}, {e.constant(0, bits)}")
+    ones = e.constant((1 << steps) - 1, bits)
+    zeros = e.emit(f"select {e.type(1)} {empty}, {e.type(bits)} {ones}, {e.type(bits)} {zeros}")
+    return e.resized(word.width, steps, zeros)
+
+
+def _normalised(e: Emitter, node: Term, args: list[str]) -> str:
+    bits = container(node.width)
+    zeros = e.call("ctlz", bits, args[0], extra=", i1 false")
+    if bits > node.width:
+        zeros = e.binary("sub", bits, zeros, e.constant(bits - node.width, bits))
+    last = e.constant(bits - 1, bits)  # a shift by the container's width, of 0, is undefined
+    return e.binary("shl", bits, args[0], e.call("umin", bits, zeros, last))
+
+
+_MACROS: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
+    "fma": _fma,
+    "leading_zeros": _leading_zeros,
+    "normalised": _normalised,
+}
+
+
+def native(name: str) -> bool:
+    """Whether a macro is one or a few instructions."""
+    return _family(name) in _MACROS
+
+
+def _family(name: str) -> str:
+    return name.partition(".")[0]
+
 
 _EMIT: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
     "not": _inverted,
     "xor": _xor,
     "neg": _negated,
-    "sub": _trimmed("sub"),
+    "sub": _difference,
     "mul": _trimmed("mul"),
     "shl": _shift,
     "lshr": _shift,
@@ -279,5 +367,5 @@ _EMIT: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
     "eq": _compare,
     "ult": _compare,
     "slt": _compare,
-    "macro": lambda e, node, args: _MACROS[str(node.data)](e, node, args),
+    "macro": lambda e, node, args: _MACROS[_family(str(node.data))](e, node, args),
 }
