@@ -12,6 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from tcsmt.cli import main, show
 
 ROOT = Path(__file__).parents[1]
 LINE = "tcsmt: interrupted; what was finished is on disk\n"
@@ -102,3 +105,12 @@ def test_an_ignored_interrupt_stays_ignored(tmp_path: Path) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert process.communicate(timeout=20)[0] == "True\n"
+
+
+def test_an_interrupt_where_python_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(name: str) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(show, "row_given", interrupted)
+    result = CliRunner().invoke(main, ["describe", "volta"])
+    assert (result.exit_code, result.output) == (130, "")
