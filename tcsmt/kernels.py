@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.datapath import decode
 from tcsmt.errors import TcsmtError
-from tcsmt.formats import Format
+from tcsmt.formats import Format, Specials
 from tcsmt.interpret.llvm import Emitter, container, native, schedule
 from tcsmt.jit import functions
 from tcsmt.models import Model
-from tcsmt.terms import Term, expand
+from tcsmt.terms import FALSE, Term, any_of, expand, operands_first, substitute, umax
 from tcsmt.words import unsigned
 
 __all__ = ["Kernel", "compiled", "in_threads", "kernel", "threads_in_use"]
@@ -73,6 +74,10 @@ class Kernel:
         self.operands = operands(model)
         self.output = unsigned(model.d_format)
         (root,) = expand([model.trace.output], native)
+        nodes = operands_first([root])
+        self.floats = any(str(node.data).startswith("fma.") for node in nodes if node.op == "macro")
+        self.width = ROWS if all(node.width <= 64 for node in nodes) else 1
+        self.chains = model.c_format == model.d_format
         lanes = {
             term: lane
             for operand in self.operands
@@ -80,11 +85,7 @@ class Kernel:
             if len(operand.terms) == model.k
         }
         lanes[model.trace.c] = model.k
-        nodes = schedule([root], lanes)
-        self.floats = any(str(node.data).startswith("fma.") for node in nodes if node.op == "macro")
-        self.width = ROWS if all(node.width <= 64 for node in nodes) else 1
-        self.chains = model.c_format == model.d_format
-        source = _Source(self.operands, root, nodes, self.width, self.output.itemsize * 8)
+        source = _Source(self.operands, root, lanes, self.width, self.output.itemsize * 8)
         texts = {"rows": source.rows(), **({"outer": source.outer()} if self.chains else {})}
         addresses = functions(source.module(texts.values()), list(texts))
         pointer, number = ctypes.c_void_p, ctypes.c_int64
@@ -184,12 +185,12 @@ _ARGUMENTS = {"fma": "{0}, {0}, {0}", "umin": "{0}, {0}", "umax": "{0}, {0}", "c
 class _Source:
     """What the functions of a kernel are written from.
 
-    nodes: of the graph below ``root``, in order. width: rows in a vector. bits: of a result.
+    root: the result. lanes: of the input variables. width: rows in a vector. bits: of a result.
     """
 
     inputs: list[Operand]
     root: Term
-    nodes: list[Term]
+    lanes: dict[Term, int]
     width: int
     bits: int
 
@@ -210,14 +211,14 @@ class _Source:
             base = e.emit(f"mul i64 %g, {self.width * len(operand.terms)}")
             for term, vector in zip(operand.terms, self._gathered(e, operand, base), strict=True):
                 e.register[term] = _widened(e, operand, term, vector)
-        e.run(self.nodes)
-        self._store(e, e.register[self.root], e.emit(f"mul i64 %g, {self.width}"))
+        result = self._result(e)
+        self._store(e, result, e.emit(f"mul i64 %g, {self.width}"))
         pointers = "".join(f", ptr noalias %{operand.name}" for operand in self.inputs)
         return f"""define void @rows(i64 %groups, ptr noalias %d{pointers}) {{
 entry:
   br label %group
 group:
-  %g = phi i64 [0, %entry], [%g.next, %group]
+  %g = phi i64 [0, %entry], [%g.next, %done]
 {e.text}
   %g.next = add i64 %g, 1
   %g.more = icmp ult i64 %g.next, %groups
@@ -250,7 +251,7 @@ exit:
                 else:
                     vector = _load(e, operand, place, e.type(operand.bits))
                 e.register[term] = _widened(e, operand, term, vector)
-        e.run(self.nodes)
+        result = self._result(e)
         self._store(after, "%c.next", after.emit("mul i64 %g, %d.group"))
         names = [operand.name for operand in self.inputs]
         parameters = "".join(f", ptr noalias %{n}, i64 %{n}.lane, i64 %{n}.group" for n in names)
@@ -263,10 +264,10 @@ group:
 {before.text}
   br label %step
 step:
-  %s = phi i64 [0, %group], [%s.next, %step]
-  %c.word = phi {kind} [{first}, %group], [%c.next, %step]
+  %s = phi i64 [0, %group], [%s.next, %done]
+  %c.word = phi {kind} [{first}, %group], [%c.next, %done]
 {e.text}
-  %c.next = freeze {kind} {e.register[self.root]}
+  %c.next = freeze {kind} {result}
   %s.next = add i64 %s, 1
   %s.more = icmp ult i64 %s.next, %steps
   br i1 %s.more, label %step, label %finish
@@ -279,6 +280,40 @@ exit:
   ret void
 }}
 """
+
+    def _result(self, e: Emitter) -> str:
+        """The result's register, in the block ``done``.
+
+        Where no input of a whole vector is a NaN or an infinity, a graph without them serves.
+        """
+        special = [
+            flag
+            for operand in self.inputs
+            for term in operand.terms
+            for flush in (False, True)
+            for x in [decode(operand.format, term, flush=flush)]
+            for flag in (x.infinite, x.nan)
+        ]
+        (plain,) = substitute([self.root], dict.fromkeys(special, FALSE))
+        guard = any_of(_some_special(operand) for operand in self.inputs)
+        if guard is FALSE:
+            e.run(schedule([self.root], self.lanes))
+            e.lines += ["  br label %done", "done:"]
+            return e.register[self.root]
+        e.run(operands_first([guard]))
+        found = e.register[guard]
+        if self.width > 1:
+            word = e.emit(f"bitcast {e.type(1)} {found} to i{self.width}")
+            found = e.emit(f"icmp ne i{self.width} {word}, 0")
+        e.lines.append(f"  br i1 {found}, label %special, label %plain")
+        results = []
+        for name, root in (("plain", plain), ("special", self.root)):
+            block = e.fork(name)
+            block.run(schedule([root], self.lanes))
+            results.append(f"[{block.register[root]}, %{name}]")
+            e.lines += [f"{name}:", *block.lines, "  br label %done"]
+        e.lines.append("done:")
+        return e.emit(f"phi {e.type(container(self.root.width))} {', '.join(results)}")
 
     def _gathered(self, e: Emitter, operand: Operand, base: str) -> list[str]:
         """One vector for each lane, from rows that lie one after the other."""
@@ -315,6 +350,19 @@ exit:
         word = e.convert("trunc" if held > bits else "zext", held, bits, value)
         address = e.emit(f"getelementptr i{bits}, ptr %d, i64 {place}")
         e.lines.append(f"  store {e.type(bits)} {word}, ptr {address}, align {bits // 8}")
+
+
+def _some_special(operand: Operand) -> Term:
+    """Whether some word is a NaN or an infinity, with few operations: by the largest magnitude."""
+    fmt = operand.format
+    if fmt.nan_word is None:
+        return FALSE
+    magnitudes = [term[fmt.sign_bit - 1 if fmt.signed else fmt.width - 1 : 0] for term in operand.terms]
+    least = fmt.infinity_word if fmt.has_infinity else fmt.nan_word
+    if fmt.specials is Specials.NEGATIVE_ZERO_NAN:  # all bits flipped but the sign: the largest word
+        magnitudes = [term ^ (fmt.nan_word - 1) for term in operand.terms]
+        least = (1 << fmt.width) - 1
+    return ~umax(*magnitudes).ult(least)
 
 
 def _load(e: Emitter, operand: Operand, place: str, kind: str) -> str:

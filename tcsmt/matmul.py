@@ -98,9 +98,9 @@ def gemm(
     not fit, and for results that do not fit in memory.
     """
     if isinstance(model, str):
-        from tcsmt.catalogue import row_named
+        from tcsmt.custom import row_given
 
-        model = row_named(model).model
+        model = row_given(model).model
     left, right = to_words(model.a_format, a, "A"), to_words(model.b_format, b, "B")
     for words, name in ((left, "A"), (right, "B")):
         if words.ndim != 2 or 0 in words.shape:

@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 
 from tcsmt.catalogue import row_named
+from tcsmt.datapath import decode
 from tcsmt.errors import TcsmtError
+from tcsmt.formats import FORMATS, Format
 from tcsmt.ieee import fma_words
+from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd, Model, Trace
 from tcsmt.simulator import run_words
-from tcsmt.terms import Term, any_of, const, total, umax
+from tcsmt.terms import Term, any_of, const, total, umax, var
 
 pytest.importorskip("llvmlite", reason="the extra `fast` is not installed")
 
@@ -224,7 +227,9 @@ sys.modules["llvmlite"] = None
 import numpy as np
 from tcsmt import kernels, simulator
 from tcsmt.catalogue import row_named
+from tcsmt.datapath import decode
 from tcsmt.errors import TcsmtError
+from tcsmt.formats import FORMATS, Format
 model = row_named("volta").model
 rows = simulator.WORTH_COMPILING
 simulator.run_words(model, *[np.zeros((rows, 4), np.uint16)] * 2, np.zeros(rows, np.uint32))
@@ -235,3 +240,16 @@ except TcsmtError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install 'tcsmt[fast]'" in done.stdout
+
+
+@pytest.mark.parametrize("fmt", [f for f in FORMATS.values() if f.width <= 16], ids=lambda f: f.name)
+def test_the_fast_path_never_meets_a_special_value(fmt: Format) -> None:
+    """Exhaustively: where a word is a NaN or an infinity, the vector takes the whole graph."""
+    word = var("x", fmt.width)
+    taken = kernels._some_special(kernels.Operand("a", (word,), fmt))
+    x = decode(fmt, word)
+    words = np.arange(1 << fmt.width, dtype=np.uint32)
+    guard, special = Program([taken, x.infinite | x.nan]).run({"x": words})
+    assert not np.any(special & ~guard)
+    if fmt.nan_word is not None:
+        assert guard.any() and not guard.all()

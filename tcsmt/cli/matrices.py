@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from tcsmt.catalogue import row_named
+from tcsmt.custom import row_given
 from tcsmt.errors import TcsmtError, choose
 from tcsmt.files import replace_text
 from tcsmt.matmul import SEQUENTIAL, Reduction, promoted, split_k
@@ -64,7 +64,7 @@ def gemm(
     Arrays are of the formats' dtypes, unsigned words, or float32/float64 values that the formats
     hold. What an interrupted run has finished stays beside the output and is taken up again.
     """
-    row = row_named(model)
+    row = row_given(model)
     reduction = reduction_named(reduction_text)
     a, b = _array(a_path), _array(b_path)
     c = None if c_path is None else _array(c_path)

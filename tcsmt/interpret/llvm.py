@@ -61,6 +61,12 @@ class Emitter:
         element = bits if isinstance(bits, str) else f"i{bits}"
         return element if self.rows == 1 else f"<{self.rows} x {element}>"
 
+    def fork(self, prefix: str) -> Emitter:
+        """A writer for a block that this one dominates: it knows the same registers."""
+        other = Emitter(self.rows, prefix)
+        other.register, other.bounds = dict(self.register), self.bounds
+        return other
+
     @property
     def text(self) -> str:
         """What was written."""
