@@ -44,13 +44,17 @@ class Operand:
 
 
 def operands(model: Model) -> list[Operand]:
-    """The model's input arrays: a, b, c."""
+    """The model's input arrays: a, b, c, and the block scales where it has them."""
     trace = model.trace
-    return [
+    found = [
         Operand("a", trace.a, model.a_format),
         Operand("b", trace.b, model.b_format),
         Operand("c", (trace.c,), model.c_format),
     ]
+    if model.scale_format is not None:
+        found.append(Operand("scale_a", trace.scale_a, model.scale_format))
+        found.append(Operand("scale_b", trace.scale_b, model.scale_format))
+    return found
 
 
 def threads_in_use() -> int:

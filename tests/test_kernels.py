@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -42,7 +42,7 @@ class AnyTerm(Model):
     def validate(self) -> None:
         """Nothing to refuse."""
 
-    def apply(self, a: Sequence[Term], b: Sequence[Term], c: Term) -> Trace:
+    def apply(self, a: Any, b: Any, c: Term, scale_a: Any = (), scale_b: Any = ()) -> Trace:
         """The term of a0 and b0."""
         term = self.make(a[0], b[0])
         output = term.zext(max(64, term.width))[63:0]
@@ -142,7 +142,7 @@ class IeeeFma(Model):
     def validate(self) -> None:
         """Nothing to refuse."""
 
-    def apply(self, a: Sequence[Term], b: Sequence[Term], c: Term) -> Trace:
+    def apply(self, a: Any, b: Any, c: Term, scale_a: Any = (), scale_b: Any = ()) -> Trace:
         """a0·b0 + c."""
         return Trace(tuple(a), tuple(b), c, (), fma_words(self.d_format, a[0], b[0], c))
 

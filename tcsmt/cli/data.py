@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from tcsmt.custom import is_model_file, row_given
 from tcsmt.datasets import Mismatch, Replay, find_datasets, objection, replay, row_of
 from tcsmt.errors import TcsmtError
 from tcsmt.explain import steps
 from tcsmt.investigate import shown
-from tcsmt.models import Model, input_names
+from tcsmt.models import Model
 from tcsmt.rowsio import read_rows, write_rows
 from tcsmt.simulator import run_words
 
@@ -29,11 +31,12 @@ def run(model: str, source: Path, output: Path | None, explain: bool, as_json: b
     """Simulate MODEL (ARCH, ARCH/INSTRUCTION or a model file) on the rows of a file.
 
     Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers or C99
-    hexadecimal numbers (0x1.8p-3); one row has a0, a1, ..., b0, b1, ..., c.
+    hexadecimal numbers (0x1.8p-3); one row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ...
+    where the unit takes block scales.
     """
     row = row_given(model)
     inputs = read_rows(source, row.model)
-    d = run_words(row.model, inputs.a, inputs.b, inputs.c)
+    d = run_words(row.model, *inputs)
     if output is not None:
         name = str(Path(model).resolve()) if is_model_file(model) else row.name
         write_rows(output, row.model, inputs, d, name=name)
@@ -45,14 +48,14 @@ def run(model: str, source: Path, output: Path | None, explain: bool, as_json: b
     for number, result in enumerate(results):
         click.echo(f"{number}: {result['word']}  {result['value']}  {result['decimal']}")
         if explain:
-            words = (inputs.a[number], inputs.b[number], inputs.c[number])
-            click.echo("\n".join(f"    {line}" for line in stage_lines(row.model, *words)))
+            words = [np.atleast_1d(part[number]) for part in inputs if part is not None]
+            click.echo("\n".join(f"    {line}" for line in stage_lines(row.model, np.concatenate(words))))
 
 
-def stage_lines(model: Model, a: Any, b: Any, c: Any) -> list[str]:
-    """Every stage of a model on one row of words."""
-    words = [int(word) for word in (*a, *b, c)]
-    values = dict(zip(input_names(model.k), words, strict=True))
+def stage_lines(model: Model, row: Iterable[int]) -> list[str]:
+    """Every stage of a model on one row of words, in the order of its inputs' names."""
+    words = [int(word) for word in row]
+    values = dict(zip(model.input_names, words, strict=True))
     found = steps(model.trace, values)
     width = max(len(step.name) for step in found)
     return [f"{step.name:<{width}}  {step.text}" for step in found]
@@ -119,6 +122,6 @@ def _mismatch_lines(result: Replay, mismatch: Mismatch) -> list[str]:
         f"model {got['word']} {got['value']}"
     ]
     if len(mismatch.a) == result.model.k:
-        stages = stage_lines(result.model, mismatch.a, mismatch.b, mismatch.c)
+        stages = stage_lines(result.model, (*mismatch.a, *mismatch.b, mismatch.c))
         lines += [f"        {line}" for line in stages]
     return lines
