@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from tcsmt.formats import Format, Specials
 from tcsmt.rounding import Rounding
-from tcsmt.terms import FALSE, TRUE, Term, all_of, any_of, const, total, umax
+from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, any_of, const, total, umax
 
 __all__ = [
     "Exponent",
@@ -22,10 +23,14 @@ __all__ = [
     "align",
     "decode",
     "encode",
+    "exact_total",
     "largest",
     "multiply",
     "normalise_number",
     "normalise_sum",
+    "overflowing",
+    "realign",
+    "round_down_normalised",
     "round_to",
 ]
 
@@ -163,7 +168,9 @@ def decode(fmt: Format, word: Term, *, flush: bool = False) -> Number:
 
 def multiply(a: Number, b: Number) -> Number:
     """The exact product, not normalised: significand in [1, 4) for normal inputs."""
-    width = a.significand.width + b.significand.width
+    width = a.significand.width + b.significand.width - 1
+    if 1 not in (a.significand.value, b.significand.value):  # a power of two needs no more bits
+        width += 1
     nan = a.nan | b.nan | a.infinite & b.zero | a.zero & b.infinite
     return Number(
         sign=a.sign ^ b.sign,
@@ -174,6 +181,45 @@ def multiply(a: Number, b: Number) -> Number:
         infinite=(a.infinite | b.infinite) & ~nan,
         nan=nan,
     )
+
+
+def exact_total(terms: Sequence[Number]) -> Number:
+    """The exact sum of finite terms as one number at exponent 0; a zero only if every term is.
+
+    For narrow formats: the word spans every exponent of the terms.
+    """
+    low = min(t.exponent.low for t in terms)
+    high = max(t.exponent.high for t in terms)
+    fraction_bits = terms[0].fraction_bits
+    width = terms[0].significand.width + high - low + len(terms).bit_length() + 1
+    words = []
+    for t in terms:
+        word = t.significand.zext(width) << t.exponent.within(low, high).zext(width)
+        words.append(t.sign.ite(-word, word))
+    word = total(*words)
+    sign = word[width - 1]
+    return Number(
+        sign=sign,
+        exponent=Exponent.constant(0),
+        significand=sign.ite(-word, word)[width - 2 : 0],
+        fraction_bits=fraction_bits - low,
+        zero=all_of(t.zero for t in terms),
+        infinite=FALSE,
+        nan=FALSE,
+    )
+
+
+def overflowing(x: Number, limit: int) -> Number:
+    """The product, infinite where its magnitude is 2^limit or more."""
+    if x.exponent.high + x.integer_bits - 1 < limit:
+        return x
+    too_large = FALSE
+    for place in range(x.integer_bits):  # a bit of weight 2^place, with the exponent that makes it so
+        least = limit - place
+        counted = x.exponent.within(x.exponent.low, x.exponent.high)
+        if least <= x.exponent.high:
+            too_large |= x.significand[x.fraction_bits + place] & ~counted.ult(max(0, least - x.exponent.low))
+    return replace(x, infinite=(x.infinite | too_large) & ~x.nan)
 
 
 def normalise_number(x: Number) -> Number:
@@ -190,7 +236,23 @@ def normalise_number(x: Number) -> Number:
 
 
 def leading_zeros(word: Term) -> tuple[Term, Term]:
-    """``word`` shifted left until its top bit is set, and by how many bits (0 stays 0)."""
+    """``word`` shifted left until its top bit is set, and by how many bits (0 stays 0).
+
+    Macros: a machine counts leading zeros in one instruction.
+    """
+    shifted, zeros = _leading(word.width)
+    return shifted(word), zeros(word)
+
+
+@cache
+def _leading(width: int) -> tuple[Macro, Macro]:
+    return (
+        Macro(f"normalised.{width}", width, lambda word: _by_halves(word)[0]),
+        Macro(f"leading_zeros.{width}", _bits(width - 1), lambda word: _by_halves(word)[1]),
+    )
+
+
+def _by_halves(word: Term) -> tuple[Term, Term]:
     width = word.width
     steps = []
     step = 1 << (_bits(width - 1) - 1)
@@ -237,6 +299,49 @@ def shift_right(word: Term, amount: Term) -> tuple[Term, Term, Term]:
     distance = amount.zext(extended.width)
     shifted = extended >> distance
     return word >> amount, shifted[0], (shifted << distance).ne(extended)
+
+
+def realign(x: Fixed, top: Exponent, fraction_bits: int, rounding: Rounding) -> Fixed:
+    """A two's complement value aligned to a larger exponent, with ``fraction_bits`` fraction bits.
+
+    Rounding down is what an arithmetic shift of a two's complement word does by itself.
+    """
+    grow = max(0, fraction_bits - x.fraction_bits)
+    if rounding.name != "RTN":
+        rounded = normalise_sum(x)
+        whole = Number(rounded.sign, x.exponent, rounded.magnitude, x.fraction_bits, FALSE, FALSE, FALSE)
+        return replace(align(whole, top, fraction_bits, rounding), source=x)
+    shift = top.minus(x.exponent)
+    cut = max(0, x.fraction_bits - fraction_bits)
+    word = x.word.concat(const(0, grow)) if grow else x.word
+    width = max(word.width, _bits((1 << shift.width) - 1 + cut))
+    moved = word.sext(width).ashr(shift.zext(width) + cut)
+    return Fixed(moved[word.width - cut - 1 : 0], top, fraction_bits, source=x)
+
+
+def round_down_normalised(x: Fixed, fraction_bits: int, e_min: int) -> Fixed:
+    """The value rounded down to ``fraction_bits`` fraction bits of its normalised form.
+
+    Normalised: leading bit at the binary point, or exponent ``e_min`` if that is larger.
+    """
+    width = x.word.width
+    _, zeros = leading_zeros(normalise_sum(x).magnitude)
+    # low bits to clear: above the leading bit's place, and where the exponent may not fall further
+    most = width - 1 - fraction_bits
+    size = max(zeros.width, _bits(max(most, 0)))
+    zeros = zeros.zext(size)
+    clear = zeros.ult(most).ite(const(most, size) - zeros, 0) if most > 0 else const(0, size)
+    least = e_min - fraction_bits + x.fraction_bits
+    if least > x.exponent.low:
+        short = x.exponent.within(x.exponent.low, max(x.exponent.high, least))
+        gap = const(least - x.exponent.low, short.width)
+        missing = short.ult(gap).ite(gap - short, 0)
+        size = max(size, missing.width)
+        clear = umax(clear.zext(size), missing.zext(size))
+    wide = max(width, clear.width)
+    amount = clear.zext(wide)
+    cleared = (x.word.sext(wide) >> amount) << amount
+    return replace(x, word=cleared[width - 1 : 0])
 
 
 def accumulate(addends: Sequence[Fixed], width: int, register: int | None = None) -> Fixed:

@@ -9,16 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
+from functools import partial
 
 from tcsmt import datapath as dp
 from tcsmt.datapath import Exponent, Fixed, Number
-from tcsmt.formats import Format
+from tcsmt.formats import FORMATS, Format
 from tcsmt.rounding import ROUNDINGS, Rounding
-from tcsmt.terms import FALSE, TRUE, Term, all_of
+from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, const
 
-__all__ = ["add", "convert", "exact_product", "exact_sum", "fma", "multiply"]
+__all__ = [
+    "add",
+    "add_words",
+    "convert",
+    "exact_product",
+    "exact_sum",
+    "flush",
+    "fma",
+    "fma_words",
+    "multiply",
+    "multiply_words",
+    "widen",
+]
 
-_TRUNCATE = ROUNDINGS["RTZ"]
+_TRUNCATE, _NEAREST = ROUNDINGS["RTZ"], ROUNDINGS["RNE"]
 
 
 def exact_product(x: Number, y: Number) -> Number:
@@ -51,6 +65,24 @@ def fma(x: Number, y: Number, z: Number, fmt: Format, rounding: Rounding) -> Ter
     return add(exact_product(x, y), z, fmt, rounding)
 
 
+def _fma_definition(fmt: Format, a: Term, b: Term, c: Term) -> Term:
+    return fma(dp.decode(fmt, a), dp.decode(fmt, b), dp.decode(fmt, c), fmt, _NEAREST)
+
+
+_FMA = {
+    name: Macro(f"fma.{name}", FORMATS[name].width, partial(_fma_definition, FORMATS[name]))
+    for name in ("f32", "f64")
+}
+
+
+def fma_words(fmt: Format, a: Term, b: Term, c: Term) -> Term:
+    """a·b + c on words of one format (f32 or f64), rounded once to nearest even; NaNs are ``nan_word``.
+
+    A macro: one instruction where the machine has it, :func:`fma` for solvers.
+    """
+    return _FMA[fmt.name](a, b, c)
+
+
 def convert(x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None) -> Term:
     """The word of x rounded to ``fmt``; x may be an exact product. Zeros keep their sign."""
     word = x.significand.zext(x.significand.width + 1)
@@ -63,8 +95,46 @@ def multiply(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
     return convert(exact_product(x, y), fmt, rounding)
 
 
-def exact_sum(terms: Sequence[Number], fmt: Format, rounding: Rounding) -> Term:
-    """The word of the exact sum of any number of terms, rounded once to ``fmt``."""
+def multiply_words(fmt: Format, a: Term, b: Term) -> Term:
+    """The word of a·b, to nearest even: a·b + (-0)."""
+    return fma_words(fmt, a, b, const(1 << fmt.sign_bit, fmt.width))
+
+
+def add_words(fmt: Format, a: Term, b: Term) -> Term:
+    """The word of a + b, to nearest even: a·1 + b."""
+    return fma_words(fmt, a, const(fmt.word(Fraction(1)), fmt.width), b)
+
+
+def widen(word: Term, narrow: Format, wide: Format) -> Term:
+    """The word in a format that holds every number of the narrow one (NaNs may keep a payload)."""
+    if narrow == wide:
+        return word
+    if narrow.exponent_bits == wide.exponent_bits and narrow.has_infinity:
+        kept = word[narrow.width - 1 : narrow.ignored_low_bits]
+        return kept.concat(const(0, wide.width - kept.width))
+    x = dp.normalise_number(dp.decode(narrow, word))
+    fraction = x.significand[x.fraction_bits - 1 : 0]
+    fraction = fraction.concat(const(0, wide.fraction_bits - x.fraction_bits))
+    magnitude = x.exponent.within(-wide.bias, wide.bias + 1).concat(fraction)
+    magnitude = x.zero.ite(0, magnitude)
+    return dp.encode(wide, x.sign, magnitude, x.infinite, x.sign, x.nan, wide.nan_word or 0)
+
+
+def flush(word: Term, fmt: Format, *, keep_sign: bool = True) -> Term:
+    """The word, zero where it is subnormal: with its sign, or +0."""
+    tiny = word[fmt.sign_bit - 1 : fmt.fraction_bits + fmt.ignored_low_bits].eq(0)
+    sign = word[fmt.sign_bit] if keep_sign else FALSE
+    zero = sign.concat(const(0, fmt.width - 1))
+    return tiny.ite(zero, word)
+
+
+def exact_sum(
+    terms: Sequence[Number], fmt: Format, rounding: Rounding, *, negative_zero: bool = True
+) -> Term:
+    """The word of the exact sum of any number of terms, rounded once to ``fmt``.
+
+    negative_zero: a sum of negative zeros is -0 (else an exact zero is +0).
+    """
     lowest = min(t.exponent.low - t.fraction_bits for t in terms)
     highest = max(t.exponent.high + t.integer_bits for t in terms)
     width = highest - lowest + 1 + len(terms).bit_length()
@@ -73,7 +143,8 @@ def exact_sum(terms: Sequence[Number], fmt: Format, rounding: Rounding) -> Term:
         place = t.exponent.plus(-t.fraction_bits).within(lowest, highest)
         word = t.significand.zext(width) << place.zext(width)
         addends.append(Fixed(t.sign.ite(-word, word), Exponent.constant(lowest), 0))
-    return _finish(dp.accumulate(addends, width), terms, fmt, rounding, None)
+    whole = dp.accumulate(addends, width)
+    return _finish(whole, terms, fmt, rounding, None, negative_zero=negative_zero)
 
 
 def _leading(x: Number) -> Number:
@@ -88,6 +159,8 @@ def _finish(
     rounding: Rounding,
     nan_word: int | None,
     flush: bool = False,
+    *,
+    negative_zero: bool = True,
 ) -> Term:
     rounded = dp.normalise_sum(fixed)
     magnitude = dp.round_to(fmt, rounded, rounding, flush=flush)
@@ -96,7 +169,7 @@ def _finish(
     down = TRUE if rounding.name == "RTN" else FALSE
     zeros = all_of(t.zero for t in terms)
     # an exact zero sum: zeros of one sign keep it; otherwise +0, or -0 when rounding down
-    zero_sign = (zeros & negative) | (down & ~(zeros & positive))
+    zero_sign = (zeros & negative) | (down & ~(zeros & positive)) if negative_zero else FALSE
     sign = rounded.magnitude.eq(0).ite(zero_sign, rounded.sign)
     infinite, infinity_sign, nan = dp.special_cases(terms)
     word = fmt.nan_word if nan_word is None else nan_word

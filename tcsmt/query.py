@@ -38,7 +38,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Domain:
-    """Which inputs count.
+    """Which inputs count; block scales are inputs too.
 
     finite: no NaN and no infinity. positive: no sign bit set. subnormals: subnormal inputs
     allowed. c_zero: c is +0. exponents: unbiased exponents of the non-zero a and b, inclusive.
@@ -53,7 +53,7 @@ class Domain:
     def holds(self, model: Model, trace: Trace) -> Term:
         """The truth value "these inputs lie in the domain"."""
         conditions = [TRUE]
-        formats = [model.a_format] * model.k + [model.b_format] * model.k + [model.c_format]
+        formats = model.input_formats.values()
         for number, (term, fmt) in enumerate(zip(trace.inputs, formats, strict=True)):
             x = decode(fmt, term)
             if self.finite:
@@ -219,6 +219,9 @@ def difference(
             raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: {name} is {formats}")
     if one.k != two.k:
         raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: k is {one.k} and {two.k}")
+    scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in (one, two)]
+    if scales[0] != scales[1]:
+        raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: block scales are {' and '.join(scales)}")
     where = all_of([domain.holds(one, sides[0].trace), *also])
     differ = sides[0].trace.output.ne(sides[1].trace.output)
     return Question(

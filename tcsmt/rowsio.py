@@ -1,8 +1,9 @@
 """Rows of inputs and results in files: JSON, CSV and .npz.
 
-A row is k words of a, k words of b and one word of c. What :func:`write_rows` writes,
-:func:`read_rows` reads again: results (``d``, ``value``) are allowed in a file of inputs, and
-ignored. Errors name array elements from 0 (``rows[3].a[2]``, ``a[3, 2]``), lines of text from 1.
+A row is k words of a, k words of b, one word of c and, where the unit takes them, block scales.
+What :func:`write_rows` writes, :func:`read_rows` reads again: results (``d``, ``value``) are
+allowed in a file of inputs, and ignored. Errors name array elements from 0 (``rows[3].a[2]``,
+``a[3, 2]``), lines of text from 1.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +25,7 @@ import numpy as np
 from tcsmt.errors import TcsmtError, choose
 from tcsmt.files import replace_bytes
 from tcsmt.formats import Format
-from tcsmt.models import Model, input_names
+from tcsmt.models import Model
 from tcsmt.words import to_word, to_words, unsigned
 
 __all__ = ["Inputs", "read_rows", "write_rows"]
@@ -35,19 +37,25 @@ _RESULTS = ("d", "value")
 
 
 class Inputs(NamedTuple):
-    """Words: a and b of shape (rows, k), c of shape (rows,), each of its format's ``unsigned``."""
+    """Words: a and b of shape (rows, k), c of shape (rows,), each of its format's ``unsigned``.
+
+    scale_a, scale_b: shape (rows, model.scales); None where the unit has no block scales.
+    """
 
     a: Array
     b: Array
     c: Array
+    scale_a: Array | None = None
+    scale_b: Array | None = None
 
 
 def read_rows(path: Path, model: Model) -> Inputs:
     """The rows of a file for a model, by its suffix: .json, .csv or .npz.
 
     JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one. CSV:
-    columns a0, a1, ..., b0, ..., c. Text is read as in :func:`tcsmt.words.to_word`; a JSON number
-    is that value. .npz: arrays a, b, c as in :func:`tcsmt.words.to_words`. Without c it is +0.
+    columns a0, a1, ..., b0, ..., c. Block scales are "scale_a" and "scale_b", or columns sa0, ...,
+    sb0, ... Text is read as in :func:`tcsmt.words.to_word`; a JSON number is that value. .npz:
+    arrays a, b, c, scale_a, scale_b as in :func:`tcsmt.words.to_words`. Without c it is +0.
     Raises :class:`tcsmt.errors.TcsmtError`.
     """
     read = _READERS[choose("suffix of an input file", path.suffix, _READERS)]
@@ -89,7 +97,7 @@ def read_json(path: Path, **options: Any) -> Any:
         raise TcsmtError(f"{path}: no JSON that Python reads: too deep, or too long") from None
 
 
-def read_arrays(path: Path, needed: str, allowed: tuple[str, ...]) -> dict[str, Array]:
+def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
     """The arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones."""
     content = io.BytesIO(read_bytes(path))
     try:
@@ -113,7 +121,9 @@ def shaped(where: str, array: Array, shape: tuple[int | None, ...]) -> Array:
     return array
 
 
-def _known(where: str, given: Mapping[str, Any], needed: str, allowed: tuple[str, ...]) -> dict[str, Any]:
+def _known(
+    where: str, given: Mapping[str, Any], needed: Iterable[str], allowed: tuple[str, ...]
+) -> dict[str, Any]:
     for name in needed:
         if name not in given:
             raise TcsmtError(f"{where}: {name} is missing")
@@ -123,13 +133,27 @@ def _known(where: str, given: Mapping[str, Any], needed: str, allowed: tuple[str
     return dict(given)
 
 
-def _inputs(model: Model, rows: list[tuple[list[int], list[int], int]]) -> Inputs:
-    a, b, c = zip(*rows, strict=True) if rows else ([], [], [])
-    return Inputs(
-        np.array(a, unsigned(model.a_format)).reshape(len(rows), model.k),
-        np.array(b, unsigned(model.b_format)).reshape(len(rows), model.k),
-        np.array(c, unsigned(model.c_format)),
-    )
+#: One row's words: a, b and c, then the scales of a and of b.
+_Row = list[int]
+
+
+def _inputs(model: Model, rows: list[_Row]) -> Inputs:
+    formats = list(model.input_formats.values())
+    columns = list(zip(*rows, strict=True)) or [()] * len(formats)
+
+    def words(first: int, count: int) -> Array:
+        chosen = np.array(columns[first : first + count], unsigned(formats[first]))
+        return np.ascontiguousarray(chosen.T)
+
+    k, scales = model.k, model.scales
+    c = words(2 * k, 1)[:, 0]
+    if not scales:
+        return Inputs(words(0, k), words(k, k), c)
+    return Inputs(words(0, k), words(k, k), c, words(2 * k + 1, scales), words(2 * k + 1 + scales, scales))
+
+
+def _scale_names(model: Model) -> tuple[str, ...]:
+    return ("scale_a", "scale_b") if model.scale_format is not None else ()
 
 
 _word = lru_cache(maxsize=1 << 16)(to_word)
@@ -156,22 +180,26 @@ def _read_json(path: Path, model: Model) -> Inputs:
     if not isinstance(rows, list):
         raise TcsmtError(f'{path}: neither a list of rows nor an object with a list "rows"')
 
-    def lanes(where: str, fmt: Format, values: object) -> list[int]:
+    needed = ("a", "b", *_scale_names(model))
+
+    def several(where: str, fmt: Format, values: object, count: int, what: str) -> list[int]:
         if not isinstance(values, list):
             raise TcsmtError(f"{where}: not a list")
-        if len(values) != model.k:
-            raise TcsmtError(f"{where} has {len(values)} values: the model's k is {model.k}")
+        if len(values) != count:
+            raise TcsmtError(f"{where} has {len(values)} values: the {what} is {count}")
         return [_word_at(f"{where}[{i}]", fmt, value) for i, value in enumerate(values)]
 
-    def row(where: str, given: object) -> tuple[list[int], list[int], int]:
+    def row(where: str, given: object) -> _Row:
         if not isinstance(given, dict):
             raise TcsmtError(f"{where}: not an object")
-        known = _known(where, given, "ab", ("a", "b", "c", *_RESULTS))
-        return (
-            lanes(f"{where}.a", model.a_format, known["a"]),
-            lanes(f"{where}.b", model.b_format, known["b"]),
-            _word_at(f"{where}.c", model.c_format, known.get("c", "0x0")),
-        )
+        known = _known(where, given, needed, (*needed[:2], "c", *needed[2:], *_RESULTS))
+        words = several(f"{where}.a", model.a_format, known["a"], model.k, "model's k")
+        words += several(f"{where}.b", model.b_format, known["b"], model.k, "model's k")
+        words.append(_word_at(f"{where}.c", model.c_format, known.get("c", "0x0")))
+        for name in needed[2:]:
+            fmt = model.input_formats[f"s{name[-1]}0"]
+            words += several(f"{where}.{name}", fmt, known[name], model.scales, "unit's number of scales")
+        return words
 
     return _inputs(model, [row(f"{path}: rows[{i}]", given) for i, given in enumerate(rows)])
 
@@ -182,14 +210,16 @@ def _read_csv(path: Path, model: Model) -> Inputs:
     except UnicodeDecodeError:
         raise TcsmtError(f"{path}: not UTF-8 text") from None
     reader = csv.reader(io.StringIO(text, newline=""))
-    names, formats = input_names(model.k), model.input_formats
+    names, formats = model.input_names, model.input_formats
     try:
         header = [name.strip() for name in next(reader, [])]
         for name in header:
             if name not in (*names, *_RESULTS):
-                last = model.k - 1
+                last, scales = model.k - 1, model.scales
+                more = f", sa0 to sa{scales - 1}, sb0 to sb{scales - 1}" if scales else ""
                 raise TcsmtError(
-                    f"{path}:1: unknown column {name!r}; for this model: a0 to a{last}, b0 to b{last}, c"
+                    f"{path}:1: unknown column {name!r}; "
+                    f"for this model: a0 to a{last}, b0 to b{last}, c{more}"
                 )
             if header.count(name) > 1:
                 raise TcsmtError(f"{path}:1: column {name} is there twice")
@@ -197,7 +227,7 @@ def _read_csv(path: Path, model: Model) -> Inputs:
         if missing:
             raise TcsmtError(f"{path}:1: no column {', '.join(missing)}")
 
-        def rows() -> Iterator[tuple[list[int], list[int], int]]:
+        def rows() -> Iterator[_Row]:
             for values in reader:
                 where = f"{path}:{reader.line_num}"
                 if not any(value.strip() for value in values):
@@ -205,8 +235,7 @@ def _read_csv(path: Path, model: Model) -> Inputs:
                 if len(values) != len(header):
                     raise TcsmtError(f"{where}: {len(values)} values under {len(header)} columns")
                 given = {"c": "0x0", **dict(zip(header, values, strict=True))}
-                words = [_word_at(f"{where}: {n}", formats[n], given[n]) for n in names]
-                yield words[: model.k], words[model.k : -1], words[-1]
+                yield [_word_at(f"{where}: {n}", formats[n], given[n]) for n in names]
 
         return _inputs(model, list(rows()))
     except csv.Error as error:
@@ -214,7 +243,8 @@ def _read_csv(path: Path, model: Model) -> Inputs:
 
 
 def _read_npz(path: Path, model: Model) -> Inputs:
-    arrays = read_arrays(path, "ab", ("a", "b", "c", *_RESULTS))
+    needed = ("a", "b", *_scale_names(model))
+    arrays = read_arrays(path, needed, (*needed[:2], "c", *needed[2:], *_RESULTS))
     rows = len(arrays["a"]) if arrays["a"].ndim else None
     arrays.setdefault("c", np.zeros(rows or 0, unsigned(model.c_format)))
 
@@ -228,6 +258,7 @@ def _read_npz(path: Path, model: Model) -> Inputs:
         words("a", model.a_format, (None, model.k)),
         words("b", model.b_format, (rows, model.k)),
         words("c", model.c_format, (rows,)),
+        *(words(name, model.input_formats[f"s{name[-1]}0"], (rows, model.scales)) for name in needed[2:]),
     )
 
 
@@ -236,11 +267,16 @@ def _texts(fmt: Format, words: Array) -> Any:
     return [_texts(fmt, w) for w in words] if words.ndim > 1 else [fmt.hex(int(w)) for w in words]
 
 
-def _columns(model: Model, inputs: Inputs, d: Array) -> Iterator[tuple[Any, Any, Any, Any, str]]:
+def _columns(model: Model, inputs: Inputs, d: Array) -> Iterator[tuple[Any, ...]]:
+    """Rows of a, b, c, the scales, d and the result's value."""
+    scales = [] if model.scale_format is None else [
+        _texts(model.scale_format, s) for s in inputs[3:] if s is not None
+    ]  # fmt: skip
     return zip(
         _texts(model.a_format, inputs.a),
         _texts(model.b_format, inputs.b),
         _texts(model.c_format, inputs.c),
+        *scales,
         _texts(model.d_format, d),
         (model.d_format.describe(int(word)) for word in d),
         strict=True,
@@ -248,7 +284,7 @@ def _columns(model: Model, inputs: Inputs, d: Array) -> Iterator[tuple[Any, Any,
 
 
 def _json(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
-    keys = ("a", "b", "c", "d", "value")
+    keys = ("a", "b", "c", *_scale_names(model), "d", "value")
     rows = [
         json.dumps(dict(zip(keys, row, strict=True)), ensure_ascii=False)
         for row in _columns(model, inputs, d)
@@ -260,14 +296,16 @@ def _json(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
 def _csv(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*input_names(model.k), *_RESULTS])
-    writer.writerows([*a, *b, *rest] for a, b, *rest in _columns(model, inputs, d))
+    writer.writerow([*model.input_names, *_RESULTS])
+    for a, b, c, *scales, word, value in _columns(model, inputs, d):
+        writer.writerow([*a, *b, c, *chain.from_iterable(scales), word, value])
     return text.getvalue().encode()
 
 
 def _npz(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
     content = io.BytesIO()
-    np.savez_compressed(content, **inputs._asdict(), d=d.astype(unsigned(model.d_format)))
+    given = {name: words for name, words in inputs._asdict().items() if words is not None}
+    np.savez_compressed(content, **given, d=d.astype(unsigned(model.d_format)))
     return content.getvalue()
 
 

@@ -7,6 +7,7 @@ witness. No solver takes part, so a shortened witness is a replayed one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 
 import numpy as np
 
@@ -41,14 +42,18 @@ def shorten(goal: Term, formats: Mapping[str, Format], values: Mapping[str, int]
 
 
 def _cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> tuple[int, int, int, int]:
-    """Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs."""
+    """Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs.
+
+    A block scale (the only unsigned input) counts by its distance from 1 alone.
+    """
     lanes, bits, distance, signs = 0, 0, 0, 0
     for name, fmt in formats.items():
         word = values[name]
         sign, field, fraction = fmt.fields(word)
-        signs += sign + (word & ((1 << fmt.ignored_low_bits) - 1)).bit_count()
-        if field or fraction:
-            lanes += 1
+        ignored = word & ((1 << fmt.ignored_low_bits) - 1) | word >> (fmt.width - fmt.ignored_high_bits)
+        signs += sign + ignored.bit_count()
+        if field or fraction or not fmt.signed:
+            lanes += fmt.signed
             distance += abs(field - fmt.bias)
             if fraction:
                 bits += fmt.fraction_bits - ((fraction & -fraction).bit_length() - 1)
@@ -58,7 +63,11 @@ def _cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> tuple[int
 def _simpler(formats: Mapping[str, Format], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
     lanes = sorted({name[1:] for name in formats if name[1:].isdigit()}, key=int)
     pairs = [[f"a{i}", f"b{i}"] for i in lanes if f"a{i}" in formats]
-    for names in [*pairs, *([name] for name in formats)]:
+    scales = [name for name, fmt in formats.items() if not fmt.signed]
+    one = {name: formats[name].word(Fraction(1)) for name in scales}
+    for names in [scales, *([name] for name in scales)]:
+        yield {**values, **{name: one[name] for name in names}}
+    for names in [*pairs, *([name] for name in formats if name not in one)]:
         yield {**values, **dict.fromkeys(names, 0)}
     if pairs:
         for kept in pairs:  # every product alike, or like another one
@@ -94,7 +103,7 @@ def _simpler_words(fmt: Format, word: int) -> Iterator[int]:
     if sign:
         yield word & ~(1 << fmt.sign_bit)
     low = fmt.ignored_low_bits
-    yield word >> low << low
+    yield (word & ((1 << (fmt.width - fmt.ignored_high_bits)) - 1)) >> low << low
     for bit in range(fmt.fraction_bits):
         if fraction >> bit & 1:
             yield word & ~(1 << (bit + low))
@@ -110,9 +119,10 @@ def _simpler_words(fmt: Format, word: int) -> Iterator[int]:
 def _scaled(fmt: Format, word: int, step: int) -> int | None:
     """The word times 2^step, zero as it is; None where the result is no normal number."""
     _, field, fraction = fmt.fields(word)
-    if not field and not fraction:
+    least = int(fmt.has_subnormals)  # the smallest exponent field of a normal number
+    if not field and not fraction and least:
         return word
-    if not (field > 0 and 0 < field + step <= fmt.largest_finite_field) or fmt.is_nan(word):
+    if not (field >= least and least <= field + step <= fmt.largest_finite_field) or fmt.is_nan(word):
         return None
     moved = word + (step << (fmt.fraction_bits + fmt.ignored_low_bits))
     return None if fmt.is_nan(moved) else moved

@@ -20,7 +20,6 @@ from tcsmt.catalogue import row_named
 from tcsmt.cli import main
 from tcsmt.curated import scripts
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import input_names
 from tcsmt.papers.valpey import printed_tables
 from tcsmt.solvers.run import Settings, solve
 
@@ -85,7 +84,7 @@ def test_find_json() -> None:
     assert (proof["verdict"], witness["verdict"]) == ("equivalent", "distinguished")
     assert re.fullmatch(r"[0-9a-f]{64}", proof["scripts"][0])
     assert proof["confirmed"].startswith("z3 ")
-    assert set(witness["inputs"]) == set(input_names(4))
+    assert set(witness["inputs"]) == set(row_named(VOLTA).model.input_names)
     assert set(witness["inputs"]["a0"]) == {"word", "value", "decimal", "format"}
     assert [r["side"] for r in witness["results"]] == ["2 carry bits", "3 carry bits"]
     assert witness["supported"] == ["3 carry bits"]
@@ -251,7 +250,7 @@ def test_run_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["json", "csv", "npz"])
 def test_run_formats(suffix: str, tmp_path: Path) -> None:
     first, second = tmp_path / "rows.csv", tmp_path / f"out.{suffix}"
-    names = input_names(4)
+    names = row_named(VOLTA).model.input_names
     rows = [[*row["a"], *row["b"], row["c"]] for row in ROWS]
     first.write_text("\n".join(",".join(map(str, r)) for r in [names, *rows]))
     done("run", VOLTA, "--input", first, "--output", second)

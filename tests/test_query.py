@@ -22,7 +22,7 @@ from tcsmt.formats import FORMATS
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
 from tcsmt.investigate import Investigation, one_block
-from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model, input_names
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.query import (
     Distinguished,
     Domain,
@@ -160,7 +160,7 @@ def test_a_witness_replays(name: str) -> None:
     pair = ("left", left), ("right", right)
     question = difference(name, *pair, domain, lanes=() if many else (2,), alike=many)
     values = dict(found(question).values)
-    assert list(values) == input_names(left.k)
+    assert list(values) == left.input_names
     assert evaluate([question.goal], values) == [1]
     assert in_domain(domain, question, values)
     k = left.k

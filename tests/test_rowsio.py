@@ -24,6 +24,7 @@ MODEL = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 FP8 = row_named("hopper/mma.m16n8k32.f16.e4m3.e5m2.f16").model
 TF32 = row_named("ampere/mma.m16n8k4.f32.tf32.tf32.f32").model
 BF16 = row_named("ampere/mma.m16n8k8.f32.bf16.bf16.f32").model
+NVFP4 = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
 SUFFIXES = (".json", ".csv", ".npz")
 
 
@@ -34,11 +35,15 @@ def any_words(model: Model, rows: int = 50) -> Inputs:
     def words(width: int, *shape: int) -> Any:
         return rng.integers(0, 1 << width, shape, np.uint64)
 
-    k = model.k
+    k, scale = model.k, model.scale_format
+    scales = [] if scale is None else [
+        words(scale.width, rows, model.scales).astype(unsigned(scale)) for _ in "ab"
+    ]  # fmt: skip
     return Inputs(
         words(model.a_format.width, rows, k).astype(unsigned(model.a_format)),
         words(model.b_format.width, rows, k).astype(unsigned(model.b_format)),
         words(model.c_format.width, rows).astype(unsigned(model.c_format)),
+        *scales,
     )
 
 
@@ -63,12 +68,17 @@ def refused(path: Path, model: Model = MODEL) -> str:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("model", [MODEL, FP8, TF32, BF16], ids=["f16", "fp8", "tf32", "bf16"])
+@pytest.mark.parametrize(
+    "model", [MODEL, FP8, TF32, BF16, NVFP4], ids=["f16", "fp8", "tf32", "bf16", "nvfp4"]
+)
 def test_what_is_written_is_read_again(tmp_path: Path, suffix: str, model: Model) -> None:
     inputs = any_words(model)
     path = tmp_path / f"rows{suffix}"
     write_rows(path, model, inputs, run_words(model, *inputs))
     for read, given in zip(read_rows(path, model), inputs, strict=True):
+        if read is None or given is None:
+            assert read is given is model.scale_format
+            continue
         assert read.dtype == given.dtype
         np.testing.assert_array_equal(read, given)
     assert os.listdir(tmp_path) == [path.name]
@@ -111,7 +121,7 @@ def test_json_values(tmp_path: Path) -> None:
         ' {"a": ["nan", "-inf", "-0", "0"], "b": [-0.0, 0, 1e3, -Infinity]}]'
     )
     for text in (rows, f'{{"rows": {rows}}}', f'\ufeff{{"rows": {rows}}}'):
-        a, b, c = read_rows(saved(tmp_path, "rows.json", text), MODEL)
+        a, b, c, *_ = read_rows(saved(tmp_path, "rows.json", text), MODEL)
         assert a.tolist() == [[0x3C00, 0x3C00, 0x3E00, 0xB200], [0x7E00, 0xFC00, 0x8000, 0]]
         # a number is a value, even one whose digits could be those of a word
         assert b.tolist() == [[0x3C00, 0xC000, 0x3800, 0x6A40], [0x8000, 0, 0x63D0, 0xFC00]]
@@ -120,7 +130,7 @@ def test_json_values(tmp_path: Path) -> None:
 
 def test_csv_values(tmp_path: Path) -> None:
     text = "c, b3,b2,b1,b0,a0,a1,a2,a3\r\n1.5,0x0001,0,0,nan, 1.0 ,2.0,3.0,4.0\r\n\r\n,,,,,,,,\r\n"
-    a, b, c = read_rows(saved(tmp_path, "rows.CSV", text), MODEL)
+    a, b, c, *_ = read_rows(saved(tmp_path, "rows.CSV", text), MODEL)
     assert a.tolist() == [[0x3C00, 0x4000, 0x4200, 0x4400]]
     assert b.tolist() == [[0x7E00, 0, 0, 1]]
     assert c.tolist() == [0x3FC00000]
@@ -128,9 +138,28 @@ def test_csv_values(tmp_path: Path) -> None:
     assert read_rows(saved(tmp_path, "rows.csv", text), MODEL).c.tolist() == [0]
 
 
+def test_scales_missing_unknown_and_of_the_wrong_count(tmp_path: Path) -> None:
+    lanes, four = ["0"] * 64, ["1.0"] * 4
+    good = {"a": lanes, "b": lanes, "scale_a": four, "scale_b": four}
+    assert read_rows(saved(tmp_path, "good.json", [good]), NVFP4).scale_a is not None
+    without = {name: values for name, values in good.items() if name != "scale_b"}
+    assert "rows[0]: scale_b is missing" in refused(saved(tmp_path, "a.json", [without]), NVFP4)
+    few = {**good, "scale_a": four[:2]}
+    assert "scale_a has 2 values: the unit's number of scales is 4" in refused(
+        saved(tmp_path, "b.json", [few]), NVFP4
+    )
+    plain = {"a": ["0"] * 4, "b": ["0"] * 4, "scale_a": four}
+    assert "unknown 'scale_a'; allowed: a, b, c, d, value" in refused(saved(tmp_path, "c.json", [plain]))
+    assert "sa0 to sa3, sb0 to sb3" in refused(saved(tmp_path, "d.csv", "a0,x\n"), NVFP4)
+    arrays = {"a": np.zeros((3, 64), np.uint8), "b": np.zeros((3, 64), np.uint8)}
+    assert "scale_a is missing" in refused(saved(tmp_path, "e.npz", arrays), NVFP4)
+    arrays |= {"scale_a": np.zeros((3, 2), np.uint8), "scale_b": np.zeros((3, 4), np.uint8)}
+    assert "scale_a has shape (3, 2)" in refused(saved(tmp_path, "f.npz", arrays), NVFP4)
+
+
 def test_npz_values(tmp_path: Path) -> None:
     ones = np.ones((3, 4), np.float16)
-    a, b, c = read_rows(saved(tmp_path, "x.npz", {"a": ones, "b": ones.astype(np.float64)}), MODEL)
+    a, b, c, *_ = read_rows(saved(tmp_path, "x.npz", {"a": ones, "b": ones.astype(np.float64)}), MODEL)
     assert (a == 0x3C00).all()
     assert (b == 0x3C00).all()
     assert c.tolist() == [0, 0, 0]

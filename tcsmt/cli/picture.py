@@ -13,7 +13,8 @@ from pathlib import Path
 import click
 import numpy as np
 
-from tcsmt.catalogue import Row, row_named
+from tcsmt.catalogue import Row
+from tcsmt.custom import row_given
 from tcsmt.errors import TcsmtError, UnknownName, choose
 from tcsmt.explain import first_difference, steps
 from tcsmt.files import replace_text
@@ -55,7 +56,7 @@ def explain(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Draw one dot-add of MODEL (ARCH or ARCH/INSTRUCTION) bit by bit.
+    """Draw one dot-add of MODEL (ARCH, ARCH/INSTRUCTION or a model file) bit by bit.
 
     Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers or C99
     hexadecimal numbers (0x1.8p-3).
@@ -64,12 +65,12 @@ def explain(
         raise click.UsageError("give one of --input and --vector")
     if row is not None and source is None:
         raise click.UsageError("--row chooses a row of --input")
-    unit = row_named(model)
+    unit = row_given(model)
     if source is not None:
         values = _row_of(source, unit.model, row or 0)
     else:
         values = _vector(vector or "", unit.model)
-    sheet = _sheet(unit, row_named(against) if against else None, values)
+    sheet = _sheet(unit, row_given(against) if against else None, values)
     if as_json:
         pictures = [picture.as_json() for picture in sheet.pictures]
         data = {"pictures": pictures, "difference": sheet.difference or None}

@@ -15,7 +15,7 @@ from typing import Any
 
 from tcsmt.catalogue import instruction_named
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import FusedDotAdd, input_names
+from tcsmt.models import FusedDotAdd
 
 __all__ = ["run_tests"]
 
@@ -74,7 +74,7 @@ def _on(gpu: str, test: dict[str, Any]) -> dict[str, Any]:
     a, b = ([value(text, u) for text in test[side]] + spare for side in "ab")
     numbers = [*a, *b, value(test["c"], u)]
     formats = model.input_formats
-    words = {n: formats[n].word(x) for n, x in zip(input_names(model.k), numbers, strict=True)}
+    words = {n: formats[n].word(x) for n, x in zip(model.input_names, numbers, strict=True)}
     result = model.d_format.value(evaluate([model.trace.output], words)[0])
     outcomes = [o for o in test["outcome"] if value(o["value"], u) == result]
     return {

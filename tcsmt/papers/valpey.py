@@ -16,7 +16,7 @@ from tcsmt.discovery import choose_row, load
 from tcsmt.formats import FORMATS, Format, power_text
 from tcsmt.interpret.exact import evaluate
 from tcsmt.investigate import Finding, Investigation
-from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model, input_names
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.query import Distinguished, Equivalent, Solving
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.solvers.run import SOLVERS, Settings
@@ -252,5 +252,5 @@ def _run(model: Model, a: list[Fraction], b: list[Fraction], c: Fraction) -> int
     numbers = [*a, *zeros, *b, *zeros, c]
     formats = list(model.input_formats.values())
     words = [fmt.word(x) for fmt, x in zip(formats, numbers, strict=True)]
-    values = dict(zip(input_names(model.k), words, strict=True))
+    values = dict(zip(model.input_names, words, strict=True))
     return evaluate([model.trace.output], values)[0]

@@ -1,56 +1,15 @@
-"""The catalogue: which model describes which instruction of which architecture, and why we think so.
-
-Rows are data. Every parameter that differs between architectures is in the tables below; nothing
-else in the package knows an architecture's name.
-"""
+"""NVIDIA's tensor cores, from Volta to RTX Blackwell, and what was claimed of them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 
-from tcsmt.errors import TcsmtError, UnknownName, choose
+from tcsmt.catalogue.row import FASI, KHATTAK, MMASIM, PACKAGE, VALPEY, Row, claim
 from tcsmt.formats import FORMATS
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
 
-__all__ = ["ARCHITECTURES", "GPUS", "Row", "architecture_named", "row_named", "rows", "rows_of"]
-
-FASI = "Fasi et al. 2020"
-VALPEY = "Valpey et al. 2025"
-KHATTAK = "Khattak and Mikaitis 2025"
-MMASIM = "MMA-Sim (Xie et al. 2025)"
-PACKAGE = "mmasim 2.1.1"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One catalogue row.
-
-    architecture, instruction: as in ``--arch`` and ``--instruction``; a claim's instruction ends
-        in ``@`` and its source. N in a shape stands for every N (and M) that PTX allows.
-    source, date: where the parameters come from (year).
-    evidence: ``measured`` (hardware outputs that we hold replay without a mismatch), ``published``
-        or ``conjectured``.
-    measured: the data sets that decide, named as in the manifest.
-    status: ``accepted``, ``refuted`` (by data or proof) or ``disputed``.
-    """
-
-    architecture: str
-    instruction: str
-    model: Model
-    source: str
-    date: int
-    evidence: str
-    measured: tuple[str, ...] = ()
-    status: str = "accepted"
-    note: str = ""
-
-    @property
-    def name(self) -> str:
-        """``architecture/instruction``."""
-        return f"{self.architecture}/{self.instruction}"
+__all__ = ["claims", "units"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,25 +37,9 @@ HOPPER_FP8 = replace(HOPPER, fraction_bits=13)
 #: Storage bytes that the units count for an operand (sub-byte formats are held in bytes).
 _BYTES = {"f16": 2, "bf16": 2, "tf32": 4}
 
-ARCHITECTURES = (
-    "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell",
-)  # fmt: skip
-_ALIASES = {
-    "ada lovelace": "ada", "ada-lovelace": "ada", "rtx blackwell": "rtx-blackwell",
-    "sm_70": "volta", "sm_75": "turing", "sm_80": "ampere", "sm_86": "ampere", "sm_89": "ada",
-    "sm_90": "hopper", "sm_90a": "hopper", "sm_100": "blackwell", "sm_100a": "blackwell",
-    "sm_120": "rtx-blackwell", "sm_120a": "rtx-blackwell",
-}  # fmt: skip
-GPUS = {
-    "titan v": "volta", "v100": "volta", "t4": "turing", "rtx 2080 ti": "turing",
-    "a100": "ampere", "a2": "ampere", "a30": "ampere", "a10": "ampere", "rtx 3080": "ampere",
-    "rtx a6000": "ampere", "l40s": "ada", "rtx 4090": "ada", "rtx 1000 ada": "ada",
-    "h100": "hopper", "h200": "hopper", "gh200": "hopper", "b200": "blackwell",
-    "rtx 5090": "rtx-blackwell", "rtx pro 6000": "rtx-blackwell",
-}  # fmt: skip
-
 FP8 = ("e4m3", "e5m2")
 F8F6F4 = ("e5m2", "e4m3", "e3m2", "e2m3", "e2m1")
+_WITH_BF16 = ("ampere", "ada", "hopper", "blackwell", "rtx-blackwell")
 
 
 def _fused(unit: Unit, k: int, a: str, b: str, c: str, d: str, **changes: object) -> FusedDotAdd:
@@ -235,52 +178,104 @@ def _tcgen05_rows() -> Iterator[Row]:
         yield _row("blackwell", name, _fused(HOPPER, k, a, b, d, d), f"{MMASIM}, III-C; {PACKAGE}")
 
 
-def _claims(accepted: dict[str, Row]) -> Iterator[Row]:
+#: (kind, k, block of lanes for one scale, scale format) of the block-scaled instructions
+_SCALED = [
+    ("mxf4", 64, 32, "ue8m0"),
+    ("mxf4nvf4", 64, 32, "ue8m0"),
+    ("mxf4nvf4", 64, 16, "ue8m0"),
+    ("mxf4nvf4", 64, 16, "ue4m3"),
+]
+
+
+def _scaled_rows() -> Iterator[Row]:
+    """MXFP8/6/4 on the fused unit (F = 25); MXFP4 and NVFP4 as exact sums of 16, then scaled (F = 35)."""
+    shapes = (("rtx-blackwell", "mma.m16n8k", ".f32"), ("blackwell", "tcgen05.mMnNk", ""))
+    for architecture, shape, c in shapes:
+        for a in F8F6F4:
+            for b in F8F6F4:
+                model = _fused(HOPPER, 32, a, b, "f32", "f32", scale_format="ue8m0", scale_block=32)
+                name = f"{shape}32.kind::mxf8f6f4.block32.f32.{a}.{b}{c}.ue8m0"
+                yield _row(architecture, name, model, f"{MMASIM}, III-C (scale factors); {PACKAGE}")
+        for kind, k, block, scale in _SCALED:
+            model = _fused(
+                HOPPER, k, "e2m1", "e2m1", "f32", "f32", n_fma=k, group=16, fraction_bits=35,
+                zero_exponent=-139, scale_format=scale, scale_block=block,
+            )  # fmt: skip
+            name = f"{shape}{k}.kind::{kind}.block{block}.f32.e2m1.e2m1{c}.{scale}"
+            note = (
+                "a group enters the maximum with the exponent of its scales, also where its sum "
+                "cancels to zero; only where all its products, or a scale, are zero with -139"
+            )
+            yield _row(architecture, name, model, f"{MMASIM}, III-E (GDFS); {PACKAGE}", note=note)
+
+
+def _f64_rows() -> Iterator[Row]:
+    """DMMA: a chain of IEEE fused multiply-adds, c first."""
+    shapes = (
+        (_WITH_BF16, ("m8n8k4",)),
+        (("hopper",), ("m16n8k16", "m16n8k8", "m16n8k4")),
+    )
+    for architectures, names in shapes:
+        for architecture in architectures:
+            for shape in names:
+                formats = dict.fromkeys(("a_format", "b_format", "c_format", "d_format", "sum_format"), "f64")
+                k = int(shape.rpartition("k")[2])
+                model = IeeeDotAdd(k=k, method="fma", **formats)  # type: ignore[arg-type]
+                note = "the word of a NaN is not known (MMA-Sim IV-B): the quiet NaN that IEEE 754 prefers"
+                yield _row(
+                    architecture, f"mma.{shape}.f64.f64.f64.f64", model,
+                    f"{FASI}, section 3; {MMASIM}, III-A (SFMA); {KHATTAK}, Table II", note=note,
+                )  # fmt: skip
+
+
+def units() -> Iterator[Row]:
+    """Every row that is no claim."""
+    for source in (_mma_rows, _fp8_on_f16_rows, _wgmma_rows, _tcgen05_rows, _scaled_rows, _f64_rows):
+        yield from source()
+
+
+def claims(accepted: Mapping[str, Row]) -> Iterator[Row]:
     """What the literature claimed and what was later refuted, or is still disputed."""
 
-    def claim(base: str, tag: str, source: str, status: str, note: str, **changes: object) -> Row:
-        row = accepted[base]
-        return replace(
-            row, instruction=f"{row.instruction}@{tag}", source=source, status=status, note=note,
-            evidence="published", model=replace(row.model, **changes), measured=(),  # type: ignore[arg-type]
-        )  # fmt: skip
+    def claimed(base: str, tag: str, source: str, status: str, note: str, **changes: object) -> Row:
+        return claim(accepted[base], tag, source, status, note, **changes)
 
     section = f"{VALPEY}, Algorithm 1"
     normalised: dict[str, object] = {"products": "normalised", "zero_exponent": -126}
     for d, status in (("f32", "refuted"), ("f16", "disputed")):
-        yield claim(
+        yield claimed(
             f"volta/mma.m8n8k4.{d}.f16.f16.{d}", "valpey", section, status,
             "normalises products before alignment", **normalised,
         )  # fmt: skip
-    yield claim(
+    yield claimed(
         "turing/mma.m8n8k4.f32.f16.f16.f32", "valpey", f"{VALPEY}, section 5", "refuted",
         "Turing equals Volta, with products normalised", **normalised,
     )  # fmt: skip
-    yield claim(
+    yield claimed(
         "turing/mma.m16n8k8.f32.f16.f16.f32", "valpey", f"{VALPEY}, section 5", "refuted",
         "Turing equals Volta (F = 23, 4 products), whatever the instruction; a T4 keeps 24 bits",
         n_fma=4, fraction_bits=23, **normalised,
     )  # fmt: skip
-    yield claim(
+    yield claimed(
         "turing/mma.m16n8k8.f32.f16.f16.f32", "fasi", f"{FASI}, section 3.2", "disputed",
         "a 5-operand adder with one extra bit: 4 products, where MMA-Sim has 8", n_fma=4,
     )  # fmt: skip
-    yield claim(
+    yield claimed(
         "ampere/mma.m16n8k16.f32.f16.f16.f32", "valpey", section, "refuted",
         "normalises products before alignment", **normalised,
     )  # fmt: skip
     # no input tells them apart where the operands are FP16 (proved); with BF16 two products do
     for architecture, shape, a in (
         ("volta", "mma.m8n8k4", "f16"), ("turing", "mma.m16n8k8", "f16"),
-        *((name, "mma.m16n8k16", a) for name in ARCHITECTURES[2:] for a in ("f16", "bf16")),
+        *((name, "mma.m16n8k16", a) for name in _WITH_BF16 for a in ("f16", "bf16")),
     ):  # fmt: skip
-        yield claim(
+        yield claimed(
             f"{architecture}/{shape}.f32.{a}.{a}.f32", "zero-126", f"{MMASIM}, III-C as first published",
             "disputed", "zero terms enter the maximum with the smallest normal exponent",
             zero_exponent=-126,
         )  # fmt: skip
     for a in FP8:
-        yield claim(
+        yield claimed(
             f"hopper/wgmma.m64nNk32.f32.{a}.{a}", "deepseek", f"DeepSeek-V3 report, by {MMASIM}",
             "refuted", "14 fraction bits kept, where the unit keeps 13",
             fraction_bits=14, round_fraction_bits=14,
@@ -302,64 +297,3 @@ def _claims(accepted: dict[str, Row]) -> Iterator[Row]:
         note="a binary tree of IEEE binary32 multiplications and additions",
         model=IeeeDotAdd(**ieee, method="pairwise"),  # type: ignore[arg-type]
     )  # fmt: skip
-
-
-@cache
-def _all_rows() -> dict[str, Row]:
-    table: dict[str, Row] = {}
-    for source in (_mma_rows, _fp8_on_f16_rows, _wgmma_rows, _tcgen05_rows):
-        for row in source():
-            table[row.name] = row
-    for row in list(_claims(table)):
-        table[row.name] = row
-    order = {name: place for place, name in enumerate(ARCHITECTURES)}
-    return dict(sorted(table.items(), key=lambda item: order[item[1].architecture]))
-
-
-def rows() -> list[Row]:
-    """Every row, by architecture."""
-    return list(_all_rows().values())
-
-
-def architecture_named(name: str) -> str:
-    """The architecture of that name, alias (``sm_90``) or GPU (``h200``)."""
-    given = name.lower().replace("_", "-") if name.lower() not in _ALIASES else name.lower()
-    known = {**{a: a for a in ARCHITECTURES}, **_ALIASES, **GPUS}
-    known |= {alias.replace(" ", "-"): target for alias, target in known.items()}
-    known |= {alias.replace(" ", ""): target for alias, target in known.items()}
-    if given in known:
-        return known[given]
-    raise UnknownName("architecture", name, [*ARCHITECTURES, *GPUS])
-
-
-def rows_of(architecture: str, *, claims: bool = False) -> list[Row]:
-    """An architecture's rows, its most used instruction first."""
-    name = architecture_named(architecture)
-    return [r for r in rows() if r.architecture == name and (claims or "@" not in r.instruction)]
-
-
-def instruction_named(architecture: str, instruction: str) -> Row:
-    """The row of an instruction, given whole or by a part that only one row has."""
-    name = architecture_named(architecture)
-    table = {r.instruction: r for r in rows_of(name, claims=True)}
-    given = re.sub(r"\bm(64|128)n\d+k", lambda m: f"m{m[1]}nNk", instruction)
-    if given.startswith("tcgen05"):
-        given = re.sub(r"m\d+nNk", "mMnNk", given)
-    if given in table:
-        return table[given]
-    parts = [r for r in table.values() if given.lower() in r.instruction.lower()]
-    plain = [r for r in parts if "@" in given or "@" not in r.instruction]
-    if len(plain) == 1:
-        return plain[0]
-    if plain:
-        names = ", ".join(r.instruction for r in plain[:8])
-        raise TcsmtError(f"instruction {instruction!r} of {name} is one of several: {names}")
-    raise UnknownName(f"instruction of {name}", instruction, table)
-
-
-def row_named(name: str) -> Row:
-    """The row ``ARCH`` (its first instruction) or ``ARCH/INSTRUCTION`` (whole, or a unique part)."""
-    architecture, slash, instruction = name.partition("/")
-    if slash:
-        return instruction_named(architecture, instruction)
-    return rows_of(choose("architecture", architecture_named(architecture), ARCHITECTURES))[0]

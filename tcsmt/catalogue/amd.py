@@ -1,0 +1,124 @@
+"""AMD's matrix cores, CDNA1 to CDNA3. No hardware outputs of them are held: every row is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tcsmt.catalogue.row import MMASIM, PACKAGE, Row, claim
+from tcsmt.models import DotThenAdd, IeeeDotAdd, Model
+
+__all__ = ["claims", "units"]
+
+#: (shape, k) of the instructions that CDNA1 brought, and which CDNA2 has too
+_CDNA1 = {
+    "f16": ("32x32x8", "32x32x4", "16x16x16", "16x16x4", "4x4x4"),
+    "bf16": ("32x32x4", "32x32x2", "16x16x8", "16x16x2", "4x4x2"),
+    "f32": ("32x32x2", "32x32x1", "16x16x4", "16x16x1", "4x4x1"),
+}
+_CDNA2 = {
+    "bf16_1k": ("32x32x8", "32x32x4", "16x16x16", "16x16x4", "4x4x4"),
+    "f64": ("16x16x4", "4x4x4"),
+}
+#: shapes of CDNA3, with the number of matrices that one instruction multiplies
+_CDNA3_16 = ("32x32x8", "32x32x4_2b", "16x16x16", "16x16x4_4b", "4x4x4_16b")
+_CDNA3 = {
+    "f16": _CDNA3_16,
+    "bf16": _CDNA3_16,
+    "xf32": ("32x32x4", "16x16x8"),
+    **{f"{a}_{b}": ("32x32x16", "16x16x32") for a in ("fp8", "bf8") for b in ("fp8", "bf8")},
+    "f32": ("32x32x2", "16x16x4", "32x32x1_2b", "16x16x1_4b", "4x4x1_16b"),
+    "f64": ("16x16x4", "4x4x4_4b"),
+}
+_FORMAT = {"xf32": "tf32", "fp8": "e4m3fnuz", "bf8": "e5m2fnuz", "bf16_1k": "bf16"}
+_NAN = "the word of a NaN is not known (MMA-Sim IV-B): the quiet NaN that IEEE 754 prefers"
+
+
+def _row(architecture: str, instruction: str, model: Model, source: str, note: str) -> Row:
+    return Row(
+        architecture=architecture, instruction=instruction, model=model, source=source, date=2025,
+        evidence="published", note=f"{note}; {_NAN}" if note else _NAN,
+    )  # fmt: skip
+
+
+def _k(shape: str) -> int:
+    return int(shape.partition("_")[0].rpartition("x")[2])
+
+
+def _ieee(types: str, k: int, **changes: object) -> IeeeDotAdd:
+    """A model of IEEE operations; FP32 unless the operands are FP64."""
+    operand = _FORMAT.get(types, types)
+    d = "f64" if operand == "f64" else "f32"
+    formats = {"a_format": operand, "b_format": operand, "c_format": d, "d_format": d, "sum_format": d}
+    return IeeeDotAdd(k=k, **(formats | changes))  # type: ignore[arg-type]
+
+
+def _chain(types: str, k: int) -> tuple[Model, str, str]:
+    return _ieee(types, k, method="fma"), f"{MMASIM}, III-A (SFMA); {PACKAGE}", ""
+
+
+def _cdna1(types: str, k: int) -> tuple[Model, str, str]:
+    if types == "f32":
+        return _chain(types, k)
+    block = min(k, 4 if types == "f16" else 2)
+    model = _ieee(types, k, method="exact", n_fma=block, negative_zero=False)
+    note = "an exact zero sum is +0; a negative sum that rounds to zero is -0; subnormals are kept"
+    return model, f"{PACKAGE} (MMA_E_FDPA); FTTN (Li et al. 2024), by {MMASIM}", note
+
+
+def _cdna2(types: str, k: int) -> tuple[Model, str, str]:
+    if types in ("f32", "f64"):
+        return _chain(types, k)
+    group = 2 if types == "bf16" else 4
+    model = _ieee(types, k, method="pairwise", n_fma=group, product_format="f32", flush=True)
+    note = "subnormal inputs (c too) are read as +0; subnormal products and sums become zeros of their sign"
+    return model, f"{MMASIM}, III-B (GPS); {PACKAGE}", note
+
+
+def _cdna3(types: str, k: int) -> tuple[Model, str, str]:
+    if types in ("f32", "f64"):
+        return _chain(types, k)
+    a, _, b = types.partition("_")
+    formats = {
+        "a_format": _FORMAT.get(a, a), "b_format": _FORMAT.get(b or a, b or a),
+        "c_format": "f32", "d_format": "f32",
+    }  # fmt: skip
+    common = {"k": k, "fraction_bits": 24, "dot_fraction_bits": 32, "normalised_fraction_bits": 31}
+    fp8 = a in ("fp8", "bf8")
+    most = 16 if fp8 else 4 if a == "xf32" else 8
+    more = {"lane_groups": 2, "c_reach": 25} if fp8 else {"product_limit": 128}
+    model = DotThenAdd(**formats, **common, **more, n_fma=min(k, most))  # type: ignore[arg-type]
+    section = "III-H and III-I (GFDRDA)" if fp8 else "III-F and III-G (FDRDA)"
+    note = "a negative sum that rounds to zero is -0, an exact zero sum +0"
+    if a == "xf32":
+        note += "; the low 13 bits of an operand are ignored, so that such a NaN reads as infinity"
+    return model, f"{MMASIM}, {section}; {PACKAGE}", note
+
+
+def units() -> Iterator[Row]:
+    """Every row that is no claim."""
+    older = (("cdna1", _CDNA1, _cdna1), ("cdna2", {**_CDNA1, **_CDNA2}, _cdna2))
+    for architecture, table, model_of in older:
+        for types, shapes in table.items():
+            for shape in shapes:
+                d = "f64" if types == "f64" else "f32"
+                yield _row(architecture, f"v_mfma_{d}_{shape}{types}", *model_of(types, _k(shape)))
+    for types, shapes in _CDNA3.items():
+        for shape in shapes:
+            d = "f64" if types == "f64" else "f32"
+            yield _row("cdna3", f"v_mfma_{d}_{shape}_{types}", *_cdna3(types, _k(shape)))
+
+
+def _first(shapes: Sequence[str], types: str) -> str:
+    return f"cdna3/v_mfma_f32_{shapes[0]}_{types}"
+
+
+def claims(accepted: Mapping[str, Row]) -> Iterator[Row]:
+    """Where the paper and the package read CDNA3 differently."""
+    for types, shapes in _CDNA3.items():
+        if types in ("f32", "f64"):
+            continue
+        yield claim(
+            accepted[_first(shapes, types)], "paper", f"{MMASIM}, III-F, as first published", "disputed",
+            "31 fraction bits at the second alignment, and no rounding down after normalisation",
+            dot_fraction_bits=31, normalised_fraction_bits=None,
+        )  # fmt: skip

@@ -1,0 +1,52 @@
+"""A catalogue row, and the sources that rows cite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tcsmt.models import Model
+
+__all__ = ["FASI", "KHATTAK", "MMASIM", "PACKAGE", "VALPEY", "Row", "claim"]
+
+FASI = "Fasi et al. 2020"
+VALPEY = "Valpey et al. 2025"
+KHATTAK = "Khattak and Mikaitis 2025"
+MMASIM = "MMA-Sim (Xie et al. 2025)"
+PACKAGE = "mmasim 2.1.1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One catalogue row.
+
+    architecture, instruction: as in ``--arch`` and ``--instruction``; a claim's instruction ends
+        in ``@`` and its source. N in a shape stands for every N (and M) that PTX allows.
+    source, date: where the parameters come from (year).
+    evidence: ``measured`` (hardware outputs that we hold replay without a mismatch), ``published``
+        or ``conjectured``.
+    measured: the data sets that decide, named as in the manifest.
+    status: ``accepted``, ``refuted`` (by data or proof) or ``disputed``.
+    """
+
+    architecture: str
+    instruction: str
+    model: Model
+    source: str
+    date: int
+    evidence: str
+    measured: tuple[str, ...] = ()
+    status: str = "accepted"
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """``architecture/instruction``."""
+        return f"{self.architecture}/{self.instruction}"
+
+
+def claim(row: Row, tag: str, source: str, status: str, note: str, **changes: object) -> Row:
+    """Another reading of a row's unit: the row with changed parameters, ``refuted`` or ``disputed``."""
+    return replace(
+        row, instruction=f"{row.instruction}@{tag}", source=source, status=status, note=note,
+        evidence="published", model=replace(row.model, **changes), measured=(),  # type: ignore[arg-type]
+    )  # fmt: skip

@@ -1,0 +1,13 @@
+"""Models of matrix units: frozen parameters, and the datapath that they choose.
+
+A model computes one element of ``D = A·B + C``: from ``k`` words of a row of A, ``k`` words of a
+column of B, one word of C and, where the unit has them, block scales to one word of D. A variant is
+``dataclasses.replace(model, ...)``.
+"""
+
+from tcsmt.models.base import Model, Stage, Trace
+from tcsmt.models.dot_then_add import DotThenAdd
+from tcsmt.models.fused import FusedDotAdd
+from tcsmt.models.ieee_dot_add import IeeeDotAdd
+
+__all__ = ["DotThenAdd", "FusedDotAdd", "IeeeDotAdd", "Model", "Stage", "Trace"]
