@@ -216,6 +216,22 @@ def test_special_values() -> None:
         assert isinstance(panel, Listing)
         assert rule in notes(panel) + "".join(n.text for n in panel.notes)
 
+    last = picture(row_named("cdna3/v_mfma_f32_32x32x8_f16").model, a0="1", b0="1", c="inf").panels[-1]
+    assert isinstance(last, Listing)
+    assert "c: no finite number" in notes(last)
+
+
+def test_rounding_down() -> None:
+    """MMA-Sim's example: 2048·2048 - 2048·2048 - 10^-6 is -0.25 on CDNA3."""
+    cdna3 = row_named("cdna3/v_mfma_f32_32x32x8_f16").model
+    shown = picture(cdna3, a0="2048.0", b0="2048.0", a1="-2048.0", b1="2048.0", c="0xb58637bd")
+    last = shown.panels[-1]
+    assert isinstance(last, Grid)
+    c = row(last, "c")
+    assert c.value(Fate.CHANGED) == Fraction(-1, 4) and not c.value(Fate.KEPT)
+    assert "alignment rounds c" in notes(last)
+    assert results(shown)["value"] == "-2^-2 = -0.25"
+
 
 def test_chain_and_last_c() -> None:
     shown = picture(

@@ -98,9 +98,12 @@ class _Drawing:
         origins = [self._origin(a) for s in summed if isinstance(s.value, Fixed) for a in s.value.addends]
         numbers = [x for x in origins if isinstance(x, Number)]
         special = [x for x in numbers if self.known[x.infinite] or self.known[x.nan]]
-        title = summed[-1].name.removesuffix("sum").rstrip(": ")
+        title = block[-1].name.rpartition(": ")[0]
         if special:
             yield Listing(title, tuple(self._special(special, result)))
+            return
+        if result is not None and self._decided(result):
+            yield Listing(title, (Note(self._special_inputs()), self._listed(result)))
             return
         merged: list[list[Stage]] = []  # a sum and what is made of it before it is rounded
         for stage in summed:
@@ -118,6 +121,17 @@ class _Drawing:
             word = self.known[stage.term]
             text = f"{stage.value.hex(word)} ({_text(stage.value, word)})"
         return Note(text, stage.name, (stage.name,))
+
+    def _decided(self, result: Stage) -> bool:
+        """Whether inputs that are no finite numbers decide a result."""
+        fmt = result.value
+        assert isinstance(fmt, Format)
+        return _special(fmt, self.known[result.term]) and bool(self._special_inputs())
+
+    def _special_inputs(self) -> str:
+        formats = self.model.input_formats
+        names = ", ".join(name for name, fmt in formats.items() if _special(fmt, self.values[name]))
+        return names and f"{names}: no finite number; the rules for NaN and infinity decide"
 
     def _special(self, terms: Sequence[Number], result: Stage | None) -> Iterator[Note]:
         for x in terms:
@@ -324,9 +338,7 @@ class _Drawing:
         yield Note(_text(fmt, word), "value")
         exact = exact_sum(self.model, self.values)
         if exact is None:
-            formats = self.model.input_formats
-            names = ", ".join(name for name, f in formats.items() if _special(f, self.values[name]))
-            yield Note(f"{names}: no finite number; the rules for NaN and infinity decide", "special")
+            yield Note(self._special_inputs(), "special")
             return
         yield Note(_with_decimal(exact), "exact sum")
         if _special(fmt, word):

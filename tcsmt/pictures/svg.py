@@ -231,10 +231,14 @@ class _Drawing:
         self.y += 34
         x: float = _MARGIN
         for fate in Fate:
-            if fate in self.fates:
-                self._text(x, "1", f"bit {fate.name.lower()}")
-                self._text(x + 10, fate.value, "faint small")
-                x += 26 + len(fate.value) * 6.1
+            if fate not in self.fates:
+                continue
+            width = 26 + len(fate.value) * 6.1
+            if x + width > self.right:
+                x, self.y = _MARGIN, self.y + _LINE
+            self._text(x, "1", f"bit {fate.name.lower()}")
+            self._text(x + 10, fate.value, "faint small")
+            x += width
 
     # --- strokes ---------------------------------------------------------------------------------
 
