@@ -21,6 +21,7 @@ __all__ = [
     "Rounded",
     "accumulate",
     "align",
+    "condense",
     "decode",
     "encode",
     "exact_total",
@@ -361,6 +362,24 @@ def normalise_sum(x: Fixed) -> Rounded:
     sign = x.word[x.word.width - 1]
     magnitude = sign.ite(-x.word, x.word)
     return Rounded(sign, magnitude, x.exponent.plus(-x.fraction_bits))
+
+
+def condense(x: Rounded, bits: int) -> Rounded:
+    """A narrower magnitude that rounds alike: at least its first ``bits`` bits, and an OR of the others.
+
+    The leading bit is brought near the top by halves, and what lies far below it becomes sticky.
+    """
+    word, lsb = x.magnitude, x.lsb
+    step = 1 << (_bits(word.width - 1) - 1)
+    while step > bits and word.width > step + bits + 1:
+        width = word.width
+        clear = word[width - 1 : width - step].eq(0)
+        word, lsb = clear.ite(word << step, word), lsb.or_where(clear, lsb.plus(-step))
+        dropped = width - step - bits
+        sticky = word[dropped - 1 : 0].ne(0)
+        word, lsb = word[width - 1 : dropped].concat(sticky), lsb.plus(dropped - 1)
+        step >>= 1
+    return Rounded(x.sign, word, lsb)
 
 
 def round_to(

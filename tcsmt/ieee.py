@@ -13,10 +13,10 @@ from fractions import Fraction
 from functools import partial
 
 from tcsmt import datapath as dp
-from tcsmt.datapath import Exponent, Fixed, Number
+from tcsmt.datapath import Exponent, Fixed, Number, Rounded
 from tcsmt.formats import FORMATS, Format
 from tcsmt.rounding import ROUNDINGS, Rounding
-from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, const
+from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, const, total
 
 __all__ = [
     "add",
@@ -57,7 +57,7 @@ def add(
     bits = max(fmt.fraction_bits, *(t.fraction_bits for t in terms)) + 4
     top = dp.largest([t.exponent for t in terms])
     aligned = [dp.align(t, top, bits, _TRUNCATE, sticky=True) for t in terms]
-    return _finish(dp.accumulate(aligned, bits + 6), terms, fmt, rounding, nan_word, flush)
+    return _finish(dp.normalise_sum(dp.accumulate(aligned, bits + 6)), terms, fmt, rounding, nan_word, flush)
 
 
 def fma(x: Number, y: Number, z: Number, fmt: Format, rounding: Rounding) -> Term:
@@ -87,7 +87,7 @@ def convert(x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None 
     """The word of x rounded to ``fmt``; x may be an exact product. Zeros keep their sign."""
     word = x.significand.zext(x.significand.width + 1)
     fixed = Fixed(x.sign.ite(-word, word), x.exponent, x.fraction_bits)
-    return _finish(fixed, [x], fmt, rounding, nan_word)
+    return _finish(dp.normalise_sum(fixed), [x], fmt, rounding, nan_word)
 
 
 def multiply(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
@@ -138,13 +138,17 @@ def exact_sum(
     lowest = min(t.exponent.low - t.fraction_bits for t in terms)
     highest = max(t.exponent.high + t.integer_bits for t in terms)
     width = highest - lowest + 1 + len(terms).bit_length()
-    addends = []
+    words = []
     for t in terms:
         place = t.exponent.plus(-t.fraction_bits).within(lowest, highest)
         word = t.significand.zext(width) << place.zext(width)
-        addends.append(Fixed(t.sign.ite(-word, word), Exponent.constant(lowest), 0))
-    whole = dp.accumulate(addends, width)
-    return _finish(whole, terms, fmt, rounding, None, negative_zero=negative_zero)
+        words.append(t.sign.ite(~word, word))
+    # two's complement: one for every complemented word, counted first
+    count = len(terms).bit_length()
+    negative = total(*(t.sign.zext(count) for t in terms))
+    whole = Fixed(total(*words, negative.zext(width)), Exponent.constant(lowest), 0)
+    rounded = dp.condense(dp.normalise_sum(whole), fmt.fraction_bits + 3)
+    return _finish(rounded, terms, fmt, rounding, None, negative_zero=negative_zero)
 
 
 def _leading(x: Number) -> Number:
@@ -153,7 +157,7 @@ def _leading(x: Number) -> Number:
 
 
 def _finish(
-    fixed: Fixed,
+    rounded: Rounded,
     terms: Sequence[Number],
     fmt: Format,
     rounding: Rounding,
@@ -162,7 +166,6 @@ def _finish(
     *,
     negative_zero: bool = True,
 ) -> Term:
-    rounded = dp.normalise_sum(fixed)
     magnitude = dp.round_to(fmt, rounded, rounding, flush=flush)
     negative = all_of(t.sign for t in terms)
     positive = all_of(~t.sign for t in terms)

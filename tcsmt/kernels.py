@@ -15,10 +15,11 @@ import numpy as np
 from tcsmt.datapath import decode
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import Format, Specials
+from tcsmt.interpret.limbs import fitted
 from tcsmt.interpret.llvm import Emitter, container, native, schedule
 from tcsmt.jit import functions
 from tcsmt.models import Model
-from tcsmt.terms import FALSE, Term, any_of, expand, operands_first, substitute, umax
+from tcsmt.terms import FALSE, Term, any_of, operands_first, substitute, umax
 from tcsmt.words import unsigned
 
 __all__ = ["Kernel", "compiled", "in_threads", "kernel", "threads_in_use"]
@@ -77,7 +78,7 @@ class Kernel:
     def __init__(self, model: Model) -> None:
         self.operands = operands(model)
         self.output = unsigned(model.d_format)
-        (root,) = expand([model.trace.output], native)
+        (root,) = fitted([model.trace.output], native)
         nodes = operands_first([root])
         self.floats = any(str(node.data).startswith("fma.") for node in nodes if node.op == "macro")
         self.width = ROWS if all(node.width <= 64 for node in nodes) else 1

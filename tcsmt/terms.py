@@ -28,6 +28,7 @@ __all__ = [
     "const",
     "expand",
     "operands_first",
+    "rebuild",
     "substitute",
     "total",
     "umax",

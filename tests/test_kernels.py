@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tcsmt.catalogue import row_named
-from tcsmt.datapath import decode
+from tcsmt.datapath import decode, leading_zeros
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import FORMATS, Format
 from tcsmt.ieee import fma_words
@@ -28,7 +28,7 @@ pytest.importorskip("llvmlite", reason="the extra `fast` is not installed")
 from tcsmt import jit, kernels
 from tcsmt.kernels import Kernel
 
-WIDTHS = (1, 2, 5, 8, 31, 32, 33, 63, 64, 65, 100)
+WIDTHS = (1, 2, 5, 8, 31, 32, 33, 63, 64, 65, 100, 127)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +52,11 @@ class AnyTerm(Model):
 def narrowed(word: Term, width: int) -> Term:
     """A word of any width made of 64 bits, with bits of them everywhere."""
     return word[width - 1 : 0] if width <= 64 else word.concat(~word)[127 : 128 - width]
+
+
+def leading(word: Term, part: int) -> Term:
+    """A word brought to its leading bit (0), or the zeros before it (1)."""
+    return leading_zeros(word)[part]
 
 
 OPERATIONS: dict[str, Callable[[Term, Term], Term]] = {
@@ -78,6 +83,11 @@ OPERATIONS: dict[str, Callable[[Term, Term], Term]] = {
     "zext": lambda x, y: x.zext(x.width + 7) + y.zext(y.width + 7),
     "concat": lambda x, y: x.concat(y[0])[x.width : 1] ^ y,
     "extract": lambda x, y: x[x.width - 1 : x.width // 2].zext(x.width) ^ y,
+    "shl by a constant": lambda x, y: x << (x.width // 2 + 1),
+    "lshr by a constant": lambda x, y: x >> (x.width // 2 + 1),
+    "shl of a short word": lambda x, y: x[x.width // 3 : 0].zext(x.width) << y,
+    "leading zeros": lambda x, y: leading(x >> y, 1) if x.width > 1 else x,
+    "normalised": lambda x, y: leading(x >> y, 0) if x.width > 1 else x,
     "reductions": lambda x, y: any_of([x[0], y[0], x.eq(y)]).ite(x, const(5, x.width)),
 }
 
@@ -171,20 +181,35 @@ def test_any_number_of_lanes() -> None:
 
 
 def test_wide_words() -> None:
-    """An exact sum needs hundreds of bits."""
+    """An exact sum needs hundreds of bits, and takes several words for them."""
     model = IeeeDotAdd(
-        a_format="bf16",
-        b_format="bf16",
-        c_format="f32",
-        d_format="f32",
-        k=2,
-        method="exact",
+        a_format="bf16", b_format="bf16", c_format="f32", d_format="f32", k=2, method="exact",
         sum_format="f32",
-    )
+    )  # fmt: skip
+    made = Kernel(model)
+    assert made.width == kernels.ROWS
+    words = random_words(model, 300, 5)
+    got = made.rows(words)
+    for row in range(len(got)):
+        values = dict(
+            zip(model.input_names, [*map(int, words[0][row]), *map(int, words[1][row])], strict=False)
+        )
+        (expected,) = evaluate([model.trace.output], values | {"c": int(words[2][row])})
+        assert got[row] == expected
+
+
+def test_words_that_cannot_be_split() -> None:
+    """A product of 100 bits: one row at a time, in LLVM's wide integers."""
+    model = AnyTerm(
+        a_format="f64", b_format="f64", c_format="f64", d_format="f64", k=1, name="wide product",
+        make=lambda x, y: (narrowed(x, 100) * narrowed(y, 100))[99:40],
+    )  # fmt: skip
     made = Kernel(model)
     assert made.width == 1
-    words = random_words(model, 300, 5)
-    assert np.array_equal(made.rows(words), run_words(model, *words))
+    a, b = np.random.default_rng(1).integers(0, 1 << 64, (2, 20), dtype=np.uint64)
+    got = made.rows([a[:, None], b[:, None], np.zeros(20, dtype=np.uint64)])
+    for x, y, d in zip(a, b, got, strict=True):
+        assert evaluate([model.trace.output], {"a0": int(x), "b0": int(y), "c": 0}) == [d]
 
 
 def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +252,7 @@ sys.modules["llvmlite"] = None
 import numpy as np
 from tcsmt import kernels, simulator
 from tcsmt.catalogue import row_named
-from tcsmt.datapath import decode
+from tcsmt.datapath import decode, leading_zeros
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import FORMATS, Format
 model = row_named("volta").model

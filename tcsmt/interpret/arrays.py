@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.terms import Term, expand, operands_first
+from tcsmt.interpret.limbs import fitted
+from tcsmt.terms import Term, operands_first
 
 __all__ = ["Program", "storage"]
 
@@ -31,7 +32,7 @@ class Program:
     """A term graph made ready to run on arrays, block by block."""
 
     def __init__(self, roots: Sequence[Term]) -> None:
-        roots = expand(roots, _MACROS.__contains__)
+        roots = fitted(roots, _MACROS.__contains__)
         nodes = operands_first(roots)
         slot = {node: number for number, node in enumerate(nodes)}
         last_use = {arg: number for number, node in enumerate(nodes) for arg in node.args}
