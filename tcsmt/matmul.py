@@ -82,6 +82,8 @@ def gemm(
     model: Model | str,
     alpha: float = 1.0,
     beta: float = 1.0,
+    scale_a: Any = None,
+    scale_b: Any = None,
     reduction: Reduction = SEQUENTIAL,
     progress: Callable[[int, int], None] | None = None,
 ) -> Array:
@@ -92,6 +94,8 @@ def gemm(
     alpha, beta: with both 1, C is the first instruction's c. Otherwise the accumulators begin with
     +0, and a kernel's epilogue follows, in FP32 (FP64 for FP64 output): fma(sum, alpha, beta·C),
     beta·C rounded on its own (left out where beta is 0), then a rounding to the output format.
+    scale_a, scale_b: for units with block scales, (M, K / block) and (K / block, N), where block is
+    k / model.scales.
     reduction: see :class:`Reduction`.
     progress(done, all): called now and then, with numbers of dot-adds.
     Raises :class:`tcsmt.errors.TcsmtError` before any work for shapes, dtypes and values that do
@@ -115,6 +119,7 @@ def gemm(
             f"K = {length}: the unit takes c in {model.c_format.name} and gives {model.d_format.name}, "
             f"so that its instructions cannot be chained; K is at most {model.k}"
         )
+    scales = _scales(model, scale_a, scale_b, (m, length, n), parts)
     _check_memory(m, n, model)
     c_words = None if c is None or beta == 0 else to_words(model.c_format, c, "C")
     if c is not None and np.shape(c) != (m, n):
@@ -126,7 +131,8 @@ def gemm(
     instructions = sum(-(-len(range(*part.indices(length))) // model.k) for part in parts)
     seen = _Progress(instructions * m * n, progress)
     sums = [
-        from_words(model.d_format, _chain(model, left[:, part], right[part], start, seen)) for part in parts
+        from_words(model.d_format, _chain(model, _Factors(left[:, part], right[part], *scale), start, seen))
+        for part, scale in zip(parts, scales, strict=True)
     ]
     if plain and len(parts) > 1 and c_words is not None:
         sums.insert(0, from_words(model.c_format, c_words).astype(sums[0].dtype))
@@ -158,57 +164,128 @@ class _Progress:
                 self.report(self.done, self.total)
 
 
-def _chain(model: Model, a: Array, b: Array, c: Array, seen: _Progress) -> Array:
+@dataclass(frozen=True)
+class _Factors:
+    """Words of A (M, K), B (K, N) and of their scales (M, S), (S, N), padded to whole instructions."""
+
+    a: Array
+    b: Array
+    scale_a: Array | None = None
+    scale_b: Array | None = None
+
+    def padded(self, model: Model) -> _Factors:
+        """With zeros up to a multiple of the instruction's K, and A's rows contiguous."""
+        steps = -(-self.a.shape[1] // model.k)
+
+        def fill(array: Array | None, axis: int, each: int) -> Array:
+            assert array is not None
+            width = [(0, 0), (0, 0)]
+            width[axis] = (0, steps * each - array.shape[axis])
+            return np.ascontiguousarray(np.pad(array, width))
+
+        a, b = fill(self.a, 1, model.k), fill(self.b, 0, model.k)
+        if not model.scales:
+            return _Factors(a, b)
+        return _Factors(a, b, fill(self.scale_a, 1, model.scales), fill(self.scale_b, 0, model.scales))
+
+
+def _scales(
+    model: Model, scale_a: Any, scale_b: Any, shape: tuple[int, int, int], parts: Sequence[slice]
+) -> list[tuple[Array, Array] | tuple[()]]:
+    """The scales of each part of K."""
+    m, length, n = shape
+    fmt = model.scale_format
+    for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
+        if fmt is None and scale is not None:
+            raise TcsmtError(f"{name} is given: the unit has no block scales")
+        if fmt is not None and scale is None:
+            raise TcsmtError(f"{name} is missing: the unit takes one {fmt.name} scale for each block")
+    if fmt is None:
+        return [()] * len(parts)
+    block = model.k // model.scales
+    count = -(-length // block)
+    left, right = to_words(fmt, scale_a, "scale_a"), to_words(fmt, scale_b, "scale_b")
+    for name, words, wanted in (("scale_a", left, (m, count)), ("scale_b", right, (count, n))):
+        if words.shape != wanted:
+            raise TcsmtError(f"{name} has shape {words.shape}: with blocks of {block} along K it is {wanted}")
+    found: list[tuple[Array, Array] | tuple[()]] = []
+    for part in parts:
+        first, last, step = part.indices(length)
+        if step != 1 or first % block or (last % block and last != length):
+            raise TcsmtError(f"K from {first} to {last}: a part must be made of whole blocks of {block}")
+        place = slice(first // block, -(-last // block))
+        found.append((left[:, place], right[place]))
+    return found
+
+
+def _chain(model: Model, factors: _Factors, c: Array, seen: _Progress) -> Array:
     """Words in, words out: one chain of instructions along K for every element."""
-    padding = -a.shape[1] % model.k
-    a = np.ascontiguousarray(np.pad(a, ((0, 0), (0, padding))))
-    b = np.pad(b, ((0, padding), (0, 0)))
-    dot_adds = c.size * (a.shape[1] // model.k)
+    factors = factors.padded(model)
+    dot_adds = c.size * (factors.a.shape[1] // model.k)
     result = np.empty(c.shape, dtype=unsigned(model.d_format))
     if jit.available() and model.c_format == model.d_format and (
         dot_adds >= WORTH_COMPILING or compiled(model)
     ):  # fmt: skip
         made = kernel(model)
         columns = range(0, c.shape[1], made.width)
-        in_threads(lambda column: _panel(made, model.k, a, b, c, result, column, seen), columns)
+        in_threads(lambda column: _panel(made, model, factors, c, result, column, seen), columns)
         return result
     rows = max(1, WORTH_COMPILING // c.shape[1])
     for first in range(0, c.shape[0], rows):
-        result[first : first + rows] = _rows(model, a[first : first + rows], b, c[first : first + rows])
-        seen.add(dot_adds * min(rows, c.shape[0] - first) // c.shape[0])
+        part = slice(first, first + rows)
+        result[part] = _rows(model, factors, part, c[part])
+        seen.add(dot_adds * len(c[part]) // c.shape[0])
     return result
 
 
 def _panel(
-    made: Kernel, k: int, a: Array, b: Array, c: Array, d: Array, column: int, seen: _Progress
+    made: Kernel, model: Model, factors: _Factors, c: Array, d: Array, column: int, seen: _Progress
 ) -> None:
     """All rows of as many columns as a vector holds."""
-    (m, length), width = a.shape, made.width
+    m, width = c.shape[0], made.width
     count = min(width, c.shape[1] - column)
     columns = slice(column, column + count)
-    factors = np.zeros((length, width), dtype=b.dtype)
-    factors[:, :count] = b[:, columns]
-    addends = np.zeros((m, width), dtype=c.dtype)
-    addends[:, :count] = c[:, columns]
-    sums = np.empty((m, width), dtype=d.dtype)
-    steps = length // k
+
+    def panel(array: Array) -> Array:
+        filled = np.zeros((len(array), width), dtype=array.dtype)
+        filled[:, :count] = array[:, columns]
+        return filled
+
+    addends, sums = panel(c), np.empty((m, width), dtype=d.dtype)
+    right = panel(factors.b)
+    right_scales = None if factors.scale_b is None else panel(factors.scale_b)
+    steps = len(right) // model.k
     portion = max(1, _PORTION // (steps * width))
     for first in range(0, m, portion):
         rows = min(portion, m - first)
-        inputs = [(a[first:], 1, length), (factors, width, 0), (addends[first:], 0, width)]
+        inputs = [
+            (factors.a[first:], 1, factors.a.shape[1]),
+            (right, width, 0),
+            (addends[first:], 0, width),
+        ]
+        if factors.scale_a is not None and right_scales is not None:
+            inputs.append((factors.scale_a[first:], 1, factors.scale_a.shape[1]))
+            inputs.append((right_scales, width, 0))
         made.outer(rows, steps, sums[first:], width, inputs)
         seen.add(rows * count * steps)
     d[:, columns] = sums[:, :count]
 
 
-def _rows(model: Model, a: Array, b: Array, c: Array) -> Array:
+def _rows(model: Model, factors: _Factors, part: slice, c: Array) -> Array:
     """Without a compiler: every pair of a row and a column, one instruction after the other."""
     m, n = c.shape
     words = c.reshape(-1)
-    for first in range(0, a.shape[1], model.k):
-        left = np.repeat(a[:, first : first + model.k], n, axis=0)
-        right = np.tile(b[first : first + model.k].T, (m, 1))
-        words = run_words(model, left, right, words)
+
+    def pairs(left: Array | None, right: Array | None, step: int, each: int) -> list[Array]:
+        if left is None or right is None:
+            return []
+        place = slice(step * each, (step + 1) * each)
+        return [np.repeat(left[part, place], n, axis=0), np.tile(right[place].T, (m, 1))]
+
+    for step in range(factors.a.shape[1] // model.k):
+        a, b = pairs(factors.a, factors.b, step, model.k)
+        scales = pairs(factors.scale_a, factors.scale_b, step, model.scales)
+        words = run_words(model, a, b, words, *scales)
     return words.reshape(m, n)
 
 

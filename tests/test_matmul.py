@@ -79,6 +79,50 @@ def test_chains(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -
     assert np.array_equal(tcsmt.gemm(a, b, c, model=name).view(expected.dtype), expected)
 
 
+@pytest.mark.parametrize("compile_all", [True, False])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0",
+        "b200/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+    ],
+)
+def test_block_scales(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if compile_all and not jit.available():
+        pytest.skip("the extra `fast` is not installed")
+    monkeypatch.setattr(matmul, "WORTH_COMPILING", 0 if compile_all else 1 << 60)
+    monkeypatch.setattr(matmul, "compiled", lambda model: compile_all)
+    model = row_named(name).model
+    fmt, block = model.scale_format, model.k // model.scales
+    assert fmt is not None
+    m, length, n = 3, 2 * model.k + block, 18
+    a, b, c = matrices(model, m, length, n)
+    scale_a, scale_b = uniform(fmt, (m, length // block), 7), uniform(fmt, (length // block, n), 8)
+    got = tcsmt.gemm(a, b, c, model=name, scale_a=scale_a, scale_b=scale_b)
+    padding = -length % model.k
+    a, b = np.pad(a, ((0, 0), (0, padding))), np.pad(b, ((0, padding), (0, 0)))
+    missing = -(length // block) % model.scales
+    scale_a, scale_b = np.pad(scale_a, ((0, 0), (0, missing))), np.pad(scale_b, ((0, missing), (0, 0)))
+    for i in range(m):
+        for j in range(n):
+            word = c[i : i + 1, j]
+            for step in range(a.shape[1] // model.k):
+                k, s = (slice(step * each, (step + 1) * each) for each in (model.k, model.scales))
+                factors = (a[i : i + 1, k], b[k, j][None])
+                word = run_words(model, *factors, word, scale_a[i : i + 1, s], scale_b[s, j][None])
+            assert got[i, j].view(word.dtype) == word[0]
+    halves = tcsmt.split_k(2)
+    with pytest.raises(TcsmtError, match="a part must be made of whole blocks"):
+        tcsmt.gemm(a[:, :-block], b[:-block], model=name, scale_a=scale_a[:, :-1], scale_b=scale_b[:-1],
+                   reduction=tcsmt.promoted(block + 1))  # fmt: skip
+    with pytest.raises(TcsmtError, match="scale_b is missing: the unit takes one"):
+        tcsmt.gemm(a, b, model=name, scale_a=scale_a, reduction=halves)
+    with pytest.raises(TcsmtError, match="scale_a has shape"):
+        tcsmt.gemm(a, b, model=name, scale_a=scale_b, scale_b=scale_b)
+    with pytest.raises(TcsmtError, match="scale_a is given: the unit has no block scales"):
+        tcsmt.gemm(np.ones((2, 2)), np.ones((2, 2)), model="hopper", scale_a=scale_a)
+
+
 @pytest.mark.parametrize("name", ["volta", "ampere", "hopper", "hopper/mma.m16n8k16.f16.f16.f16.f16"])
 def test_padding_with_zeros_changes_nothing(name: str) -> None:
     """Proved: a lane of zeros never has the largest exponent alone; aligned, it is zero."""

@@ -38,6 +38,8 @@ def reduction_named(text: str) -> Reduction:
 @click.option("--a", "a_path", type=click.Path(path_type=Path), required=True, help="A, (M, K), .npy.")
 @click.option("--b", "b_path", type=click.Path(path_type=Path), required=True, help="B, (K, N), .npy.")
 @click.option("--c", "c_path", type=click.Path(path_type=Path), help="C, (M, N), .npy.")
+@click.option("--scale-a", "sa_path", type=click.Path(path_type=Path), help="A's scales, (M, K / block).")
+@click.option("--scale-b", "sb_path", type=click.Path(path_type=Path), help="B's scales, (K / block, N).")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="D, (M, N), .npy.")
 @click.option("--alpha", type=float, default=1.0, show_default=True)
 @click.option("--beta", type=float, default=1.0, show_default=True)
@@ -52,6 +54,8 @@ def gemm(
     a_path: Path,
     b_path: Path,
     c_path: Path | None,
+    sa_path: Path | None,
+    sb_path: Path | None,
     output: Path,
     alpha: float,
     beta: float,
@@ -67,10 +71,10 @@ def gemm(
     row = row_given(model)
     reduction = reduction_named(reduction_text)
     a, b = _array(a_path), _array(b_path)
-    c = None if c_path is None else _array(c_path)
+    c, scale_a, scale_b = (None if path is None else _array(path) for path in (c_path, sa_path, sb_path))
     if output.suffix != ".npy":
         raise TcsmtError(f"--output {output}: allowed is a name that ends in .npy")
-    for array, name in ((a, "A"), (b, "B"), (c, "C")):
+    for array, name in ((a, "A"), (b, "B"), (c, "C"), (scale_b, "scale_b")):
         if array is not None and array.ndim != 2:
             raise TcsmtError(f"{name} has shape {array.shape}: allowed is a matrix")
     m, n = a.shape[0], b.shape[1]
@@ -78,7 +82,15 @@ def gemm(
         raise TcsmtError(f"C has shape {c.shape}: A·B is {(m, n)}")
     a = from_words(row.model.a_format, to_words(row.model.a_format, a, "A"))
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)
-    job = [row.name, repr(row.model), alpha, beta, repr(reduction), portion, *map(_identity, (a, b, c))]
+    job = [
+        row.name,
+        repr(row.model),
+        alpha,
+        beta,
+        repr(reduction),
+        portion,
+        *map(_identity, (a, b, c, scale_a, scale_b)),
+    ]
     partial = _Partial(output, json.dumps(job), (m, n), dtype_of(row.model.d_format))
     started = time.perf_counter()
     done = partial.columns
@@ -94,7 +106,9 @@ def gemm(
             last,
             multiply(
                 a, b[:, first:last], None if c is None else c[:, first:last], model=row.model,
-                alpha=alpha, beta=beta, reduction=reduction, progress=progress,
+                alpha=alpha, beta=beta, scale_a=scale_a,
+                scale_b=None if scale_b is None else scale_b[:, first:last],
+                reduction=reduction, progress=progress,
             ),
         )  # fmt: skip
     seconds = time.perf_counter() - started
