@@ -41,6 +41,7 @@ class IeeeDotAdd(Model):
     """
 
     kind: ClassVar[str] = "ieee-dot-add"
+    title: ClassVar[str] = "IEEE 754 operations"
     method: str = choice("sequential", "fma", "pairwise", "exact")
     n_fma: int | None = None
     order: tuple[int, ...] | None = None
