@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import against_mmasim
+from oracles import against_mmasim, deciding_inputs
 
 from tcsmt.catalogue import row_named, rows
 from tcsmt.simulator import run_words
@@ -59,3 +60,12 @@ def test_against_mmasim(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mmasim", reason="mmasim is not installed: pip install 'tcsmt[oracle]'")
     monkeypatch.setattr(sys, "argv", ["against_mmasim.py", "--rows", "20000", "--variant-rows", "2000"])
     assert against_mmasim.main() == 0
+
+
+def test_mmasim_decides_for_our_parameters() -> None:
+    """On inputs that a solver found, mmasim gives our result and not that of a changed parameter."""
+    rows = json.loads((FROZEN.parent / "deciding.json").read_text())["rows"]
+    assert len(rows) > 60
+    for item in rows:
+        ours, changed, theirs = deciding_inputs.results(item)
+        assert ours == theirs != changed, item
