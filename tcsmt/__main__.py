@@ -1,6 +1,37 @@
-"""``python -m tcsmt``."""
+"""``tcsmt`` and ``python -m tcsmt``: from the first import on, a signal to stop is one line."""
 
-from tcsmt.cli import main
+from __future__ import annotations
+
+import signal
+import sys
+
+__all__ = ["main"]
+
+
+class Stopped(BaseException):
+    """SIGINT or SIGTERM came; what is open is closed on the way out, solvers are killed."""
+
+
+def main() -> None:
+    """Run the command line; stopped by a signal, exit with 128 and its number."""
+
+    def stop(number: int, frame: object) -> None:
+        raise Stopped(number)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and shells ask for
+            signal.signal(number, stop)
+    try:
+        from tcsmt.cli import main as command_line
+
+        command_line()
+    except Stopped as stopped:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+        print("tcsmt: interrupted; what was finished is on disk", file=sys.stderr)
+        sys.exit(128 + stopped.args[0])
+
 
 if __name__ == "__main__":
     main()

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from tcsmt.formats import Format, Specials
 from tcsmt.rounding import Rounding
-from tcsmt.terms import FALSE, TRUE, Term, all_of, any_of, const, total, umax
+from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, any_of, const, total, umax
 
 __all__ = [
     "Exponent",
@@ -103,11 +104,17 @@ class Number:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A two's complement fixed-point value: ``word * 2^(exponent - fraction_bits)``."""
+    """A two's complement fixed-point value: ``word * 2^(exponent - fraction_bits)``.
+
+    source: what this is the aligned value of; addends: those of which it is the sum (for
+    explanations: no arithmetic looks at them).
+    """
 
     word: Term
     exponent: Exponent
     fraction_bits: int
+    source: Number | Fixed | None = None
+    addends: tuple[Fixed, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -232,7 +239,23 @@ def normalise_number(x: Number) -> Number:
 
 
 def leading_zeros(word: Term) -> tuple[Term, Term]:
-    """``word`` shifted left until its top bit is set, and by how many bits (0 stays 0)."""
+    """``word`` shifted left until its top bit is set, and by how many bits (0 stays 0).
+
+    Macros: a machine counts leading zeros in one instruction.
+    """
+    shifted, zeros = _leading(word.width)
+    return shifted(word), zeros(word)
+
+
+@cache
+def _leading(width: int) -> tuple[Macro, Macro]:
+    return (
+        Macro(f"normalised.{width}", width, lambda word: _by_halves(word)[0]),
+        Macro(f"leading_zeros.{width}", _bits(width - 1), lambda word: _by_halves(word)[1]),
+    )
+
+
+def _by_halves(word: Term) -> tuple[Term, Term]:
     width = word.width
     steps = []
     step = 1 << (_bits(width - 1) - 1)
@@ -270,7 +293,7 @@ def align(x: Number, top: Exponent, fraction_bits: int, rounding: Rounding, *, s
         kept, half, rest = shift_right(significand, amount)
         word = kept[kept_width - 1 : 0].zext(kept_width + 2)
         word = word + rounding.away(x.sign, kept[0], half, rest).zext(word.width)
-    return Fixed(x.sign.ite(-word, word), top, fraction_bits)
+    return Fixed(x.sign.ite(-word, word), top, fraction_bits, source=x)
 
 
 def shift_right(word: Term, amount: Term) -> tuple[Term, Term, Term]:
@@ -290,13 +313,13 @@ def realign(x: Fixed, top: Exponent, fraction_bits: int, rounding: Rounding) -> 
     if rounding.name != "RTN":
         rounded = normalise_sum(x)
         whole = Number(rounded.sign, x.exponent, rounded.magnitude, x.fraction_bits, FALSE, FALSE, FALSE)
-        return align(whole, top, fraction_bits, rounding)
+        return replace(align(whole, top, fraction_bits, rounding), source=x)
     shift = top.minus(x.exponent)
     cut = max(0, x.fraction_bits - fraction_bits)
     word = x.word.concat(const(0, grow)) if grow else x.word
     width = max(word.width, _bits((1 << shift.width) - 1 + cut))
     moved = word.sext(width).ashr(shift.zext(width) + cut)
-    return Fixed(moved[word.width - cut - 1 : 0], top, fraction_bits)
+    return Fixed(moved[word.width - cut - 1 : 0], top, fraction_bits, source=x)
 
 
 def round_down_normalised(x: Fixed, fraction_bits: int, e_min: int) -> Fixed:
@@ -334,7 +357,7 @@ def accumulate(addends: Sequence[Fixed], width: int, register: int | None = None
     word = total(*words)
     if register is not None and register < width:
         word = word[register - 1 : 0].sext(width)
-    return Fixed(word, addends[0].exponent, addends[0].fraction_bits)
+    return Fixed(word, addends[0].exponent, addends[0].fraction_bits, addends=tuple(addends))
 
 
 def normalise_sum(x: Fixed) -> Rounded:

@@ -3,7 +3,8 @@
 Four layouts are read: a folder with ``manifest.json`` and .npz files (or one of them); directed
 cases in JSON; the text files of ``model_validation`` in the published repository
 north-numerical-computing/MATLAB-tensor-core; tcsmt's own JSON, ``{"model": "ARCH/INSTRUCTION",
-"rows": [{"a": [hex], "b": [hex], "c": hex, "d": hex}]}``, which ``tcsmt run`` writes too.
+"rows": [{"a": [hex], "b": [hex], "c": hex, "d": hex}]}`` (or a model file), which ``tcsmt run``
+writes too.
 
 A data set holds what the instruction was given: where the host rounded c to FP16 before the call,
 or did not use it, so does the reader. Errors name array elements from 0, lines of text from 1.
@@ -21,7 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tcsmt.catalogue import Row, architecture_named, row_named, rows_of
+from tcsmt.catalogue import Row, architecture_named, rows_of
+from tcsmt.custom import is_model_file, read_model, row_given
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import FORMATS, Format, format_named
 from tcsmt.models import Model
@@ -29,7 +31,7 @@ from tcsmt.rowsio import read_arrays, read_bytes, read_json, shaped
 from tcsmt.simulator import run_words
 from tcsmt.words import dtype_of, to_words, unsigned
 
-__all__ = ["DataSet", "Formats", "Mismatch", "Replay", "find_datasets", "replay", "row_of"]
+__all__ = ["DataSet", "Formats", "Mismatch", "Replay", "find_datasets", "objection", "replay", "row_of"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -135,6 +137,21 @@ class Replay:
     examples: tuple[Mismatch, ...]
 
 
+def objection(dataset: DataSet, model: Model) -> str:
+    """Why a model cannot be held against a data set; empty where it can."""
+    formats = Formats.of(model)
+    if formats != dataset.formats:
+        return f"is of {dataset.formats}: the model takes {formats}"
+    if not _fits(dataset.k, model):
+        return f"has {dataset.k} lanes: no multiple of the model's k = {model.k}"
+    if dataset.k > model.k and formats.c != formats.d:
+        return (
+            f"has {dataset.k} lanes, the model k = {model.k}: its {formats.d.name} result "
+            f"is no {formats.c.name} c, so that it cannot be chained"
+        )
+    return ""
+
+
 def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
     """Run the model on every row of a data set; ``keep`` mismatching rows are shown.
 
@@ -143,16 +160,9 @@ def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
     the result of each being the next one's c.
     Raises :class:`tcsmt.errors.TcsmtError` where formats or lanes do not fit.
     """
-    where, formats = f"data set {dataset.name}", Formats.of(model)
-    if formats != dataset.formats:
-        raise TcsmtError(f"{where} is of {dataset.formats}: the model takes {formats}")
-    if not _fits(dataset.k, model):
-        raise TcsmtError(f"{where} has {dataset.k} lanes: no multiple of the model's k = {model.k}")
-    if dataset.k > model.k and formats.c != formats.d:
-        raise TcsmtError(
-            f"{where} has {dataset.k} lanes, the model k = {model.k}: its {formats.d.name} result "
-            f"is no {formats.c.name} c, so that it cannot be chained"
-        )
+    reason = objection(dataset, model)
+    if reason:
+        raise TcsmtError(f"data set {dataset.name} {reason}")
     spare = ((0, 0), (0, -dataset.k % model.k))
     a, b, got = np.pad(dataset.a, spare), np.pad(dataset.b, spare), dataset.c
     for first in range(0, a.shape[1], model.k):
@@ -176,11 +186,13 @@ def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
 def row_of(dataset: DataSet) -> Row:
     """The catalogue row that should explain a data set.
 
-    An interface that is a row's instruction names it. Otherwise, of the architecture's accepted
-    rows with these formats: the one that lists the data set as measured; else one of the same
-    family (WMMA runs as mma), preferring the shape in the interface, then measured rows, then the
-    k nearest to the data set's. Raises :class:`tcsmt.errors.TcsmtError`.
+    An interface that is a model file or a row's instruction names it. Otherwise, of the
+    architecture's accepted rows with these formats: the one that lists the data set as measured;
+    else one of the same family (WMMA runs as mma), preferring the shape in the interface, then
+    measured rows, then the k nearest to the data set's. Raises :class:`tcsmt.errors.TcsmtError`.
     """
+    if is_model_file(dataset.interface):
+        return read_model(Path(dataset.interface))
     with _at(f"data set {dataset.name}"):
         architecture = architecture_named(dataset.architecture)
     for row in rows_of(architecture, claims=True):
@@ -374,11 +386,12 @@ def _json_file(path: Path) -> DataSet:
     else:
         key = "rows"
         with _at(path):
-            row = row_named(_text(str(path), data, "model"))
+            model = _text(str(path), data, "model")
+            row = row_given(model)
         facts = {
             "gpu": _text(str(path), data, "gpu", ""),
             "architecture": row.architecture,
-            "interface": row.instruction,
+            "interface": model if is_model_file(model) else row.instruction,
             "formats": Formats.of(row.model),
             "notes": _text(str(path), data, "notes", ""),
         }

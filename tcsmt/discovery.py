@@ -69,7 +69,8 @@ def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise TcsmtError(f"{found.path}: {_place(error, found.path)}{error!r}") from None
+        said = error if isinstance(error, TcsmtError) else repr(error)
+        raise TcsmtError(f"{found.path}: {_place(error, found.path)}{said}") from None
     if not callable(getattr(module, "investigate", None)):
         raise TcsmtError(f"{found.path}: a property module defines investigate(ask)")
     claims = getattr(module, "CLAIMS", ())

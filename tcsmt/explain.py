@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,7 +12,15 @@ from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Stage, Trace
 from tcsmt.terms import Term
 
-__all__ = ["Step", "first_difference", "steps"]
+__all__ = [
+    "Step",
+    "exponent_value",
+    "first_difference",
+    "fixed_value",
+    "known_words",
+    "number_value",
+    "steps",
+]
 
 
 @dataclass(frozen=True)
@@ -26,9 +34,33 @@ class Step:
 
 def steps(trace: Trace, values: Mapping[str, int]) -> list[Step]:
     """Every stage of the trace where the input variables have these words."""
-    wanted = list(dict.fromkeys(t for stage in trace.stages for t in _terms(stage)))
-    known = dict(zip(wanted, evaluate(wanted, values), strict=True))
+    known = known_words(trace, values)
     return [_step(stage, known) for stage in trace.stages]
+
+
+def known_words(trace: Trace, values: Mapping[str, int]) -> dict[Term, int]:
+    """The word of every term that a stage's value is made of."""
+    wanted = list(dict.fromkeys(t for s in trace.stages for t in (s.term, *_terms(s.value))))
+    return dict(zip(wanted, evaluate(wanted, values), strict=True))
+
+
+def exponent_value(x: Exponent, known: Mapping[Term, int]) -> int:
+    """The exponent."""
+    return known[x.term] + x.low
+
+
+def number_value(x: Number, known: Mapping[Term, int]) -> Fraction:
+    """The exact value of a finite number."""
+    magnitude = known[x.significand] * Fraction(2) ** (exponent_value(x.exponent, known) - x.fraction_bits)
+    return -magnitude if known[x.sign] else magnitude
+
+
+def fixed_value(x: Fixed, known: Mapping[Term, int]) -> Fraction:
+    """The exact value of a fixed-point word."""
+    word = known[x.word]
+    if word >> (x.word.width - 1):
+        word -= 1 << x.word.width
+    return word * Fraction(2) ** (exponent_value(x.exponent, known) - x.fraction_bits)
 
 
 def first_difference(left: list[Step], right: list[Step]) -> tuple[Step, Step] | None:
@@ -41,18 +73,18 @@ def first_difference(left: list[Step], right: list[Step]) -> tuple[Step, Step] |
     return None
 
 
-def _terms(stage: Stage) -> list[Term]:
-    match stage.value:
+def _terms(value: object) -> Iterator[Term]:
+    match value:
         case Number() as x:
-            return [x.sign, x.exponent.term, x.significand, x.zero, x.infinite, x.nan]
+            yield from (x.sign, x.exponent.term, x.significand, x.zero, x.infinite, x.nan)
         case Exponent() as e:
-            return [e.term]
+            yield e.term
         case Fixed() as x:
-            return [x.word, x.exponent.term]
+            yield from (x.word, x.exponent.term)
+            for part in (x.source, *x.addends):
+                yield from _terms(part)
         case Rounded() as r:
-            return [r.sign, r.magnitude, r.lsb.term]
-        case _:
-            return [stage.term]
+            yield from (r.sign, r.magnitude, r.lsb.term)
 
 
 def _step(stage: Stage, known: Mapping[Term, int]) -> Step:
@@ -60,18 +92,14 @@ def _step(stage: Stage, known: Mapping[Term, int]) -> Step:
         case Number() as x:
             return Step(stage.name, *_number(x, known))
         case Exponent() as e:
-            exponent = known[e.term] + e.low
+            exponent = exponent_value(e, known)
             return Step(stage.name, f"2^{exponent}", exponent)
         case Fixed() as x:
-            word = known[x.word]
-            if word >> (x.word.width - 1):
-                word -= 1 << x.word.width
-            top = known[x.exponent.term] + x.exponent.low
-            value = word * Fraction(2) ** (top - x.fraction_bits)
-            text = f"{signed_text(value)}  (unit 2^{top - x.fraction_bits})"
+            value = fixed_value(x, known)
+            text = f"{signed_text(value)}  (unit 2^{exponent_value(x.exponent, known) - x.fraction_bits})"
             return Step(stage.name, text, value)
         case Rounded() as r:
-            magnitude = known[r.magnitude] * Fraction(2) ** (known[r.lsb.term] + r.lsb.low)
+            magnitude = known[r.magnitude] * Fraction(2) ** exponent_value(r.lsb, known)
             value = -magnitude if known[r.sign] else magnitude
             return Step(stage.name, signed_text(value), value)
         case Format() as fmt:
@@ -85,7 +113,7 @@ def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, object]:
         return "nan", "nan"
     if known[x.infinite]:
         return f"{sign}inf", f"{sign}inf"
-    exponent = known[x.exponent.term] + x.exponent.low
+    exponent = exponent_value(x.exponent, known)
     if known[x.zero]:
         return f"{sign}0", 0
     significand = Fraction(known[x.significand], 1 << x.fraction_bits)

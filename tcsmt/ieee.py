@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from tcsmt import datapath as dp
 from tcsmt.datapath import Exponent, Fixed, Number
-from tcsmt.formats import Format, Specials
+from tcsmt.formats import FORMATS, Format, Specials
 from tcsmt.rounding import ROUNDINGS, Rounding
-from tcsmt.terms import FALSE, TRUE, Term, all_of, const
+from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, const
 
 __all__ = [
     "add",
@@ -64,6 +65,24 @@ def fma(x: Number, y: Number, z: Number, fmt: Format, rounding: Rounding) -> Ter
     return add(exact_product(x, y), z, fmt, rounding)
 
 
+def _fma_definition(fmt: Format, a: Term, b: Term, c: Term) -> Term:
+    return fma(dp.decode(fmt, a), dp.decode(fmt, b), dp.decode(fmt, c), fmt, _NEAREST)
+
+
+_FMA = {
+    name: Macro(f"fma.{name}", FORMATS[name].width, partial(_fma_definition, FORMATS[name]))
+    for name in ("f32", "f64")
+}
+
+
+def fma_words(fmt: Format, a: Term, b: Term, c: Term) -> Term:
+    """a·b + c on words of one format (f32 or f64), rounded once to nearest even; NaNs are ``nan_word``.
+
+    A macro: one instruction where the machine has it, :func:`fma` for solvers.
+    """
+    return _FMA[fmt.name](a, b, c)
+
+
 def convert(x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None) -> Term:
     """The word of x rounded to ``fmt``; x may be an exact product. Zeros keep their sign."""
     word = x.significand.zext(x.significand.width + 1)
@@ -74,12 +93,6 @@ def convert(x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None 
 def multiply(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
     """The word of x·y rounded once to ``fmt``."""
     return convert(exact_product(x, y), fmt, rounding)
-
-
-def fma_words(fmt: Format, a: Term, b: Term, c: Term) -> Term:
-    """The word of a·b + c of words of one format, to nearest even; NaN results are ``fmt.nan_word``."""
-    x, y, z = (dp.decode(fmt, word) for word in (a, b, c))
-    return fma(x, y, z, fmt, _NEAREST)
 
 
 def multiply_words(fmt: Format, a: Term, b: Term) -> Term:

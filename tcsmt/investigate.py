@@ -45,7 +45,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Finding:
-    """A question and its verdict; for a witness, which sides the catalogue's model agrees with."""
+    """A question and its verdict; for a witness, which sides the unit's model agrees with."""
 
     question: Question
     verdict: Verdict
@@ -210,7 +210,7 @@ class Report:
 
 
 def _supported(row: Row, question: Question, verdict: Distinguished) -> tuple[str, ...]:
-    """The sides that give what the catalogue's model gives on the witness (other lanes zero)."""
+    """The sides that give what the unit's model gives on the witness (other lanes zero)."""
     formats = row.model.input_formats
     same = all(n in formats and formats[n].width == f.width for n, f in question.formats.items())
     output = row.model.d_format

@@ -1,8 +1,9 @@
 """Hash-consed bit-vector terms: the one language in which every unit is written.
 
 A :class:`Term` is a node of a directed acyclic graph over fixed-width bit-vectors, with the
-operations of SMT-LIB's QF_BV and one macro, ``umax`` (largest of several unsigned words), which
-carries its own QF_BV definition in :mod:`tcsmt.interpret.smtlib`. A term of width 1 is a truth value.
+operations of SMT-LIB's QF_BV, ``umax`` (largest of several unsigned words, defined in
+:mod:`tcsmt.interpret.smtlib`) and named macros, such as a fused multiply-add, that carry their own
+bit-vector definition and are native where a machine has them. A term of width 1 is a truth value.
 
 Two terms with the same structure are the same object, so models that agree on a stage share that
 stage's node. Constructors simplify (constants, neutral elements, slices of slices) and keep the
@@ -13,16 +14,19 @@ a permuted sum is the same node in every run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from weakref import WeakValueDictionary
 
 __all__ = [
     "FALSE",
     "TRUE",
+    "Macro",
     "Term",
     "all_of",
     "any_of",
     "const",
+    "expand",
     "operands_first",
     "substitute",
     "total",
@@ -33,7 +37,7 @@ __all__ = [
 
 _OPS = (
     "const", "var", "not", "and", "or", "xor", "neg", "add", "sub", "mul", "shl", "lshr", "ashr",
-    "concat", "extract", "zext", "sext", "ite", "eq", "ult", "slt", "umax",
+    "concat", "extract", "zext", "sext", "ite", "eq", "ult", "slt", "umax", "macro",
 )  # fmt: skip
 _OP_INDEX = {op: index for index, op in enumerate(_OPS)}
 Data = int | str | tuple[int, int] | None
@@ -316,6 +320,49 @@ def umax(*terms: Term) -> Term:
     return distinct[0] if len(distinct) == 1 else _make("umax", distinct[0].width, distinct)
 
 
+#: Every macro by name.
+MACROS: dict[str, Macro] = {}
+
+
+@dataclass(frozen=True)
+class Macro:
+    """An operation with a name and a definition in terms of the others; calling it makes a node.
+
+    width: of its value. definition: from argument terms to the value's term.
+    """
+
+    name: str
+    width: int
+    definition: Callable[..., Term]
+
+    def __post_init__(self) -> None:
+        MACROS[self.name] = self
+
+    def __call__(self, *args: Term) -> Term:
+        """The node of the operation on these arguments."""
+        return _make("macro", self.width, args, self.name)
+
+
+def expand(roots: Iterable[Term], native: Callable[[str], bool] = lambda name: False) -> list[Term]:
+    """``roots`` with every macro replaced by its definition, but those whose name is ``native``."""
+    roots = list(roots)
+    new: dict[Term, Term] = {}
+    _expand(roots, native, new)
+    return [new[root] for root in roots]
+
+
+def _expand(roots: Iterable[Term], native: Callable[[str], bool], new: dict[Term, Term]) -> None:
+    for node in operands_first(roots, new):
+        args = [new[arg] for arg in node.args]
+        if node.op == "macro" and not native(str(node.data)):
+            result = MACROS[str(node.data)].definition(*args)
+            _expand([result], native, new)
+            new[node] = new[result]
+        else:
+            new[node] = _with_args(node, args)
+            new[new[node]] = new[node]
+
+
 def all_of(terms: Iterable[Term]) -> Term:
     """1 if every bit in ``terms`` is 1."""
     return _bitwise("and", (TRUE, *terms))
@@ -326,9 +373,9 @@ def any_of(terms: Iterable[Term]) -> Term:
     return _bitwise("or", (FALSE, *terms))
 
 
-def operands_first(roots: Iterable[Term]) -> list[Term]:
-    """Every node below ``roots`` once, arguments before the nodes that use them."""
-    seen: set[Term] = set()
+def operands_first(roots: Iterable[Term], known: Iterable[Term] = ()) -> list[Term]:
+    """Every node below ``roots`` once, arguments before the nodes that use them; not those ``known``."""
+    seen: set[Term] = set(known)
     order: list[Term] = []
     stack: list[tuple[Term, Iterator[Term]]] = []
     for root in roots:
@@ -359,10 +406,13 @@ def substitute(roots: Sequence[Term], replacement: dict[Term, Term]) -> list[Ter
     new: dict[Term, Term] = dict(replacement)
     for node in operands_first(roots):
         if node not in new:
-            args = [new[arg] for arg in node.args]
-            same = all(a is b for a, b in zip(args, node.args, strict=True))
-            new[node] = node if same else rebuild(node, args)
+            new[node] = _with_args(node, [new[arg] for arg in node.args])
     return [new[root] for root in roots]
+
+
+def _with_args(node: Term, args: Sequence[Term]) -> Term:
+    same = all(a is b for a, b in zip(args, node.args, strict=True))
+    return node if same else rebuild(node, args)
 
 
 def rebuild(node: Term, args: Sequence[Term]) -> Term:
@@ -414,6 +464,12 @@ def _reduce(step: Callable[[int, int], int]) -> Callable[..., int]:
     return fold
 
 
+def _fold_macro(name: str, widths: Sequence[int], values: Sequence[int]) -> int:
+    result = MACROS[name].definition(*map(const, values, widths))
+    assert result.value is not None
+    return result.value
+
+
 Fold = Callable[[int, Data, Sequence[int], Sequence[int]], int]
 #: Meaning of each operation on Python integers: (width, data, argument widths, values) -> value,
 #: to be reduced modulo 2^width.
@@ -438,6 +494,7 @@ FOLD: dict[str, Fold] = {
     "ult": lambda w, d, ws, v: v[0] < v[1],
     "slt": lambda w, d, ws, v: _signed(v[0], ws[0]) < _signed(v[1], ws[1]),
     "umax": lambda w, d, ws, v: max(v),
+    "macro": lambda w, d, ws, v: _fold_macro(str(d), ws, v),
 }
 
 _REBUILD: dict[str, Callable[[Term, Sequence[Term]], Term]] = {
@@ -463,4 +520,5 @@ _REBUILD: dict[str, Callable[[Term, Sequence[Term]], Term]] = {
     "ult": lambda n, a: a[0].ult(a[1]),
     "slt": lambda n, a: a[0].slt(a[1]),
     "umax": lambda n, a: umax(*a),
+    "macro": lambda n, a: MACROS[str(n.data)](*a),
 }

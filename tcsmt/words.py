@@ -11,7 +11,7 @@ import numpy as np
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import Format
 
-__all__ = ["dtype_of", "from_words", "to_word", "to_words"]
+__all__ = ["dtype_of", "from_words", "to_word", "to_words", "unsigned"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 
 import click
 
@@ -17,7 +16,9 @@ _COMMANDS = {
     "properties": "show",
     "models": "show",
     "describe": "show",
+    "explain": "picture",
     "run": "data",
+    "gemm": "matrices",
     "validate": "data",
     "reproduce": "papers",
     "export": "papers",
@@ -53,9 +54,8 @@ class _Lazy(click.Group):
             failure = click.ClickException(str(error))
             failure.exit_code = 2  # type: ignore[misc]
             raise failure from None
-        except KeyboardInterrupt:
-            click.echo("tcsmt: interrupted; what was finished is on disk", err=True)
-            sys.exit(130)
+        except KeyboardInterrupt:  # called from Python; tcsmt.__main__ has handlers of its own
+            raise click.exceptions.Exit(130) from None
 
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

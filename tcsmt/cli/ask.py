@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tcsmt.custom import row_given
 from tcsmt.discovery import choose_row, load
 from tcsmt.files import replace_text
 from tcsmt.investigate import Finding, Investigation, Report
@@ -25,8 +26,9 @@ folders_option = click.option(
 
 @click.command()
 @click.option("--property", "name", required=True, help="What to ask; see `tcsmt properties`.")
-@click.option("--arch", required=True, help="Architecture, sm_XX or GPU, such as volta or h200.")
+@click.option("--arch", help="Architecture, sm_XX or GPU, such as volta or h200.")
 @click.option("--instruction", help="Instruction, or a part that only one has; see `tcsmt models`.")
+@click.option("--model", help="Instead: a model file, or ARCH/INSTRUCTION; see `tcsmt models --toml`.")
 @click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
 @click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
 @click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
@@ -37,8 +39,9 @@ folders_option = click.option(
 @folders_option
 def find(
     name: str,
-    arch: str,
+    arch: str | None,
     instruction: str | None,
+    model: str | None,
     solver: str,
     timeout: float,
     memory: int,
@@ -48,13 +51,15 @@ def find(
     dump_smt: Path | None,
     folders: tuple[Path, ...],
 ) -> None:
-    """Ask a property of a unit: a witness, or a proof that there is none.
+    """Ask a property of a unit (--arch or --model): a witness, or a proof that there is none.
 
     Exit code: 0 answered, 2 usage error, 3 some question stayed unknown.
     """
     settings = Settings(solver, timeout, memory)
+    if (arch is None) == (model is None) or (model is not None and instruction is not None):
+        raise click.UsageError("give either --arch (and --instruction), or --model")
     prop = load(name, folders)
-    row = choose_row(prop, arch, instruction)
+    row = choose_row(prop, arch, instruction) if arch is not None else row_given(str(model))
     ask = Investigation(row, Solving(settings, confirm=confirm, dump=dump_smt))
 
     def save() -> None:
@@ -125,7 +130,7 @@ def _witness_lines(finding: Finding) -> list[str]:
     if zeros:
         lines.append(f"    {_ranges(zeros)} = 0")
     for result in finding.results():
-        mark = "  (what the catalogue's model gives)" if result["side"] in finding.supported else ""
+        mark = "  (what the unit's model gives)" if result["side"] in finding.supported else ""
         lines.append(f"    {result['side']}: {result['word']}  {result['value']}  {result['decimal']}{mark}")
     parting = finding.parting()
     if parting is not None:

@@ -11,8 +11,9 @@ from typing import Any
 import click
 import numpy as np
 
-from tcsmt.catalogue import row_named
-from tcsmt.datasets import Mismatch, Replay, find_datasets, replay, row_of
+from tcsmt.custom import is_model_file, row_given
+from tcsmt.datasets import Mismatch, Replay, find_datasets, objection, replay, row_of
+from tcsmt.errors import TcsmtError
 from tcsmt.explain import steps
 from tcsmt.investigate import shown
 from tcsmt.models import Model
@@ -27,17 +28,18 @@ from tcsmt.simulator import run_words
 @click.option("--explain", is_flag=True, help="Print every stage of every row.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def run(model: str, source: Path, output: Path | None, explain: bool, as_json: bool) -> None:
-    """Simulate MODEL (ARCH or ARCH/INSTRUCTION) on the rows of a file.
+    """Simulate MODEL (ARCH, ARCH/INSTRUCTION or a model file) on the rows of a file.
 
     Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers or C99
     hexadecimal numbers (0x1.8p-3); one row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ...
     where the unit takes block scales.
     """
-    row = row_named(model)
+    row = row_given(model)
     inputs = read_rows(source, row.model)
     d = run_words(row.model, *inputs)
     if output is not None:
-        write_rows(output, row.model, inputs, d, name=row.name)
+        name = str(Path(model).resolve()) if is_model_file(model) else row.name
+        write_rows(output, row.model, inputs, d, name=name)
     results = [shown(row.model.d_format, int(word)) for word in d]
     if as_json:
         click.echo(json.dumps({"model": row.name, "d": results}, indent=1, ensure_ascii=False))
@@ -61,7 +63,7 @@ def stage_lines(model: Model, row: Iterable[int]) -> list[str]:
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--against", metavar="MODEL", help="Try this model instead of the catalogue's.")
+@click.option("--against", metavar="MODEL", help="Try this model (or file) on all that it fits.")
 @click.option(
     "--examples",
     type=click.IntRange(min=0),
@@ -73,14 +75,21 @@ def stage_lines(model: Model, row: Iterable[int]) -> list[str]:
 def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_json: bool) -> None:
     """Replay measured data sets: .npz with a manifest, JSON, or the published text files.
 
-    Exit code: 0 every row matches, 1 some do not, 2 usage error.
+    Exit code: 0 every row matches, 1 some do not, 2 usage error, or nothing fits --against.
     """
-    other = row_named(against) if against else None
+    other = row_given(against) if against is not None else None
     found: list[dict[str, Any]] = []
+    skipped: list[dict[str, str]] = []
     explained = 0
     if not as_json:
         click.echo(f"{'data set':<28} {'rows':>6} {'mismatches':>10}  instruction")
     for dataset in find_datasets(paths):
+        reason = objection(dataset, other.model) if other is not None else ""
+        if reason:
+            skipped.append({"dataset": dataset.name, "reason": reason})
+            if not as_json:
+                click.echo(f"{dataset.name:<28} skipped: {reason}")
+            continue
         row = other or row_of(dataset)
         result = replay(dataset, row.model, keep=examples)
         found.append(
@@ -93,11 +102,15 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
         for mismatch in result.examples[: max(0, examples - explained)]:
             explained += 1
             click.echo("\n".join(_mismatch_lines(result, mismatch)))
+    if not found and skipped:
+        raise TcsmtError(f"nothing to compare: {skipped[0]['dataset']} {skipped[0]['reason']}")
     rows, wrong = (sum(r[key] for r in found) for key in ("rows", "mismatches"))
     if as_json:
-        click.echo(json.dumps({"datasets": found, "rows": rows, "mismatches": wrong}, indent=1))
+        data = {"datasets": found, "skipped": skipped, "rows": rows, "mismatches": wrong}
+        click.echo(json.dumps(data, indent=1))
     else:
-        click.echo(f"{len(found)} data sets, {rows} rows, {wrong} mismatches")
+        others = f"; {len(skipped)} skipped" if skipped else ""
+        click.echo(f"{len(found)} data sets, {rows} rows, {wrong} mismatches{others}")
     sys.exit(1 if wrong else 0)
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from tcsmt.catalogue import Row, instruction_named, rows, rows_of
+from tcsmt.catalogue import Row, rows, rows_of
 from tcsmt.cli.ask import folders_option
+from tcsmt.custom import is_model_file, model_toml, row_given
 from tcsmt.discovery import properties as find_properties
 from tcsmt.formats import Format
 from tcsmt.models import FusedDotAdd, Model
@@ -36,10 +37,16 @@ def properties(folders: tuple[Path, ...], as_json: bool) -> None:
 
 @click.command("models")
 @click.option("--arch", help="Only this architecture or GPU.")
+@click.option("--toml", metavar="MODEL", help="Print this one as a model file, to start one of your own.")
 @click.option("--claims/--no-claims", default=True, help="Show refuted and disputed claims too.")
 @json_option
-def models(arch: str | None, claims: bool, as_json: bool) -> None:
+def models(arch: str | None, toml: str | None, claims: bool, as_json: bool) -> None:
     """List the catalogue: every unit with its parameters and evidence."""
+    if toml is not None:
+        if arch is not None or as_json:
+            raise click.UsageError("--toml MODEL goes with neither --arch nor --json")
+        click.echo(model_toml(row_given(toml)), nl=False)
+        return
     chosen = (
         rows_of(arch, claims=claims) if arch else [r for r in rows() if claims or "@" not in r.instruction]
     )
@@ -63,14 +70,15 @@ def models(arch: str | None, claims: bool, as_json: bool) -> None:
 def describe(arch: str, instruction: str | None, as_json: bool) -> None:
     """Describe an architecture's instruction, in every convention in use.
 
-    Without INSTRUCTION: the architecture's first one, and the names of the others.
+    Without INSTRUCTION: the architecture's first one, and the names of the others. ARCH can also be
+    ARCH/INSTRUCTION, or a model file.
     """
-    row = instruction_named(arch, instruction) if instruction else rows_of(arch)[0]
+    row = row_given(arch if instruction is None else f"{arch}/{instruction}")
     if as_json:
         click.echo(json.dumps(row_data(row), indent=1))
         return
     click.echo("\n".join(_description(row)))
-    if instruction is None:
+    if instruction is None and "/" not in arch and not is_model_file(arch):
         others = [r.instruction for r in rows_of(arch, claims=True) if r is not row]
         click.echo("\nother instructions:\n  " + "\n  ".join(others))
 

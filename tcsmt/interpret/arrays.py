@@ -1,7 +1,8 @@
 """Terms on NumPy arrays: many assignments at once.
 
 A word of width 1 is held as bool, up to 32 bits as uint32, up to 64 as uint64; wider words are
-Python integers in object arrays (exact, slower).
+Python integers in object arrays (exact, slower). A binary32 fused multiply-add is computed in
+binary64, rounded to odd and then to binary32; other macros by their definitions.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.terms import Term, operands_first
+from tcsmt.terms import Term, expand, operands_first
 
 __all__ = ["Program", "storage"]
 
@@ -30,6 +31,7 @@ class Program:
     """A term graph made ready to run on arrays, block by block."""
 
     def __init__(self, roots: Sequence[Term]) -> None:
+        roots = expand(roots, _MACROS.__contains__)
         nodes = operands_first(roots)
         slot = {node: number for number, node in enumerate(nodes)}
         last_use = {arg: number for number, node in enumerate(nodes) for arg in node.args}
@@ -239,6 +241,22 @@ def _signed_less(node: Term) -> Operation:
     return lambda x, y: np.asarray(np.less(signed(x), signed(y))).astype(bool)
 
 
+def _fma32(a: Any, b: Any, c: Any) -> Array:
+    with np.errstate(all="ignore"):
+        x, y, z = (np.asarray(word).view(np.float32).astype(np.float64) for word in (a, b, c))
+        product = x * y  # exact
+        rounded = product + z
+        added = rounded - product
+        error = (product - (rounded - added)) + (z - added)  # exact (Knuth's two-sum)
+        bits = np.asarray(rounded).view(np.int64)
+        even = (error != 0) & (bits & 1 == 0) & np.isfinite(rounded)
+        odd = np.where(even, np.where((error > 0) == (rounded > 0), bits + 1, bits - 1), bits)
+        result = odd.view(np.float64).astype(np.float32)
+    return np.where(np.isnan(result), np.uint32(0x7FC00000), result.view(np.uint32))
+
+
+_MACROS: dict[str, Operation] = {"fma.f32": _fma32}
+
 _OPERATIONS: dict[str, Callable[[Term], Operation]] = {
     "not": _invert,
     "and": _plain(_nary(np.bitwise_and)),
@@ -260,4 +278,5 @@ _OPERATIONS: dict[str, Callable[[Term], Operation]] = {
     "ult": _compare(np.less),
     "slt": _signed_less,
     "umax": _plain(_nary(np.maximum)),
+    "macro": lambda node: _MACROS[str(node.data)],
 }  # fmt: skip

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 
-from tcsmt.terms import Term, operands_first, variables
+from tcsmt.terms import Term, expand, operands_first, variables
 
 __all__ = ["definitions", "script", "symbol"]
 
@@ -34,9 +34,11 @@ def definitions(
 ) -> tuple[list[str], list[str]]:
     """The lines that declare and define everything below ``roots``, and an expression for each.
 
-    ``labels`` gives names to nodes (a stage's results, say).
+    ``labels`` gives names to nodes (a stage's results, say). Macros are expanded.
     """
     labels = labels or {}
+    labels = dict(zip(expand(labels), labels.values(), strict=True))
+    roots = expand(roots)
     nodes = operands_first(roots)
     uses = Counter(arg for node in nodes for arg in set(node.args))
     inputs = variables(roots)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from tcsmt import datapath as dp
@@ -156,7 +156,7 @@ class DotThenAdd(Model):
         if self.c_reach is not None:
             distance = top.minus(c.exponent)
             near = distance.ule(self.c_reach) if self.c_reach >> distance.width == 0 else None
-            added = added if near is None else Fixed(near.ite(added.word, 0), top, added.fraction_bits)
+            added = added if near is None else replace(added, word=near.ite(added.word, 0))
         shifted = dp.realign(dot, top, self.dot_fraction_bits, self.realignment)
         wide = dp.realign(added, top, self.dot_fraction_bits, self.realignment)
         return dp.accumulate([shifted, wide], 1 + max(shifted.word.width, wide.word.width))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import resource
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -109,12 +110,21 @@ def _installed(package: str) -> str:
     return version(package)
 
 
+def _die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends, where it can (Linux)."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def main() -> None:
     """Answer the script on standard input."""
     name, memory, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    _die_with_parent()
     limit = memory << 20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    # for a child that its parent, killed itself, can no longer kill
+    # where a child cannot know that its parent, killed itself, can no longer kill it
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     text = sys.stdin.read()
     names = re.findall(r"^\(declare-const (\|[^|]*\||\S+)", text, re.MULTILINE)

@@ -1,0 +1,88 @@
+"""Intervals that a term's value is known to lie in, whatever the inputs are."""
+
+from __future__ import annotations
+
+from tcsmt.terms import Term, operands_first
+
+__all__ = ["Bounds"]
+
+Interval = tuple[int, int]
+
+
+class Bounds:
+    """Intervals of terms, as unsigned words and as two's complement numbers, remembered."""
+
+    def __init__(self) -> None:
+        self._unsigned: dict[Term, Interval] = {}
+        self._signed: dict[Term, Interval] = {}
+
+    def unsigned(self, node: Term) -> Interval:
+        """The least and the largest unsigned value."""
+        for one in operands_first([node], self._unsigned):
+            self._unsigned[one] = self._word(one)
+        return self._unsigned[node]
+
+    def signed(self, node: Term) -> Interval:
+        """The least and the largest value in two's complement."""
+        for one in operands_first([node], self._signed):
+            self._signed[one] = self._number(one)
+        return self._signed[node]
+
+    def _word(self, node: Term) -> Interval:
+        ones = (1 << node.width) - 1
+        known = [self._unsigned[arg] for arg in node.args]
+        low, high = 0, ones
+        match node.op:
+            case "const":
+                low = high = node.value or 0
+            case "zext":
+                low, high = known[0]
+            case "concat":
+                (low, high), (low2, high2) = known
+                places = node.args[1].width
+                low, high = low << places | low2, high << places | high2
+            case "extract":
+                first = int(node.data[1])  # type: ignore[index]
+                if known[0][1] >> first <= ones:
+                    low, high = (end >> first for end in known[0])
+            case "add":
+                low, high = (sum(ends) for ends in zip(*known, strict=True))
+                if low > ones and high - ones - 1 <= ones:  # always one carry out
+                    low, high = low - ones - 1, high - ones - 1
+            case "sub":
+                (low, high), (low2, high2) = known
+                low, high = low - high2, high - low2
+            case "mul":
+                (low, high), (low2, high2) = known
+                low, high = low * low2, high * high2
+            case "umax":
+                low, high = (max(ends) for ends in zip(*known, strict=True))
+            case "ite":
+                low, high = min(k[0] for k in known[1:]), max(k[1] for k in known[1:])
+            case "and":
+                high = min(k[1] for k in known)
+            case "or" | "xor":
+                high = (1 << max(k[1] for k in known).bit_length()) - 1
+            case "lshr":
+                high = known[0][1] >> min(known[1][0], node.width)
+            case "shl" if known[1][0] == known[1][1] < node.width:
+                low, high = (end << known[1][0] for end in known[0])
+        return (low, high) if low >= 0 and high <= ones else (0, ones)
+
+    def _number(self, node: Term) -> Interval:
+        least, most = -(1 << (node.width - 1)), (1 << (node.width - 1)) - 1
+        low, high = self.unsigned(node)
+        if high <= most:
+            return low, high
+        known = [self._signed[arg] for arg in node.args]
+        low, high = least, most
+        match node.op:
+            case "sext":
+                low, high = known[0]
+            case "neg":
+                low, high = -known[0][1], -known[0][0]
+            case "ite":
+                low, high = min(k[0] for k in known[1:]), max(k[1] for k in known[1:])
+            case "add":
+                low, high = (sum(ends) for ends in zip(*known, strict=True))
+        return (low, high) if least <= low and high <= most else (least, most)

@@ -1,0 +1,377 @@
+"""Terms as LLVM IR text: the instructions of the compiled simulator's kernels.
+
+Every word of the graph becomes a vector over ``rows`` rows. Words of width 1 are ``i1``, up to 32
+bits ``i32``, up to 64 ``i64``, zero-extended; wider words are integers of their own width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tcsmt.interpret.bounds import Bounds
+from tcsmt.terms import Term, operands_first
+
+__all__ = ["Emitter", "container", "native", "schedule"]
+
+
+def container(width: int) -> int:
+    """Bits of the LLVM integer that holds words of this width."""
+    if width == 1:
+        return 1
+    return 32 if width <= 32 else 64 if width <= 64 else width
+
+
+def schedule(roots: Sequence[Term], lane_of: Mapping[Term, int]) -> list[Term]:
+    """The nodes below ``roots`` in an order in which few values are alive at a time.
+
+    What depends on one lane alone comes lane by lane; a reduction over lanes ends a stage. Each
+    node comes after its arguments.
+    """
+    stage: dict[Term, int] = {}
+    home: dict[Term, int] = {}
+    place: dict[Term, int] = {}
+    for number, node in enumerate(operands_first(roots)):
+        place[node] = number
+        stage[node] = max((stage[arg] for arg in node.args), default=0)
+        lanes = {home[arg] for arg in node.args} - {-1}
+        if len(lanes) > 1:
+            stage[node] += 1
+        home[node] = lane_of.get(node, lanes.pop() if len(lanes) == 1 else -1)
+    return sorted(place, key=lambda node: (stage[node], home[node], place[node]))
+
+
+class Emitter:
+    """Writes the instructions of a basic block and remembers the register of every term.
+
+    rows: elements of a vector. prefix: of the registers' names, unique in a function.
+    """
+
+    def __init__(self, rows: int, prefix: str = "v") -> None:
+        self.rows, self.prefix = rows, prefix
+        self.lines: list[str] = []
+        self.register: dict[Term, str] = {}
+        self.bounds = Bounds()
+        self._signed: dict[Term, str] = {}
+        self._partial: dict[Term, _Partial] = {}
+        self.count = 0
+
+    def type(self, bits: int | str) -> str:
+        """The type of a vector of integers of so many bits (or of ``float``, ``double``)."""
+        element = bits if isinstance(bits, str) else f"i{bits}"
+        return element if self.rows == 1 else f"<{self.rows} x {element}>"
+
+    def fork(self, prefix: str) -> Emitter:
+        """A writer for a block that this one dominates: it knows the same registers."""
+        other = Emitter(self.rows, prefix)
+        other.register, other.bounds = dict(self.register), self.bounds
+        return other
+
+    @property
+    def text(self) -> str:
+        """What was written."""
+        return "\n".join(self.lines)
+
+    def constant(self, value: int, bits: int) -> str:
+        """The operand of a constant, in every row."""
+        text = ("true" if value else "false") if bits == 1 else str(value)
+        return text if self.rows == 1 else f"splat (i{bits} {text})"
+
+    def emit(self, text: str) -> str:
+        """Write ``%new = text`` and return the register."""
+        self.count += 1
+        name = f"%{self.prefix}{self.count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def binary(self, op: str, bits: int, left: str, right: str) -> str:
+        """A two-operand instruction."""
+        return self.emit(f"{op} {self.type(bits)} {left}, {right}")
+
+    def call(self, name: str, bits: int | str, *operands: str, extra: str = "") -> str:
+        """An intrinsic on vectors of one type."""
+        kind = self.type(bits)
+        element = {"float": "f32", "double": "f64"}.get(str(bits), f"i{bits}")
+        suffix = element if self.rows == 1 else f"v{self.rows}{element}"
+        listed = ", ".join(f"{kind} {operand}" for operand in operands)
+        return self.emit(f"call {kind} @llvm.{name}.{suffix}({listed}{extra})")
+
+    def convert(self, op: str, source: int | str, target: int | str, value: str) -> str:
+        """A conversion; none where both types are the same."""
+        if source == target:
+            return value
+        return self.emit(f"{op} {self.type(source)} {value} to {self.type(target)}")
+
+    def masked(self, width: int, value: str) -> str:
+        """The value reduced to its width."""
+        bits = container(width)
+        if bits == width:
+            return value
+        return self.binary("and", bits, value, self.constant((1 << width) - 1, bits))
+
+    def signed(self, node: Term) -> str:
+        """The word sign-extended to its container (of the container's signed integers)."""
+        if node not in self._signed:
+            self._signed[node] = self._sign_extended(node)
+        return self._signed[node]
+
+    def _sign_extended(self, node: Term) -> str:
+        value, bits = self.register[node], container(node.width)
+        low, _ = self.bounds.signed(node)
+        if bits == node.width or low >= 0:
+            return value
+        if node.op == "neg" and low > -(1 << (node.width - 1)):
+            return self.binary("sub", bits, self.constant(0, bits), self.signed(node.args[0]))
+        if node.op == "ite":
+            condition, then, otherwise = node.args
+            kind = self.type(bits)
+            return self.emit(
+                f"select {self.type(1)} {self.register[condition]}, {kind} {self.signed(then)}, "
+                f"{kind} {self.signed(otherwise)}"
+            )
+        if node.op == "sext" and container(node.args[0].width) == bits:
+            return self.signed(node.args[0])
+        places = self.constant(bits - node.width, bits)
+        return self.binary("ashr", bits, self.binary("shl", bits, value, places), places)
+
+    def resized(self, width: int, target: int, value: str, op: str = "zext") -> str:
+        """A word of ``width`` bits in the container of ``target`` bits."""
+        source, wanted = container(width), container(target)
+        return self.convert(op if wanted > source else "trunc", source, wanted, value)
+
+    def run(self, nodes: Iterable[Term]) -> None:
+        """Emit nodes; arguments come first. Reductions grow as soon as each argument is there."""
+        nodes = list(nodes)
+        waiting: dict[Term, list[Term]] = {}
+        for node in nodes:
+            if node.op in _REDUCTIONS:
+                for arg in node.args:
+                    waiting.setdefault(arg, []).append(node)
+        for node in nodes:
+            if node not in self.register:
+                if node.op in _REDUCTIONS:
+                    self.register[node] = self._reduced(node)
+                elif node.op == "const":
+                    self.register[node] = self.constant(node.value or 0, container(node.width))
+                else:
+                    self.register[node] = _EMIT[node.op](self, node, [self.register[a] for a in node.args])
+            for reduction in waiting.get(node, ()):
+                self._grow(reduction, node)
+
+    def _grow(self, node: Term, arg: Term) -> None:
+        """One more argument of a reduction."""
+        partial = self._partial.setdefault(node, _Partial())
+        bits = container(node.width)
+        if bits == 64 and arg.op == "sext" and container(arg.args[0].width) == 32:
+            inner = self.signed(arg.args[0])
+            ends = self.bounds.signed(arg.args[0])
+            low, high = (one + other for one, other in zip(partial.ends, ends, strict=True))
+            if partial.narrow and low >= -(1 << 31) and high < 1 << 31:
+                partial.narrow, partial.ends = self.binary("add", 32, partial.narrow, inner), (low, high)
+            else:
+                self._flush(node, partial)
+                partial.narrow, partial.ends = inner, ends
+            return
+        value = self.register[arg]
+        if node.op == "add" and arg.op == "const" and self._carries(node):
+            value = self.constant((arg.value or 0) - (1 << node.width), bits)
+        self._include(node, partial, value)
+
+    def _carries(self, node: Term) -> bool:
+        """Whether the sum always has one carry out: its constant is then as good as negative."""
+        low, high = (sum(e) for e in zip(*map(self.bounds.unsigned, node.args), strict=True))
+        return bool(low >> node.width == 1 == high >> node.width)
+
+    def _include(self, node: Term, partial: _Partial, value: str) -> None:
+        bits = container(node.width)
+        if not partial.value:
+            partial.value = value
+        elif node.op == "umax":
+            partial.value = self.call("umax", bits, partial.value, value)
+        else:
+            partial.value = self.binary(node.op, bits, partial.value, value)
+
+    def _flush(self, node: Term, partial: _Partial) -> None:
+        if partial.narrow:
+            self._include(node, partial, self.convert("sext", 32, container(node.width), partial.narrow))
+            partial.narrow = ""
+
+    def _reduced(self, node: Term) -> str:
+        """The finished reduction."""
+        partial = self._partial.pop(node)
+        self._flush(node, partial)
+        if node.op != "add":
+            return partial.value
+        fits = sum(self.bounds.unsigned(arg)[1] for arg in node.args) < 1 << node.width
+        if fits or (node.args[0].op == "const" and self._carries(node)):
+            return partial.value
+        return self.masked(node.width, partial.value)
+
+
+@dataclass
+class _Partial:
+    """A sum on its way: what is added up so far; and, in 32 bits, signed words within ``ends``."""
+
+    value: str = ""
+    narrow: str = ""
+    ends: tuple[int, int] = (0, 0)
+
+
+_REDUCTIONS = frozenset({"add", "and", "or", "umax"})
+
+
+def _inverted(e: Emitter, node: Term, args: list[str]) -> str:
+    bits = container(node.width)
+    return e.binary("xor", bits, args[0], e.constant((1 << node.width) - 1, bits))
+
+
+def _xor(e: Emitter, node: Term, args: list[str]) -> str:
+    return e.binary("xor", container(node.width), *args)
+
+
+def _trimmed(op: str) -> Callable[[Emitter, Term, list[str]], str]:
+    def emit(e: Emitter, node: Term, args: list[str]) -> str:
+        return e.masked(node.width, e.binary(op, container(node.width), *args))
+
+    return emit
+
+
+def _difference(e: Emitter, node: Term, args: list[str]) -> str:
+    result = e.binary("sub", container(node.width), *args)
+    (low, _), (_, high) = (e.bounds.unsigned(arg) for arg in node.args)
+    return result if low >= high else e.masked(node.width, result)
+
+
+def _negated(e: Emitter, node: Term, args: list[str]) -> str:
+    bits = container(node.width)
+    return e.masked(node.width, e.binary("sub", bits, e.constant(0, bits), args[0]))
+
+
+def _shift(e: Emitter, node: Term, args: list[str]) -> str:
+    """A shift by the container's width or more is undefined in LLVM: clamp or select."""
+    value, amount = args
+    width, bits = node.width, container(node.width)
+    if node.op == "ashr":
+        value = e.signed(node.args[0])
+    _, most = e.bounds.unsigned(node.args[1])
+    if most < bits:
+        result = e.binary(node.op, bits, value, amount)
+    elif bits > width or node.op == "ashr":  # a word below the container's top bit leaves nothing
+        amount = e.call("umin", bits, amount, e.constant(bits - 1, bits))
+        result = e.binary(node.op, bits, value, amount)
+    else:
+        within = e.emit(f"icmp ult {e.type(bits)} {amount}, {e.constant(bits, bits)}")
+        clamped = e.binary("and", bits, amount, e.constant(bits - 1, bits)) if bits in (32, 64) else amount
+        shifted = e.binary(node.op, bits, value, clamped)
+        result = e.emit(
+            f"select {e.type(1)} {within}, {e.type(bits)} {shifted}, {e.type(bits)} {e.constant(0, bits)}"
+        )
+    return result if node.op == "lshr" else e.masked(width, result)
+
+
+def _concat(e: Emitter, node: Term, args: list[str]) -> str:
+    bits = container(node.width)
+    upper, lower = (e.resized(a.width, node.width, v) for a, v in zip(node.args, args, strict=True))
+    moved = e.binary("shl", bits, upper, e.constant(node.args[1].width, bits))
+    return e.binary("or", bits, moved, lower)
+
+
+def _extract(e: Emitter, node: Term, args: list[str]) -> str:
+    high, low = node.data  # type: ignore[misc,str-unpack]
+    inner = node.args[0].width
+    bits = container(inner)
+    value = e.binary("lshr", bits, args[0], e.constant(int(low), bits)) if low else args[0]
+    if node.width == 1:
+        return e.convert("trunc", bits, 1, value)
+    value = e.resized(inner, node.width, value)
+    return value if high == inner - 1 else e.masked(node.width, value)
+
+
+def _zext(e: Emitter, node: Term, args: list[str]) -> str:
+    return e.resized(node.args[0].width, node.width, args[0])
+
+
+def _sext(e: Emitter, node: Term, args: list[str]) -> str:
+    inner = node.args[0].width
+    return e.masked(node.width, e.resized(inner, node.width, e.signed(node.args[0]), "sext"))
+
+
+def _ite(e: Emitter, node: Term, args: list[str]) -> str:
+    kind = e.type(container(node.width))
+    return e.emit(f"select {e.type(1)} {args[0]}, {kind} {args[1]}, {kind} {args[2]}")
+
+
+def _compare(e: Emitter, node: Term, args: list[str]) -> str:
+    width = node.args[0].width
+    if node.op == "slt":
+        args = [e.signed(arg) for arg in node.args]
+    return e.emit(f"icmp {node.op} {e.type(container(width))} {args[0]}, {args[1]}")
+
+
+def _fma(e: Emitter, node: Term, args: list[str]) -> str:
+    bits = node.width
+    kind = {32: "float", 64: "double"}[bits]
+    result = e.call("fma", kind, *(e.convert("bitcast", bits, kind, value) for value in args))
+    missing = e.emit(f"fcmp uno {e.type(kind)} {result}, {result}")
+    quiet = e.constant({32: 0x7FC00000, 64: 0x7FF8 << 48}[bits], bits)
+    word = e.convert("bitcast", kind, bits, result)
+    return e.emit(f"select {e.type(1)} {missing}, {e.type(bits)} {quiet}, {e.type(bits)} {word}")
+
+
+def _leading_zeros(e: Emitter, node: Term, args: list[str]) -> str:
+    """As the definition, which gives all ones for 0."""
+    (word,) = node.args
+    bits, steps = container(word.width), node.width
+    zeros = e.call("ctlz", bits, args[0], extra=", i1 false")
+    if bits > word.width:
+        zeros = e.binary("sub", bits, zeros, e.constant(bits - word.width, bits))
+    empty = e.emit(f"icmp eq {e.type(bits)} {args[0]}, {e.constant(0, bits)}")
+    ones = e.constant((1 << steps) - 1, bits)
+    zeros = e.emit(f"select {e.type(1)} {empty}, {e.type(bits)} {ones}, {e.type(bits)} {zeros}")
+    return e.resized(word.width, steps, zeros)
+
+
+def _normalised(e: Emitter, node: Term, args: list[str]) -> str:
+    bits = container(node.width)
+    zeros = e.call("ctlz", bits, args[0], extra=", i1 false")
+    if bits > node.width:
+        zeros = e.binary("sub", bits, zeros, e.constant(bits - node.width, bits))
+    last = e.constant(bits - 1, bits)  # a shift by the container's width, of 0, is undefined
+    return e.binary("shl", bits, args[0], e.call("umin", bits, zeros, last))
+
+
+_MACROS: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
+    "fma": _fma,
+    "leading_zeros": _leading_zeros,
+    "normalised": _normalised,
+}
+
+
+def native(name: str) -> bool:
+    """Whether a macro is one or a few instructions."""
+    return _family(name) in _MACROS
+
+
+def _family(name: str) -> str:
+    return name.partition(".")[0]
+
+
+_EMIT: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
+    "not": _inverted,
+    "xor": _xor,
+    "neg": _negated,
+    "sub": _difference,
+    "mul": _trimmed("mul"),
+    "shl": _shift,
+    "lshr": _shift,
+    "ashr": _shift,
+    "concat": _concat,
+    "extract": _extract,
+    "zext": _zext,
+    "sext": _sext,
+    "ite": _ite,
+    "eq": _compare,
+    "ult": _compare,
+    "slt": _compare,
+    "macro": lambda e, node, args: _MACROS[_family(str(node.data))](e, node, args),
+}

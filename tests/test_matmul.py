@@ -1,0 +1,266 @@
+"""Matrix products: every element a chain of instructions, padding, reductions, epilogue, the command."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import tcsmt
+from tcsmt import jit, matmul
+from tcsmt.catalogue import row_named
+from tcsmt.cli import main
+from tcsmt.cli import matrices as command
+from tcsmt.datapath import Exponent
+from tcsmt.errors import TcsmtError
+from tcsmt.models import IeeeDotAdd, Model
+from tcsmt.query import Equivalent, Question, Side, Solving
+from tcsmt.simulator import run_words
+from tcsmt.solvers.run import Settings
+from tcsmt.terms import const
+from tcsmt.words import unsigned
+
+MODELS = (
+    "volta",
+    "ampere",
+    "hopper",
+    "ada/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "hopper/mma.m16n8k16.f16.f16.f16.f16",
+)
+
+
+def uniform(fmt: Any, shape: tuple[int, ...], seed: int) -> Any:
+    """Uniform words of a format."""
+    return np.random.default_rng(seed).integers(0, 1 << fmt.width, shape, dtype=unsigned(fmt))
+
+
+def matrices(model: Model, m: int, length: int, n: int) -> tuple[Any, Any, Any]:
+    """Uniform words for A, B and C."""
+    shapes = ((model.a_format, (m, length)), (model.b_format, (length, n)), (model.c_format, (m, n)))
+    a, b, c = (uniform(fmt, shape, seed) for seed, (fmt, shape) in enumerate(shapes))
+    return a, b, c
+
+
+def one_by_one(model: Model, a: Any, b: Any, c: Any) -> Any:
+    """Every element on its own, the last instruction padded with zeros."""
+    result = np.empty(c.shape, dtype=unsigned(model.d_format))
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            word = c[i, j]
+            for first in range(0, a.shape[1], model.k):
+                x, y = np.zeros((2, 1, model.k), dtype=a.dtype)
+                part = a[i, first : first + model.k]
+                x[0, : len(part)], y[0, : len(part)] = part, b[first : first + model.k, j]
+                word = run_words(model, x, y, np.array([word]))[0]
+            result[i, j] = word
+    return result
+
+
+@pytest.mark.parametrize("compile_all", [True, False])
+@pytest.mark.parametrize("name", MODELS)
+def test_chains(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if compile_all and not jit.available():
+        pytest.skip("the extra `fast` is not installed")
+    monkeypatch.setattr(matmul, "WORTH_COMPILING", 0 if compile_all else 1 << 60)
+    monkeypatch.setattr(matmul, "compiled", lambda model: compile_all)
+    monkeypatch.setattr(matmul, "_PORTION", 64)
+    model = row_named(name).model
+    a, b, c = matrices(model, 5, 2 * model.k + 3, 19)
+    expected = one_by_one(model, a, b, c)
+    assert np.array_equal(tcsmt.gemm(a, b, c, model=name).view(expected.dtype), expected)
+
+
+@pytest.mark.parametrize("name", ["volta", "ampere", "hopper", "hopper/mma.m16n8k16.f16.f16.f16.f16"])
+def test_padding_with_zeros_changes_nothing(name: str) -> None:
+    """Proved: a lane of zeros never has the largest exponent alone; aligned, it is zero."""
+    model = replace(row_named(name).model, k=4, n_fma=4)
+    shorter = replace(model, k=3, n_fma=3)
+    whole = model.trace
+    a, b = [*whole.a[:-1], const(0, 16)], [*whole.b[:-1], const(0, 16)]
+    left = model.apply(a, b, whole.c)
+    right = shorter.apply(whole.a[:-1], whole.b[:-1], whole.c)
+    tops = [
+        stage.value for trace in (left, right) for stage in trace.stages if stage.name == "largest exponent"
+    ]
+    with_zeros, without = tops
+    assert isinstance(with_zeros, Exponent) and isinstance(without, Exponent)
+    assert with_zeros.low == without.low
+    question = Question(
+        title="a lane of zeros",
+        sides=(Side("with", model, left), Side("without", shorter, right)),
+        goal=with_zeros.term.ne(without.term),
+        formats=shorter.input_formats,
+    )
+    assert isinstance(Solving(Settings("auto", 60, 4096)).verdict(question), Equivalent)
+
+
+def test_reductions() -> None:
+    """Parts are chains from zero, added by IEEE additions in order, beginning with C."""
+    rng = np.random.default_rng(4)
+    a = rng.standard_normal((7, 70)).astype(np.float16)
+    b = rng.standard_normal((70, 9)).astype(np.float16)
+    c = rng.standard_normal((7, 9)).astype(np.float32)
+    for reduction, bounds in (
+        (tcsmt.split_k(3), [0, 24, 48, 70]),
+        (tcsmt.promoted(32), [0, 32, 64, 70]),
+        (tcsmt.Reduction("halves", lambda k: [slice(0, 35), slice(35, k)]), [0, 35, 70]),
+    ):
+        expected = c
+        for first, last in itertools.pairwise(bounds):
+            expected = expected + tcsmt.gemm(a[:, first:last], b[first:last], model="hopper")
+        assert np.array_equal(tcsmt.gemm(a, b, c, model="hopper", reduction=reduction), expected)
+    alternate = tcsmt.Reduction("even, odd", lambda k: [slice(0, k, 2), slice(1, k, 2)])
+    expected = tcsmt.gemm(a[:, ::2], b[::2], model="hopper") + tcsmt.gemm(a[:, 1::2], b[1::2], model="hopper")
+    assert np.array_equal(tcsmt.gemm(a, b, model="hopper", reduction=alternate), expected)
+
+
+def test_promotion_helps_fp8_on_hopper() -> None:
+    """DeepSeek-V3's remedy: 13 fraction bits lose less when sums stay short."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.random(shape).astype(ml_dtypes.float8_e4m3fn) for shape in ((16, 4096), (4096, 16)))
+    exact = a.astype(float) @ b.astype(float)
+    name = "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
+    plain = np.abs(tcsmt.gemm(a, b, model=name) - exact).mean()
+    better = np.abs(tcsmt.gemm(a, b, model=name, reduction=tcsmt.promoted(128)) - exact).mean()
+    assert better < plain / 10
+
+
+def test_epilogue() -> None:
+    rng = np.random.default_rng(4)
+    a = rng.standard_normal((7, 20)).astype(np.float16)
+    b = rng.standard_normal((20, 9)).astype(np.float16)
+    c = rng.standard_normal((7, 9)).astype(np.float32)
+    total = tcsmt.gemm(a, b, model="hopper")
+    got = tcsmt.gemm(a, b, c, model="hopper", alpha=1.5, beta=-0.3)
+    scaled = np.float32(-0.3) * c
+    # a product of 24-bit and 2-bit significands and a sum: exact in binary64, bar the rare double rounding
+    expected = (1.5 * total.astype(float) + scaled.astype(float)).astype(np.float32)
+    assert np.array_equal(got, expected)
+    assert np.array_equal(tcsmt.gemm(a, b, c, model="hopper", beta=0), total)
+    assert np.array_equal(tcsmt.gemm(a, b, model="hopper", alpha=2), 2 * total)
+    half = tcsmt.gemm(a, b, model="hopper/mma.m16n8k16.f16.f16.f16.f16", alpha=0.5)
+    assert half.dtype == np.float16
+
+
+def test_ieee_reference_units_multiply_too() -> None:
+    """A chain of binary64 fused multiply-adds."""
+    double = IeeeDotAdd(
+        a_format="f64", b_format="f64", c_format="f64", d_format="f64", sum_format="f64", k=4, method="fma"
+    )  # type: ignore[arg-type]
+    rng = np.random.default_rng(4)
+    a, b = rng.standard_normal((3, 6)), rng.standard_normal((6, 2))
+    assert np.allclose(tcsmt.gemm(a, b, model=double), a @ b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c", "message"),
+    [
+        ((2, 3), (4, 2), None, r"A \(2, 3\) and B \(4, 2\): A's columns and B's rows must be as many"),
+        ((2, 3), (3, 2), (2, 3), r"C has shape \(2, 3\): A·B is \(2, 2\)"),
+        ((2,), (2, 2), None, r"A has shape \(2,\): allowed is a matrix"),
+        ((2, 0), (0, 2), None, r"A has shape \(2, 0\)"),
+    ],
+)
+def test_shapes(a: Any, b: Any, c: Any, message: str) -> None:
+    arrays = [None if shape is None else np.zeros(shape, dtype=np.float32) for shape in (a, b, c)]
+    with pytest.raises(TcsmtError, match=message):
+        tcsmt.gemm(*arrays, model="hopper")
+
+
+def test_other_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = np.ones((2, 8), dtype=np.float16)
+    with pytest.raises(TcsmtError, match=r"B\[0, 0\] = 0.1 is no f16 number"):
+        tcsmt.gemm(one, np.full((8, 2), 0.1), model="hopper")
+    with pytest.raises(TcsmtError, match="A has dtype int64"):
+        tcsmt.gemm(one.astype(int), one.T, model="hopper")
+    with pytest.raises(TcsmtError, match="K is at most 4"):
+        tcsmt.gemm(one, one.T, model="volta/mma.m8n8k4.f32.f16.f16.f16")
+    with pytest.raises(TcsmtError, match="split_k\\(0\\)"):
+        tcsmt.split_k(0)
+    with pytest.raises(TcsmtError, match="promoted\\(0\\)"):
+        tcsmt.promoted(0)
+    monkeypatch.setattr(matmul.os, "sysconf", lambda name: 4)
+    with pytest.raises(TcsmtError, match="a result of 2 x 2 needs"):
+        tcsmt.gemm(one, one.T, model="hopper")
+
+
+def saved(folder: Path, **arrays: Any) -> list[str]:
+    """Options for arrays written to files."""
+    options = []
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+        options += [f"--{name}", str(folder / f"{name}.npy")]
+    return options
+
+
+def test_command(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    a = rng.standard_normal((20, 40)).astype(ml_dtypes.bfloat16)
+    b = rng.standard_normal((40, 50)).astype(ml_dtypes.bfloat16)
+    c = rng.standard_normal((20, 50)).astype(np.float32)
+    name = "b200/mma.m16n8k16.f32.bf16.bf16.f32"
+    expected = tcsmt.gemm(a, b, c, model=name, reduction=tcsmt.promoted(16))
+    options = ["gemm", name, *saved(tmp_path, a=a, b=b, c=c), "--output", str(tmp_path / "d.npy")]
+    options += ["--reduction", "promote:16", "--columns", "16", "--json"]
+    done = CliRunner().invoke(main, options)
+    assert done.exit_code == 0, done.output
+    assert np.array_equal(np.load(tmp_path / "d.npy"), expected)
+    facts = json.loads(done.stdout)
+    assert facts["shape"] == [20, 40, 50]
+    assert facts["sha256"] == hashlib.sha256(expected.tobytes()).hexdigest()
+    assert {path.name for path in tmp_path.iterdir()} == {"a.npy", "b.npy", "c.npy", "d.npy"}
+
+
+def test_an_interrupted_command_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.standard_normal((20, 40)).astype(np.float16), rng.standard_normal((40, 50)).astype(np.float16)
+    options = ["gemm", "hopper", *saved(tmp_path, a=a, b=b), "--output", str(tmp_path / "d.npy")]
+    options += ["--columns", "16", "--json"]
+    calls = []
+
+    def interrupted(*args: Any, **more: Any) -> Any:
+        calls.append(args[1].shape)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return tcsmt.gemm(*args, **more)
+
+    monkeypatch.setattr(command, "multiply", interrupted)
+    stopped = CliRunner().invoke(main, options)
+    assert stopped.exit_code == 130
+    assert not (tmp_path / "d.npy").exists()
+    done = CliRunner().invoke(main, options)
+    assert json.loads(done.stdout)["resumed_at_column"] == 32
+    assert np.array_equal(np.load(tmp_path / "d.npy"), tcsmt.gemm(a, b, model="hopper"))
+    # other inputs are another job
+    calls.clear()
+    assert CliRunner().invoke(main, options).exit_code == 130
+    saved(tmp_path, a=a * 2)
+    done = CliRunner().invoke(main, options)
+    assert json.loads(done.stdout)["resumed_at_column"] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (["--reduction", "split:2"], "unknown reduction 'split': did you mean split-k?"),
+        (["--reduction", "promote"], "reduction 'promote': allowed is sequential, split-k:PARTS"),
+        (["--output", "d.txt"], "allowed is a name that ends in .npy"),
+        (["--output", "/nowhere/d.npy"], "cannot write /nowhere/d.npy.partial"),
+        (["--c", "missing.npy"], "missing.npy: no .npy array (No such file or directory)"),
+    ],
+)
+def test_command_errors(tmp_path: Path, change: list[str], message: str) -> None:
+    one = np.ones((4, 4), dtype=np.float16)
+    options = ["gemm", "hopper", *saved(tmp_path, a=one, b=one), "--output", str(tmp_path / "d.npy"), *change]
+    done = CliRunner().invoke(main, options)
+    assert done.exit_code == 2
+    assert message in done.output
