@@ -211,11 +211,14 @@ def exact_total(terms: Sequence[Number]) -> Number:
 
 
 def overflowing(x: Number, limit: int) -> Number:
-    """The product, infinite where its magnitude is 2^limit or more."""
+    """The product, infinite where its magnitude is 2^limit or more.
+
+    Only a product of normal numbers (significand 1 or more) can be that large.
+    """
     if x.exponent.high + x.integer_bits - 1 < limit:
         return x
     too_large = FALSE
-    for place in range(x.integer_bits):  # a bit of weight 2^place, with the exponent that makes it so
+    for place in range(x.integer_bits):  # a bit of weight 2^place, and an exponent that is large enough
         least = limit - place
         counted = x.exponent.within(x.exponent.low, x.exponent.high)
         if least <= x.exponent.high:
@@ -323,7 +326,8 @@ def realign(x: Fixed, top: Exponent, fraction_bits: int, rounding: Rounding) -> 
 def round_down_normalised(x: Fixed, fraction_bits: int, e_min: int) -> Fixed:
     """The value rounded down to ``fraction_bits`` fraction bits of its normalised form.
 
-    Normalised: leading bit at the binary point, or exponent ``e_min`` if that is larger.
+    Normalised: leading bit at the binary point, or exponent ``e_min`` if that is larger. The
+    value's exponent is ``e_min`` or more, so that what is cleared lies within its word.
     """
     width = x.word.width
     _, zeros = leading_zeros(normalise_sum(x).magnitude)

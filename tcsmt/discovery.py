@@ -93,8 +93,11 @@ class LoadedProperty:
 
     def objection(self, row: Row) -> str:
         """Why there is nothing to ask about the row; empty where there is."""
+        fused = FusedDotAdd.title
         if not isinstance(row.model, FusedDotAdd):
-            return "the row is a reference of IEEE operations, not a unit"
+            return f"properties ask about units of {fused}; this one is {row.model.title}"
+        if row.model.scale_format is not None:
+            return f"properties ask about units of {fused} without block scales"
         applies = getattr(self.module, "applies", None)
         return str(self._call(applies, row)) if applies else ""
 

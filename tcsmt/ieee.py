@@ -14,7 +14,7 @@ from functools import partial
 
 from tcsmt import datapath as dp
 from tcsmt.datapath import Exponent, Fixed, Number, Rounded
-from tcsmt.formats import FORMATS, Format
+from tcsmt.formats import FORMATS, Format, Specials
 from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, const, total
 
@@ -121,8 +121,10 @@ def widen(word: Term, narrow: Format, wide: Format) -> Term:
 
 
 def flush(word: Term, fmt: Format, *, keep_sign: bool = True) -> Term:
-    """The word, zero where it is subnormal: with its sign, or +0."""
+    """The word, zero where it is subnormal: with its sign, or +0. A NaN stays."""
     tiny = word[fmt.sign_bit - 1 : fmt.fraction_bits + fmt.ignored_low_bits].eq(0)
+    if fmt.specials is Specials.NEGATIVE_ZERO_NAN:
+        tiny &= word.ne(fmt.nan_word or 0)
     sign = word[fmt.sign_bit] if keep_sign else FALSE
     zero = sign.concat(const(0, fmt.width - 1))
     return tiny.ite(zero, word)

@@ -44,7 +44,7 @@ def shorten(goal: Term, formats: Mapping[str, Format], values: Mapping[str, int]
 def _cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> tuple[int, int, int, int]:
     """Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs.
 
-    A block scale (the only unsigned input) counts by its distance from 1 alone.
+    A block scale (the only unsigned input) is no lane; its distance from 1 counts more.
     """
     lanes, bits, distance, signs = 0, 0, 0, 0
     for name, fmt in formats.items():
@@ -54,7 +54,7 @@ def _cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> tuple[int
         signs += sign + ignored.bit_count()
         if field or fraction or not fmt.signed:
             lanes += fmt.signed
-            distance += abs(field - fmt.bias)
+            distance += abs(field - fmt.bias) * (1 if fmt.signed else 3)
             if fraction:
                 bits += fmt.fraction_bits - ((fraction & -fraction).bit_length() - 1)
     return lanes, bits, distance, signs
@@ -88,11 +88,11 @@ def _simpler(formats: Mapping[str, Format], values: Mapping[str, int]) -> Iterat
             if None not in moved.values():
                 yield {**values, **moved}  # type: ignore[dict-item]
     for step in (-64, -16, -4, -2, -1, 1, 2, 4, 16, 64):  # scale everything
-        for side in "ab":
+        for side in ["a", "b", *scales]:
             scaled = {
                 name: _scaled(fmt, values[name], step)
                 for name, fmt in formats.items()
-                if name[0] == side or name[0] == "c"
+                if name[0] == side or name == side or name[0] == "c"
             }
             if None not in scaled.values():
                 yield {**values, **scaled}  # type: ignore[dict-item]

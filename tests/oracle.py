@@ -4,19 +4,21 @@ Nothing here is shared with the package under test. Numbers are `fractions.Fract
 function follows the text of a paper:
 
 * *MMA-Sim*: P. Xie et al., "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix
-  Cores", 2025. The algorithms FDA (fused dot-product-add), CoFDA (a chain of FDA), FDRDA
-  (rounding down) and SFMA (a sequence of fused multiply-adds).
+  Cores", 2025. The algorithms FDA (fused dot-product-add), CoFDA (a chain of FDA), GDFS (groups
+  and block scales), FDRDA and GFDRDA (rounding down), GPS (pairwise sums, subnormals flushed) and
+  SFMA (a sequence of fused multiply-adds).
 * *Khattak and Mikaitis*: "Accurate Models of NVIDIA Tensor Cores", 2025. Section IV-A, Table II.
 * *Fasi et al.*: "Numerical behavior of NVIDIA tensor cores", 2020. Section 3.1.
 * IEEE 754-2019, for rounding, overflow, infinities, NaNs and the sign of zero.
 
 Entry points: `decode` and `encode` (words and numbers), `fda` (a truncated fused
-dot-product-add, parameters in `FDA`), `ieee_dot` (IEEE dot products, parameters in `IEEE`).
+dot-product-add, parameters in `FDA`), `fdrda` (products first, then c, rounding down; parameters
+in `FDRDA`), `ieee_dot` (IEEE dot products, parameters in `IEEE`).
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -43,6 +45,7 @@ class Number:
 
     A decoded normal number has 1 <= significand < 2, a subnormal or zero has significand < 1 and
     exponent e_min (MMA-Sim, FDA step 2). Products are not normalised: significand in [1, 4).
+    cancelled: a zero that is the sum of numbers not all zero, and keeps its exponent.
     Significand and exponent of an infinity or NaN mean nothing.
     """
 
@@ -50,6 +53,7 @@ class Number:
     sign: int
     significand: Fraction = Fraction(0)
     exponent: int = 0
+    cancelled: bool = False
 
     @property
     def is_zero(self) -> bool:
@@ -335,6 +339,8 @@ class FDA:
     c_rounding: of the addition of c, for c_position='last'.
     flush_inputs, flush_outputs: subnormals become zero. overflow: see `encode`.
     negative_zero: whether a result can be -0. nan: the word of the canonical NaN.
+    scale_format, scale_block: of the block scales; lanes that share one. group: lanes whose
+    products are summed before they are scaled (MMA-Sim, GDFS steps 3 and 4).
     """
 
     a_format: str
@@ -359,6 +365,9 @@ class FDA:
     overflow: Overflow = "infinity"
     negative_zero: bool = False
     nan: int
+    scale_format: str | None = None
+    scale_block: int = 0
+    group: int = 1
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
@@ -372,7 +381,14 @@ class FDA:
             raise ValueError("normalisation='every' is for an aligned c, no sticky, no carry_bits")
 
 
-def fda(params: FDA, a_words: Sequence[int], b_words: Sequence[int], c_word: int) -> int:
+def fda(
+    params: FDA,
+    a_words: Sequence[int],
+    b_words: Sequence[int],
+    c_word: int,
+    scale_a: Sequence[int] = (),
+    scale_b: Sequence[int] = (),
+) -> int:
     """d = c + sum of a_i * b_i, as a chain of fused blocks (MMA-Sim, CoFDA; FDA for one block).
 
     With c_position='last' the chain starts from +0 and c is added to its result (Khattak and
@@ -386,11 +402,45 @@ def fda(params: FDA, a_words: Sequence[int], b_words: Sequence[int], c_word: int
     d_word = 0
     accumulator = decode(params.d_format, 0) if params.c_position == "last" else c
     for lanes in _blocks(params):
-        d_word = _block(params, [product(a[i], b[i]) for i in lanes], accumulator)
+        terms = [product(a[i], b[i]) for i in lanes]
+        if params.scale_format is not None:
+            terms = _scaled(params, lanes, terms, scale_a, scale_b)
+        d_word = _block(params, terms, accumulator)
         accumulator = _read(params, params.d_format, d_word)
     if params.c_position == "last":
         return _add_last(params, decode(params.d_format, d_word), c)
     return d_word
+
+
+def _scaled(
+    params: FDA,
+    lanes: Sequence[int],
+    products: Sequence[Number],
+    scale_a: Sequence[int],
+    scale_b: Sequence[int],
+) -> list[Number]:
+    """Products, or exact sums of `group` of them, times their scales.
+
+    MMA-Sim, "scale factors" (the exponents join) and GDFS steps 2 to 4: a group's sum is a
+    fixed-point number, to which the scales give the exponent.
+    """
+    assert params.scale_format is not None
+    terms = []
+    for start in range(0, len(products), params.group):
+        members = products[start : start + params.group]
+        block = lanes[start] // params.scale_block
+        scale = product(
+            decode(params.scale_format, scale_a[block]), decode(params.scale_format, scale_b[block])
+        )
+        if params.group == 1:
+            terms.append(product(members[0], scale))
+            continue
+        total = sum((p.value for p in members), Fraction(0))
+        term = product(Number("finite", int(total < 0), abs(total)), scale)
+        some = not all(p.is_zero for p in members) and not scale.is_zero
+        cancelled = total == 0 and some and term.kind == "finite"
+        terms.append(replace(term, cancelled=cancelled))
+    return terms
 
 
 def _read(params: FDA, fmt_name: str, word: int) -> Number:
@@ -439,7 +489,7 @@ def _block(params: FDA, products: Sequence[Number], c: Number) -> int:
 
 def _exponent(params: FDA, term: Number) -> int:
     """The exponent with which a term takes part in the maximum."""
-    if term.is_zero and params.zero_exponent is not None:
+    if term.is_zero and not term.cancelled and params.zero_exponent is not None:
         return params.zero_exponent
     return term.exponent
 
@@ -527,6 +577,95 @@ def _add_last(params: FDA, d: Number, c: Number) -> int:
     )
 
 
+# --- Products first, then c, rounding down -----------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class FDRDA:
+    """Parameters of a dot product to which c is added last (MMA-Sim, FDRDA and GFDRDA).
+
+    n_fma: lanes of one block; blocks are chained. lane_groups: lanes i, i + g, ... are aligned
+    and summed apart. fraction_bits: F of the products, of c, and of the groups' sums.
+    product_limit: a product of magnitude 2^product_limit is infinite; None: never.
+    dot_fraction_bits: of the dot product when it meets c. alignment: of the products.
+    realignment: of everything later. c_reach: a c whose exponent is more than this below e_max is
+    rounded toward zero, to zero. normalised_fraction_bits: of the sum, before the final rounding.
+    """
+
+    a_format: str
+    b_format: str
+    c_format: str
+    d_format: str
+    k: int
+    n_fma: int
+    lane_groups: int = 1
+    fraction_bits: int
+    alignment: str = "RTZ"
+    product_limit: int | None = None
+    dot_fraction_bits: int
+    realignment: str = "RTN"
+    c_reach: int | None = None
+    normalised_fraction_bits: int | None = None
+    rounding: str = "RNE"
+    nan: int
+
+
+def fdrda(params: FDRDA, a_words: Sequence[int], b_words: Sequence[int], c_word: int) -> int:
+    """d = c + sum of a_i * b_i, as a chain of blocks (MMA-Sim, CoFDRDA and CoGFDRDA)."""
+    a = [decode(params.a_format, word) for word in a_words]
+    b = [decode(params.b_format, word) for word in b_words]
+    c, d_word = decode(params.c_format, c_word), 0
+    for start in range(0, params.k, params.n_fma):
+        lanes = range(start, start + params.n_fma)
+        d_word = _fdrda_block(params, [product(a[i], b[i]) for i in lanes], c)
+        c = decode(params.d_format, d_word)
+    return d_word
+
+
+def _fdrda_block(params: FDRDA, products: Sequence[Number], c: Number) -> int:
+    """Steps 1 to 8 of FDRDA; steps 4 to 8 of GFDRDA where there are groups of lanes."""
+    limit = params.product_limit
+    if limit is not None:  # step 2: products overflow
+        bound = power_of_two(limit)
+        products = [
+            Number("inf", p.sign) if p.kind == "finite" and abs(p.value) >= bound else p for p in products
+        ]
+    special = exact_sum([*products, c], params.rounding)  # steps 1 and 3
+    if special.kind == "nan":
+        return params.nan
+    if special.kind == "inf":
+        return infinity_word(params.d_format, special.sign)
+
+    def on_grid(value: Fraction, exponent: int, fraction_bits: int, mode: str) -> Fraction:
+        return round_to_grid(value, power_of_two(exponent - fraction_bits), mode)
+
+    f = params.fraction_bits
+    sums: list[tuple[Fraction, int]] = []  # of each group that is not all zero, with its exponent
+    for group in range(params.lane_groups):
+        terms = [p for p in products[group :: params.lane_groups] if not p.is_zero]
+        if terms:
+            e_group = max(p.exponent for p in terms)
+            total = sum((on_grid(p.value, e_group, f, params.alignment) for p in terms), Fraction(0))
+            sums.append((total, e_group))
+    e_max = c.exponent
+    s_dot = Fraction(0)
+    if sums:
+        e_dot = max(exponent for _, exponent in sums)
+        e_max = max(e_dot, c.exponent)
+        for total, _ in sums:
+            again = params.lane_groups > 1
+            s_dot += on_grid(total, e_dot, f, params.realignment) if again else total
+    s_dot = on_grid(s_dot, e_max, params.dot_fraction_bits, params.realignment)
+    s_c = on_grid(c.value, e_max, f, params.realignment)
+    if params.c_reach is not None and c.exponent < e_max - params.c_reach:
+        s_c = Fraction(0)
+    total = s_dot + s_c
+    if params.normalised_fraction_bits is not None and total != 0:
+        exponent = max(binary_exponent(total), FORMATS[params.d_format].e_min)
+        total = on_grid(total, exponent, params.normalised_fraction_bits, "RTN")
+    return encode(params.d_format, total, params.rounding, overflow="ieee", keep_zero_sign=True)
+
+
 # --- IEEE dot products -------------------------------------------------------------------------
 
 
@@ -541,6 +680,9 @@ class IEEE:
     sum_format, rounding: of each addition.
     c_first: ('sequential') the sum starts from c; otherwise c is added last.
     d_rounding: of the result to d_format. nan: the word of the canonical NaN.
+    n_fma: lanes of one tree or one exact sum (None: all); the blocks are chained.
+    flush: subnormal inputs are +0, subnormal products and sums zeros of their sign (MMA-Sim, GPS).
+    negative_zero: ('exact') an exact sum of negative zeros is -0.
     """
 
     a_format: str
@@ -556,37 +698,61 @@ class IEEE:
     c_first: bool = True
     d_rounding: str = "RNE"
     nan: int
+    n_fma: int | None = None
+    flush: bool = False
+    negative_zero: bool = True
 
     def __post_init__(self) -> None:
         """Refuse what has no meaning."""
         if self.method == "fma" and self.product_format is not None:
             raise ValueError("a fused multiply-add does not round its product")
-        if self.method == "pairwise" and self.k & (self.k - 1):
-            raise ValueError(f"a balanced tree needs a power of two of lanes, not k={self.k}")
+        lanes = self.n_fma or self.k
+        if self.method == "pairwise" and lanes & (lanes - 1):
+            raise ValueError(f"a balanced tree needs a power of two of lanes, not {lanes}")
 
 
 def ieee_dot(params: IEEE, a_words: Sequence[int], b_words: Sequence[int], c_word: int) -> int:
     """d = c + sum of a_i * b_i in IEEE 754 operations, in the order that params.method says."""
     if len(a_words) != params.k or len(b_words) != params.k:
         raise ValueError(f"{len(a_words)} and {len(b_words)} lanes given, k={params.k}")
-    a = [decode(params.a_format, word) for word in a_words]
-    b = [decode(params.b_format, word) for word in b_words]
-    c = decode(params.c_format, c_word)
+    a = [_given(params, params.a_format, word) for word in a_words]
+    b = [_given(params, params.b_format, word) for word in b_words]
+    c = _given(params, params.c_format, c_word)
     products = [product(x, y) for x, y in zip(a, b, strict=True)]
     if params.product_format is not None:
         fmt, mode = params.product_format, params.product_rounding
-        products = [_rounded(fmt, term, mode) for term in products]
+        products = [_flushed(params, fmt, _rounded(fmt, term, mode)) for term in products]
+    size = params.n_fma or params.k
+    blocks = [products[i : i + size] for i in range(0, params.k, size)]
     if params.method == "sequential":
         total = _sequential_sum(params, products, c)
     elif params.method == "fma":
         total = _fma_chain(params, products, c)
     elif params.method == "pairwise":
-        total = _add(params, _pairwise_sum(params, products), c)
+        total = c
+        for block in blocks:
+            total = _add(params, _pairwise_sum(params, block), total)
     else:
-        total = _add(params, *products, c)
+        total = c
+        for block in blocks:
+            total = _add(params, *block, total)
     if total.kind == "nan":
         return params.nan
     return _ieee_word(params.d_format, total, params.d_rounding)
+
+
+def _given(params: IEEE, fmt_name: str, word: int) -> Number:
+    """An input; with flush a subnormal is +0 (MMA-Sim, GPS step 1)."""
+    number = decode(fmt_name, word)
+    if params.flush and number.kind == "finite" and number.significand < 1:
+        return Number("finite", 0)
+    return number
+
+
+def _flushed(params: IEEE, fmt_name: str, x: Number) -> Number:
+    """A result of a format; with flush a subnormal is a zero of its sign (GPS steps 2 to 4)."""
+    tiny = x.kind == "finite" and abs(x.value) < power_of_two(FORMATS[fmt_name].e_min)
+    return Number("finite", x.sign) if params.flush and tiny else x
 
 
 def _ieee_word(fmt_name: str, x: Number, mode: str) -> int:
@@ -604,7 +770,11 @@ def _rounded(fmt_name: str, x: Number, mode: str) -> Number:
 
 def _add(params: IEEE, *terms: Number) -> Number:
     """The exact sum of terms, rounded once to sum_format. Of two terms: an IEEE addition."""
-    return _rounded(params.sum_format, exact_sum(terms, params.rounding), params.rounding)
+    total = exact_sum(terms, params.rounding)
+    if total.is_zero and not params.negative_zero:
+        total = Number("finite", 0)
+    rounded = _rounded(params.sum_format, total, params.rounding)
+    return _flushed(params, params.sum_format, rounded)
 
 
 def _sequential_sum(params: IEEE, products: Sequence[Number], c: Number) -> Number:

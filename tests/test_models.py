@@ -9,6 +9,7 @@ exact cancellations), boundary words and their neighbours, and special values.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +19,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tcsmt.catalogue import row_named
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import FORMATS, Format
-from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.simulator import run_words
 
@@ -44,7 +46,7 @@ def oracle_format(fmt: Format) -> str:
     return ORACLE_FORMAT.get(fmt.name, fmt.name)
 
 
-def oracle_parameters(model: Model) -> oracle.FDA | oracle.IEEE:
+def oracle_parameters(model: Model) -> oracle.FDA | oracle.FDRDA | oracle.IEEE:
     """The oracle's parameter object for a model."""
     common: dict[str, Any] = {
         f"{side}_format": oracle_format(getattr(model, f"{side}_format")) for side in "abcd"
@@ -55,19 +57,36 @@ def oracle_parameters(model: Model) -> oracle.FDA | oracle.IEEE:
         same = (
             "n_fma", "interleave", "fraction_bits", "products", "carry_bits", "normalisation",
             "c_position", "zero_exponent", "round_fraction_bits", "flush_inputs", "flush_outputs",
-            "overflow", "negative_zero",
+            "overflow", "negative_zero", "scale_block", "group",
         )  # fmt: skip
+        scale = model.scale_format
         return oracle.FDA(
             **common,
             **{name: getattr(model, name) for name in same},
+            scale_format=None if scale is None else oracle_format(scale),
             alignment="sticky" if model.alignment_sticky else alignment,
             c_rounding=model.c_rounding.name,
             nan=model.nan_word,
+        )
+    if isinstance(model, DotThenAdd):
+        numbers = (
+            "n_fma", "lane_groups", "fraction_bits", "product_limit", "dot_fraction_bits", "c_reach",
+            "normalised_fraction_bits",
+        )  # fmt: skip
+        return oracle.FDRDA(
+            **common,
+            **{name: getattr(model, name) for name in numbers},
+            alignment=model.alignment.name,
+            realignment=model.realignment.name,
+            nan=model.d_format.nan_word or 0,
         )
     assert isinstance(model, IeeeDotAdd)
     product = model.product_format
     return oracle.IEEE(
         **common,
+        n_fma=model.n_fma,
+        flush=model.flush,
+        negative_zero=model.negative_zero,
         method=model.method,
         product_format=None if product is None else oracle_format(product),
         product_rounding=model.product_rounding.name,
@@ -78,11 +97,15 @@ def oracle_parameters(model: Model) -> oracle.FDA | oracle.IEEE:
     )
 
 
-def reference(model: Model, a: list[int], b: list[int], c: int) -> int:
+def reference(
+    model: Model, a: list[int], b: list[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+) -> int:
     """The oracle's result."""
     parameters = oracle_parameters(model)
     if isinstance(parameters, oracle.FDA):
-        return oracle.fda(parameters, a, b, c)
+        return oracle.fda(parameters, a, b, c, scale_a, scale_b)
+    if isinstance(parameters, oracle.FDRDA):
+        return oracle.fdrda(parameters, a, b, c)
     assert isinstance(model, IeeeDotAdd)
     order = model.order or tuple(range(model.k))
     return oracle.ieee_dot(parameters, [a[i] for i in order], [b[i] for i in order], c)
@@ -170,18 +193,36 @@ def make_rows(model: Model, seed: int, rows: int, window: int) -> tuple[Array, A
     return a, b, c
 
 
-def agree(model: Model, a: Array, b: Array, c: Array) -> None:
+def scale_rows(model: Model, seed: int, rows: int) -> list[Array]:
+    """Scales of a and of b near 1, some at the ends of their range, some NaN; none without scales."""
+    fmt = model.scale_format
+    if fmt is None:
+        return []
+    rng = np.random.default_rng(seed + 1)
+    found = []
+    for _ in "ab":
+        field = rng.integers(fmt.bias - 3, fmt.bias + 4, (rows, model.scales)).astype(np.uint64)
+        noise = rng.integers(0, 1 << fmt.fraction_bits, field.shape, dtype=np.uint64)
+        words = field << np.uint64(fmt.fraction_bits) | noise
+        wild = rng.random(field.shape) < np.choose(np.arange(rows) % 4, [0.0, 0.0, 0.1, 0.5])[:, None]
+        found.append(np.where(wild, random_words(fmt, rng, field.shape), words))
+    return found
+
+
+def agree(model: Model, a: Array, b: Array, c: Array, *scales: Array) -> None:
     """The model and the oracle give the same word for every row."""
-    got = run_words(model, a, b, c)
+    got = run_words(model, a, b, c, *scales)
     for row in range(len(c)):
         x, y, z = a[row].tolist(), b[row].tolist(), int(c[row])
-        expected, result = reference(model, x, y, z), int(got[row])
+        s = [words[row].tolist() for words in scales]
+        expected, result = reference(model, x, y, z, *s), int(got[row])
         if result != expected:
             shown = [
                 f"  a{i} = {model.a_format.hex(p)} {model.a_format.describe(p)}, "
                 f"b{i} = {model.b_format.hex(q)} {model.b_format.describe(q)}"
                 for i, (p, q) in enumerate(zip(x, y, strict=True))
             ]
+            shown.append(f"  scales {s}")
             shown.append(f"  c = {model.c_format.hex(z)} {model.c_format.describe(z)}")
             d = model.d_format
             shown.append(f"  model  {d.hex(result)} {d.describe(result)}")
@@ -268,6 +309,86 @@ def ieee_models(draw: st.DrawFn) -> IeeeDotAdd:
     )
 
 
+@st.composite
+def dot_then_add_models(draw: st.DrawFn) -> DotThenAdd:
+    """Any valid DotThenAdd of at most 8 lanes."""
+    k = draw(st.integers(1, 8))
+    n_fma = draw(st.sampled_from([n for n in range(1, k + 1) if k % n == 0]))
+    bits = draw(st.integers(1, 30))
+    operands = st.sampled_from(["f16", "bf16", "tf32", "e4m3fnuz", "e5m2fnuz", "e4m3", "e2m1"])
+    a, b = (FORMATS[draw(operands)] for _ in "ab")
+    beyond = max(a.e_min + b.e_max, a.e_max + b.e_min) + 1  # products of subnormal numbers
+    output = draw(st.sampled_from(["f32", "f32", "f16", "bf16"]))
+    normalised = draw(st.none() | st.integers(1, 40))
+    return DotThenAdd(
+        a_format=a,
+        b_format=b,
+        c_format=output if normalised else draw(st.sampled_from([output, "f32", "f16"])),
+        d_format=output,
+        k=k,
+        n_fma=n_fma,
+        lane_groups=draw(st.sampled_from([g for g in range(1, n_fma + 1) if n_fma % g == 0])),
+        fraction_bits=bits,
+        alignment=draw(st.sampled_from(["RTZ", "RTZ", *MODES])),
+        product_limit=draw(st.none() | st.integers(beyond, max(beyond, a.e_max + b.e_max + 2))),
+        dot_fraction_bits=bits + draw(st.integers(0, 10)),
+        realignment=draw(st.sampled_from(["RTN", "RTN", *MODES])),
+        c_reach=draw(st.none() | st.integers(1, 30) | st.just(1000)),
+        normalised_fraction_bits=normalised,
+        rounding=draw(st.sampled_from(MODES)),
+    )
+
+
+@st.composite
+def scaled_models(draw: st.DrawFn) -> FusedDotAdd:
+    """Any valid FusedDotAdd with block scales, of at most 8 lanes."""
+    block = draw(st.sampled_from([1, 2, 4]))
+    k = block * draw(st.integers(1, 8 // block))
+    n_fma = draw(st.sampled_from([n for n in range(1, k + 1) if k % n == 0]))
+    shared = min(n_fma, block)
+    narrow = st.sampled_from(["e2m1", "e2m3", "e3m2"])
+    group = draw(st.sampled_from([g for g in range(1, shared + 1) if block % g == 0 and n_fma % g == 0]))
+    wide = st.sampled_from(["e2m1", "e4m3", "e5m2", "e3m2", "f16"])
+    return draw(
+        fused_models(
+            a_format=draw(narrow if group > 1 else wide),
+            b_format=draw(narrow if group > 1 else wide),
+            k=k,
+            n_fma=n_fma,
+            interleave=0,
+            products="unnormalised",
+            normalisation="once",
+            c_position="aligned",
+            carry_bits=None,
+            flush_inputs=False,
+            scale_format=draw(st.sampled_from(["ue8m0", "ue4m3"])),
+            scale_block=block,
+            group=group,
+        )
+    )
+
+
+@st.composite
+def grouped_ieee_models(draw: st.DrawFn) -> IeeeDotAdd:
+    """Trees and exact sums in chained blocks; subnormals flushed, where a model can."""
+    size, count = draw(st.sampled_from([1, 2, 4])), draw(st.integers(1, 3))
+    exact, flush = draw(st.booleans()), draw(st.booleans())
+    operand = draw(st.sampled_from(["f16", "bf16", "tf32", "e5m2", "e4m3fnuz", "f32"]))
+    return IeeeDotAdd(
+        a_format=operand,
+        b_format=operand if exact else draw(st.sampled_from(["f16", "bf16", operand])),
+        c_format="f32",
+        d_format="f32",
+        sum_format="f32",
+        k=size * count,
+        n_fma=size,
+        method="exact" if exact else "pairwise",
+        product_format=None if exact else "f32",
+        flush=flush and not exact,
+        negative_zero=not exact or draw(st.booleans()),
+    )
+
+
 SETTINGS: dict[str, Any] = {
     "deadline": None,
     "derandomize": True,
@@ -287,6 +408,57 @@ def test_fused_dot_add_agrees_with_the_oracle(model: FusedDotAdd, seed: int) -> 
 def test_ieee_dot_add_agrees_with_the_oracle(model: IeeeDotAdd, seed: int) -> None:
     """Every method and rounding."""
     agree(model, *make_rows(model, seed, 64, model.sum_format.fraction_bits + 2))
+
+
+@settings(max_examples=150 * SCALE, **SETTINGS)
+@given(model=dot_then_add_models(), seed=SEEDS)
+def test_dot_then_add_agrees_with_the_oracle(model: DotThenAdd, seed: int) -> None:
+    """Every parameter of CDNA3's arithmetic at once."""
+    agree(model, *make_rows(model, seed, 96, model.fraction_bits))
+
+
+@settings(max_examples=120 * SCALE, **SETTINGS)
+@given(model=scaled_models(), seed=SEEDS)
+def test_block_scales_agree_with_the_oracle(model: FusedDotAdd, seed: int) -> None:
+    """Scales of products and of exact group sums."""
+    rows = make_rows(model, seed, 96, model.fraction_bits)
+    agree(model, *rows, *scale_rows(model, seed, 96))
+
+
+@settings(max_examples=60 * SCALE, **SETTINGS)
+@given(model=grouped_ieee_models(), seed=SEEDS)
+def test_chained_trees_and_exact_sums_agree_with_the_oracle(model: IeeeDotAdd, seed: int) -> None:
+    """Blocks, and subnormals flushed."""
+    agree(model, *make_rows(model, seed, 64, 25))
+
+
+#: One catalogue row of each arithmetic that is not NVIDIA's plain fused sum.
+UNITS = [
+    "cdna1/v_mfma_f32_32x32x8f16",
+    "cdna1/v_mfma_f32_32x32x4bf16",
+    "cdna1/v_mfma_f32_16x16x4f32",
+    "cdna2/v_mfma_f32_32x32x8f16",
+    "cdna2/v_mfma_f32_32x32x4bf16",
+    "cdna2/v_mfma_f32_32x32x8bf16_1k",
+    "cdna2/v_mfma_f64_16x16x4f64",
+    "cdna3/v_mfma_f32_16x16x16_f16",
+    "cdna3/v_mfma_f32_32x32x8_bf16",
+    "cdna3/v_mfma_f32_16x16x8_xf32",
+    "cdna3/v_mfma_f32_16x16x32_fp8_bf8",
+    "cdna3/v_mfma_f32_32x32x8_f16@paper",
+    "ampere/mma.m8n8k4.f64.f64.f64.f64",
+    "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0",
+    "rtx-blackwell/mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0",
+    "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+]
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_units_agree_with_the_oracle(name: str) -> None:
+    """Catalogue rows as they are, on more rows."""
+    model = row_named(name).model
+    window = getattr(model, "fraction_bits", model.d_format.fraction_bits)
+    agree(model, *make_rows(model, 5, 200, window), *scale_rows(model, 5, 200))
 
 
 AMPERE = FusedDotAdd(

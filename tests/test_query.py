@@ -427,3 +427,32 @@ def test_domains_read_well() -> None:
     everything = Domain(finite=False, positive=True, subnormals=False, c_zero=True, exponents=(-1, 2))
     assert str(everything) == "all words, positive, no subnormals, c = 0, exponents -1 to 2"
     assert str(Domain()) == "finite"
+
+
+def test_block_scales_are_inputs_of_a_question() -> None:
+    """Finite excludes NaN scales; a short witness has scales of 1 where it can."""
+    row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
+    assert isinstance(row, FusedDotAdd)
+    unit = replace(row, k=32, n_fma=32)
+    question = difference(
+        "F = 35 against 34", ("35", unit), ("34", replace(unit, fraction_bits=34)), lanes=(2,)
+    )
+    verdict = found(question)
+    names = [name for name in verdict.values if name[0] == "s"]
+    assert names == ["sa0", "sa1", "sb0", "sb1"]
+    assert all(not unit.input_formats[name].is_nan(verdict.values[name] & 0x7F) for name in names)
+    columns = {name: np.array([word], np.uint64) for name, word in verdict.values.items()}
+    lanes = [np.stack([columns[f"{side}{i}"] for i in range(32)], axis=-1) for side in "ab"]
+    scales = [np.stack([columns[f"s{side}{i}"] for i in range(2)], axis=-1) for side in "ab"]
+    one, two = (int(run_words(s.model, *lanes, columns["c"], *scales)[0]) for s in question.sides)
+    assert one != two
+    nearest = replace(unit, rounding="RNE")  # type: ignore[arg-type]
+    values = found(difference("rounding", ("RTZ", unit), ("RNE", nearest), lanes=(2,))).values
+    assert all(unit.input_formats[name].value(values[name] & 0x7F) == 1 for name in names)
+
+
+def test_scales_must_fit() -> None:
+    plain = unit()
+    scaled = replace(plain, scale_format="ue8m0", scale_block=plain.k)
+    with pytest.raises(TcsmtError, match="block scales are 1 of ue8m0 and none"):
+        difference("scales", ("with", scaled), ("without", plain))

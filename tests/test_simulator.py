@@ -206,3 +206,39 @@ def test_wrong_arguments(a: Any, b: Any, c: Any, message: str) -> None:
     """The error names the argument, what it is and what is allowed."""
     with pytest.raises(TcsmtError, match=message):
         SMALL(a, b, c)
+
+
+# Block scales
+
+MXFP8 = replace(HOPPER, a_format="e4m3", b_format="e4m3", k=8, n_fma=8, scale_format="ue8m0", scale_block=4)
+
+
+def test_block_scales_multiply() -> None:
+    """One scale for four lanes; leading dimensions broadcast."""
+    a, b = integers((5, 3, 8), np.float32), integers((3, 8), np.float32)
+    scale_a = np.array([[0.5, 4.0]], np.float32)
+    scale_b = np.array([2.0, 2.0], ml_dtypes.float8_e8m0fnu)
+    got = MXFP8(a, b, 1.0, scale_a, scale_b)
+    expected = (a * b).reshape(5, 3, 2, 4).sum(-1) @ np.array([1.0, 8.0], np.float32) + 1
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_a_nan_scale_makes_a_nan() -> None:
+    zeros = np.zeros(8, np.uint8)
+    for words in ([0xFF, 127], [127, 0xFF]):
+        scale = np.array(words, np.uint8)
+        assert np.isnan(simulate(MXFP8, zeros, zeros, 0.0, scale, np.array([127, 127], np.uint8)))
+
+
+def test_scales_that_do_not_fit() -> None:
+    ones, good = np.ones(8, np.float32), np.ones(2, np.float32)
+    with pytest.raises(TcsmtError, match="scale_b is missing: the unit takes 2 ue8m0 scales in each row"):
+        simulate(MXFP8, ones, ones, 0.0, good)
+    with pytest.raises(TcsmtError, match=r"scale_a has shape \(3,\): the unit takes 2 ue8m0"):
+        simulate(MXFP8, ones, ones, 0.0, np.ones(3, np.float32), good)
+    with pytest.raises(TcsmtError, match="scale_a is given: the unit has no block scales"):
+        simulate(HOPPER, np.ones(16), np.ones(16), 0.0, good, good)
+    with pytest.raises(TcsmtError, match=r"scale_a\[1\] = 3\.0 is no ue8m0 number"):
+        simulate(MXFP8, ones, ones, 0.0, np.array([1.0, 3.0], np.float32), good)
+    with pytest.raises(TcsmtError, match="scale_a is missing"):
+        run_words(MXFP8, np.zeros((1, 8), np.uint8), np.zeros((1, 8), np.uint8), np.zeros(1, np.uint32))

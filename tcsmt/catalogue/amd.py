@@ -119,6 +119,7 @@ def claims(accepted: Mapping[str, Row]) -> Iterator[Row]:
             continue
         yield claim(
             accepted[_first(shapes, types)], "paper", f"{MMASIM}, III-F, as first published", "disputed",
-            "31 fraction bits at the second alignment, and no rounding down after normalisation",
+            "31 fraction bits at the second alignment, where mmasim keeps 32 and rounds the normalised sum "
+            "down to 31; inputs that decide: tests/data/deciding.json",
             dot_fraction_bits=31, normalised_fraction_bits=None,
         )  # fmt: skip

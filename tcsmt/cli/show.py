@@ -57,11 +57,9 @@ def models(arch: str | None, toml: str | None, claims: bool, as_json: bool) -> N
     click.echo(f"{'model':<{width}}  {'K':>3} {'N_FMA':>5} {'F':>3}  {'zero':>5}  evidence    status")
     for row in chosen:
         m = row.model
-        numbers = f"{m.k:>3} " + (
-            f"{m.n_fma:>5} {m.fraction_bits:>3}  {m.zero_exponent!s:>5}"
-            if isinstance(m, FusedDotAdd)
-            else f"{'-':>5} {'-':>3}  {'-':>5}"
-        )
+        given = [getattr(m, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent")]
+        n_fma, bits, zero = ("-" if value is None else value for value in given)
+        numbers = f"{m.k:>3} {n_fma:>5} {bits:>3}  {zero:>5}"
         click.echo(f"{row.name:<{width}}  {numbers}  {row.evidence:<11} {row.status}")
 
 
@@ -94,7 +92,9 @@ def _description(row: Row) -> list[str]:
     ]
     lines += [f"  note: {row.note}"] if row.note else []
     m = row.model
-    if isinstance(m, FusedDotAdd):
+    if not isinstance(m, FusedDotAdd) or m.group > 1:
+        lines.append(f"  arithmetic: {m.title}")
+    else:
         f, carry = m.fraction_bits, m.enough_carry_bits
         out = m.d_format
         kept = out.fraction_bits if m.round_fraction_bits is None else m.round_fraction_bits

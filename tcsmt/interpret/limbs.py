@@ -22,7 +22,7 @@ Limbs = list[Term]
 def fitted(roots: Sequence[Term], native: Callable[[str], bool]) -> list[Term]:
     """``roots`` with macros that are not native expanded and, where that can be, no wide words."""
     kept = expand(roots, lambda name: native(name) or name.startswith(_LEADING))
-    if any(node.width > LIMB for node in operands_first(kept)):
+    if max(root.width for root in kept) <= LIMB < max(node.width for node in operands_first(kept)):
         kept = split(kept) or kept
     return expand(kept, native)
 

@@ -52,11 +52,13 @@ class Trace:
 class Model(ABC):
     """What every model has: formats and length of the dot product.
 
+    kind: the class, as data names it. title: what such a unit does, for messages.
     a_format, b_format, c_format, d_format: formats, or their names.
     k: products in one instruction, per element of D.
     """
 
     kind: ClassVar[str]
+    title: ClassVar[str]
     a_format: Format
     b_format: Format
     c_format: Format

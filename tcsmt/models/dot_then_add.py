@@ -44,6 +44,7 @@ class DotThenAdd(Model):
     """
 
     kind: ClassVar[str] = "dot-then-add"
+    title: ClassVar[str] = "a sum of products to which c is added after a second alignment"
     n_fma: int
     lane_groups: int = 1
     fraction_bits: int
@@ -64,11 +65,15 @@ class DotThenAdd(Model):
         for name in ("fraction_bits", "dot_fraction_bits"):
             self.check(name, 1 <= getattr(self, name) <= 1024, "from 1 to 1024")
         self.check("dot_fraction_bits", self.dot_fraction_bits >= self.fraction_bits, "fraction_bits or more")
-        limit = self.product_limit
-        self.check("product_limit", limit is None or -4096 <= limit <= 4096, "None or -4096 to 4096")
+        limit, a, b = self.product_limit, self.a_format, self.b_format
+        least = max(a.e_min + b.e_max, a.e_max + b.e_min) + 1
+        allowed = f"None or {least} to 4096, beyond products of subnormal numbers"
+        self.check("product_limit", limit is None or least <= limit <= 4096, allowed)
         for name in ("c_reach", "normalised_fraction_bits"):
             given = getattr(self, name)
             self.check(name, given is None or 1 <= given <= 1024, "None or from 1 to 1024")
+        reaches = self.normalised_fraction_bits is None or self.c_format.e_min >= self.d_format.e_min
+        self.check("c_format", reaches, "a format with no smaller exponents than d_format's")
         self.check("d_format", self.d_format.has_infinity, "a format with infinities")
 
     def apply(

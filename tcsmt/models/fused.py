@@ -43,7 +43,8 @@ class FusedDotAdd(Model):
     scale_format, scale_block: format of the block scales, and lanes that share one (None and 0:
         none). Scales join the exponents of the products; a NaN scale makes the result a NaN.
     group: lanes whose products are summed exactly, before the scales and the alignment; the
-        alignment sees such a sum as one term with the exponent of its scales.
+        alignment sees such a sum as one term with the exponent of its scales, even if it cancels;
+        it is a zero term only where every product, or a scale, is zero.
     zero_exponent: exponent with which a zero product or zero c enters the maximum; None: the
         exponent that its fields have.
     rounding, round_fraction_bits: final rounding, and the fraction bit at which it happens
@@ -57,6 +58,7 @@ class FusedDotAdd(Model):
     """
 
     kind: ClassVar[str] = "fused-dot-add"
+    title: ClassVar[str] = "one fused sum of products and c"
     n_fma: int
     interleave: int = 0
     fraction_bits: int

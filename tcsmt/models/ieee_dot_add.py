@@ -37,10 +37,15 @@ class IeeeDotAdd(Model):
     sum_format, rounding: format and rounding of every addition.
     d_rounding: rounding of the conversion from sum_format to d_format.
     nan: the word of every NaN result; None: the quiet NaN that IEEE 754 prefers.
-    Source: IEEE 754-2019, sections 4.3, 5.4.1 and 7.
+    Units made of such operations: FP64 and FP32 (``fma``, c first), CDNA1 (``exact`` in blocks) and
+    CDNA2 (``pairwise`` in groups, ``flush``). Decisions where sources differ: products overflow as
+    IEEE's do where they are rounded, and never in ``exact``; an infinite c passes through a chain
+    unless a NaN or the other infinity meets it; the words of NaNs are not known.
+    Sources: IEEE 754-2019, sections 4.3, 5.4.1 and 7; MMA-Sim III-A (SFMA) and III-B (GPS).
     """
 
     kind: ClassVar[str] = "ieee-dot-add"
+    title: ClassVar[str] = "IEEE 754 operations"
     method: str = choice("sequential", "fma", "pairwise", "exact")
     n_fma: int | None = None
     order: tuple[int, ...] | None = None
