@@ -240,7 +240,7 @@ def test_find(wide: Path) -> None:
 
 def test_find_objects(tmp_path: Path, wide: Path) -> None:
     path = written(tmp_path, FASI)
-    message = "carry-bits does not apply to custom/mine: the row is a reference of IEEE operations"
+    message = "carry-bits does not apply to custom/mine: properties ask about units of one fused sum"
     assert message in tcsmt("find", "--property", "carry-bits", "--model", path, code=2)
     assert "tf32-truncation does not apply" in tcsmt(
         "find", "--property", "tf32-truncation", "--model", wide, code=2
