@@ -1,67 +1,252 @@
-"""Rows (dot products with accumulation) per second, beside mmasim in the same run where it is installed.
+"""Dot-adds per second on one core, beside mmasim 2.1.1 in the same process, and a whole GEMM.
 
-Usage: python benchmarks/simulator.py [--rows N]
+    python benchmarks/simulator.py [--rows N] [--only TEXT] [--output results/benchmark-simulator.json]
+
+The peer needs the extra ``oracle`` (mmasim, PyTorch); without it the table has no ratios. Process
+and peer are pinned to one processor. ``ops`` counts the term graph's operations in one dot-add
+without NaNs and infinities (words beyond 32 bits twice); ``of peak`` is their rate as a share of
+what this processor does in a loop of independent vector additions and exclusive ors. The peer is
+measured on the same rows, and once more on a batch so small that it stays in the caches.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import json
+import os
+import platform
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+os.environ["TCSMT_THREADS"] = "1"
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "oracles")]
+
+# isort: off
+import against_mmasim as oracle
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+import tcsmt
+from tcsmt import jit, simulator
+from tcsmt.catalogue import Row, rows
+from tcsmt.datapath import decode
+from tcsmt.interpret.limbs import fitted
+from tcsmt.interpret.llvm import container, native
+from tcsmt.kernels import kernel
+from tcsmt.terms import FALSE, operands_first, substitute
 
+#: Rows of a batch that stays in the caches, where the peer is at its best.
+SMALL = 1 << 14
+COLD = """
+import time; start = time.perf_counter()
+import numpy as np, tcsmt
 from tcsmt.catalogue import row_named
-from tcsmt.simulator import run_words
-
-UNITS = (
-    ("volta/mma.m8n8k4.f32.f16.f16.f32", "Volta", "m8n8k4.f32.f16.f16.f32"),
-    ("ampere/mma.m16n8k8.f32.f16.f16.f32", "Ampere", "m16n8k8.f32.f16.f16.f32"),
-    ("hopper/mma.m16n8k16.f32.f16.f16.f32", "Hopper", "m16n8k16.f32.f16.f16.f32"),
-)
+model = row_named("hopper").model
+a = np.ones((100_000, 16), np.float16)
+tcsmt.simulate(model, a, a)
+print(time.perf_counter() - start)
+"""
 
 
-def rate(run: Callable[[], object], rows: int) -> float:
+def rate(run: Callable[[], object], count: int, least: float = 0.3) -> float:
+    """Best of several runs, in millions a second."""
     run()
-    best = min(_timed(run) for _ in range(3))
-    return rows / best
+    best, spent = float("inf"), 0.0
+    while spent < least:
+        start = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - start)
+        spent += best
+    return count / best / 1e6
 
 
-def _timed(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
+def operations(row: Row) -> int:
+    """Operations in one dot-add on numbers."""
+    trace = row.model.trace
+    (root,) = fitted([trace.output], native)
+    formats = row.model.input_formats.values()
+    flags = [
+        flag
+        for term, fmt in zip(trace.inputs, formats, strict=True)
+        for x in [decode(fmt, term)]
+        for flag in (x.infinite, x.nan)
+    ]
+    (plain,) = substitute([root], dict.fromkeys(flags, FALSE))
+    nodes = [node for node in operands_first([plain]) if node.args]
+    count = sum(
+        max(1, len(node.args) - 1) if node.op in ("add", "and", "or", "umax") else 1 for node in nodes
+    )
+    return count + sum(1 for node in nodes if container(node.width) > 32)
+
+
+def peak() -> float:
+    """Vector additions and exclusive ors of 32-bit elements in a second, in millions of elements."""
+    kind, chains, rounds = "<16 x i32>", 12, 1 << 20
+    names = range(chains)
+    lines = [f"  %x{i} = phi {kind} [%s, %entry], [%z{i}, %loop]" for i in names]
+    lines += [f"  %y{i} = add {kind} %x{i}, %s" for i in names]
+    lines += [f"  %z{i} = xor {kind} %y{i}, %s" for i in names]
+    out = ["  %r0 = add <16 x i32> %z0, %s"]
+    out += [f"  %r{i} = xor {kind} %r{i - 1}, %z{i}" for i in names if i]
+    text = "\n".join([
+        "define void @loop(ptr %p) {", "entry:", f"  %s = load {kind}, ptr %p, align 4", "  br label %loop",
+        "loop:", "  %n = phi i64 [0, %entry], [%m, %loop]", *lines, "  %m = add i64 %n, 1",
+        f"  %c = icmp ult i64 %m, {rounds}", "  br i1 %c, label %loop, label %exit", "exit:", *out,
+        f"  store {kind} %r{chains - 1}, ptr %p, align 4", "  ret void", "}",
+    ])  # fmt: skip
+    address = jit.functions(text, ["loop"])["loop"]
+    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+    data = np.arange(16, dtype=np.uint32)
+    return rate(lambda: call(data.ctypes.data), 2 * chains * 16 * rounds)
+
+
+def target(row: Row) -> float:
+    """How many times mmasim's rate the project wants."""
+    model = row.model
+    if model.a_format.name in ("f64", "f32") or row.architecture == "cdna2":
+        return 3
+    if row.architecture == "cdna1":
+        return 10
+    return 30 if row.architecture == "cdna3" else 100
+
+
+def chosen(only: str) -> list[Row]:
+    """One row of each distinct arithmetic; of those that differ in narrow operands alone, one kind."""
+    seen, found = set(), []
+    for row in rows():
+        if (
+            "@" not in row.instruction
+            and row.model not in seen
+            and only in row.name
+            and oracle.principal(row)
+        ):
+            seen.add(row.model)
+            found.append(row)
+    return found
+
+
+def machine() -> dict[str, str]:
+    """What this was measured on."""
+    about = {"python": platform.python_version(), "numpy": np.__version__, "system": platform.platform()}
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    about["processor"] = next((x.partition(": ")[2] for x in lines if x.startswith("model name")), "")
+    if jit.available():
+        import llvmlite.binding as llvm
+
+        about["LLVM target"] = llvm.get_host_cpu_name()
+        about["LLVM"] = ".".join(map(str, llvm.llvm_version_info))
+        vectors = ("avx512f", "avx2", "sse4.2", "neon", "sve")
+        about["vectors"] = next((v for v in vectors if llvm.get_host_cpu_features().get(v)), "")
+    return about
+
+
+def throughput(row: Row, count: int, most: float) -> dict[str, Any]:
+    """One line of the table."""
+    model = row.model
+    words = oracle.draw(model, count, "normal", np.random.default_rng(0))
+    arrays = [array for array in words if array is not None]
+    small = oracle.Words(*(None if array is None else array[:SMALL] for array in words))
+    made = kernel(model)
+    columns = [
+        column for array in small if array is not None for column in (array.T if array.ndim > 1 else [array])
+    ]
+    program = simulator._program(model)
+    values = dict(zip(model.input_names, columns, strict=True))
+    line: dict[str, Any] = {"unit": row.name, "K": model.k, "rows": count}
+    line["tcsmt"] = rate(lambda: made.rows(arrays), count)
+    line["numpy"] = rate(lambda: program.run(values), SMALL)
+    line["operations"] = operations(row)
+    line["of_peak"] = line["tcsmt"] * line["operations"] / most
+    try:
+        import torch
+
+        torch.set_num_threads(1)
+        unit = oracle.unit_of(row)
+    except ImportError:
+        unit = None
+    if unit is not None:
+        theirs = oracle.answer(unit, model, words)
+        line["differences"] = int(np.count_nonzero(oracle.differing(row, made.rows(arrays), theirs)))
+        line["mmasim"] = rate(lambda: oracle.answer(unit, model, words), count)
+        line["mmasim_small_batch"] = rate(lambda: oracle.answer(unit, model, small), SMALL)
+        line["ratio"], line["target"] = line["tcsmt"] / line["mmasim"], target(row)
+        line["ratio_small_batch"] = line["tcsmt"] / line["mmasim_small_batch"]
+    return line
+
+
+def whole_gemm(size: int) -> dict[str, Any]:
+    """A square Hopper GEMM: seconds, and the process's largest memory."""
+    code = (
+        "import os, resource, time; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "import numpy as np, tcsmt\n"
+        "rng = np.random.default_rng(0)\n"
+        f"a, b = rng.standard_normal((2, {size}, {size})).astype(np.float16)\n"
+        "start = time.perf_counter(); tcsmt.gemm(a, b, model='hopper')\n"
+        "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    seconds, kib = map(float, done.stdout.split())
+    return {"size": size, "dot_adds": size**3 // 16, "seconds": round(seconds, 2), "MiB": round(kib / 1024)}
+
+
+def first_calls() -> dict[str, float]:
+    """A cold process's first 100,000 dot-adds: with an empty cache, and with a full one."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "TCSMT_CACHE": folder}
+        times = [
+            subprocess.run(
+                [sys.executable, "-c", COLD],
+                cwd=ROOT,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            for _ in range(2)
+        ]
+    return {name: round(float(text), 2) for name, text in zip(("compiled", "cached"), times, strict=True)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=200_000)
-    rows = parser.parse_args().rows
-    try:
-        import torch
-        from mmasim.nv_ptx import MMA
-    except ImportError:
-        torch = None
-        print("mmasim is not installed: no peer in this run")
-    rng = np.random.default_rng(1)
-    for name, arch, shape in UNITS:
-        model = row_named(name).model
-        a, b = (rng.standard_normal((rows, model.k)).astype(np.float16) for _ in "ab")
-        c = rng.standard_normal(rows).astype(np.float32)
-        words = (a.view(np.uint16), b.view(np.uint16), c.view(np.uint32))
-        mine = rate(lambda w=words, m=model: run_words(m, *w), rows)  # type: ignore[misc]
-        line = f"{name}: {mine / 1e6:.2f} M rows/s"
-        if torch is not None:
-            unit = MMA(arch, shape)
-            tensors = [torch.from_numpy(x) for x in (a, b, c)]
-            theirs = rate(lambda u=unit, t=tensors: u.dpa(*t), rows)  # type: ignore[misc]
-            same = np.array_equal(run_words(model, *words).view(np.float32), unit.dpa(*tensors).numpy())
-            line += f"; mmasim {theirs / 1e6:.2f} M rows/s; ratio {mine / theirs:.1f}; same bits: {same}"
-        print(line, flush=True)
+    """Print the table; write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1 << 18)
+    parser.add_argument("--only", default="", help="part of the names")
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    calls = first_calls()
+    product = whole_gemm(1024)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    most = peak()
+    found: dict[str, Any] = {
+        "machine": machine(), "tcsmt": tcsmt.__version__, "peak": round(most), "first_call_seconds": calls,
+        "gemm": product, "units": [],
+    }  # fmt: skip
+    print(f"first call: {calls['compiled']} s, cached {calls['cached']} s")
+    print(f"Hopper f16 GEMM of 1024^3 ({product['dot_adds'] / 1e6:.0f} M dot-adds): {product['seconds']} s, "
+          f"{product['MiB']} MiB")  # fmt: skip
+    print(f"peak: {most / 1e3:.0f} G element operations/s\n")
+    head = f"{'unit (millions of dot-adds a second)':<66} {'tcsmt':>7} {'mmasim':>7} {'ratio':>6} {'want':>5}"
+    print(f"{head} {'small':>7} {'ratio':>6} {'NumPy':>6} {'ops':>5} {'of peak':>7}")
+    for row in chosen(options.only):
+        line = throughput(row, options.rows, most)
+        found["units"].append({k: round(v, 3) if isinstance(v, float) else v for k, v in line.items()})
+        peer = " " * 35
+        if "ratio" in line:
+            peer = f"{line['mmasim']:>7.2f} {line['ratio']:>6.0f} {line['target']:>5.0f}"
+            peer += f" {line['mmasim_small_batch']:>7.2f} {line['ratio_small_batch']:>6.0f}"
+        wrong = f"  {line['differences']} DIFFER" if line.get("differences") else ""
+        own = f"{line['numpy']:>6.2f} {line['operations']:>5} {line['of_peak']:>7.0%}{wrong}"
+        print(f"{row.name:<66} {line['tcsmt']:>7.1f} {peer} {own}", flush=True)
+        if options.output:
+            options.output.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -140,16 +140,17 @@ def decode(fmt: Format, word: Term, *, flush: bool = False) -> Number:
     top = (1 << e) - 1
     fraction_zero = TRUE
     significand = const(1, 1)
-    normal = TRUE
+    zero = FALSE
     exponent = Exponent(field, -fmt.bias, top - fmt.bias)
     if fmt.has_subnormals:
         fraction = word[low + f - 1 : low]
         fraction_zero = fraction.eq(0)
         normal = field.ne(0)
         significand = normal.concat(fraction)
+        zero = word[low + f + e - 1 : low].eq(0)
         if flush:
             significand = normal.ite(significand, 0)
-            fraction_zero = fraction_zero | ~normal
+            fraction_zero, zero = fraction_zero | ~normal, ~normal
         exponent = Exponent(normal.ite(field, 1) - 1, fmt.e_min, top - fmt.bias)
     all_ones = field.eq(top)
     infinite = nan = FALSE
@@ -164,7 +165,7 @@ def decode(fmt: Format, word: Term, *, flush: bool = False) -> Number:
             nan = word.eq(fmt.nan_word or 0)
         case Specials.NONE:
             pass
-    return Number(sign, exponent, significand, f, ~normal & fraction_zero, infinite, nan)
+    return Number(sign, exponent, significand, f, zero, infinite, nan)
 
 
 def multiply(a: Number, b: Number) -> Number:

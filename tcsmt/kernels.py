@@ -26,8 +26,8 @@ __all__ = ["Kernel", "compiled", "in_threads", "kernel", "threads_in_use"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-#: Rows in a vector, where no word is wider than 64 bits.
-ROWS = 16
+#: Bits of a vector of input words: as many rows are computed side by side.
+VECTOR = 512
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ class Kernel:
         (root,) = fitted([model.trace.output], native)
         nodes = operands_first([root])
         self.floats = any(str(node.data).startswith("fma.") for node in nodes if node.op == "macro")
-        self.width = ROWS if all(node.width <= 64 for node in nodes) else 1
+        rows = VECTOR // container(max(model.a_format.width, model.b_format.width))
+        self.width = rows if all(node.width <= 64 for node in nodes) else 1
         self.chains = model.c_format == model.d_format
         lanes = {
             term: lane

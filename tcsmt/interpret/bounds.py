@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tcsmt.terms import Term, operands_first
+from tcsmt.terms import Term, const, operands_first
 
 __all__ = ["Bounds"]
 
@@ -58,7 +58,7 @@ class Bounds:
             case "umax":
                 low, high = (max(ends) for ends in zip(*known, strict=True))
             case "ite":
-                low, high = min(k[0] for k in known[1:]), max(k[1] for k in known[1:])
+                low, high = self._choice(node)
             case "and":
                 high = min(k[1] for k in known)
             case "or" | "xor":
@@ -68,6 +68,13 @@ class Bounds:
             case "shl" if known[1][0] == known[1][1] < node.width:
                 low, high = (end << known[1][0] for end in known[0])
         return (low, high) if low >= 0 and high <= ones else (0, ones)
+
+    def _choice(self, node: Term) -> Interval:
+        condition, then, otherwise = node.args
+        (low, high), (low2, high2) = self._unsigned[then], self._unsigned[otherwise]
+        if condition.op == "eq" and {otherwise, const(0, otherwise.width)} == set(condition.args):
+            low2 = max(low2, 1)  # what is chosen where it is not 0
+        return min(low, low2), max(high, high2)
 
     def _number(self, node: Term) -> Interval:
         least, most = -(1 << (node.width - 1)), (1 << (node.width - 1)) - 1

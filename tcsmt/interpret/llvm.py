@@ -1,7 +1,7 @@
 """Terms as LLVM IR text: the instructions of the compiled simulator's kernels.
 
-Every word of the graph becomes a vector over ``rows`` rows. Words of width 1 are ``i1``, up to 32
-bits ``i32``, up to 64 ``i64``, zero-extended; wider words are integers of their own width.
+Every word of the graph becomes a vector over ``rows`` rows. Words are held zero-extended in ``i1``,
+``i16``, ``i32`` or ``i64``, the first that is wide enough; wider words are integers of their own width.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def container(width: int) -> int:
     """Bits of the LLVM integer that holds words of this width."""
     if width == 1:
         return 1
-    return 32 if width <= 32 else 64 if width <= 64 else width
+    return next((bits for bits in (16, 32, 64) if width <= bits), width)
 
 
 def schedule(roots: Sequence[Term], lane_of: Mapping[Term, int]) -> list[Term]:
@@ -261,7 +261,9 @@ def _shift(e: Emitter, node: Term, args: list[str]) -> str:
         result = e.binary(node.op, bits, value, amount)
     else:
         within = e.emit(f"icmp ult {e.type(bits)} {amount}, {e.constant(bits, bits)}")
-        clamped = e.binary("and", bits, amount, e.constant(bits - 1, bits)) if bits in (32, 64) else amount
+        clamped = (
+            e.binary("and", bits, amount, e.constant(bits - 1, bits)) if bits in (16, 32, 64) else amount
+        )
         shifted = e.binary(node.op, bits, value, clamped)
         result = e.emit(
             f"select {e.type(1)} {within}, {e.type(bits)} {shifted}, {e.type(bits)} {e.constant(0, bits)}"
