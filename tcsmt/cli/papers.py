@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tcsmt import __version__
-from tcsmt.errors import choose
+from tcsmt.errors import TcsmtError, choose
 from tcsmt.files import make_folder, replace_text
 from tcsmt.solvers.run import SOLVERS, Settings
 
@@ -32,12 +34,13 @@ results_option = click.option(
 def reproduce(paper: str, timeout: float, results: Path) -> None:
     """Run a paper's experiments again, and print our results beside the published ones.
 
-    PAPER: valpey or fasi. Writes RESULTS/PAPER.json; until it is complete, PAPER.partial.json.
+    PAPER: valpey, fasi, mma-sim or khattak. Writes RESULTS/PAPER.json, and plots beside it; until
+    it is complete, PAPER.partial.json.
     """
     name = choose("paper", paper, _PAPERS)
     Settings(timeout=timeout)
     make_folder(results)
-    path, partial = results / f"{name}.json", results / f"{name}.partial.json"
+    path, unfinished = results / f"{name}.json", results / f"{name}.partial.json"
     data: dict[str, Any] = {
         "paper": name,
         "tcsmt": __version__,
@@ -46,28 +49,64 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
     }
 
     def save() -> None:
-        replace_text(partial, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        replace_text(unfinished, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
-    _PAPERS[name](data, save, timeout)
+    job = _Job(data, save, timeout, _kept(unfinished))
+    _PAPERS[name](job)
     save()
-    partial.replace(path)
+    unfinished.replace(path)
     click.echo(f"written: {path}", err=True)
+    try:
+        for suffix, draw in job.plots.items():
+            draw(results / f"{name}-{suffix}.svg")
+            click.echo(f"written: {results / f'{name}-{suffix}.svg'}", err=True)
+    except TcsmtError as error:
+        click.echo(f"no plots: {error}", err=True)
 
 
-def _valpey(data: dict[str, Any], save: Callable[[], None], timeout: float) -> None:
+@dataclass
+class _Job:
+    """A paper's run: what it found so far, and how to keep that.
+
+    before: what an interrupted run of this version left. plots: drawn when all numbers are written.
+    """
+
+    data: dict[str, Any]
+    save: Callable[[], None]
+    timeout: float
+    before: dict[str, Any]
+    plots: dict[str, Callable[[Path], None]] = field(default_factory=dict)
+
+    def keep(self, name: str, value: Any) -> Any:
+        """A result under its name, on disk at once."""
+        self.data[name] = value
+        self.save()
+        return value
+
+
+def _kept(unfinished: Path) -> dict[str, Any]:
+    """What an interrupted run of the same version left."""
+    try:
+        found = json.loads(unfinished.read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) and found.get("tcsmt") == __version__ else {}
+
+
+def _valpey(job: _Job) -> None:
     from tcsmt.papers import valpey
 
     head = f"{'Table 4 (seconds of solving)':<42}" + "".join(f"{s:>16}" for s in SOLVERS)
     click.echo(f"{head}   published: Z3 4.8.9, cvc5 1.0.2")
-    data["table 4"] = []
-    for row in valpey.table_four(timeout):
-        data["table 4"].append(row)
-        save()
+    job.data["table 4"] = []
+    for row in valpey.table_four(job.timeout):
+        job.data["table 4"].append(row)
+        job.save()
         cells = "".join(f"{_cell(row[s]):>16}" for s in SOLVERS)
         published = ", ".join("none in 6 h" if t is None else f"{t:g}" for t in row["published"].values())
         click.echo(f"{row['query']:<42}{cells}   {published if row['in_paper'] else '(not asked)'}")
-    data["printed tables"] = valpey.printed_tables()
-    for table in data["printed tables"]:
+    job.data["printed tables"] = valpey.printed_tables()
+    for table in job.data["printed tables"]:
         verdict = "reproduces as printed" if table["reproduces"] else "does not reproduce as printed"
         click.echo(f"\nTable {table['table']}: {verdict}")
         for key, value in table.items():
@@ -81,22 +120,79 @@ def _cell(result: dict[str, Any]) -> str:
     return f"{result['seconds']:.3f}{mark} {kind}"
 
 
-def _fasi(data: dict[str, Any], save: Callable[[], None], timeout: float) -> None:
+def _fasi(job: _Job) -> None:
     from tcsmt.papers import fasi
 
-    data["tests"] = list(fasi.run_tests())
-    for test in data["tests"]:
+    job.data["tests"] = list(fasi.run_tests())
+    for test in job.data["tests"]:
         mark = "as the paper" if test["reproduces"] else "NOT as the paper"
         click.echo(f"{test['section']} {test['feature']}, {test['output']}: {test['title']} [{mark}]")
         for gpu, result in test["results"].items():
             click.echo(f"    {gpu:<5} {result['word']}  {result['value']:<28} {result['means']}")
-    agree = sum(test["reproduces"] for test in data["tests"])
-    click.echo(f"{agree} of {len(data['tests'])} tests give on V100 and T4 what the paper reports")
+    agree = sum(test["reproduces"] for test in job.data["tests"])
+    click.echo(f"{agree} of {len(job.data['tests'])} tests give on V100 and T4 what the paper reports")
 
 
-_PAPERS: dict[str, Callable[[dict[str, Any], Callable[[], None], float], None]] = {
+def _mma_sim(job: _Job) -> None:
+    from tcsmt.papers import mmasim
+
+    click.echo(
+        "detected by the probes of sections II-C to II-F (bits kept and rounding where aligned; result)"
+    )
+    table = []
+    for row, names in mmasim.representatives():
+        found = mmasim.detected(row.model)
+        table.append({"unit": row.name, "rows": names, **found})
+        click.echo(f"{row.name:<52} {found['tree']}")
+        parts = [f"{n}: {_bits(v)}" for n, v in (*found["alignment"].items(), *found["result"].items())]
+        click.echo(f"    {'; '.join(parts)}")
+    job.keep("detected", table)
+    job.keep("families", list(mmasim.families()))
+    click.echo("\nfamilies of instructions, sections III-A to III-I")
+    for family in job.data["families"]:
+        click.echo(f"{family['rows']:>4} rows  {', '.join(family['algorithms']):<16} {family['family']}")
+        for name in family["differs"]:
+            click.echo(f"           differs: {name}")
+    click.echo("\n2048*2048 - 2048*2048 - 0.000001")
+    for unit in job.keep("cancellation", mmasim.cancellation()):
+        click.echo(f"{unit['unit']:<52} {unit['value']:>10.3g}  {unit['means']}")
+    click.echo("\nerror of random dot-adds: mean, standard deviation, below zero")
+    for unit in job.keep("bias", mmasim.bias())["units"]:
+        numbers = f"{unit['mean']:>+8.3f} {unit['standard_deviation']:>8.3f} {unit['below_zero']:>7.1%}"
+        click.echo(f"{unit['label']:<28} {numbers}")
+    job.keep("fp8 bits", mmasim.fp8_bits())
+    accumulation = job.keep("accumulation", mmasim.accumulation())
+    click.echo("\nFP8: largest relative error against K")
+    click.echo(f"{'':<40}" + "".join(f"{k:>9}" for k in accumulation["K"]))
+    for unit in accumulation["units"]:
+        click.echo(f"{unit['label']:<40}" + "".join(f"{e:>9.1e}" for e in unit["error"]))
+    click.echo("\nsubnormal numbers and large products")
+    for case in job.keep("flush", mmasim.flush()):
+        results = ", ".join(f"{n.partition('/')[0]}: {v}" for n, v in case["results"].items())
+        click.echo(f"{case['case']} ({case['operands']}): {results}")
+    _conclude(job, mmasim.conclusions(job.data))
+    job.plots["bias"] = partial(mmasim.plot_bias, data=job.data["bias"])
+    job.plots["accumulation"] = partial(mmasim.plot_accumulation, data=accumulation)
+
+
+def _bits(found: dict[str, Any]) -> str:
+    return f"{'-' if found['bits'] is None else found['bits']} {found['mode']}"
+
+
+def _conclude(job: _Job, conclusions: Iterable[dict[str, Any]]) -> None:
+    """The published conclusions beside ours."""
+    click.echo("\npublished, and ours")
+    found = job.keep("conclusions", list(conclusions))
+    for one in found:
+        mark = {True: "as published", False: "differs", None: "undecided"}[one["agrees"]]
+        click.echo(f"[{mark}] {one['section']}: {one['published']}\n    ours: {one['ours']}")
+    click.echo(f"{sum(one['agrees'] is True for one in found)} of {len(found)} as published")
+
+
+_PAPERS: dict[str, Callable[[_Job], None]] = {
     "valpey": _valpey,
     "fasi": _fasi,
+    "mma-sim": _mma_sim,
 }
 
 
