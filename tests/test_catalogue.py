@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tcsmt.catalogue import ARCHITECTURES, architecture_named, instruction_named, row_named, rows, rows_of
+from tcsmt.cli import main
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd
 
@@ -120,3 +123,10 @@ def test_kinds() -> None:
     nvfp4 = instruction_named("rtx 5090", "mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
     assert isinstance(nvfp4, FusedDotAdd)
     assert (nvfp4.group, nvfp4.scales, nvfp4.enough_carry_bits) == (16, 4, 3)
+
+
+def test_the_readme_has_the_table() -> None:
+    """``tcsmt models --markdown``, as it stands."""
+    done = CliRunner().invoke(main, ["models", "--markdown"])
+    assert done.exit_code == 0
+    assert done.stdout in (Path(__file__).parents[1] / "README.md").read_text()

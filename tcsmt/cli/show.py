@@ -11,6 +11,7 @@ import click
 
 from tcsmt.catalogue import Row, rows, rows_of
 from tcsmt.cli.ask import folders_option
+from tcsmt.cli.table import markdown
 from tcsmt.custom import is_model_file, model_toml, row_given
 from tcsmt.discovery import properties as find_properties
 from tcsmt.formats import Format
@@ -38,13 +39,14 @@ def properties(folders: tuple[Path, ...], as_json: bool) -> None:
 @click.command("models")
 @click.option("--arch", help="Only this architecture or GPU.")
 @click.option("--toml", metavar="MODEL", help="Print this one as a model file, to start one of your own.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print a table for documents.")
 @click.option("--claims/--no-claims", default=True, help="Show refuted and disputed claims too.")
 @json_option
-def models(arch: str | None, toml: str | None, claims: bool, as_json: bool) -> None:
+def models(arch: str | None, toml: str | None, as_markdown: bool, claims: bool, as_json: bool) -> None:
     """List the catalogue: every unit with its parameters and evidence."""
     if toml is not None:
-        if arch is not None or as_json:
-            raise click.UsageError("--toml MODEL goes with neither --arch nor --json")
+        if arch is not None or as_json or as_markdown:
+            raise click.UsageError("--toml MODEL goes with none of --arch, --json, --markdown")
         click.echo(model_toml(row_given(toml)), nl=False)
         return
     chosen = (
@@ -52,6 +54,9 @@ def models(arch: str | None, toml: str | None, claims: bool, as_json: bool) -> N
     )
     if as_json:
         click.echo(json.dumps([row_data(row) for row in chosen], indent=1))
+        return
+    if as_markdown:
+        click.echo(markdown(chosen))
         return
     width = max(len(row.name) for row in chosen)
     click.echo(f"{'model':<{width}}  {'K':>3} {'N_FMA':>5} {'F':>3}  {'zero':>5}  evidence    status")
