@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-from tcsmt.datapath import decode
-from tcsmt.investigate import Claim, Investigation
+from tcsmt.investigate import Claim, Investigation, all_terms_zero
 from tcsmt.query import Distinguished, Unknown
-from tcsmt.terms import all_of
 
 CLAIMS = (
     Claim(source="MMA-Sim 2025, as first published", section="III-C", statement="-126 for FP32 output"),
@@ -24,8 +22,7 @@ def investigate(ask: Investigation) -> str:
     assert own is not None
     told, same, open_ = [], [], []
     # only where every term is zero may the maxima differ without a trace in the result
-    products = [s.term.eq(0) for s in unit.trace.stages if s.name.startswith("product")]
-    all_zero = all_of([*products, decode(unit.c_format, unit.trace.c).significand.eq(0)])
+    all_zero = all_terms_zero(unit)
     for other in (own - 1, own + 1, unit.d_format.e_min, None):
         name = "the fields' own" if other is None else str(other)
         verdict = ask.differ(

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tcsmt.catalogue import Row
+from tcsmt.datapath import decode
 from tcsmt.explain import first_difference, steps
 from tcsmt.formats import FORMATS, Format
 from tcsmt.interpret.exact import evaluate
@@ -30,8 +31,9 @@ from tcsmt.query import (
     Verdict,
     difference,
 )
+from tcsmt.terms import Term, all_of
 
-__all__ = ["Claim", "Finding", "Investigation", "Report", "ieee_like", "one_block"]
+__all__ = ["Claim", "Finding", "Investigation", "Report", "all_terms_zero", "ieee_like", "one_block"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +120,12 @@ def one_block(model: Model) -> Model:
     if isinstance(model, FusedDotAdd):
         return replace(model, k=model.n_fma, interleave=0)
     return model
+
+
+def all_terms_zero(unit: Model) -> Term:
+    """Whether every product and c are zero: a case by itself where the zeros' exponent is in question."""
+    products = [s.term.eq(0) for s in unit.trace.stages if s.name.startswith("product")]
+    return all_of([*products, decode(unit.c_format, unit.trace.c).significand.eq(0)])
 
 
 def ieee_like(unit: Model, **parameters: Any) -> IeeeDotAdd:

@@ -16,6 +16,7 @@ _COMMANDS = {
     "properties": "show",
     "models": "show",
     "describe": "show",
+    "claims": "claims",
     "explain": "picture",
     "run": "data",
     "gemm": "matrices",

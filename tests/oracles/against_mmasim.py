@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tcsmt import jit
 from tcsmt.catalogue import Row, rows
 from tcsmt.formats import FORMATS, Format
 from tcsmt.models import Model
@@ -341,7 +342,7 @@ def main() -> int:
     )
     parser.add_argument("--rows", type=int, default=20_000, help="for each distinct arithmetic")
     parser.add_argument("--variant-rows", type=int, help="where only FP8, FP6 or FP4 operands differ")
-    parser.add_argument("--exact-rows", type=int, help="for CDNA1's exact sums, slow in NumPy")
+    parser.add_argument("--exact-rows", type=int, help="for CDNA1's exact sums, slow without a compiler")
     parser.add_argument("--only", default="", help="part of the names")
     parser.add_argument("--output", type=Path, help="write JSON")
     parser.add_argument("--freeze", type=Path, help="write frozen vectors instead")
@@ -374,7 +375,7 @@ def main() -> int:
             print(f"    {witness}", flush=True)
         if options.output:
             about = {"against": "mmasim 2.1.1", "PyTorch": torch.__version__, "rows": options.rows,
-                     "kinds of rows": KINDS, "simulator": "NumPy", "units": found}  # fmt: skip
+                     "kinds of rows": KINDS, "simulator": "compiled" if jit.available() else "NumPy", "units": found}  # fmt: skip
             options.output.write_text(json.dumps(about, indent=1) + "\n")
     total = sum(sum(r["differences"].values()) for r in found)
     explained = sum(r["known"] for r in found)

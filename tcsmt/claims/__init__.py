@@ -1,0 +1,164 @@
+"""What the literature says about matrix units, held against measured results and proofs.
+
+The claims are data (``published.toml``): a unit, and two hypotheses about it, the claimed one and
+the one that it contradicts, each as changes of the unit's catalogue row.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tcsmt.catalogue import Row, row_named
+from tcsmt.datasets import DataSet, Replay, objection, replay, row_of
+from tcsmt.errors import TcsmtError
+from tcsmt.investigate import Finding, all_terms_zero, one_block
+from tcsmt.models import Model
+from tcsmt.query import Distinguished, Domain, Equivalent, Solving, Unknown, difference
+
+__all__ = ["Judgement", "PublishedClaim", "judge", "published"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedClaim:
+    """A statement about a unit.
+
+    claimed, otherwise: parameters that differ from the unit's catalogue row where the statement
+        holds, and where it does not.
+    tells_apart: None for a statement about hardware. True or False for one about tests: some
+        input, or none, tells the two hypotheses apart.
+    """
+
+    name: str
+    source: str
+    section: str
+    statement: str
+    unit: str
+    claimed: Mapping[str, Any]
+    otherwise: Mapping[str, Any]
+    tells_apart: bool | None = None
+
+    @property
+    def row(self) -> Row:
+        """The unit's catalogue row."""
+        return row_named(self.unit)
+
+    def model(self, *, holds: bool) -> Model:
+        """The unit where the statement holds, or where it does not."""
+        given = self.claimed if holds else self.otherwise
+        changes: dict[str, Any] = {name: None if v == "none" else v for name, v in given.items()}
+        return replace(self.row.model, **changes)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A claim's verdict: ``confirmed``, ``refuted`` or ``undecided``, and what decides.
+
+    replays: data sets of the unit against both hypotheses. finding: the solver's answer, where it
+    was asked: its witness is the vector that would decide on hardware.
+    """
+
+    claim: PublishedClaim
+    verdict: str
+    why: str
+    replays: tuple[tuple[Replay, Replay], ...] = ()
+    finding: Finding | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        claim = self.claim
+        return {
+            "name": claim.name,
+            "source": claim.source,
+            "section": claim.section,
+            "unit": claim.unit,
+            "statement": claim.statement,
+            "claimed": dict(claim.claimed),
+            "otherwise": dict(claim.otherwise),
+            "verdict": self.verdict,
+            "why": self.why,
+            "data": [
+                {
+                    "dataset": a.dataset.name,
+                    "rows": a.rows,
+                    "claimed": a.mismatches,
+                    "otherwise": b.mismatches,
+                }
+                for a, b in self.replays
+            ],
+            "question": None if self.finding is None else self.finding.as_json(),
+        }
+
+
+def published() -> list[PublishedClaim]:
+    """Every claim of the data file."""
+    table = tomllib.loads((Path(__file__).parent / "published.toml").read_text())
+    return [PublishedClaim(name=name, **facts) for name, facts in table.items()]
+
+
+def judge(claim: PublishedClaim, datasets: Iterable[DataSet], solving: Solving) -> Judgement:
+    """Hold a claim against the data of its unit; where they do not decide, ask the solver."""
+    if claim.tells_apart is not None:
+        return _about_tests(claim, solving)
+    holds, fails = claim.model(holds=True), claim.model(holds=False)
+    pairs = tuple(
+        (replay(dataset, holds, keep=1), replay(dataset, fails, keep=1))
+        for dataset in datasets
+        if _is_about(dataset, claim.row, holds)
+    )
+    wrong, wrong_otherwise = (sum(pair[side].mismatches for pair in pairs) for side in (0, 1))
+    rows = sum(pair[0].rows for pair in pairs)
+    names = ", ".join(pair[0].dataset.name for pair in pairs)
+    if wrong:
+        why = f"{wrong} of {rows} measured rows contradict it ({names})"
+        if wrong_otherwise:
+            why += f"; {wrong_otherwise} the opposite as it is written here"
+        return Judgement(claim, "refuted", why, pairs)
+    if wrong_otherwise:
+        why = f"all {rows} measured rows agree; {wrong_otherwise} contradict the opposite ({names})"
+        return Judgement(claim, "confirmed", why, pairs)
+    finding = _asked(claim, solving)
+    held = f"{rows} measured rows agree with both" if rows else "no measured rows are held"
+    match finding.verdict:
+        case Equivalent():
+            why = f"{held}; proved: no input tells them apart"
+        case Distinguished():
+            why = f"{held}; the vector tells"
+        case Unknown() as unknown:
+            why = f"{held}; no vector found: {unknown.reason}"
+    return Judgement(claim, "undecided", why, pairs, finding)
+
+
+def _about_tests(claim: PublishedClaim, solving: Solving) -> Judgement:
+    finding = _asked(claim, solving)
+    match finding.verdict:
+        case Unknown() as unknown:
+            return Judgement(claim, "undecided", unknown.reason, (), finding)
+        case Distinguished():
+            found, why = True, "the vector tells them apart"
+        case Equivalent():
+            found, why = False, "proved: no input tells them apart"
+    verdict = "confirmed" if found == claim.tells_apart else "refuted"
+    return Judgement(claim, verdict, why, (), finding)
+
+
+def _asked(claim: PublishedClaim, solving: Solving) -> Finding:
+    """Whether some finite input tells the hypotheses apart: on one fused sum, where both are one."""
+    holds, fails = claim.model(holds=True), claim.model(holds=False)
+    changed = claim.claimed.keys() | claim.otherwise.keys()
+    one, other = one_block(holds), one_block(fails)
+    if one.k == other.k and "interleave" not in changed:
+        holds, fails = one, other
+    cases = (all_terms_zero(holds),) if "zero_exponent" in changed else ()
+    question = difference(claim.statement, ("claimed", holds), ("otherwise", fails), Domain(), cases=cases)
+    return Finding(question, solving.verdict(question))
+
+
+def _is_about(dataset: DataSet, row: Row, model: Model) -> bool:
+    try:
+        return row_of(dataset).name == row.name and not objection(dataset, model)
+    except TcsmtError:
+        return False

@@ -1,0 +1,77 @@
+"""``tcsmt claims``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from tcsmt.claims import Judgement, judge, published
+from tcsmt.cli.ask import finding_lines
+from tcsmt.datasets import DataSet, find_datasets
+from tcsmt.errors import UnknownName
+from tcsmt.files import replace_text
+from tcsmt.query import Solving
+from tcsmt.solvers.run import CHOICES, Settings
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option(
+    "--data", "folders", type=click.Path(path_type=Path), multiple=True,
+    help="Measured data sets, as for `tcsmt validate` (may be repeated).",
+)  # fmt: skip
+@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
+@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
+@click.option("--output", type=click.Path(path_type=Path), help="Write JSON here as it grows.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def claims(
+    names: tuple[str, ...],
+    folders: tuple[Path, ...],
+    solver: str,
+    timeout: float,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Judge published statements about these units by measured data and by proof.
+
+    NAMES: only these (see the first column). A statement about hardware is confirmed or refuted by
+    measured rows; where none decide, the vector that would is printed, or that there is none.
+    """
+    known = {claim.name: claim for claim in published()}
+    for name in names:
+        if name not in known:
+            raise UnknownName("claim", name, known)
+    solving = Solving(Settings(solver, timeout))
+    data: list[DataSet] = list(find_datasets(folders)) if folders else []
+    found: list[Judgement] = []
+    if not as_json and not data:
+        click.echo("no --data: statements about hardware stay undecided", err=True)
+    for name in names or known:
+        judgement = judge(known[name], data, solving)
+        found.append(judgement)
+        text = json.dumps([one.as_json() for one in found], indent=1, ensure_ascii=False)
+        if output is not None:
+            replace_text(output, text + "\n")
+        if not as_json:
+            click.echo("\n".join(_lines(judgement)))
+    if as_json:
+        click.echo(json.dumps([one.as_json() for one in found], indent=1, ensure_ascii=False))
+    else:
+        counts = Counter(one.verdict for one in found)
+        summary = ", ".join(f"{counts[word]} {word}" for word in ("confirmed", "refuted", "undecided"))
+        click.echo(f"{len(found)} claims: {summary}")
+
+
+def _lines(judgement: Judgement) -> list[str]:
+    claim = judgement.claim
+    lines = [
+        f"{judgement.verdict.upper():<9}  {claim.name}: {claim.statement}",
+        f"           {claim.source}, {claim.section}; {claim.unit}",
+        f"           {judgement.why}",
+    ]
+    if judgement.finding is not None:
+        lines += [f"           {line}" for line in finding_lines(judgement.finding)[1:]]
+    return lines

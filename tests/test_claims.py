@@ -1,0 +1,92 @@
+"""Published statements: the data file, and verdicts by data, by proof, and by neither."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tcsmt.claims import judge, published
+from tcsmt.cli import main
+from tcsmt.datasets import DataSet, Formats, find_datasets
+from tcsmt.query import Distinguished, Equivalent, Solving
+from tcsmt.simulator import run_words
+
+CLAIMS = {claim.name: claim for claim in published()}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_claim_is_about_two_models(name: str) -> None:
+    claim = CLAIMS[name]
+    holds, fails = claim.model(holds=True), claim.model(holds=False)
+    assert holds != fails
+    assert claim.tells_apart is not None or claim.row.model in (holds, fails) or "carry_bits" in claim.claimed
+    assert claim.statement and claim.source and claim.section
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "answer"),
+    [
+        ("volta-third-carry-bit", "confirmed", Distinguished),
+        ("ampere-fourth-carry-bit", "refuted", Distinguished),
+        ("hopper-fp8-six-carry-bits", "refuted", Equivalent),
+    ],
+)
+def test_statements_about_tests(name: str, verdict: str, answer: type) -> None:
+    judgement = judge(CLAIMS[name], [], Solving())
+    assert judgement.verdict == verdict
+    assert judgement.finding is not None and isinstance(judgement.finding.verdict, answer)
+
+
+def measured(shared: Path, name: str) -> list[DataSet]:
+    """One recorded data set."""
+    return list(find_datasets([shared / "hardware" / f"{name}.npz"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "verdict"),
+    [
+        ("volta-products-normalised", "v100_f16_f32", "refuted"),
+        ("volta-products-unnormalised", "v100_f16_f32", "confirmed"),
+        ("hopper-fp8-fourteen-bits", "h200_e4m3_f32", "refuted"),
+        ("hopper-fp8-mma-interleaved", "h200_e4m3_f16", "confirmed"),
+        ("volta-zero-floor", "v100_f16_f32", "undecided"),
+    ],
+)
+def test_measured_rows_decide(name: str, data: str, verdict: str, shared: Path) -> None:
+    judgement = judge(CLAIMS[name], measured(shared, data), Solving())
+    assert judgement.verdict == verdict, judgement.why
+    assert [pair[0].dataset.name for pair in judgement.replays] == [data]
+
+
+def test_a_unit_that_is_as_claimed() -> None:
+    """Rows made by the claimed model confirm the claim, and rows of the other refute it."""
+    claim = CLAIMS["turing-as-volta"]
+    rng = np.random.default_rng(1)
+    a, b = (rng.standard_normal((400, 8)).astype(np.float16).view(np.uint16) for _ in "ab")
+    c = rng.standard_normal(400).astype(np.float32).view(np.uint32)
+    row = claim.row
+    for holds, verdict in ((True, "confirmed"), (False, "refuted")):
+        d = run_words(claim.model(holds=holds), a, b, c)
+        data = DataSet(
+            name="made", path=Path("made"), gpu="T4", architecture=row.architecture, interface=row.instruction,
+            formats=Formats.of(row.model), a=a, b=b, c=c, d=d,
+        )  # fmt: skip
+        assert judge(claim, [data], Solving()).verdict == verdict
+
+
+def test_command(tmp_path: Path) -> None:
+    output = tmp_path / "claims.json"
+    done = CliRunner().invoke(main, ["claims", "volta-third-carry-bit", "--output", str(output)])
+    assert done.exit_code == 0, done.output
+    assert "CONFIRMED  volta-third-carry-bit" in done.output
+    assert "1 claims: 1 confirmed, 0 refuted, 0 undecided" in done.output
+    (found,) = json.loads(output.read_text())
+    assert found["verdict"] == "confirmed"
+    assert found["question"]["verdict"] == "distinguished"
+    wrong = CliRunner().invoke(main, ["claims", "volta-third-cary-bit"])
+    assert wrong.exit_code == 2
+    assert "did you mean volta-third-carry-bit" in wrong.output
