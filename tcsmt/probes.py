@@ -30,6 +30,7 @@ __all__ = [
     "black_box",
     "kept_bits",
     "profile",
+    "rounding_after_carry",
     "rounding_of_alignment",
     "rounding_of_result",
     "special_values",
@@ -356,6 +357,32 @@ def rounding_of_result(box: BlackBox, big: int, small: int) -> tuple[str, int]:
     return _mode(units_of), bits
 
 
+def rounding_after_carry(box: BlackBox, addends: Sequence[int]) -> tuple[str, int]:
+    """How a fused sum is rounded that carries two places, and the last place of its result.
+
+    Four alike and a part of a unit in the last place of their sum: the parts lie on the grid of
+    alignment even where it has no bits beyond the result's. So the final rounding shows alone.
+    """
+    *alike, small = addends[:5]
+    scale = Fraction(2) ** (box.largest - 3)
+    kept = kept_bits(box, (addends[0], addends[1]), small)
+    bits = box.d_format.fraction_bits if kept is None else min(kept, box.d_format.fraction_bits)
+    unit = 4 * scale / 2**bits
+
+    def units_of(parts: Sequence[Fraction]) -> list[Fraction | None]:
+        signs = [1 if part > 0 else -1 for part in parts]
+        rows = [
+            dict.fromkeys(alike, s * scale) | {small: part * unit}
+            for s, part in zip(signs, parts, strict=True)
+        ]
+        return [
+            None if total is None else (total - s * 4 * scale) / unit
+            for s, total in zip(signs, box.sums(rows), strict=True)
+        ]
+
+    return _mode(units_of), bits
+
+
 # --- special values ----------------------------------------------------------------------------
 
 
@@ -472,12 +499,13 @@ def profile(box: BlackBox) -> dict[str, Any]:
 
     tree: the order of summation. alignment: within the first fused sum of three or more addends,
     what a product and c keep beside two products that cancel, and a product beside c and another.
-    result: rounding and place of the last bit of product + product, c + product, product + c.
+    result: rounding and place of the last bit of product + product, c + product, product + c, and
+    after a carry.
     special: :func:`special_values`.
     """
     c = box.k
     found: dict[str, Any] = {"tree": "out of reach", "alignment": {}, "result": {}}
-    asked = []
+    asked, own = [], []
     try:
         tree = summation_tree(box)
         found["tree"] = tree.text(c)
@@ -503,4 +531,7 @@ def profile(box: BlackBox) -> dict[str, Any]:
             found["result"][name] = {"bits": bits, "mode": mode}
         except OutOfReach:
             found["result"][name] = {"bits": None, "mode": "out of reach"}
+    if len(own) > 4:
+        mode, bits = rounding_after_carry(box, sorted(own, key=lambda member: member != c))
+        found["result"]["after a carry"] = {"bits": bits, "mode": mode}
     return found | {"special": special_values(box)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,15 @@ from click.testing import CliRunner
 
 from tcsmt.catalogue import row_named
 from tcsmt.cli import main
+from tcsmt.custom import read_model
+from tcsmt.errors import TcsmtError
+from tcsmt.formats import FORMATS
 from tcsmt.models import IeeeDotAdd
-from tcsmt.papers import mmasim
+from tcsmt.papers import khattak, mmasim, multiword
+from tcsmt.plots import save_svg
 from tcsmt.probes import OutOfReach, black_box, profile, rounding_of_result, summation_tree
 from tcsmt.rounding import ROUNDINGS as KNOWN
+from tcsmt.words import to_words
 
 # --- probes --------------------------------------------------------------------------------------
 
@@ -62,7 +68,7 @@ def test_rounding_modes_are_told_apart(mode: str) -> None:
     """Tables I and II on IEEE additions, whose rounding is known."""
     unit = row_named("cdna1/v_mfma_f32_32x32x4f16").model
     assert isinstance(unit, IeeeDotAdd)
-    names = {"RTZ": "RZ", "RTP": "RU", "RTN": "RD", "RTA": "RA"}
+    names = {"RTZ": "RZ", "RTP": "RU", "RTN": "RD"}
     box = black_box(replace(unit, rounding=KNOWN[mode]))
     assert rounding_of_result(box, box.k, 0) == (names.get(mode, mode), 23)
 
@@ -146,3 +152,111 @@ def test_flush() -> None:
     }
     assert zero["a subnormal c"] == {"cdna2"}
     assert zero["1.5·2^-126 - 2^-126"] == {"cdna2"}
+
+
+# --- Khattak and Mikaitis ------------------------------------------------------------------------
+
+
+def test_printed_vectors() -> None:
+    """Section IV: every vector gives what is printed, 2.25 + 2^-22 among them."""
+    tests = khattak.feature_tests()
+    assert len(tests) == 41
+    assert all(test["agrees"] for test in tests)
+    square = next(test for test in tests if test["vector"].startswith("p1 = 1.5·1.5, p2 = p3"))
+    assert square["results"] == {"V100": "2.25 + 2^-22"}
+
+
+def test_table_two() -> None:
+    rows = khattak.table_two()
+    assert {gpu for row in rows for gpu in row["gpus"]} >= {"V100", "A100", "A30", "L40S", "H100", "B200"}
+    assert [row["unit"] for row in rows if not row["agrees"]] == []
+
+
+def test_custom_models() -> None:
+    """They are those of the TOML files."""
+    files = [Path(__file__).parent / "data" / f"khattak-custom-{number}.toml" for number in (1, 2)]
+    assert [read_model(path).model for path in files] == list(khattak.custom_models().values())
+
+
+def test_authentication() -> None:
+    """FTTN's vectors fail on the custom models as V-A says; our probes do not."""
+    judged = {one["unit"]: one for one in khattak.authentication()}
+    assert [one["agrees"] for one in judged.values() if one["published"]] == [True, True]
+    assert judged["A100"]["concluded"] == judged["A100"]["true"]
+    custom = [judged[label]["probes"] for label in khattak.custom_models()]
+    assert [(one["n_fma"], one["f"], one["final"]) for one in custom] == [(8, 23, "RNE"), (8, 24, "RU")]
+
+
+@pytest.mark.long
+def test_telling_vectors() -> None:
+    assert all(vector["told"] for vector in khattak.telling_vectors(60))
+
+
+@pytest.mark.parametrize("name", ["e5m2", "f16", "bf16"])
+@pytest.mark.parametrize("rounding", ["RNE", "RTZ"])
+def test_words_add_up(name: str, rounding: str) -> None:
+    fmt = FORMATS[name]
+    x = np.random.default_rng(7).standard_normal(1000)
+    words = multiword.split(fmt, x, 3, rounding)
+    for word in words:
+        to_words(fmt, word, "x")  # every word is a number of the format
+    u = 2.0**-fmt.precision
+    rest = x - sum(word * u**j for j, word in enumerate(words))
+    # a word leaves u to nearest and 2u toward zero, of what the word before left
+    left = (u if rounding == "RNE" else 2 * u) ** 3
+    least = 2.0 ** (fmt.e_min - fmt.fraction_bits) * u**2
+    assert np.all(np.abs(rest) <= left * np.abs(x) + least)
+
+
+#: The published points of n = 10 to 112 (two words n = 10), experiments/data of MATLAB-tensor-core.
+DIGITS = {
+    "f16 1": {
+        10: ("1.283168e-04", "A100"), 18: ("1.508825e-04", "V100"), 33: ("2.227198e-04", "B200 RN"),
+        61: ("1.484215e-04", "A100"), 112: ("1.434395e-04", "B200"),
+    },
+    "e5m2 1": {18: ("1.204863e-01", "L40S"), 33: ("4.384558e-02", "L40S"), 112: ("3.420082e-02", "B200")},
+    "bf16 1": {10: ("1.469606e-03", "A100"), 112: ("9.231870e-04", "B200 RN")},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def points() -> list[dict[str, Any]]:
+    return list(multiword.figure_seven(largest=112, panels=[p for p in multiword.PANELS if p.words == 1]))
+
+
+def test_figure_seven_has_the_published_digits(points: list[dict[str, Any]]) -> None:
+    found = {(point["panel"], point["n"]): point["errors"] for point in points}
+    for panel, numbers in DIGITS.items():
+        for n, (digits, unit) in numbers.items():
+            assert f"{found[panel, n][unit]:.6e}" == digits
+
+
+def test_figure_seven_resumes(points: list[dict[str, Any]]) -> None:
+    panels = [p for p in multiword.PANELS if p.words == 1]
+    again = list(multiword.figure_seven(largest=112, panels=panels, before=points[:-1]))
+    assert again == points
+
+
+@pytest.mark.long
+def test_reproduce_khattak(tmp_path: Path) -> None:
+    text, data = reproduced("khattak", tmp_path)
+    assert "41 of 41 vectors" in text
+    assert len(data["figure 7"]) == 180
+    differs = [one["published"] for one in data["conclusions"] if one["agrees"] is False]
+    assert len(differs) == 3, differs
+    assert (tmp_path / "khattak-figure7.svg").exists()
+
+
+def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(TcsmtError, match=r"pip install 'tcsmt\[plot\]'"):
+        save_svg(tmp_path / "plot.svg", (1, 1), lambda figure: None)
+
+
+def test_plots_are_deterministic(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    data = mmasim.bias(count=1000)
+    for name in ("one", "two"):
+        mmasim.plot_bias(tmp_path / f"{name}.svg", data)
+    one, two = ((tmp_path / f"{name}.svg").read_bytes() for name in ("one", "two"))
+    assert one == two and b"<dc:date>" not in one

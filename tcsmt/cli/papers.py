@@ -175,6 +175,47 @@ def _mma_sim(job: _Job) -> None:
     job.plots["accumulation"] = partial(mmasim.plot_accumulation, data=accumulation)
 
 
+def _khattak(job: _Job) -> None:
+    from tcsmt.papers import khattak, multiword
+
+    job.data["figure 7"] = job.before.get("figure 7", [])
+    click.echo("the printed test vectors, section IV")
+    for test in job.keep("feature tests", khattak.feature_tests()):
+        results = ", ".join(f"{gpu}: {value}" for gpu, value in test["results"].items())
+        mark = "" if test["agrees"] else f"   NOT {test['published']}"
+        click.echo(f"{test['section']:<6} {test['vector']:<56} {results}{mark}")
+    click.echo("\nTable II, as the probes see our models")
+    for row in job.keep("table 2", khattak.table_two()):
+        features = ", ".join(f"{key} {value}" for key, value in row["ours"].items())
+        click.echo(
+            f"{row['input']:<16} {row['unit']:<42} {features}{'' if row['agrees'] else '   NOT as published'}"
+        )
+    click.echo("\nFTTN's vectors, section V-A")
+    for judged in job.keep("authentication", khattak.authentication()):
+        parts = [f"{key} {value} (is {judged['true'][key]})" for key, value in judged["concluded"].items()]
+        click.echo(f"{judged['unit']:<26} {', '.join(parts)}")
+    click.echo("\nvectors that tell the custom models from their neighbours")
+    job.data["telling vectors"] = []
+    for told in khattak.telling_vectors(job.timeout):
+        job.data["telling vectors"].append(told)
+        job.save()
+        inputs = ", ".join(f"{name} = {value['value']}" for name, value in told["inputs"].items())
+        results = " | ".join(result["word"] for result in told.get("results", []))
+        click.echo(f"{told['model']} against {told['against']}: {inputs or told['verdict']}: {results}")
+    click.echo("\nFig. 7: relative norm-wise error")
+    before = job.data["figure 7"]
+    points: list[dict[str, Any]] = []
+    for point in multiword.figure_seven(before=before):
+        points.append(point)
+        if len(points) > len(before):
+            job.keep("figure 7", points)
+        errors = "  ".join(f"{unit} {error:.2e}" for unit, error in point["errors"].items())
+        click.echo(f"{point['panel']:<7} n = {point['n']:<8} {errors}")
+    job.data["published figure 7"] = multiword.published()
+    _conclude(job, [*khattak.conclusions(job.data), *multiword.conclusions(points)])
+    job.plots["figure7"] = partial(multiword.plot, points=points)
+
+
 def _bits(found: dict[str, Any]) -> str:
     return f"{'-' if found['bits'] is None else found['bits']} {found['mode']}"
 
@@ -193,6 +234,7 @@ _PAPERS: dict[str, Callable[[_Job], None]] = {
     "valpey": _valpey,
     "fasi": _fasi,
     "mma-sim": _mma_sim,
+    "khattak": _khattak,
 }
 
 
