@@ -72,7 +72,8 @@ def test_a_unit_that_is_as_claimed() -> None:
     for holds, verdict in ((True, "confirmed"), (False, "refuted")):
         d = run_words(claim.model(holds=holds), a, b, c)
         data = DataSet(
-            name="made", path=Path("made"), gpu="T4", architecture=row.architecture, interface=row.instruction,
+            name="made", path=Path("made"), gpu="T4", architecture=row.architecture,
+            interface=row.instruction,
             formats=Formats.of(row.model), a=a, b=b, c=c, d=d,
         )  # fmt: skip
         assert judge(claim, [data], Solving()).verdict == verdict
