@@ -374,8 +374,11 @@ def main() -> int:
         for witness in result["witnesses"]:
             print(f"    {witness}", flush=True)
         if options.output:
-            about = {"against": "mmasim 2.1.1", "PyTorch": torch.__version__, "rows": options.rows,
-                     "kinds of rows": KINDS, "simulator": "compiled" if jit.available() else "NumPy", "units": found}  # fmt: skip
+            about = {
+                "against": "mmasim 2.1.1", "PyTorch": torch.__version__, "rows": options.rows,
+                "kinds of rows": KINDS, "simulator": "compiled" if jit.available() else "NumPy",
+                "units": found,
+            }  # fmt: skip
             options.output.write_text(json.dumps(about, indent=1) + "\n")
     total = sum(sum(r["differences"].values()) for r in found)
     explained = sum(r["known"] for r in found)
