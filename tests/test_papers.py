@@ -121,6 +121,7 @@ def reproduced(paper: str, folder: Path) -> tuple[str, dict[str, Any]]:
 
 @pytest.mark.long
 def test_reproduce_mma_sim(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
     text, data = reproduced("mma-sim", tmp_path)
     assert "14 of 15 as published" in text
     assert [one["agrees"] for one in data["conclusions"]].count(False) == 1
@@ -239,11 +240,12 @@ def test_figure_seven_resumes(points: list[dict[str, Any]]) -> None:
 
 @pytest.mark.long
 def test_reproduce_khattak(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
     text, data = reproduced("khattak", tmp_path)
     assert "41 of 41 vectors" in text
     assert len(data["figure 7"]) == 180
     differs = [one["published"] for one in data["conclusions"] if one["agrees"] is False]
-    assert len(differs) == 3, differs
+    assert len(differs) == 2, differs
     assert (tmp_path / "khattak-figure7.svg").exists()
 
 
