@@ -212,12 +212,15 @@ class _Source:
 
     def rows(self) -> str:
         """Arrays (rows, lanes) in memory order."""
+
+        def read(e: Emitter) -> None:
+            for operand in self.inputs:
+                base = e.emit(f"mul i64 %g, {self.width * len(operand.terms)}")
+                for term, vector in zip(operand.terms, self._gathered(e, operand, base), strict=True):
+                    e.register[term] = _widened(e, operand, term, vector)
+
         e = Emitter(self.width)
-        for operand in self.inputs:
-            base = e.emit(f"mul i64 %g, {self.width * len(operand.terms)}")
-            for term, vector in zip(operand.terms, self._gathered(e, operand, base), strict=True):
-                e.register[term] = _widened(e, operand, term, vector)
-        result = self._result(e)
+        result = self._result(e, read, "group")
         self._store(e, result, e.emit(f"mul i64 %g, {self.width}"))
         pointers = "".join(f", ptr noalias %{operand.name}" for operand in self.inputs)
         return f"""define void @rows(i64 %groups, ptr noalias %d{pointers}) {{
@@ -237,27 +240,29 @@ exit:
     def outer(self) -> str:
         """One vector of columns for each row: A's words (and their scales) are the same in every column."""
         before, e, after = (Emitter(self.width, prefix) for prefix in ("b", "v", "a"))
-        first = ""
-        for operand in self.inputs:
-            start = before.emit(f"mul i64 %g, %{operand.name}.group")
-            if operand.name == "c":
-                (term,) = operand.terms
-                loaded = _load(before, operand, start, before.type(operand.bits))
-                first = _widened(before, operand, term, loaded)
-                e.register[term] = "%c.word"
-                continue
-            moved = e.emit(f"mul i64 %s, {len(operand.terms)}")
-            moved = e.emit(f"mul i64 {moved}, %{operand.name}.lane")
-            base = e.emit(f"add i64 {start}, {moved}")
-            for lane, term in enumerate(operand.terms):
-                place = e.emit(f"mul i64 %{operand.name}.lane, {lane}")
-                place = e.emit(f"add i64 {base}, {place}")
-                if operand.name in ("a", "scale_a"):
-                    vector = self._repeated(e, operand, place)
-                else:
-                    vector = _load(e, operand, place, e.type(operand.bits))
-                e.register[term] = _widened(e, operand, term, vector)
-        result = self._result(e)
+        starts = {o.name: before.emit(f"mul i64 %g, %{o.name}.group") for o in self.inputs}
+        (addend,) = (operand for operand in self.inputs if operand.name == "c")
+        loaded = _load(before, addend, starts["c"], before.type(addend.bits))
+        first = _widened(before, addend, addend.terms[0], loaded)
+
+        def read(e: Emitter) -> None:
+            e.register[addend.terms[0]] = "%c.word"
+            for operand in self.inputs:
+                if operand is addend:
+                    continue
+                moved = e.emit(f"mul i64 %s, {len(operand.terms)}")
+                moved = e.emit(f"mul i64 {moved}, %{operand.name}.lane")
+                base = e.emit(f"add i64 {starts[operand.name]}, {moved}")
+                for lane, term in enumerate(operand.terms):
+                    place = e.emit(f"mul i64 %{operand.name}.lane, {lane}")
+                    place = e.emit(f"add i64 {base}, {place}")
+                    if operand.name in ("a", "scale_a"):
+                        vector = self._repeated(e, operand, place)
+                    else:
+                        vector = _load(e, operand, place, e.type(operand.bits))
+                    e.register[term] = _widened(e, operand, term, vector)
+
+        result = self._result(e, read, "step")
         self._store(after, "%c.next", after.emit("mul i64 %g, %d.group"))
         names = [operand.name for operand in self.inputs]
         parameters = "".join(f", ptr noalias %{n}, i64 %{n}.lane, i64 %{n}.group" for n in names)
@@ -287,10 +292,11 @@ exit:
 }}
 """
 
-    def _result(self, e: Emitter) -> str:
-        """The result's register, in the block ``done``.
+    def _result(self, e: Emitter, read: Callable[[Emitter], None], block: str) -> str:
+        """The result's register, in the block ``done``; ``e`` writes the one named ``block``.
 
-        Where no input of a whole vector is a NaN or an infinity, a graph without them serves.
+        A graph without NaNs and infinities serves, unless an input of the vector is one: then
+        everything is read and computed once more.
         """
         special = [
             flag
@@ -302,24 +308,25 @@ exit:
         ]
         (plain,) = substitute([self.root], dict.fromkeys(special, FALSE))
         guard = any_of(_some_special(operand) for operand in self.inputs)
+        read(e)
+        e.run(schedule([plain, guard], self.lanes))
         if guard is FALSE:
-            e.run(schedule([self.root], self.lanes))
             e.lines += ["  br label %done", "done:"]
-            return e.register[self.root]
-        e.run(operands_first([guard]))
+            return e.register[plain]
         found = e.register[guard]
         if self.width > 1:
             word = e.emit(f"bitcast {e.type(1)} {found} to i{self.width}")
             found = e.emit(f"icmp ne i{self.width} {word}, 0")
-        e.lines.append(f"  br i1 {found}, label %special, label %plain")
-        results = []
-        for name, root in (("plain", plain), ("special", self.root)):
-            block = e.fork(name)
-            block.run(schedule([root], self.lanes))
-            results.append(f"[{block.register[root]}, %{name}]")
-            e.lines += [f"{name}:", *block.lines, "  br label %done"]
-        e.lines.append("done:")
-        return e.emit(f"phi {e.type(container(self.root.width))} {', '.join(results)}")
+        again = e.fork("s", ".again")
+        for operand in self.inputs:  # the same addresses, which LLVM does not know: nothing is kept
+            pointer = f"%{operand.name}"
+            again.lines.append(f'  {pointer}.again = call ptr asm sideeffect "", "=r,0"(ptr {pointer})')
+        read(again)
+        again.run(schedule([self.root], self.lanes))
+        e.lines += [f"  br i1 {found}, label %special, label %done", "special:", *again.lines]
+        e.lines += ["  br label %done", "done:"]
+        kind = e.type(container(self.root.width))
+        return e.emit(f"phi {kind} [{e.register[plain]}, %{block}], [{again.register[self.root]}, %special]")
 
     def _gathered(self, e: Emitter, operand: Operand, base: str) -> list[str]:
         """One vector for each lane, from rows that lie one after the other."""
@@ -372,7 +379,7 @@ def _some_special(operand: Operand) -> Term:
 
 
 def _load(e: Emitter, operand: Operand, place: str, kind: str) -> str:
-    address = e.emit(f"getelementptr i{operand.bits}, ptr %{operand.name}, i64 {place}")
+    address = e.emit(f"getelementptr i{operand.bits}, ptr %{operand.name}{e.suffix}, i64 {place}")
     return e.emit(f"load {kind}, ptr {address}, align {operand.bits // 8}")
 
 

@@ -44,11 +44,12 @@ def schedule(roots: Sequence[Term], lane_of: Mapping[Term, int]) -> list[Term]:
 class Emitter:
     """Writes the instructions of a basic block and remembers the register of every term.
 
-    rows: elements of a vector. prefix: of the registers' names, unique in a function.
+    rows: elements of a vector. prefix: of the registers' names, unique in a function. suffix: of the
+    names of pointers.
     """
 
-    def __init__(self, rows: int, prefix: str = "v") -> None:
-        self.rows, self.prefix = rows, prefix
+    def __init__(self, rows: int, prefix: str = "v", suffix: str = "") -> None:
+        self.rows, self.prefix, self.suffix = rows, prefix, suffix
         self.lines: list[str] = []
         self.register: dict[Term, str] = {}
         self.bounds = Bounds()
@@ -61,10 +62,10 @@ class Emitter:
         element = bits if isinstance(bits, str) else f"i{bits}"
         return element if self.rows == 1 else f"<{self.rows} x {element}>"
 
-    def fork(self, prefix: str) -> Emitter:
-        """A writer for a block that this one dominates: it knows the same registers."""
-        other = Emitter(self.rows, prefix)
-        other.register, other.bounds = dict(self.register), self.bounds
+    def fork(self, prefix: str, suffix: str) -> Emitter:
+        """A writer for another block, which computes everything by itself."""
+        other = Emitter(self.rows, prefix, suffix)
+        other.bounds = self.bounds
         return other
 
     @property
