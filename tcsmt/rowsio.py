@@ -33,7 +33,7 @@ __all__ = ["Inputs", "read_rows", "write_rows"]
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: What a file of inputs may hold besides them.
-_RESULTS = ("d", "value")
+_RESULTS = ("d", "value", "asks", "predictions")
 
 
 class Inputs(NamedTuple):

@@ -19,6 +19,7 @@ _COMMANDS = {
     "explain": "picture",
     "run": "data",
     "gemm": "matrices",
+    "probe": "hardware",
     "validate": "data",
     "reproduce": "papers",
     "export": "papers",
