@@ -37,8 +37,11 @@ _DIFFERENCES = {
         "layout_source": "CDNA3 ISA, 7.1.4",
     },
 }
-#: The last toolkits that know a target, where newer ones have dropped it.
-_LAST = {"sm_70": "   (CUDA 12.9 or older: newer ones have dropped Volta)"}
+#: Toolkits that know a target or an instruction, where not all do.
+_TOOLKITS = {
+    "sm_70": "   (CUDA 12.9 or older: newer ones have dropped Volta)",
+    "mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue8m0": "   (nvcc 13.5 takes this instruction, 13.0 does not)",
+}
 
 
 def build_command(row: Row, source: str = "", output: str = "probe", compiler: str = "") -> list[str]:
@@ -64,7 +67,7 @@ def program(row: Row, vectors: Sequence[Vector], language: str, made_by: str = "
         **_DIFFERENCES[language],
         "title": f"Probe of {name}: {len(vectors)} vectors",
         "made_by": f"tcsmt {__version__}: {_comment(made_by)}",
-        "build": " ".join(build_command(row)) + _LAST.get(target, ""),
+        "build": " ".join(build_command(row)) + _toolkits(row),
         "instruction": instruction.mnemonic,
         "target": target,
         "register": "unsigned long long" if tile.register == 64 else "unsigned",
@@ -84,6 +87,11 @@ def program(row: Row, vectors: Sequence[Vector], language: str, made_by: str = "
     }  # fmt: skip
     template = files("tcsmt.hardware").joinpath("program.template").read_text(encoding="utf-8")
     return Template(template).substitute(values)
+
+
+def _toolkits(row: Row) -> str:
+    of = (TARGETS[row.architecture], row.instruction)
+    return "".join(said for part, said in _TOOLKITS.items() if any(name.endswith(part) for name in of))
 
 
 def _literal(text: str) -> str:
