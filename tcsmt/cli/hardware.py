@@ -12,8 +12,8 @@ from tcsmt.cli.ask import folders_option
 from tcsmt.custom import row_given
 from tcsmt.files import replace_text
 from tcsmt.hardware import vectors as probe_vectors
-from tcsmt.hardware.instructions import instruction_of, language_of
-from tcsmt.hardware.run import judge_lines, measure
+from tcsmt.hardware.instructions import language_of
+from tcsmt.hardware.run import compiler_of, judge_lines, measure
 from tcsmt.hardware.source import program
 from tcsmt.query import Solving
 from tcsmt.solvers.run import CHOICES, Settings
@@ -62,7 +62,8 @@ def probe(
     row = row_given(model)
     if emit not in ("json", "csv"):  # before the solvers work
         program(row, [], emit or language_of(row))
-        instruction_of(row)
+    if run:
+        compiler_of(language_of(row))
     if source is not None:
         found = probe_vectors.from_file(source, row)
     else:

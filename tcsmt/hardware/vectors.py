@@ -85,7 +85,7 @@ def from_properties(
 
 
 def _witness(name: str, row: Row, finding: Finding) -> Vector | None:
-    """A witness on the whole instruction, other lanes zero; None where the row has no such inputs."""
+    """A witness on the whole instruction, other lanes zero; None where no result or no input shows it."""
     if not isinstance(finding.verdict, Distinguished):
         return None
     formats, known = finding.question.formats, row.model.input_formats
@@ -105,7 +105,9 @@ def _witness(name: str, row: Row, finding: Finding) -> Vector | None:
         for result, side in zip(finding.results(), finding.question.sides, strict=True)
         if side.format == row.model.d_format
     }
-    return _vector(f"{name}: {finding.question.title}", row, tuple(values.values()), sides)
+    vector = _vector(f"{name}: {finding.question.title}", row, tuple(values.values()), sides)
+    decides = len(sides) < 2 or len(set(vector.predictions.values())) > 1  # not only at a stage within
+    return vector if decides else None
 
 
 def _lanes(model: Model, used: int) -> Sequence[int]:
