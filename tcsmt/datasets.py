@@ -50,7 +50,7 @@ _PUBLISHED_WITHOUT_C = {
 #: Format names of the published files that are no aliases of ours.
 _PUBLISHED_NAMES = {"tensorfloat32": "tf32", "fp8-e4m3": "e4m3", "fp8-e5m2": "e5m2"}
 #: What a file in tcsmt's own JSON may say of how it was measured.
-_PROVENANCE = ("date", "driver", "runtime", "instruction", "target", "program")
+_PROVENANCE = ("date", "driver", "runtime", "kernel_driver", "instruction", "target", "program")
 #: What an interface is called, and what its rows in the catalogue begin with.
 _FAMILIES = {"wmma": "mma", "mma": "mma", "wgmma": "wgmma", "tcgen05": "tcgen05"}
 _SHAPE = re.compile(r"m(\d+|M)n(\d+|N)k\d+")

@@ -124,11 +124,36 @@ def test_a_program_on_an_emulated_gpu_prints_a_data_set_that_validates(row: Row,
     (dataset,) = find_datasets([path])
     assert (dataset.gpu, dataset.rows) == ("emulated", 3)
     assert dataset.provenance["target"] == TARGETS[row.architecture]
-    assert {"date", "driver", "runtime", "instruction", "program"} <= dataset.provenance.keys()
+    assert {
+        "date",
+        "driver",
+        "runtime",
+        "kernel_driver",
+        "instruction",
+        "program",
+    } <= dataset.provenance.keys()
     assert row_of(dataset) == row
     assert replay(dataset, row.model).mismatches == 0
     given = np.array([vector.words for vector in vectors], object)
     assert (dataset.a == given[:, : row.model.k].astype(np.uint64)).all()
+
+
+def test_block_scales_are_read_and_checked(tmp_path: Path) -> None:
+    row = row_named("rtx-blackwell/mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3")
+    path = tmp_path / "answers.json"
+    path.write_text(emulate(row, program(row, some_vectors(row), "cuda"), tmp_path))
+    assert "3 rows, 0 mismatches" in done("validate", path)
+    unscaled = "rtx-blackwell/mma.m16n8k32.kind::f8f6f4.f32.e2m1.e2m1.f32"
+    assert "has block scales: the model has none of them" in done(
+        "validate", path, "--against", unscaled, code=2
+    )  # fmt: skip
+    data = json.loads(path.read_text())
+    del data["rows"][1]["scale_a"][3]
+    path.write_text(json.dumps(data))
+    assert "[1].scale_a has 3 words, where the unit has 4 block scales" in refused("validate", path)
+    del data["rows"][1]["scale_a"]
+    path.write_text(json.dumps(data))
+    assert "[1].scale_a is no list" in refused("validate", path)
 
 
 # --- compilers ---------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ _DIFFERENCES = {
         "include": "",
         "host_include": "#include <cuda_runtime.h>",
         "prop_suffix": "",
+        "release_file": "/proc/driver/nvidia/version",
         "layout_source": "PTX ISA, matrix fragments",
     },
     "hip": {
@@ -34,6 +35,7 @@ _DIFFERENCES = {
         "include": "#include <hip/hip_runtime.h>\n",
         "host_include": "",
         "prop_suffix": "_t",
+        "release_file": "/sys/module/amdgpu/version",
         "layout_source": "CDNA3 ISA, 7.1.4",
     },
 }
