@@ -3,8 +3,8 @@
 Four layouts are read: a folder with ``manifest.json`` and .npz files (or one of them); directed
 cases in JSON; the text files of ``model_validation`` in the published repository
 north-numerical-computing/MATLAB-tensor-core; tcsmt's own JSON, ``{"model": "ARCH/INSTRUCTION",
-"rows": [{"a": [hex], "b": [hex], "c": hex, "d": hex}]}`` (or a model file), which ``tcsmt run``
-writes too.
+"rows": [{"a": [hex], "b": [hex], "c": hex, "d": hex}]}`` (or a model file; "scale_a" and "scale_b"
+where the unit has block scales), which ``tcsmt run`` and the programs of ``tcsmt probe`` write too.
 
 A data set holds what the instruction was given: where the host rounded c to FP16 before the call,
 or did not use it, so does the reader. Errors name array elements from 0, lines of text from 1.
@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -49,6 +49,8 @@ _PUBLISHED_WITHOUT_C = {
 }
 #: Format names of the published files that are no aliases of ours.
 _PUBLISHED_NAMES = {"tensorfloat32": "tf32", "fp8-e4m3": "e4m3", "fp8-e5m2": "e5m2"}
+#: What a file in tcsmt's own JSON may say of how it was measured.
+_PROVENANCE = ("date", "driver", "runtime", "kernel_driver", "instruction", "target", "program")
 #: What an interface is called, and what its rows in the catalogue begin with.
 _FAMILIES = {"wmma": "mma", "mma": "mma", "wgmma": "wgmma", "tcgen05": "tcgen05"}
 _SHAPE = re.compile(r"m(\d+|M)n(\d+|N)k\d+")
@@ -80,6 +82,8 @@ class DataSet:
     architecture: as in the catalogue where it knows the name. interface: how it was called.
     a, b: words of shape (rows, k); c, d: words of shape (rows,); dtypes: ``unsigned`` of formats.
     notes: how c was used, where the data was published, its licence.
+    provenance: what else the file says of how it was measured: date, driver, program, ...
+    scale_a, scale_b: words of shape (rows, scales), where the unit has block scales.
     Raises :class:`tcsmt.errors.TcsmtError` for other shapes and no rows.
     """
 
@@ -94,6 +98,9 @@ class DataSet:
     c: Array
     d: Array
     notes: str = ""
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    scale_a: Array | None = None
+    scale_b: Array | None = None
 
     def __post_init__(self) -> None:
         rows, k = shaped(f"{self.path}: a", self.a, (None, None)).shape
@@ -142,6 +149,11 @@ def objection(dataset: DataSet, model: Model) -> str:
     formats = Formats.of(model)
     if formats != dataset.formats:
         return f"is of {dataset.formats}: the model takes {formats}"
+    if (dataset.scale_a is None) != (model.scale_format is None):
+        given, takes = ("no ", "takes") if dataset.scale_a is None else ("", "has none of")
+        return f"has {given}block scales: the model {takes} them"
+    if dataset.scale_a is not None and (dataset.scale_a.shape[1], dataset.k) != (model.scales, model.k):
+        return f"has {dataset.scale_a.shape[1]} block scales for {dataset.k} lanes: the model {model.scales}"
     if not _fits(dataset.k, model):
         return f"has {dataset.k} lanes: no multiple of the model's k = {model.k}"
     if dataset.k > model.k and formats.c != formats.d:
@@ -167,7 +179,7 @@ def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
     a, b, got = np.pad(dataset.a, spare), np.pad(dataset.b, spare), dataset.c
     for first in range(0, a.shape[1], model.k):
         lanes = slice(first, first + model.k)
-        got = run_words(model, a[:, lanes], b[:, lanes], got)
+        got = run_words(model, a[:, lanes], b[:, lanes], got, dataset.scale_a, dataset.scale_b)
     wrong = np.flatnonzero(got != dataset.d)
     examples = tuple(
         Mismatch(
@@ -394,14 +406,15 @@ def _json_file(path: Path) -> DataSet:
             "interface": model if is_model_file(model) else row.instruction,
             "formats": Formats.of(row.model),
             "notes": _text(str(path), data, "notes", ""),
+            "provenance": {key: data[key] for key in _PROVENANCE if isinstance(data.get(key), str)},
         }
-    words = _words(f"{path}: {key}", data[key], facts["formats"])
+    words = _words(f"{path}: {key}", data[key], facts["formats"], row.model if key == "rows" else None)
     convention = _text(str(path), data, "c_convention", "")
     facts["formats"], words["c"] = _as_called(facts["formats"], words["c"], convention)
     return DataSet(name=path.stem, path=path, **facts, **words)
 
 
-def _words(where: str, rows: object, formats: Formats) -> dict[str, Any]:
+def _words(where: str, rows: object, formats: Formats, model: Model | None = None) -> dict[str, Any]:
     if not isinstance(rows, list) or not rows:
         raise TcsmtError(f"{where} is no list of rows, or empty")
     for number, row in enumerate(rows):
@@ -416,14 +429,15 @@ def _words(where: str, rows: object, formats: Formats) -> dict[str, Any]:
             raise TcsmtError(f"{where}{place}: {text!r}: a word of {fmt.name} has {fmt.width} bits")
         return int(text, 16)
 
-    def vector(place: str, fmt: Format, texts: object) -> list[int]:
+    def vector(place: str, fmt: Format, texts: object, count: int = lanes) -> list[int]:
         if not isinstance(texts, list):
             raise TcsmtError(f"{where}{place} is no list of words")
-        if len(texts) != lanes:
-            raise TcsmtError(f"{where}{place} has {len(texts)} words, where [0].a has {lanes}")
+        if len(texts) != count:
+            wanted = f"[0].a has {lanes}" if count == lanes else f"the unit has {count} block scales"
+            raise TcsmtError(f"{where}{place} has {len(texts)} words, where {wanted}")
         return [word(f"{place}[{i}]", fmt, text) for i, text in enumerate(texts)]
 
-    return {
+    found = {
         side: np.array(
             [
                 (vector if side in "ab" else word)(f"[{i}].{side}", fmt, row[side])
@@ -433,6 +447,14 @@ def _words(where: str, rows: object, formats: Formats) -> dict[str, Any]:
         )
         for side, fmt in zip("abcd", formats, strict=True)
     }
+    scale = model.scale_format if model is not None else None
+    if model is not None and scale is not None:
+        for name in ("scale_a", "scale_b"):
+            words = [
+                vector(f"[{i}].{name}", scale, row.get(name), model.scales) for i, row in enumerate(rows)
+            ]
+            found[name] = np.array(words, unsigned(scale))
+    return found
 
 
 # The published text files: GPU/FORMAT/{a,b}_GPU_FORMAT.txt, {c,d}_GPU_FORMAT.txt

@@ -32,8 +32,10 @@ __all__ = ["Inputs", "read_rows", "write_rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-#: What a file of inputs may hold besides them.
+#: What is written besides inputs.
 _RESULTS = ("d", "value")
+#: What a file of inputs may hold besides them: results, and what ``tcsmt probe`` says of its vectors.
+_IGNORED = (*_RESULTS, "asks", "predictions")
 
 
 class Inputs(NamedTuple):
@@ -192,7 +194,7 @@ def _read_json(path: Path, model: Model) -> Inputs:
     def row(where: str, given: object) -> _Row:
         if not isinstance(given, dict):
             raise TcsmtError(f"{where}: not an object")
-        known = _known(where, given, needed, (*needed[:2], "c", *needed[2:], *_RESULTS))
+        known = _known(where, given, needed, (*needed[:2], "c", *needed[2:], *_IGNORED))
         words = several(f"{where}.a", model.a_format, known["a"], model.k, "model's k")
         words += several(f"{where}.b", model.b_format, known["b"], model.k, "model's k")
         words.append(_word_at(f"{where}.c", model.c_format, known.get("c", "0x0")))
@@ -214,7 +216,7 @@ def _read_csv(path: Path, model: Model) -> Inputs:
     try:
         header = [name.strip() for name in next(reader, [])]
         for name in header:
-            if name not in (*names, *_RESULTS):
+            if name not in (*names, *_IGNORED):
                 last, scales = model.k - 1, model.scales
                 more = f", sa0 to sa{scales - 1}, sb0 to sb{scales - 1}" if scales else ""
                 raise TcsmtError(
@@ -244,7 +246,7 @@ def _read_csv(path: Path, model: Model) -> Inputs:
 
 def _read_npz(path: Path, model: Model) -> Inputs:
     needed = ("a", "b", *_scale_names(model))
-    arrays = read_arrays(path, needed, (*needed[:2], "c", *needed[2:], *_RESULTS))
+    arrays = read_arrays(path, needed, (*needed[:2], "c", *needed[2:], *_IGNORED))
     rows = len(arrays["a"]) if arrays["a"].ndim else None
     arrays.setdefault("c", np.zeros(rows or 0, unsigned(model.c_format)))
 

@@ -278,7 +278,9 @@ def test_validate_against_a_refuted_model(shared: Path) -> None:
     assert text.count(": measured 0x") == 1
     data = json.loads(done(*common, "--json", code=1))
     assert (data["rows"], data["mismatches"]) == (2500, 409)
-    assert set(data["datasets"][0]) == {"dataset", "gpu", "model", "rows", "mismatches"}
+    assert set(data["datasets"][0]) == {
+        "dataset", "gpu", "model", "rows", "mismatches", "provenance",
+    }  # fmt: skip
 
 
 # --- papers ------------------------------------------------------------------------------------

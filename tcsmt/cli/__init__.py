@@ -20,6 +20,7 @@ _COMMANDS = {
     "explain": "picture",
     "run": "data",
     "gemm": "matrices",
+    "probe": "hardware",
     "validate": "data",
     "reproduce": "papers",
     "export": "papers",

@@ -94,7 +94,7 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
         result = replay(dataset, row.model, keep=examples)
         found.append(
             {"dataset": dataset.name, "gpu": dataset.gpu, "model": row.name, "rows": result.rows,
-             "mismatches": result.mismatches}
+             "mismatches": result.mismatches, "provenance": dict(dataset.provenance)}
         )  # fmt: skip
         if as_json:
             continue

@@ -1,0 +1,108 @@
+"""Which instruction a catalogue row is, as source code and as a tile."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tcsmt.catalogue import Row
+from tcsmt.errors import TcsmtError
+from tcsmt.hardware.layouts import Tile, mfma_tile, quadpair_tile, warp_tile, warpgroup_tile
+from tcsmt.models import Model
+
+__all__ = ["TARGETS", "Instruction", "instruction_of", "language_of"]
+
+#: What compilers call an architecture. Letters after sm_90 and later: instructions of that GPU alone.
+TARGETS = {
+    "volta": "sm_70", "turing": "sm_75", "ampere": "sm_80", "ada": "sm_89", "hopper": "sm_90a",
+    "blackwell": "sm_100a", "rtx-blackwell": "sm_120a",
+    "cdna1": "gfx908", "cdna2": "gfx90a", "cdna3": "gfx942",
+}  # fmt: skip
+
+#: AMD's types in an instruction's name: elements of A that a lane holds, and their C++ type.
+_AMD = {
+    "f32": (1, "float"),
+    "f16": (4, "_Float16"),
+    "bf16": (2, "short"),
+    "bf16_1k": (4, "short"),
+    "xf32": (2, "float"),
+    "fp8": (8, "long"),
+    "f64": (1, "double"),
+}
+_MMA = re.compile(r"mma\.(m(\d+)n8k(\d+))\.(?:kind::(\w+)\.)?(?:block(\d+)\.)?(.+)")
+_WGMMA = re.compile(r"wgmma\.m64nNk(\d+)\.(.+)")
+_MFMA = re.compile(r"v_mfma_(f32|f64)_(\d+)x\d+x(\d+)(?:_\d+b)?_?(.+)")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction that a program can run.
+
+    mnemonic: as the source has it. kind: which statement runs it (``mma``, ``wgmma`` or ``mfma``).
+    element: for ``mfma``, the C++ type of A's elements.
+    """
+
+    mnemonic: str
+    kind: str
+    tile: Tile
+    element: str = ""
+
+
+def language_of(row: Row) -> str:
+    """The language of a row's programs: ``cuda`` or ``hip``. Raises TcsmtError for a model file's row."""
+    target = TARGETS.get(row.architecture)
+    if target is None:
+        raise TcsmtError(f"{row.name} is no instruction of a GPU: give ARCH/INSTRUCTION (see tcsmt models)")
+    return "cuda" if target.startswith("sm_") else "hip"
+
+
+def instruction_of(row: Row) -> Instruction:
+    """The instruction of a row, or of the unit that a claim is about.
+
+    Raises :class:`tcsmt.errors.TcsmtError` for those that no program is made for.
+    """
+    name = row.instruction.partition("@")[0]
+    if language_of(row) == "hip":
+        return _mfma(name, row)
+    model = row.model
+    formats = (model.a_format, model.b_format, model.c_format, model.d_format)
+    if found := _MMA.fullmatch(name):
+        shape, m, k, kind, block, types = found.groups()
+        if shape == "m8n8k4" and model.a_format.name == "f16":
+            tile = quadpair_tile(formats)
+        else:
+            dense = kind is not None and kind.startswith("mxf4")
+            tile = warp_tile(int(m), int(k), formats, dense=dense)
+        qualifiers = _kind(kind, int(k) // int(block) if block else 0)
+        return Instruction(f"mma.sync.aligned.{qualifiers}{shape}.row.col.{types}", "mma", tile)
+    if found := _WGMMA.fullmatch(name):
+        k, types = found.groups()
+        tile = warpgroup_tile(int(k), formats)
+        return Instruction(f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}", "wgmma", tile)
+    raise TcsmtError(
+        f"no program for {row.name}: those of mma and wgmma (NVIDIA) and v_mfma (AMD) are made; "
+        "--emit json and csv give the vectors of every instruction"
+    )
+
+
+def _kind(kind: str | None, scales: int) -> str:
+    """PTX ISA, ``mma``: ``.kind``, and for block scales how many each row of A has."""
+    if kind is None:
+        return ""
+    return f"kind::{kind}.block_scale.scale_vec::{scales}X." if scales else f"kind::{kind}."
+
+
+def _mfma(name: str, row: Row) -> Instruction:
+    """Builtins are named as CDNA2's instructions; CDNA3's separate the types from the shape."""
+    model: Model = row.model
+    found = _MFMA.fullmatch(name)
+    assert found is not None, name
+    d, m, k, types = found.groups()
+    fp8 = types[:3] in ("fp8", "bf8")
+    if row.architecture == "cdna3" and types == "bf16":
+        types = "bf16_1k"
+    each, element = _AMD["fp8" if fp8 else types]
+    formats = (model.a_format, model.b_format, model.c_format, model.d_format)
+    separator = "_" if fp8 or types == "xf32" else ""
+    builtin = f"__builtin_amdgcn_mfma_{d}_{m}x{m}x{k}{separator}{types}"
+    return Instruction(builtin, "mfma", mfma_tile(int(m), int(k), each, formats), element)

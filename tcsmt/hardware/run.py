@@ -1,0 +1,83 @@
+"""Compile a program, run it on the GPU of this machine, and judge its answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tcsmt.catalogue import Row
+from tcsmt.datasets import find_datasets, replay, row_of
+from tcsmt.errors import TcsmtError
+from tcsmt.hardware.instructions import language_of
+from tcsmt.hardware.source import build_command
+from tcsmt.rowsio import read_json
+
+__all__ = ["COMPILERS", "compiler_of", "judge_lines", "measure"]
+
+#: Compilers by language, and the environment variable that names another one.
+COMPILERS = {"cuda": ("nvcc", "TCSMT_NVCC"), "hip": ("hipcc", "TCSMT_HIPCC")}
+#: Seconds for the compiler, and for the program.
+_PATIENCE = 600
+
+
+def compiler_of(language: str) -> str:
+    """The compiler's path. Raises :class:`tcsmt.errors.TcsmtError` where there is none."""
+    name, variable = COMPILERS[language]
+    given = os.environ.get(variable, "")
+    path = shutil.which(given or name)
+    if path is None:
+        where = f"{variable} = {given!r} is no program" if given else f"no {name} on PATH"
+        raise TcsmtError(f"--run needs a {language} compiler: {where} ({variable} names one elsewhere)")
+    return path
+
+
+def measure(row: Row, source: str) -> str:
+    """What the program prints, a JSON document. Raises :class:`tcsmt.errors.TcsmtError`."""
+    language = language_of(row)
+    compiler = compiler_of(language)
+    with tempfile.TemporaryDirectory(prefix="tcsmt-probe-") as folder:
+        file = Path(folder) / ("probe.cu" if language == "cuda" else "probe.hip")
+        file.write_text(source, encoding="utf-8")
+        binary = Path(folder) / "probe"
+        _done("compiling", build_command(row, str(file), str(binary), compiler))
+        text = _done("running", [str(binary)])
+    try:
+        answers = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise TcsmtError(f"the program printed no JSON: {error.msg} in line {error.lineno}") from None
+    if not isinstance(answers, dict):
+        raise TcsmtError("the program printed JSON that is no object")
+    return text
+
+
+def _done(what: str, command: list[str]) -> str:
+    """The output of a command that must succeed."""
+    name = Path(command[0]).name
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        raise TcsmtError(f"{what}: {name} did not end within {_PATIENCE} s") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise TcsmtError(f"{what}: {name}: {error}") from None
+    if ended.returncode:
+        said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()[:4]
+        raise TcsmtError(f"{what}: {name} ended with {ended.returncode}: {' | '.join(said) or 'no message'}")
+    return ended.stdout
+
+
+def judge_lines(path: Path) -> tuple[list[str], int]:
+    """What the answers say of each hypothesis, and in how many rows the model is wrong."""
+    answers = read_json(path)
+    dataset = next(find_datasets([path]))
+    row = row_of(dataset)
+    wrong = replay(dataset, row.model).mismatches
+    lines = [f"{path}: {dataset.gpu}, {dataset.rows} rows, {wrong} mismatches with {row.name}"]
+    for number, answer in enumerate(answers["rows"]):
+        d, predictions = answer["d"], answer.get("predictions", {})
+        same = [name for name, word in predictions.items() if int(word, 16) == int(d, 16)]
+        lines.append(f"  {number}: {answer.get('asks', '')}: {d}: {'; '.join(same) or 'NO HYPOTHESIS'}")
+    return lines, wrong

@@ -1,0 +1,228 @@
+"""A program in CUDA C++ or HIP that gives vectors to a matrix unit and prints what it answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from string import Template
+
+from tcsmt import __version__
+from tcsmt.catalogue import Row
+from tcsmt.errors import TcsmtError
+from tcsmt.hardware.instructions import TARGETS, Instruction, instruction_of, language_of
+from tcsmt.hardware.layouts import Operand
+from tcsmt.hardware.vectors import Vector, members
+
+__all__ = ["build_command", "program"]
+
+_COMPILERS = {
+    # not -arch=sm_90a, for which nvcc 13.0 also compiles for plain sm_90, without wgmma
+    "cuda": ("nvcc", "-std=c++17 -gencode arch=compute_{number},code=sm_{number}", "probe.cu"),
+    "hip": ("hipcc", "-std=c++17 --offload-arch={target}", "probe.hip"),
+}
+_DIFFERENCES = {
+    "cuda": {
+        "api": "cuda",
+        "include": "",
+        "host_include": "#include <cuda_runtime.h>",
+        "prop_suffix": "",
+        "release_file": "/proc/driver/nvidia/version",
+        "layout_source": "PTX ISA, matrix fragments",
+    },
+    "hip": {
+        "api": "hip",
+        "include": "#include <hip/hip_runtime.h>\n",
+        "host_include": "",
+        "prop_suffix": "_t",
+        "release_file": "/sys/module/amdgpu/version",
+        "layout_source": "CDNA3 ISA, 7.1.4",
+    },
+}
+#: Toolkits that know a target or an instruction, where not all do.
+_TOOLKITS = {
+    "sm_70": "   (CUDA 12.9 or older: newer ones have dropped Volta)",
+    "mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue8m0": "   (nvcc 13.5 takes this instruction, 13.0 does not)",
+}
+
+
+def build_command(row: Row, source: str = "", output: str = "probe", compiler: str = "") -> list[str]:
+    """The command that compiles a row's program."""
+    name, options, file = _COMPILERS[language_of(row)]
+    target = TARGETS[row.architecture]
+    chosen = options.format(target=target, number=target.removeprefix("sm_")).split()
+    return [compiler or name, *chosen, "-o", output, source or file]
+
+
+def program(row: Row, vectors: Sequence[Vector], language: str, made_by: str = "") -> str:
+    """The source. Raises :class:`tcsmt.errors.TcsmtError` for the wrong language or no instruction."""
+    instruction = instruction_of(row)
+    own = language_of(row)
+    if language != own:
+        raise TcsmtError(f"{row.name} is run by a program in {own}: --emit {own}, not {language}")
+    tile, model = instruction.tile, row.model
+    target = TARGETS[row.architecture]
+    made_by = made_by or f"tcsmt probe {row.name} --emit {language}"
+    name = row.name.partition("@")[0]
+    scales = model.scales
+    values: dict[str, object] = {
+        **_DIFFERENCES[language],
+        "title": f"Probe of {name}: {len(vectors)} vectors",
+        "made_by": f"tcsmt {__version__}: {_comment(made_by)}",
+        "build": " ".join(build_command(row)) + _toolkits(row),
+        "instruction": instruction.mnemonic,
+        "target": target,
+        "register": "unsigned long long" if tile.register == 64 else "unsigned",
+        "m": tile.m, "n": tile.n, "k": tile.k, "matrices": tile.matrices, "threads": tile.threads,
+        "scales": scales,
+        "scales_comment": f"; scale_a, scale_b: {scales}" if scales else "",
+        "vectors": len(vectors),
+        "fragments": "\n".join(_fragment(side, operand) for side, operand in tile.operands.items()),
+        **{f"{side.lower()}_registers": tile.registers(o) for side, o in tile.operands.items()},
+        "a_width": model.a_format.width, "b_width": model.b_format.width,
+        "c_width": model.c_format.width, "d_width": model.d_format.width,
+        "multiply": _MULTIPLY[instruction.kind](instruction, scales),
+        "table": "".join(_table_line(number, row, vector) for number, vector in enumerate(vectors)),
+        "about": "".join(f"{_about(row, vector)},\n" for vector in vectors),
+        "model_text": _literal(json.dumps(name)),
+        "program_text": _literal(json.dumps(f"tcsmt {__version__}: {made_by}")),
+    }  # fmt: skip
+    template = files("tcsmt.hardware").joinpath("program.template").read_text(encoding="utf-8")
+    return Template(template).substitute(values)
+
+
+def _toolkits(row: Row) -> str:
+    of = (TARGETS[row.architecture], row.instruction)
+    return "".join(said for part, said in _TOOLKITS.items() if any(name.endswith(part) for name in of))
+
+
+def _literal(text: str) -> str:
+    """A C string literal."""
+    ascii_text = text.encode("ascii", "backslashreplace").decode()
+    return '"' + ascii_text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _comment(text: str) -> str:
+    """Text for the rest of a comment's line."""
+    return " ".join(text.split()).replace("\\", "/")
+
+
+def _about(row: Row, vector: Vector) -> str:
+    return _literal(json.dumps(members(row.model, vector))[1:-1])
+
+
+def _table_line(number: int, row: Row, vector: Vector) -> str:
+    said = members(row.model, vector)
+    words = ", ".join(f"{word:#x}" for word in vector.words)
+    predictions = (f"//      {word}  {_comment(name)}\n" for name, word in said["predictions"].items())
+    return f"// {number}: {_comment(vector.asks)}\n{''.join(predictions)}{{{words}}},\n"
+
+
+def _fragment(name: str, operand: Operand) -> str:
+    fragment = operand.fragment
+
+    def steps(places: Sequence[tuple[int, int, int]]) -> str:
+        return ", ".join(str(m << 16 | r << 8 | c) for m, r, c in places) or "0"
+
+    counts = f"{len(fragment.threads)}, {len(fragment.elements)}, {operand.bits}, {operand.padding}"
+    return (
+        f"__constant__ Fragment {name} = "
+        f"{{{counts}, {{{steps(fragment.threads)}}}, {{{steps(fragment.elements)}}}}};"
+    )
+
+
+# The statement that runs the instruction
+
+_MULTIPLY_HEAD = (
+    "__device__ void multiply(reg *d, const reg *a, const reg *b, const reg *c, unsigned sa, unsigned sb) {\n"
+)
+
+
+def _braces(first: int, count: int) -> str:
+    return "{" + ", ".join(f"%{i}" for i in range(first, first + count)) + "}"
+
+
+def _mma(instruction: Instruction, scales: int) -> str:
+    """PTX ISA, ``mma``; the selectors of block scales are zero: all threads give the same scales."""
+    tile = instruction.tile
+    counts = {side.lower(): tile.registers(operand) for side, operand in tile.operands.items()}
+    kind = "l" if tile.register == 64 else "r"
+    first, groups = 0, []
+    for side in "dabc":
+        groups.append(_braces(first, counts[side]))
+        first += counts[side]
+    inputs = [f'"{kind}"({side}[{i}])' for side in "abc" for i in range(counts[side])]
+    if scales:
+        groups += [f"{{%{first}}}, {{0, 0}}", f"{{%{first + 1}}}, {{0, 0}}"]
+        inputs += ['"r"(sa)', '"r"(sb)']
+    outputs = ", ".join(f'"={kind}"(d[{i}])' for i in range(counts["d"]))
+    return (
+        f"{_MULTIPLY_HEAD}"
+        f'  asm volatile("{instruction.mnemonic} "\n'
+        f'               "{", ".join(groups)};"\n'
+        f"               : {outputs}\n"
+        f"               : {', '.join(inputs)});\n"
+        "}\n"
+    )
+
+
+def _wgmma(instruction: Instruction, scales: int) -> str:
+    """PTX ISA, ``wgmma.mma_async``: descriptors of A and B in shared memory, C in the registers of D.
+
+    A descriptor holds, in units of 16 bytes: the address, and from bits 16 and 32 on how far core
+    matrices lie apart in k (128 bytes) and in rows (256 bytes).
+    """
+    assert not scales
+    tile = instruction.tile
+    count = tile.registers(tile.d)
+    # scale-d is a predicate; A and B are neither negated nor, where that can be asked for, transposed
+    transposed = ", 0, 0" if tile.a.bits == 16 else ""
+    registers = ", ".join(f'"+r"(d[{i}])' for i in range(count))
+    return f"""__device__ word descriptor(const void *shared) {{
+  return (__cvta_generic_to_shared(shared) & 0x3ffff) >> 4 | (word)(128 >> 4) << 16 | (word)(256 >> 4) << 32;
+}}
+
+{_MULTIPLY_HEAD}  __shared__ __align__(128) uint4 shared_a[128], shared_b[16];
+  shared_a[threadIdx.x] = make_uint4(a[0], a[1], a[2], a[3]);
+  if (threadIdx.x < 16) shared_b[threadIdx.x] = make_uint4(b[0], b[1], b[2], b[3]);
+  for (int i = 0; i < {count}; ++i) d[i] = c[i];
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncthreads();
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+  asm volatile("{{ .reg .pred p; setp.ne.b32 p, 1, 0;"
+               " {instruction.mnemonic} {_braces(0, count)}, %{count}, %{count + 1}, p, 1, 1{transposed}; }}"
+               : {registers}
+               : "l"(descriptor(shared_a)), "l"(descriptor(shared_b)) : "memory");
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" : {registers} :: "memory");
+}}
+"""
+
+
+def _mfma(instruction: Instruction, scales: int) -> str:
+    """AMD's builtins take vectors of a lane's elements; no broadcasts, no permuted lanes."""
+    assert not scales
+    tile = instruction.tile
+    element = instruction.element
+
+    def vector(name: str, of: str, operand: Operand) -> str:
+        count = 1 << len(operand.fragment.elements)
+        if of == "long" or count == 1:  # eight FP8 words are one 64-bit number
+            return f"typedef {of} {name};\n"
+        return f"typedef {of} {name} __attribute__((ext_vector_type({count})));\n"
+
+    result = "double" if tile.register == 64 else "float"
+    types = vector("factors", element, tile.a) + vector("sums", result, tile.d)
+    return f"""{types}
+{_MULTIPLY_HEAD}  factors va, vb;
+  sums vc;
+  __builtin_memcpy(&va, a, sizeof va);
+  __builtin_memcpy(&vb, b, sizeof vb);
+  __builtin_memcpy(&vc, c, sizeof vc);
+  vc = {instruction.mnemonic}(va, vb, vc, 0, 0, 0);
+  __builtin_memcpy(d, &vc, sizeof vc);
+}}
+"""
+
+
+_MULTIPLY = {"mma": _mma, "wgmma": _wgmma, "mfma": _mfma}

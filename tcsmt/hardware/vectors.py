@@ -1,0 +1,182 @@
+"""Probe vectors: inputs of one instruction, and what every hypothesis predicts for them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tcsmt.catalogue import Row, rows_of
+from tcsmt.catalogue.gpus import ARCHITECTURES
+from tcsmt.discovery import load, properties
+from tcsmt.errors import TcsmtError
+from tcsmt.interpret.exact import evaluate
+from tcsmt.investigate import Finding, Investigation
+from tcsmt.models import FusedDotAdd, Model
+from tcsmt.query import Distinguished, Solving
+from tcsmt.rowsio import read_rows
+
+__all__ = ["Vector", "as_csv", "as_json", "from_file", "from_properties", "members", "row_data"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vector:
+    """Inputs of an instruction, what they ask, and each hypothesis' result.
+
+    words: of every input, in the order of ``Model.input_names``.
+    predictions: word of D by hypothesis: a property's sides, and catalogue rows.
+    """
+
+    asks: str
+    words: tuple[int, ...]
+    predictions: Mapping[str, int]
+
+
+def from_file(path: Path, row: Row) -> list[Vector]:
+    """The rows of a file (:func:`tcsmt.rowsio.read_rows`); the hypotheses: the row and its claims."""
+    inputs = read_rows(path, row.model)
+    return [
+        _vector(f"{path.name}, row {number}", row, _words(inputs, number), {})
+        for number in range(len(inputs.c))
+    ]
+
+
+def from_properties(
+    row: Row,
+    names: Sequence[str],
+    solving: Solving,
+    folders: Sequence[Path] = (),
+    progress: Callable[[str], None] = lambda line: None,
+) -> list[Vector]:
+    """The witnesses of properties; without names, of all that apply, and of the row against its claims.
+
+    The hypotheses: both sides of each witness, the row and its claims.
+    Raises :class:`tcsmt.errors.TcsmtError` where nothing applies, or there is no witness.
+    """
+    chosen = {name: load(name, folders) for name in (names or properties(folders))}
+    others = [] if names else [r for r in _readings(row) if r.model != row.model]
+    if not names:
+        objections = {name: prop.objection(row) for name, prop in chosen.items()}
+        chosen = {name: prop for name, prop in chosen.items() if not objections[name]}
+        if not chosen and not others:
+            reasons = "; ".join(dict.fromkeys(objections.values()))
+            raise TcsmtError(f"no property applies to {row.name} ({reasons}): give --vectors FILE")
+    found: dict[tuple[int, ...], Vector] = {}
+
+    def keep(name: str, finding: Finding) -> None:
+        progress(f"{name}: {finding.question.title}: {type(finding.verdict).__name__.lower()}")
+        vector = _witness(name, row, finding)
+        if vector is not None:
+            found.setdefault(vector.words, vector)
+
+    for name, prop in chosen.items():
+        prop.investigate(Investigation(row, solving, partial(keep, name)))
+    for other in others:
+        sides = (row.name, row.model), (other.name, other.model)
+        Investigation(row, solving, partial(keep, "claim")).differ(f"against {other.instruction}", *sides)
+    if not found:
+        raise TcsmtError(f"{', '.join(chosen) or 'claims'}: no witness that {row.name} can run")
+    return list(found.values())
+
+
+def _witness(name: str, row: Row, finding: Finding) -> Vector | None:
+    """A witness on the whole instruction, other lanes zero; None where no result or no input shows it."""
+    if not isinstance(finding.verdict, Distinguished):
+        return None
+    formats, known = finding.question.formats, row.model.input_formats
+    given = finding.verdict.values
+    lanes = _lanes(row.model, sum(name[0] == "a" for name in formats))
+    values = dict.fromkeys(known, 0)
+    for one, word in given.items():
+        target = one
+        if one[0] in "ab" and one[1:].isdigit() and int(one[1:]) < len(lanes):
+            target = f"{one[0]}{lanes[int(one[1:])]}"
+        if target in known and known[target].width == formats[one].width:
+            values[target] = word
+        elif word:  # a zero in a lane that the instruction does not have is no loss
+            return None
+    sides = {
+        result["side"]: int(result["word"], 16)
+        for result, side in zip(finding.results(), finding.question.sides, strict=True)
+        if side.format == row.model.d_format
+    }
+    vector = _vector(f"{name}: {finding.question.title}", row, tuple(values.values()), sides)
+    decides = len(sides) < 2 or len(set(vector.predictions.values())) > 1  # not only at a stage within
+    return vector if decides else None
+
+
+def _lanes(model: Model, used: int) -> Sequence[int]:
+    """Where a witness' lanes go: one fused sum of interleaved blocks is spread over the instruction."""
+    if isinstance(model, FusedDotAdd) and model.interleave and used <= model.n_fma:
+        return model.blocks[0]
+    return range(model.k)
+
+
+def _vector(asks: str, row: Row, words: tuple[int, ...], sides: Mapping[str, int]) -> Vector:
+    readings = _readings(row)
+    values = dict(zip(row.model.input_names, words, strict=True))
+    results = evaluate([reading.model.trace.output for reading in readings], values)
+    names = {reading.name: word for reading, word in zip(readings, results, strict=True)}
+    return Vector(asks=asks, words=words, predictions={**sides, **names})
+
+
+def _readings(row: Row) -> list[Row]:
+    """The row, the accepted one of its instruction, and what else was claimed of it."""
+    if row.architecture not in ARCHITECTURES:
+        return [row]
+    name = row.instruction.partition("@")[0]
+    rows = [r for r in rows_of(row.architecture, claims=True) if r.instruction.partition("@")[0] == name]
+    return [r for r in rows if r.model.input_formats == row.model.input_formats]
+
+
+def _words(inputs: Any, number: int) -> tuple[int, ...]:
+    parts = [inputs.a[number], inputs.b[number], inputs.c[number : number + 1]]
+    parts += [scale[number] for scale in (inputs.scale_a, inputs.scale_b) if scale is not None]
+    return tuple(int(word) for part in parts for word in part)
+
+
+# As data
+
+
+def row_data(model: Model, vector: Vector) -> dict[str, Any]:
+    """A vector as a row of JSON: hexadecimal words, then :func:`members`."""
+    texts = [fmt.hex(word) for fmt, word in zip(model.input_formats.values(), vector.words, strict=True)]
+    k, scales = model.k, model.scales
+    data: dict[str, Any] = {"a": texts[:k], "b": texts[k : 2 * k], "c": texts[2 * k]}
+    if scales:
+        data |= {"scale_a": texts[2 * k + 1 : 2 * k + 1 + scales], "scale_b": texts[2 * k + 1 + scales :]}
+    return data | members(model, vector)
+
+
+def members(model: Model, vector: Vector) -> dict[str, Any]:
+    """What a row says besides its words: ``asks``, and ``predictions`` (hypothesis → word of D)."""
+    predictions = {name: model.d_format.hex(word) for name, word in vector.predictions.items()}
+    return {"asks": vector.asks, "predictions": predictions}
+
+
+def as_json(row: Row, vectors: Sequence[Vector]) -> str:
+    """One object with the rows; :func:`tcsmt.rowsio.read_rows` reads it."""
+
+    def lines() -> Iterator[str]:
+        for vector in vectors:
+            yield json.dumps(row_data(row.model, vector), ensure_ascii=False)
+
+    return f'{{"model": {json.dumps(row.name)}, "rows": [\n' + ",\n".join(lines()) + "\n]}\n"
+
+
+def as_csv(row: Row, vectors: Sequence[Vector]) -> str:
+    """A line for each vector; :func:`tcsmt.rowsio.read_rows` reads it. Predictions are a JSON object."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*row.model.input_names, "asks", "predictions"])
+    formats = row.model.input_formats.values()
+    for vector in vectors:
+        said = members(row.model, vector)
+        words = [fmt.hex(word) for fmt, word in zip(formats, vector.words, strict=True)]
+        writer.writerow([*words, said["asks"], json.dumps(said["predictions"], ensure_ascii=False)])
+    return text.getvalue()
