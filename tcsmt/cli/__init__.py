@@ -14,6 +14,7 @@ __all__ = ["main"]
 _COMMANDS = {
     "find": "ask",
     "properties": "show",
+    "compare": "compare",
     "models": "show",
     "describe": "show",
     "explain": "picture",
