@@ -40,7 +40,10 @@ from tcsmt.shorten import shorten
 from tcsmt.solvers.run import SOLVERS, Answer, solve
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
 
-__all__ = ["Comparison", "Lemmas", "Step", "compare", "compare_models", "finding_of"]
+__all__ = ["ENGINE", "Comparison", "Lemmas", "Step", "compare", "compare_models", "finding_of"]
+
+#: Part of the key of kept verdicts: raised whenever a change could change one.
+ENGINE = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,8 +162,7 @@ def compare_models(
         finite = difference(title, left, right, replace(domain, finite=True), lanes=(), also=also)
         values = search(finite)
         if values is not None:
-            short = shorten(finite.goal, finite.formats, values)
-            found = Distinguished(values=short, solver="evaluator", version=__version__, seconds=0.0)
+            found = Distinguished(values=values, solver="evaluator", version=__version__, seconds=0.0)
             return Comparison(question, found)
     return compare(question, solving, lemmas)
 
@@ -209,16 +211,18 @@ class _Comparing:
         values = search(question)
         if values is not None:
             return self._differ(values, Answer("sat", "evaluator", __version__))
-        merged = _Sweep(self)
-        output = merged.run()
-        if merged.witness is not None:
-            return self._differ(merged.witness.values, merged.witness)
-        if left.output is output:
-            return self._equal()
-        for given in (*question.special(), *question.fewer_lanes()):
-            found = self._narrow(given)
-            if found is not None:
-                return found
+        sweep = _Sweep(self)
+        for deep in (False, True):
+            output = sweep.run(deep)
+            if sweep.witness is not None:
+                return self._differ(sweep.witness.values, sweep.witness)
+            if left.output is output:
+                return self._equal()
+            if not deep:
+                for given in (*question.special(), *question.fewer_lanes()):
+                    found = self._narrow(given)
+                    if found is not None:
+                        return found
         answer, confirmed, digest = self.lemmas.ask(
             question.domain & left.output.ne(output), self.solving.settings.timeout
         )
@@ -303,11 +307,13 @@ class _Sweep:
         self.witness: Answer | None = None
         #: a node of the second model -> the first model's word for it
         self.merged: dict[Term, Term] = {}
+        self.deep = False
         #: range facts that merging of words of different widths relies on
         self.facts: list[Term] = []
 
-    def run(self) -> Term:
-        """The second model's output in terms of the first's graph."""
+    def run(self, deep: bool) -> Term:
+        """The second model's output in terms of the first's graph; ``deep``: on every level, with more time."""
+        self.deep = deep
         left, right = (side.trace for side in self.comparing.question.sides)
         for ours, theirs in _blocks(left.stages, right.stages):
             if not self._block(ours, theirs):
@@ -348,8 +354,10 @@ class _Sweep:
         differ = all_of([*self.facts, assuming, paired.differ])
         comparing = self.comparing
         limit = comparing.solving.settings.timeout
+        if not self.deep:
+            limit = min(limit, _SHALLOW)
         for how, given, timeout in _levels(differ, shared, [one.term, theirs], limit):
-            goal = substitute([differ], given)[0]
+            goal = _characterised(substitute([differ], given)[0])
             if not given:
                 goal = goal & comparing.question.domain
             answer, confirmed, digest = comparing.lemmas.ask(goal, timeout)
@@ -387,7 +395,9 @@ class _Sweep:
         answer, confirmed, digest = comparing.lemmas.ask(wrong, limit / 4)
         if answer.answer != "unsat":
             return False
-        comparing._proved(f"{_prefix(last[0])}a zero term has significand 0", "exact", answer, confirmed, digest)
+        comparing._proved(
+            f"{_prefix(last[0])}a zero term has significand 0", "exact", answer, confirmed, digest
+        )
         zeros = {t.significand: const(0, t.significand.width) for t in terms if t.significand.value is None}
         one, two = substitute([last[0].term, self._seen(last[1].term)], zeros)
         case = f"{last[0].name}, where every term is zero"
@@ -442,9 +452,13 @@ def _paired(one: Stage, two: Stage, theirs: Term) -> _Pair | None:
                 return _Pair(differ, ours.sext(theirs.width))
             narrow = ours[theirs.width - 1 : 0]
             return _Pair(differ, narrow, narrow.sext(wide).eq(ours))
-        case (Number() as x, Number() as y) if ours.width == theirs.width and x.fraction_bits == y.fraction_bits:
+        case (Number() as x, Number() as y) if (
+            ours.width == theirs.width and x.fraction_bits == y.fraction_bits
+        ):
             return _Pair(ours.ne(theirs), ours)
-        case _ if type(one.value) is type(two.value) and one.value == two.value and ours.width == theirs.width:
+        case _ if (
+            type(one.value) is type(two.value) and one.value == two.value and ours.width == theirs.width
+        ):
             return _Pair(ours.ne(theirs), ours)
     return None
 
@@ -461,18 +475,30 @@ def _levels(
     yield "nothing free", {}, limit / 2
 
 
+def _characterised(goal: Term) -> Term:
+    """The same question with each maximum a free word that is no less than any argument, and is one."""
+    maxima = [t for t in operands_first([goal]) if t.op == "umax"]
+    words = {t: var(f"maximum {number}", t.width) for number, t in enumerate(maxima)}
+    parts = [goal]
+    for node, word in words.items():
+        parts += [all_of(arg.ule(word) for arg in node.args), any_of(word.eq(arg) for arg in node.args)]
+    return all_of(substitute(parts, words))
+
+
 def _edge(roots: Sequence[Term], shared: set[Term]) -> list[Term]:
     """Shared nodes that something not shared uses, arguments first."""
     nodes = operands_first(roots)
     used = {arg for node in nodes if node not in shared for arg in node.args} | set(roots)
     edge = {node for node in used if node in shared and node.value is None}
     for node in reversed(nodes):  # below what only extends or adds a constant: that says how large a word is
-        if node in edge and (node.op in _RANGES or node.op == "add" and node.args[0].value is not None):
+        if node in edge and (node.op in _RANGES or (node.op == "add" and node.args[0].value is not None)):
             edge.remove(node)
             edge |= {arg for arg in node.args if arg.value is None}
     return [node for node in nodes if node in edge]
 
 
+#: Seconds for a stage before witnesses with few lanes are looked for.
+_SHALLOW = 16.0
 #: Operations whose results have a known range.
 _RANGES = ("zext", "sext", "concat")
 
@@ -484,7 +510,11 @@ def _freed(nodes: Iterable[Term]) -> dict[Term, Term]:
 def _terms(stages: Sequence[Stage]) -> Iterator[Number]:
     """The numbers that are aligned in a block: products and c."""
     for stage in stages:
-        if isinstance(stage.value, Fixed) and isinstance(stage.value.source, Number) and "aligned" in stage.name:
+        if (
+            isinstance(stage.value, Fixed)
+            and isinstance(stage.value.source, Number)
+            and "aligned" in stage.name
+        ):
             yield stage.value.source
 
 
@@ -499,4 +529,3 @@ def _blocks(
     """The stages of each fused sum of a chain, by their names' prefix."""
     for name in dict.fromkeys(_prefix(stage) for stage in ours):
         yield tuple(s for s in ours if _prefix(s) == name), tuple(s for s in theirs if _prefix(s) == name)
-

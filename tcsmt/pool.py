@@ -13,24 +13,31 @@ import numpy as np
 from tcsmt.formats import Format
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.query import Question
+from tcsmt.shorten import cost, shorten
 
 __all__ = ["rows", "search"]
 
 _ROWS = 4096
 _BATCHES = 4
+_STARTS = 4
 
 
 def search(question: Question) -> dict[str, int] | None:
-    """An input of the set at which the question's goal holds, with few non-zero words; or None."""
+    """A short input at which the question's goal holds, made from one of the set; or None.
+
+    Several of the set are shortened, and the best of what they become is taken.
+    """
     program = Program([question.goal])
     rng = np.random.default_rng(20250101)
     for _ in range(_BATCHES):
         columns = rows(question.formats, _ROWS, rng)
-        holds = program.run(columns)[0].astype(bool)
-        if holds.any():
-            used = sum((words != 0).astype(int) for words in columns.values())
-            best = int(np.flatnonzero(holds)[np.argmin(np.asarray(used)[holds])])
-            return {name: int(words[best]) for name, words in columns.items()}
+        places = np.flatnonzero(program.run(columns)[0])
+        if places.size:
+            used = np.asarray(sum((words[places] != 0).astype(int) for words in columns.values()))
+            best = places[np.argsort(used, kind="stable")[:_STARTS]]
+            starts = [{name: int(words[i]) for name, words in columns.items()} for i in best]
+            found = [shorten(question.goal, question.formats, start) for start in starts]
+            return min(found, key=lambda values: cost(question.formats, values))
     return None
 
 
@@ -95,4 +102,5 @@ def _words(
     if fmt.signed:
         sign = rng.integers(0, 2, count).astype(np.uint64)
         word |= np.where(unsigned, np.uint64(0), sign) << np.uint64(fmt.sign_bit)
-    return word
+    result: np.ndarray = word
+    return result

@@ -15,6 +15,7 @@ _COMMANDS = {
     "find": "ask",
     "properties": "show",
     "compare": "compare",
+    "atlas": "atlas",
     "models": "show",
     "describe": "show",
     "explain": "picture",

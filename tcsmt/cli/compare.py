@@ -100,7 +100,9 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
             if not verdict.scripts:
                 lines.append("EQUIVALENT: both models are the same graph, without a solver")
             else:
-                sure = "confirmed by a second solver" if found.confirmed else "NOT confirmed by a second solver"
+                sure = (
+                    "confirmed by a second solver" if found.confirmed else "NOT confirmed by a second solver"
+                )
                 lines.append(f"EQUIVALENT, {sure}; {verdict.seconds:.3f} s in solvers; what was proved:")
                 lines += [f"  {number}. {step}" for number, step in enumerate(found.steps, 1)]
         case Distinguished():
