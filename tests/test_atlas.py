@@ -78,7 +78,11 @@ def test_resumes_after_an_interruption(tmp_path: Path) -> None:
             progress=lambda done, count, what: seen.append((done, count)),
         )  # fmt: skip
     assert seen == [(1, 3), (2, 3), (3, 3)]
-    assert sorted(r["verdict"] for r in made.records.values()) == ["distinguished", "distinguished", "equivalent"]
+    assert sorted(r["verdict"] for r in made.records.values()) == [
+        "distinguished",
+        "distinguished",
+        "equivalent",
+    ]
     with Store(file) as store:
         again = run(small(), Domain(), store, settings, progress=lambda *what: seen.append(what[:2]))
     assert seen[-1] == (3, 3) and len(seen) == 4

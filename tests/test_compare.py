@@ -243,7 +243,8 @@ FAST = ("same units", "mma and wgmma", "order")
 
 def check(entry: proofs.Entry, solving: Solving, known: Lemmas) -> None:
     record = proofs.answered(entry, solving, known)
-    assert record["verdict"] == ("equivalent" if entry.equal else "distinguished"), record
+    wanted = {True: ["equivalent"], False: ["distinguished"], None: ["equivalent", "unknown"]}[entry.equal]
+    assert record["verdict"] in wanted, record
 
 
 @pytest.mark.parametrize("part", FAST)
