@@ -312,7 +312,7 @@ class _Sweep:
         self.facts: list[Term] = []
 
     def run(self, deep: bool) -> Term:
-        """The second model's output in terms of the first's graph; ``deep``: on every level, with more time."""
+        """The second model's output in terms of the first's graph; ``deep``: with more time."""
         self.deep = deep
         left, right = (side.trace for side in self.comparing.question.sides)
         for ours, theirs in _blocks(left.stages, right.stages):
