@@ -155,7 +155,7 @@ def compare_models(
     trace = left[1].trace
     also = [t.eq(0) for t in (*trace.a[lanes:], *trace.b[lanes:])] if lanes is not None else []
     title = f"{left[0]} against {right[0]}"
-    question = difference(title, left, right, domain, lanes=(1, 2), also=also)
+    question = difference(title, left, right, domain, lanes=(2,), also=also)
     if lanes is not None:
         question = replace(question, domain_text=f"{question.domain_text}, {lanes} of {k} lanes")
     if not domain.finite and question.goal.value is None:

@@ -211,7 +211,7 @@ def test_command_equal(tmp_path: Path) -> None:
     report = json.loads(done("compare", "v100", f"{VOLTA}@zero-126", "--no-confirm", "--json"))
     assert report["verdict"] == "equivalent"
     assert {"what", "how", "solver", "version", "seconds", "script", "confirmed"} == set(report["steps"][0])
-    assert "same graph" in done("compare", "volta", "turing/mma.m8n8k4.f32")
+    assert "same graph" in done("compare", "volta", "turing/mma.m8n8k4.f32.f16.f16.f32")
     file = tmp_path / "mine.toml"
     file.write_text(f'base = "{VOLTA}"\ncarry_bits = 3\n')
     script = tmp_path / "q.smt2"
