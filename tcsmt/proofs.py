@@ -59,7 +59,13 @@ def _models(part: str, left: str, right: str, equal: bool, domain: Domain = ALL_
 
 
 def _pair(
-    part: str, title: str, left: Model, right: Model, equal: bool, domain: Domain = ALL_WORDS, **options: Any
+    part: str,
+    title: str,
+    left: Model,
+    right: Model,
+    equal: bool | None,
+    domain: Domain = ALL_WORDS,
+    **options: Any,
 ) -> Entry:
     names = title.split(" against ")
     sides = (names[0], left), (names[-1], right)
@@ -171,8 +177,8 @@ def _mma_and_wgmma() -> Iterator[Entry]:
 
 def _fp8_on_f16() -> Iterator[Entry]:
     """mma.sync with FP8 against two FP16 instructions on converted inputs, pairs of lanes dealt to them."""
-    for d in ("f16", "f32"):
-        for a in ("e5m2", "e4m3"):
+    for a in ("e5m2", "e4m3"):
+        for d in ("f16", "f32"):
             unit = fused(f"hopper/mma.m16n8k32.{d}.{a}.{a}.{d}")
             half = fused(f"hopper/mma.m16n8k16.{d}.f16.f16.{d}")
             wide = replace(unit, a_format=half.a_format, b_format=half.b_format)
@@ -203,7 +209,8 @@ def _zero_exponents() -> Iterator[Entry]:
         ("hopper/mma.m16n8k8.f32.tf32.tf32.f32", -132, False),
         ("hopper/mma.m16n8k16.f16.f16.f16.f16", -20, False),
         ("hopper/wgmma.m64nNk32.f16.e4m3.e4m3", -20, True),
-        ("hopper/wgmma.m64nNk32.f16.e5m2.e5m2", -20, False),
+        # no product reaches below 2^-32, where either floor's grid ends: no lemma for that yet
+        ("hopper/wgmma.m64nNk32.f16.e5m2.e5m2", -20, None),
     ):
         unit = fused(name)
         title = f"{name}: zero exponent {unit.zero_exponent} against {other}"
