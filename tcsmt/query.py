@@ -281,6 +281,10 @@ class Solving:
             case _:
                 return Unknown(reason=answer.reason, seconds=spent[0])
 
+    def ask(self, goal: Term, timeout: float | None = None) -> Answer:
+        """The solvers' answer to "is there an input at which the term is 1?"; kept with ``dump``."""
+        return self._ask(goal, [0.0], timeout)
+
     def _narrow(
         self, question: Question, tries: Iterator[dict[Term, Term]], spent: list[float]
     ) -> Verdict | None:

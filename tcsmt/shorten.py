@@ -15,7 +15,7 @@ from tcsmt.formats import Format
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.terms import Term
 
-__all__ = ["shorten"]
+__all__ = ["cost", "shorten"]
 
 _ROUNDS = 40
 
@@ -25,8 +25,8 @@ def shorten(goal: Term, formats: Mapping[str, Format], values: Mapping[str, int]
     program = Program([goal])
     best = dict(values)
     for _ in range(_ROUNDS):
-        cost = _cost(formats, best)
-        tries = [t for t in _simpler(formats, best) if _cost(formats, t) < cost]
+        now = cost(formats, best)
+        tries = [t for t in _simpler(formats, best) if cost(formats, t) < now]
         if not tries:
             break
         columns = {
@@ -37,11 +37,11 @@ def shorten(goal: Term, formats: Mapping[str, Format], values: Mapping[str, int]
         good = [t for t, ok in zip(tries, holds, strict=True) if ok]
         if not good:
             break
-        best = min(good, key=lambda t: _cost(formats, t))
+        best = min(good, key=lambda t: cost(formats, t))
     return best
 
 
-def _cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> tuple[int, int, int, int]:
+def cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> tuple[int, int, int, int]:
     """Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs.
 
     A block scale (the only unsigned input) is no lane; its distance from 1 counts more.

@@ -307,7 +307,7 @@ def total(*terms: Term) -> Term:
         for term in rest:
             bit = bit ^ term
         return bit
-    ordered = list(_sorted(rest))
+    ordered = sorted(rest, key=_by_core)
     if constant & _ones(width) or not ordered:
         ordered.insert(0, const(constant, width))
     return ordered[0] if len(ordered) == 1 else _make("add", width, tuple(ordered))
@@ -431,6 +431,12 @@ def _coerce(value: Term | int, width: int) -> Term:
 
 def _sorted(terms: Iterable[Term]) -> tuple[Term, ...]:
     return tuple(sorted(terms, key=lambda term: term.digest))
+
+
+def _by_core(term: Term) -> tuple[int, int]:
+    """An order of addends that does not depend on the width to which they were extended."""
+    core = term.args[0] if term.op in ("sext", "zext") else term
+    return core.digest, term.digest
 
 
 def _bitwise(op: str, terms: Sequence[Term]) -> Term:

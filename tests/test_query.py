@@ -33,7 +33,7 @@ from tcsmt.query import (
     Unknown,
     difference,
 )
-from tcsmt.shorten import _cost, shorten
+from tcsmt.shorten import cost, shorten
 from tcsmt.simulator import run_words
 from tcsmt.solvers.run import SOLVERS, Answer, Settings, solve
 from tcsmt.terms import TRUE, substitute, var
@@ -395,7 +395,7 @@ def test_shortening(witnesses: dict[str, tuple[Question, dict[str, int]]], name:
         start = longer if evaluate([goal], longer) == [1] else start
     result = shorten(goal, question.formats, start)
     assert evaluate([goal], result) == [1]
-    assert _cost(question.formats, result) <= _cost(question.formats, start)
+    assert cost(question.formats, result) <= cost(question.formats, start)
     assert set(result) == set(question.formats)
     assert shorten(goal, question.formats, result) == result
 

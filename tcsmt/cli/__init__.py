@@ -14,6 +14,8 @@ __all__ = ["main"]
 _COMMANDS = {
     "find": "ask",
     "properties": "show",
+    "compare": "compare",
+    "atlas": "atlas",
     "models": "show",
     "describe": "show",
     "claims": "claims",

@@ -1,0 +1,123 @@
+"""``tcsmt compare``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tcsmt import __version__
+from tcsmt.catalogue import Row
+from tcsmt.cli.ask import finding_lines
+from tcsmt.custom import row_given
+from tcsmt.engine import Comparison, compare_models, finding_of
+from tcsmt.pictures.build import draw
+from tcsmt.pictures.sheet import compared
+from tcsmt.pictures.text import as_text
+from tcsmt.query import Distinguished, Domain, Equivalent, Solving, Unknown
+from tcsmt.solvers.run import CHOICES, Settings
+
+
+@click.command()
+@click.argument("a")
+@click.argument("b")
+@click.option("--finite/--all-words", default=False, help="Without NaN and infinity.  [default: all words]")
+@click.option("--positive", is_flag=True, help="No sign bit set.")
+@click.option("--exclude-subnormal", is_flag=True, help="No subnormal input.")
+@click.option("--c-zero", is_flag=True, help="c is +0.")
+@click.option("--exponents", nargs=2, type=int, metavar="LOW HIGH", help="Of the non-zero a and b, unbiased.")
+@click.option("--lanes", type=int, metavar="N", help="Only the first N lanes; the others are zero.")
+@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
+@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
+@click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
+@click.option(
+    "--confirm/--no-confirm", default=True, help="Have a second solver check every proof.  [default: confirm]"
+)
+@click.option("--explain", is_flag=True, help="Draw both models on the witness.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--dump-smt", type=click.Path(path_type=Path), help="Write the SMT-LIB scripts here.")
+def compare(
+    a: str,
+    b: str,
+    finite: bool,
+    positive: bool,
+    exclude_subnormal: bool,
+    c_zero: bool,
+    exponents: tuple[int, int] | None,
+    lanes: int | None,
+    solver: str,
+    timeout: float,
+    memory: int,
+    confirm: bool,
+    explain: bool,
+    as_json: bool,
+    dump_smt: Path | None,
+) -> None:
+    """Are A and B (ARCH, ARCH/INSTRUCTION, a GPU, or a model file) the same function: proof or witness.
+
+    Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
+    """
+    rows = row_given(a), row_given(b)
+    domain = Domain(
+        finite=finite, positive=positive, subnormals=not exclude_subnormal, c_zero=c_zero, exponents=exponents
+    )
+    solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
+    left, right = ((row.name, row.model) for row in rows)
+    found = compare_models(left, right, domain, solving, lanes=lanes)
+    if as_json:
+        click.echo(json.dumps(comparison_json(found, rows), indent=1, ensure_ascii=False))
+    else:
+        click.echo(comparison_text(found, rows))
+        if explain and isinstance(found.verdict, Distinguished):
+            click.echo("\n" + picture(found, rows))
+    code = {Equivalent: 0, Distinguished: 1, Unknown: 3}
+    sys.exit(code[type(found.verdict)])
+
+
+def comparison_json(found: Comparison, rows: tuple[Row, Row]) -> dict[str, Any]:
+    """The comparison as plain data."""
+    return {
+        "tcsmt": __version__,
+        "models": [
+            {"name": row.name, "evidence": row.evidence, "status": row.status, "source": row.source}
+            for row in rows
+        ],
+        **finding_of(found).as_json(),
+        "steps": [step.as_json() for step in found.steps],
+    }
+
+
+def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
+    """The comparison for people: both models, the domain, each step of a proof or the witness."""
+    lines = [f"{row.name}: evidence: {row.evidence}, {row.status}" for row in rows]
+    lines += [f"domain: {found.question.domain_text}", ""]
+    verdict = found.verdict
+    match verdict:
+        case Equivalent():
+            if not verdict.scripts:
+                lines.append("EQUIVALENT: both models are the same graph, without a solver")
+            else:
+                sure = (
+                    "confirmed by a second solver" if found.confirmed else "NOT confirmed by a second solver"
+                )
+                lines.append(f"EQUIVALENT, {sure}; {verdict.seconds:.3f} s in solvers; what was proved:")
+                lines += [f"  {number}. {step}" for number, step in enumerate(found.steps, 1)]
+        case Distinguished():
+            by = f"{verdict.solver} {verdict.version}"
+            lines += [f"DISTINGUISHED by {by}, replayed", *finding_lines(finding_of(found))[2:]]
+        case Unknown():
+            lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.3f} s in solvers")
+            lines += [f"  proved on the way: {step}" for step in found.steps]
+    return "\n".join(lines)
+
+
+def picture(found: Comparison, rows: tuple[Row, Row], width: int = 110) -> str:
+    """Both models on the witness, bit by bit."""
+    assert isinstance(found.verdict, Distinguished)
+    one, two = (draw(row.name, row.model, found.verdict.values) for row in rows)
+    parting = finding_of(found).parting()
+    stage = parting["stage"] if parting else ""
+    return as_text(compared(one, two, stage, f"they part at '{stage}'" if stage else "results differ"), width)

@@ -1,0 +1,531 @@
+"""Prove two models equal stage by stage, or find an input at which they differ.
+
+The second model's graph is merged into the first's: where a stage is proved equal, the second model's
+node is replaced by the first's, so that whatever follows alike is one graph. Each proof is a small
+query, tried on three levels, the coarsest first: everything that both sides share is a free variable;
+only shared products are; nothing is. The first two over-approximate, which is sound for "equal"; an
+input that they allow is spurious until it replays, and the next level refines it.
+
+Lemmas are queries without the models' input names, so equal blocks of a chain ask the same script,
+which is answered once (:class:`Lemmas`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.datapath import Exponent, Fixed, Number
+from tcsmt.errors import TcsmtError
+from tcsmt.interpret.exact import evaluate
+from tcsmt.interpret.smtlib import script
+from tcsmt.investigate import Finding
+from tcsmt.models import Model, Stage
+from tcsmt.pool import search
+from tcsmt.query import (
+    Distinguished,
+    Domain,
+    Equivalent,
+    Question,
+    Solving,
+    Unknown,
+    Verdict,
+    difference,
+)
+from tcsmt.shorten import shorten
+from tcsmt.solvers.run import SOLVERS, Answer, solve
+from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
+
+__all__ = ["ENGINE", "Comparison", "Lemmas", "Step", "compare", "compare_models", "finding_of"]
+
+#: Part of the key of kept verdicts: raised whenever a change could change one.
+ENGINE = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What one query, or no query, proved on the way.
+
+    what: the statement. how: what was left free, or why no solver was needed. script: SHA-256 of the
+    SMT-LIB text. confirmed: the second solver that agreed. seconds: of the first solver.
+    """
+
+    what: str
+    how: str
+    solver: str = ""
+    version: str = ""
+    seconds: float = 0.0
+    script: str = ""
+    confirmed: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The step as plain data."""
+        return {**vars(self), "seconds": round(self.seconds, 4)}
+
+    def __str__(self) -> str:
+        if not self.solver:
+            return f"{self.what}: {self.how}"
+        confirmed = f", confirmed by {self.confirmed}" if self.confirmed else ""
+        return f"{self.what}: {self.solver} {self.version}, {self.seconds:.3f} s, {self.how}{confirmed}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A question about two models, its verdict, and every step of a proof."""
+
+    question: Question
+    verdict: Verdict
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether a second solver agreed to every query of a proof."""
+        return isinstance(self.verdict, Equivalent) and all(s.confirmed for s in self.steps if s.script)
+
+
+@dataclass
+class Lemmas:
+    """Asks solvers, each script once; with a second solver for what is proved where asked to."""
+
+    solving: Solving
+    known: dict[str, tuple[Answer, str]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def ask(self, goal: Term, timeout: float) -> tuple[Answer, str, str]:
+        """The answer, the second solver that agrees with ``unsat``, the script's SHA-256."""
+        if goal.value is not None:
+            return Answer("sat" if goal.value else "unsat", "simplifier"), "simplifier", ""
+        text = script(goal)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        if digest not in self.known:
+            answer = self.solving.ask(goal, timeout)
+            self.seconds += answer.seconds
+            if answer.answer == "unknown":  # the next one may have more time
+                return answer, "", digest
+            confirmed = self._second(text, answer) if answer.answer == "unsat" else ""
+            self.known[digest] = answer, confirmed
+        answer, confirmed = self.known[digest]
+        return answer, confirmed, digest
+
+    def _second(self, text: str, first: Answer) -> str:
+        if not self.solving.confirm:
+            return ""
+        for name in SOLVERS:
+            if name != first.solver:
+                second = solve(text, replace(self.solving.settings, solver=name))
+                self.seconds += second.seconds
+                if second.answer == "unsat":
+                    return f"{name} {second.version}"
+                if second.answer == "sat":
+                    raise Disagreement(
+                        f"solvers disagree: {first.solver} {first.version} answers unsat, "
+                        f"{name} {second.version} sat"
+                    )
+        return ""
+
+
+def compare_models(
+    left: tuple[str, Model],
+    right: tuple[str, Model],
+    domain: Domain,
+    solving: Solving,
+    *,
+    lanes: int | None = None,
+    lemmas: Lemmas | None = None,
+) -> Comparison:
+    """Two models, by their names, on a domain; ``lanes``: only so many products, the others zero.
+
+    With NaNs and infinities in the domain, finite inputs come first: a witness among them says more.
+    Raises :class:`tcsmt.errors.TcsmtError` where formats, K or block scales differ, and for an empty domain.
+    """
+    for name in ("a_format", "b_format", "c_format", "d_format"):
+        one, two = (getattr(model, name).name for _, model in (left, right))
+        if one != two:
+            raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: {name} is {one} and {two}")
+    k = left[1].k
+    if lanes is not None and not 1 <= lanes <= k:
+        raise TcsmtError(f"lanes = {lanes}: allowed is from 1 to k = {k}")
+    low, high = domain.exponents or (0, 0)
+    if low > high:
+        raise TcsmtError(f"the domain is empty: exponents from {low} to {high}")
+    trace = left[1].trace
+    also = [t.eq(0) for t in (*trace.a[lanes:], *trace.b[lanes:])] if lanes is not None else []
+    title = f"{left[0]} against {right[0]}"
+    question = difference(title, left, right, domain, lanes=(2,), also=also)
+    if lanes is not None:
+        question = replace(question, domain_text=f"{question.domain_text}, {lanes} of {k} lanes")
+    if not domain.finite and question.goal.value is None:
+        finite = difference(title, left, right, replace(domain, finite=True), lanes=(), also=also)
+        values = search(finite)
+        if values is not None:
+            found = Distinguished(values=values, solver="evaluator", version=__version__, seconds=0.0)
+            return Comparison(question, found)
+    return compare(question, solving, lemmas)
+
+
+def finding_of(found: Comparison) -> Finding:
+    """The comparison as a finding, which knows how a witness is shown."""
+    return Finding(found.question, found.verdict)
+
+
+class Disagreement(Exception):
+    """Two solvers contradict each other on one script: nothing is proved."""
+
+
+def compare(question: Question, solving: Solving, lemmas: Lemmas | None = None) -> Comparison:
+    """The verdict on "do these two models differ somewhere in the domain", and how it was reached.
+
+    Raises :class:`tcsmt.errors.TcsmtError` where the domain holds no input at all.
+    """
+    lemmas = lemmas or Lemmas(solving)
+    before = lemmas.seconds
+    try:
+        return _Comparing(question, solving, lemmas, before).run()
+    except Disagreement as why:
+        return Comparison(question, Unknown(reason=str(why), seconds=lemmas.seconds - before))
+
+
+@dataclass
+class _Comparing:
+    question: Question
+    solving: Solving
+    lemmas: Lemmas
+    before: float
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        return self.lemmas.seconds - self.before
+
+    def run(self) -> Comparison:
+        question = self.question
+        self._inhabited()
+        left, right = (side.trace for side in question.sides)
+        if left.output is right.output:
+            self.steps.append(Step(what="result", how="both models are the same graph"))
+            return self._equal()
+        values = search(question)
+        if values is not None:
+            return self._differ(values, Answer("sat", "evaluator", __version__))
+        sweep = _Sweep(self)
+        for deep in (False, True):
+            output = sweep.run(deep)
+            if sweep.witness is not None:
+                return self._differ(sweep.witness.values, sweep.witness)
+            if left.output is output:
+                return self._equal()
+            if not deep:
+                for given in (*question.special(), *question.fewer_lanes()):
+                    found = self._narrow(given)
+                    if found is not None:
+                        return found
+        answer, confirmed, digest = self.lemmas.ask(
+            question.domain & left.output.ne(output), self.solving.settings.timeout
+        )
+        if answer.answer == "sat" and self.replays(answer):
+            return self._differ(answer.values, answer)
+        if answer.answer == "unsat":
+            self._proved("result", "nothing free", answer, confirmed, digest)
+            return self._equal()
+        reason = answer.reason or f"{answer.solver} {answer.version} gave a model that does not replay"
+        return Comparison(question, Unknown(reason=reason, seconds=self.seconds), tuple(self.steps))
+
+    def _inhabited(self) -> None:
+        """Refuse a domain without inputs: nothing differs there, and that says nothing."""
+        question = self.question
+        domain = question.domain
+        if domain.value == 1 or _zeros_lie_in(question):
+            return
+        answer, _, _ = self.lemmas.ask(domain, self.solving.settings.timeout)
+        if answer.answer == "unsat":
+            raise TcsmtError(f"the domain is empty: no input is {question.domain_text}")
+
+    def _narrow(self, given: dict[Term, Term]) -> Comparison | None:
+        narrow = substitute([self.question.goal], given)[0]
+        if narrow.value == 0:
+            return None
+        answer, _, _ = self.lemmas.ask(narrow, self.solving.settings.timeout / 4)
+        if answer.answer != "sat":
+            return None
+        values = {name: answer.values.get(name, 0) for name in self.question.formats}
+        for variable, put in given.items():
+            values[str(variable.data)] = put.value if put.value is not None else values[str(put.data)]
+        answer = replace(answer, values=values)
+        return self._differ(values, answer) if self.replays(answer) else None
+
+    def replays(self, answer: Answer) -> bool:
+        """Whether a solver's values are inputs at which the models differ, by the evaluator."""
+        values = {name: answer.values.get(name, 0) for name in self.question.formats}
+        return bool(evaluate([self.question.goal], values)[0])
+
+    def _differ(self, values: dict[str, int], answer: Answer) -> Comparison:
+        question = self.question
+        complete = {name: values.get(name, 0) for name in question.formats}
+        short = shorten(question.goal, question.formats, complete)
+        found = Distinguished(
+            values=short, solver=answer.solver, version=answer.version, seconds=self.seconds
+        )
+        return Comparison(question, found)
+
+    def _proved(self, what: str, how: str, answer: Answer, confirmed: str, digest: str) -> None:
+        step = Step(
+            what=what, how=how, solver=answer.solver, version=answer.version, seconds=answer.seconds,
+            script=digest, confirmed=confirmed,
+        )  # fmt: skip
+        self.steps.append(step)
+
+    def _equal(self) -> Comparison:
+        asked = [s for s in self.steps if s.script]
+        proof = Equivalent(
+            stage="; ".join(s.what for s in self.steps),
+            scripts=tuple(dict.fromkeys(s.script for s in asked)),
+            solver=asked[0].solver if asked else "",
+            version=asked[0].version if asked else "",
+            seconds=self.seconds,
+            confirmed=", ".join(dict.fromkeys(s.confirmed for s in asked))
+            if all(s.confirmed for s in asked)
+            else "",
+        )
+        return Comparison(self.question, proof, tuple(self.steps))
+
+
+def _zeros_lie_in(question: Question) -> bool:
+    """Whether the simplest input, every number +0 (a scale: 1), lies in the domain."""
+    values = {n: 0 if f.signed else f.word(Fraction(1)) for n, f in question.formats.items()}
+    return bool(evaluate([question.domain], values)[0])
+
+
+class _Sweep:
+    """Stages in order: what is proved equal is merged, the second model's into the first's."""
+
+    def __init__(self, comparing: _Comparing) -> None:
+        self.comparing = comparing
+        self.witness: Answer | None = None
+        #: a node of the second model -> the first model's word for it
+        self.merged: dict[Term, Term] = {}
+        self.deep = False
+        #: range facts that merging of words of different widths relies on
+        self.facts: list[Term] = []
+
+    def run(self, deep: bool) -> Term:
+        """The second model's output in terms of the first's graph; ``deep``: with more time."""
+        self.deep = deep
+        left, right = (side.trace for side in self.comparing.question.sides)
+        for ours, theirs in _blocks(left.stages, right.stages):
+            if not self._block(ours, theirs):
+                break
+        return self._seen(right.output)
+
+    def _seen(self, term: Term) -> Term:
+        return substitute([term], self.merged)[0]
+
+    def _block(self, ours: Sequence[Stage], theirs: Sequence[Stage]) -> bool:
+        """Whether the block's result was proved equal (and merged), directly or by cases."""
+        named = {stage.name: stage for stage in theirs}
+        pairs = [(stage, named[stage.name]) for stage in ours if stage.name in named]
+        if not pairs:
+            return False
+        for one, two in pairs:
+            if one.name.endswith("largest exponent") and not self._same(one, two):
+                if self.witness is not None:
+                    return False
+                if self._by_zeros(ours, theirs, pairs):
+                    return True
+            elif not one.name.endswith("largest exponent"):
+                self._same(one, two)
+            if self.witness is not None:
+                return False
+        last, other = pairs[-1]
+        return self._seen(other.term) is last.term
+
+    def _same(self, one: Stage, two: Stage, assuming: Term = TRUE) -> bool:
+        """Whether a stage's values are proved equal; they are merged then."""
+        theirs = self._seen(two.term)
+        paired = _paired(one, two, theirs)
+        if paired is None:
+            return False
+        if paired.replacement is theirs:
+            return True
+        shared = set(operands_first([one.term])) & set(operands_first([theirs]))
+        differ = all_of([*self.facts, assuming, paired.differ])
+        comparing = self.comparing
+        limit = comparing.solving.settings.timeout
+        if not self.deep:
+            limit = min(limit, _SHALLOW)
+        for how, given, timeout in _levels(differ, shared, [one.term, theirs], limit):
+            goal = _characterised(substitute([differ], given)[0])
+            if not given:
+                goal = goal & comparing.question.domain
+            answer, confirmed, digest = comparing.lemmas.ask(goal, timeout)
+            if answer.answer == "unsat":
+                what = one.name if assuming is TRUE else f"{one.name}, where some term is not zero"
+                comparing._proved(what, how, answer, confirmed, digest)
+                self.merged[two.term] = paired.replacement
+                if theirs is not two.term and theirs.value is None:
+                    self.merged[theirs] = paired.replacement
+                if paired.fact is not TRUE:
+                    self.facts.append(paired.fact)
+                return True
+            if answer.answer == "sat" and not given and comparing.replays(answer):
+                self.witness = answer
+                return False
+        return False
+
+    def _by_zeros(
+        self, ours: Sequence[Stage], theirs: Sequence[Stage], pairs: Sequence[tuple[Stage, Stage]]
+    ) -> bool:
+        """Two cases: every term of the fused sum is zero; or some is not, and has the largest exponent."""
+        top = next(p for p in pairs if p[0].name.endswith("largest exponent"))
+        last = pairs[-1]
+        terms = list(dict.fromkeys(_terms(ours)))
+        same_terms = [self._seen(t.significand) for t in _terms(theirs)] == [
+            t.significand for t in _terms(ours)
+        ]
+        if not terms or not same_terms:
+            return False
+        comparing, steps = self.comparing, len(self.comparing.steps)
+        merged, facts = dict(self.merged), list(self.facts)
+        all_zero = all_of(t.zero for t in terms)
+        wrong = any_of(t.zero & t.significand.ne(0) for t in terms)
+        limit = comparing.solving.settings.timeout
+        answer, confirmed, digest = comparing.lemmas.ask(wrong, limit / 4)
+        if answer.answer != "unsat":
+            return False
+        comparing._proved(
+            f"{_prefix(last[0])}a zero term has significand 0", "exact", answer, confirmed, digest
+        )
+        zeros = {t.significand: const(0, t.significand.width) for t in terms if t.significand.value is None}
+        one, two = substitute([last[0].term, self._seen(last[1].term)], zeros)
+        case = f"{last[0].name}, where every term is zero"
+        if one is two:
+            comparing.steps.append(Step(what=case, how="both models are the same graph"))
+        else:
+            answer, confirmed, digest = comparing.lemmas.ask(
+                all_of([comparing.question.domain, all_zero, one.ne(two)]), limit / 2
+            )
+            if answer.answer != "unsat":
+                del comparing.steps[steps:]
+                return False
+            comparing._proved(case, "exact", answer, confirmed, digest)
+        done = self._same(*top, assuming=~all_zero)
+        place = [p[0].name for p in pairs].index(top[0].name)
+        for pair in pairs[place + 1 :]:
+            if done:
+                self._same(*pair)
+        done = done and self._seen(last[1].term) is last[0].term
+        self.merged, self.facts = merged, facts
+        if not done:
+            del comparing.steps[steps:]
+            return False
+        self.merged[last[1].term] = last[0].term
+        return True
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two values of one stage: that they differ; what may replace the second; what then holds."""
+
+    differ: Term
+    replacement: Term
+    fact: Term = TRUE
+
+
+def _paired(one: Stage, two: Stage, theirs: Term) -> _Pair | None:
+    """How to compare two values of one kind, of maybe different widths; None: they cannot be equal words."""
+    ours = one.term
+    match one.value, two.value:
+        case (Exponent() as x, Exponent() as y):
+            low, high = min(x.low, y.low), max(x.high, y.high)
+            moved = Exponent(theirs, y.low, y.high).within(low, high)
+            back = Exponent(ours, x.low, x.high).within(min(x.low, y.low), high) - (y.low - low)
+            width = theirs.width
+            back = back[width - 1 : 0] if back.width >= width else back.zext(width)
+            return _Pair(x.within(low, high).ne(moved), back)
+        case (Fixed() as x, Fixed() as y) if x.fraction_bits == y.fraction_bits:
+            wide = max(ours.width, theirs.width)
+            differ = ours.sext(wide).ne(theirs.sext(wide))
+            if ours.width <= theirs.width:
+                return _Pair(differ, ours.sext(theirs.width))
+            narrow = ours[theirs.width - 1 : 0]
+            return _Pair(differ, narrow, narrow.sext(wide).eq(ours))
+        case (Number() as x, Number() as y) if (
+            ours.width == theirs.width and x.fraction_bits == y.fraction_bits
+        ):
+            return _Pair(ours.ne(theirs), ours)
+        case _ if (
+            type(one.value) is type(two.value) and one.value == two.value and ours.width == theirs.width
+        ):
+            return _Pair(ours.ne(theirs), ours)
+    return None
+
+
+def _levels(
+    differ: Term, shared: set[Term], roots: Sequence[Term], limit: float
+) -> Iterator[tuple[str, dict[Term, Term], float]]:
+    """What is made free on each level, in words and as replacements, and how long to try."""
+    edge = _edge(roots, shared)
+    yield "with all that both sides share free", _freed(edge), limit / 8
+    products = [t for t in operands_first([differ]) if t.op == "mul" and t in shared]
+    if products:
+        yield "with products free", _freed(products), limit / 4
+    yield "nothing free", {}, limit / 2
+
+
+def _characterised(goal: Term) -> Term:
+    """The same question with each maximum a free word that is no less than any argument, and is one."""
+    maxima = [t for t in operands_first([goal]) if t.op == "umax"]
+    words = {t: var(f"maximum {number}", t.width) for number, t in enumerate(maxima)}
+    parts = [goal]
+    for node, word in words.items():
+        parts += [all_of(arg.ule(word) for arg in node.args), any_of(word.eq(arg) for arg in node.args)]
+    return all_of(substitute(parts, words))
+
+
+def _edge(roots: Sequence[Term], shared: set[Term]) -> list[Term]:
+    """Shared nodes that something not shared uses, arguments first."""
+    nodes = operands_first(roots)
+    used = {arg for node in nodes if node not in shared for arg in node.args} | set(roots)
+    edge = {node for node in used if node in shared and node.value is None}
+    for node in reversed(nodes):  # below what only extends or adds a constant: that says how large a word is
+        if node in edge and (node.op in _RANGES or (node.op == "add" and node.args[0].value is not None)):
+            edge.remove(node)
+            edge |= {arg for arg in node.args if arg.value is None}
+    return [node for node in nodes if node in edge]
+
+
+#: Seconds for a stage before witnesses with few lanes are looked for.
+_SHALLOW = 16.0
+#: Operations whose results have a known range.
+_RANGES = ("zext", "sext", "concat")
+
+
+def _freed(nodes: Iterable[Term]) -> dict[Term, Term]:
+    return {node: var(f"cut {number}", node.width) for number, node in enumerate(nodes)}
+
+
+def _terms(stages: Sequence[Stage]) -> Iterator[Number]:
+    """The numbers that are aligned in a block: products and c."""
+    for stage in stages:
+        if (
+            isinstance(stage.value, Fixed)
+            and isinstance(stage.value.source, Number)
+            and "aligned" in stage.name
+        ):
+            yield stage.value.source
+
+
+def _prefix(stage: Stage) -> str:
+    head, colon, _ = stage.name.partition(": ")
+    return head + colon if colon else ""
+
+
+def _blocks(
+    ours: Sequence[Stage], theirs: Sequence[Stage]
+) -> Iterator[tuple[Sequence[Stage], Sequence[Stage]]]:
+    """The stages of each fused sum of a chain, by their names' prefix."""
+    for name in dict.fromkeys(_prefix(stage) for stage in ours):
+        yield tuple(s for s in ours if _prefix(s) == name), tuple(s for s in theirs if _prefix(s) == name)

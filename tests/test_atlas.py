@@ -1,0 +1,205 @@
+"""``tcsmt atlas``: kept verdicts, resuming, two runs on one file, killed workers, what is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_cli import ROOT, done, refused
+
+from tcsmt import atlas
+from tcsmt.atlas import Atlas, Group, Pair, Unit, groups, run
+from tcsmt.catalogue import row_named, rows
+from tcsmt.errors import TcsmtError
+from tcsmt.pictures.matrix import as_page, as_table
+from tcsmt.query import Domain
+from tcsmt.solvers.run import Settings
+from tcsmt.store import Store
+
+VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
+CHOSEN = ["--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"]
+
+
+def test_groups_take_and_give_the_same_words() -> None:
+    table = groups(rows())
+    assert sum(len(unit.rows) for group in table for unit in group.units) == len(rows())
+    for group in table:
+        formats = {tuple(f.name for f in unit.model.input_formats.values()) for unit in group.units}
+        assert len(formats) == 1
+        assert {unit.model.k for unit in group.units} == {group.k}
+        assert len({unit.model for unit in group.units}) == len(group.units)
+
+
+def test_keys_go_by_content() -> None:
+    row = row_named(VOLTA)
+    one, two = Unit(row.model, (row,)), Unit(replace(row.model, carry_bits=3), (row,))  # type: ignore[call-arg]
+    other = Unit(replace(row.model, carry_bits=4), (row,))  # type: ignore[call-arg]
+    renamed = Unit(row.model, (replace(row, instruction="other"),))
+    keys = [Pair(one, two, Domain()).key, Pair(one, other, Domain()).key]
+    keys.append(Pair(one, two, Domain(finite=False)).key)
+    assert len(set(keys)) == 3
+    assert Pair(renamed, two, Domain()).key == keys[0]
+
+
+def small() -> list[Group]:
+    chosen = [r for r in rows() if r.name.startswith(VOLTA)]
+    return [Group("f32.f16.f16.f32", 4, groups(chosen)[0].units[:3])]
+
+
+def test_resumes_after_an_interruption(tmp_path: Path) -> None:
+    """What was finished is kept; only what is missing is asked."""
+    file = tmp_path / "a.sqlite"
+    settings = Settings(timeout=30)
+
+    class Enough(Exception):
+        pass
+
+    def stop(done: int, count: int, what: str) -> None:
+        if done == 1:
+            raise Enough
+
+    with Store(file) as store, pytest.raises(Enough):
+        run(small(), Domain(), store, settings, confirm=False, progress=stop)
+    with Store(file) as store:
+        assert len(list(store.records())) == 1
+        seen: list[tuple[int, int]] = []
+        made = run(
+            small(), Domain(), store, settings, confirm=False, jobs=2,
+            progress=lambda done, count, what: seen.append((done, count)),
+        )  # fmt: skip
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert sorted(r["verdict"] for r in made.records.values()) == [
+        "distinguished",
+        "distinguished",
+        "equivalent",
+    ]
+    with Store(file) as store:
+        again = run(small(), Domain(), store, settings, progress=lambda *what: seen.append(what[:2]))
+    assert seen[-1] == (3, 3) and len(seen) == 4
+    assert again == made
+
+
+def test_unconfirmed_proofs_make_no_class(tmp_path: Path) -> None:
+    with Store(tmp_path / "a.sqlite") as store:
+        made = run(small(), Domain(), store, Settings(timeout=30), confirm=False)
+    group = made.groups[0]
+    assert len(made.classes(group)) == 3
+    sure = {key: {**record, "sure": True} for key, record in made.records.items()}
+    assert len(Atlas(made.groups, made.domain, sure).classes(group)) == 2
+
+
+def test_a_killed_worker_is_an_unknown_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atlas, "_work", die)
+    with Store(tmp_path / "a.sqlite") as store:
+        made = run(small(), Domain(), store, Settings())
+        assert {r["verdict"] for r in made.records.values()} == {"unknown"}
+        assert "SIGKILL" in next(iter(made.records.values()))["reason"]
+        monkeypatch.undo()
+        again = run(small(), Domain(), store, Settings(timeout=30), confirm=False)  # they are asked again
+    assert "unknown" not in {r["verdict"] for r in again.records.values()}
+
+
+def die(*arguments: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+def test_two_runs_on_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "a.sqlite"
+    with Store(file):
+        text = refused("atlas", *CHOSEN, "--store", file)
+    assert f"is in use by another run (process {os.getpid()})" in text
+    with Store(file):
+        pass
+
+
+def test_files_that_are_no_store(tmp_path: Path) -> None:
+    text = tmp_path / "text.sqlite"
+    text.write_text("no database, but long enough to be read as the head of one" * 20)
+    assert "file is not a database" in refused("atlas", *CHOSEN, "--store", text)
+    other = tmp_path / "other.sqlite"
+    base = sqlite3.connect(other)
+    base.execute("CREATE TABLE t (x)")
+    base.commit()
+    base.close()
+    assert "no store of verdicts" in refused("atlas", *CHOSEN, "--store", other)
+    old = tmp_path / "old.sqlite"
+    with Store(old):
+        pass
+    base = sqlite3.connect(old)
+    base.execute("PRAGMA user_version = 7")
+    base.commit()
+    base.close()
+    assert "is from another version of tcsmt (layout 7, this one has 1)" in refused(
+        "atlas", *CHOSEN, "--store", old
+    )
+    assert "cannot write" in refused("atlas", *CHOSEN, "--store", tmp_path / "none" / "a.sqlite")
+
+
+def test_a_full_disk_is_said(tmp_path: Path) -> None:
+    with Store(tmp_path / "a.sqlite") as store:
+        store.keep("one", {"verdict": "unknown"})
+        store._base.execute("PRAGMA max_page_count = 3")
+        with pytest.raises(TcsmtError, match="full; what was finished is kept"):
+            store.keep("two", {"text": "x" * 100_000})
+        assert [key for key, _ in store.records()] == ["one"]
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def test_command(tmp_path: Path) -> None:
+    text = done("atlas", *CHOSEN, "--store", tmp_path / "a.sqlite", "--output", tmp_path / "out", "--finite")
+    assert "f32.f16.f16.f32, K = 4 (finite)" in text
+    assert re.search(r"^  1: volta/mma\S+$", text, re.MULTILINE)
+    data = json.loads((tmp_path / "out" / "atlas.json").read_text())
+    assert set(data) == {"tcsmt", "engine", "domain", "groups"}
+    (group,) = data["groups"]
+    assert len(group["classes"]) == 5  # without a second solver no proof counts
+    assert (tmp_path / "out" / "atlas.txt").read_text() == text
+    page = (tmp_path / "out" / "atlas.html").read_text()
+    assert page.count("<svg") >= 9
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    for name in re.findall(r'data-pair="([^"]+)"', page):
+        assert f'<template id="{name}">' in page
+    assert "unknown types 'f32.f16'" in refused("atlas", "--types", "f32.f16", "--store", tmp_path / "b")
+    assert "unknown architecture" in refused("atlas", "--arch", "voltar", "--store", tmp_path / "b")
+
+
+def test_interrupted_by_a_signal(tmp_path: Path) -> None:
+    """Ctrl-C: one line, the file is free again, and what was finished is in it."""
+    file = tmp_path / "a.sqlite"
+    command = [sys.executable, "-m", "tcsmt", "atlas", "--store", str(file), "--claims", "--no-confirm"]
+    process = subprocess.Popen(
+        command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("3/"):
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    _, text = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted; what was finished is on disk" in text
+    assert "Traceback" not in text
+    time.sleep(0.1)
+    with Store(file) as store:
+        assert len(list(store.records())) >= 3
+
+
+def test_pages_of_nothing() -> None:
+    nothing = Atlas((), Domain(), {})
+    assert as_table(nothing) == "\n"
+    assert "<table>" not in as_page(nothing)
