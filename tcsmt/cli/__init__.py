@@ -20,6 +20,7 @@ _COMMANDS = {
     "run": "data",
     "gemm": "matrices",
     "validate": "data",
+    "identify": "identify",
     "reproduce": "papers",
     "export": "papers",
 }

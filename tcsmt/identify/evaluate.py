@@ -29,7 +29,7 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import FALSE, Term, var
 
-__all__ = ["Outcomes", "Questions", "outcomes", "predictions"]
+__all__ = ["Outcomes", "Questions", "ordinary_rows", "outcomes", "predictions"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -222,9 +222,9 @@ def _distinct(*keys: Array) -> tuple[list[Array], Array]:
         present = np.zeros(size, bool)
         present[whole] = True
         found = np.flatnonzero(present)
-        place = np.zeros(size, np.int32)
+        place: Array = np.zeros(size, np.int32)
         place[found] = np.arange(len(found), dtype=np.int32)
-        inverse = place[whole]
+        inverse: Array = place[whole]
     else:
         found, inverse = np.unique(whole, return_inverse=True)
     columns = []
@@ -276,7 +276,8 @@ class _Chain:
 def _unusual(fmt: Format, words: Array) -> Array:
     field = words >> np.uint64(fmt.fraction_bits + fmt.ignored_low_bits)
     field = field & np.uint64((1 << fmt.exponent_bits) - 1)
-    return (field == 0) | (field == (1 << fmt.exponent_bits) - 1)
+    found: Array = (field == 0) | (field == (1 << fmt.exponent_bits) - 1)
+    return found
 
 
 def _chain(family: Family, one: Structure, table: Table, questions: Questions) -> _Chain:
@@ -307,11 +308,27 @@ def _of_structure(family: Family, one: Structure, table: Table, questions: Quest
     chain = _chain(family, one, table, questions)
     words, word = chain.words, chain.word
     if one.order != "last":
-        return words[word].reshape(len(table), count)
+        plain: Array = words[word].reshape(len(table), count)
+        return plain
     asked = np.tile(np.arange(count), len(table))
     ends, end = _columns(table, (7, 9, 10, 11))
     (w, q, e), pair = _distinct(word, asked, np.repeat(end, count))
-    return _ended(family, words[w], questions.c[q], ends[e])[pair].reshape(len(table), count)
+    found: Array = _ended(family, words[w], questions.c[q], ends[e])[pair].reshape(len(table), count)
+    return found
+
+
+def ordinary_rows(family: Family, questions: Questions) -> Array:
+    """Which questions are ordinary (see :func:`outcomes`)."""
+    a, b, c, _ = family.formats
+    exponents = []
+    fits = np.ones(len(questions), bool)
+    for fmt, words in ((a, questions.a), (b, questions.b), (c, questions.c)):
+        fits &= ~_unusual(fmt, words).reshape(len(questions), -1).any(axis=1)
+        field = words >> np.uint64(fmt.fraction_bits + fmt.ignored_low_bits)
+        exponents.append((field & np.uint64((1 << fmt.exponent_bits) - 1)).astype(np.int64) - fmt.bias)
+    largest = max(z for z in family.zero_exponents if z is not None)
+    found: Array = fits & (exponents[0] + exponents[1] >= largest).all(axis=1)
+    return found
 
 
 @dataclass(frozen=True)
@@ -337,9 +354,10 @@ class Outcomes:
 def outcomes(family: Family, table: Table, question: Questions) -> Outcomes:
     """What the rows of one structure can answer, whatever the columns from 6 on are.
 
-    The question must have no zero and no subnormal word, and every product's exponent must be 0 or
-    more. Those columns matter to it only through zero, subnormal or infinite results on the way
-    (such rows are doubtful) and by the last addition's rounding (all are kept).
+    The question must be ordinary: no word is zero, subnormal, infinite or a NaN, and every product's
+    exponent is larger than that of any zero (see :func:`ordinary_rows`). Those columns matter to it
+    only through zero, subnormal or infinite results on the way (such rows are doubtful) and by the
+    last addition's rounding (all are kept).
     """
     one = family.structures[int(table[0, 0])]
     chain = _chain(family, one, table, question)
@@ -349,7 +367,7 @@ def outcomes(family: Family, table: Table, question: Questions) -> Outcomes:
         program = _add_last(family.c_format, family.d_format)
         words = np.stack(_run(program, values, len(chain.words), broadcast=True)).astype(np.uint64)
     numbers = chain.word.astype(np.uint16 if len(chain.words) < 1 << 16 else np.int64)
-    return Outcomes(words, numbers, chain.doubtful, _unusual(family.d_format, words).any(axis=0))
+    return Outcomes(words, numbers, chain.doubtful, np.asarray(_unusual(family.d_format, words).any(axis=0)))
 
 
 @dataclass(frozen=True)
@@ -371,7 +389,14 @@ def _sums(
     numbers = [z for z in family.zero_exponents if z is not None]
     zeros = (min(numbers), max(numbers))
     front = _front(
-        family.a_format, family.b_format, c_format, family.d_format, len(lanes), one.products, one.order, zeros
+        family.a_format,
+        family.b_format,
+        c_format,
+        family.d_format,
+        len(lanes),
+        one.products,
+        one.order,
+        zeros,
     )
     bits, alignment, carry, zero, flush = (fronts[:, place] for place in range(5))
     places = np.array(family.bits)[bits] + (alignment == _STICKY)
@@ -408,7 +433,7 @@ def _rounded(family: Family, front: _Front, sums: Array, backs: Array) -> Array:
     plus = (overflow == 0) | (overflow == 2) & (names == "RTP")
     less = (overflow == 0) | (overflow == 2) & (names == "RTN")
     # what differs in the kept bits alone is one row of the program: it has a root for each
-    (s, r), pair = _distinct(
+    (s, _), pair = _distinct(
         np.arange(len(sums)) if not len(sums) else _numbered_rows(sums),
         rounding * 16 + plus * 8 + less * 4 + flush * 2 + minus,
     )
@@ -421,7 +446,8 @@ def _rounded(family: Family, front: _Front, sums: Array, backs: Array) -> Array:
         "overflow+": plus[first], "overflow-": less[first], "flush": flush[first], "minus": minus[first],
     }  # fmt: skip
     roots = np.stack(_run(program, values, len(first)))
-    return roots[kept, pair].astype(np.uint64)
+    found: Array = roots[kept, pair].astype(np.uint64)
+    return found
 
 
 def _numbered_rows(rows: Array) -> Array:
@@ -435,5 +461,3 @@ def _ended(family: Family, words: Array, c: Array, ends: Array) -> Array:
     found = roots[flush_out * len(ROUNDINGS) + rounding, np.arange(len(words))].astype(np.uint64)
     magnitude = found & np.uint64((1 << family.d_format.sign_bit) - 1)
     return np.where((minus == 0) & (magnitude == 0), np.uint64(0), found)
-
-

@@ -30,16 +30,16 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.query import Distinguished, Domain, Equivalent, Solving, difference
 from tcsmt.solvers.run import Settings
 
-__all__ = ["Identification", "Outcome", "Transcript"]
+__all__ = ["Identification", "Outcome", "Transcript", "best_of", "neighbours"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Ordinary sums asked at first, and at most.
 FIRST, MOST_ORDINARY = 6, 14
-#: Hypotheses in a sample, and questions in a pool.
-SAMPLE, POOL = 256, 160
-#: Rows from which representatives are taken for the solver, at most.
-MOST_PAIRS = 4096
+#: Hypotheses in a sample, questions in a pool (more where the sample is small), and pairs of both.
+SAMPLE, POOL, PAIRS = 256, 160, 60_000
+#: Pairs that are put to the solver, at most, before the search gives up.
+MOST_PAIRS = 12
 #: New sums at the end.
 CONFIRMING = 3
 
@@ -243,9 +243,7 @@ class Identification:
             if sum(map(len, tables)) <= 400:
                 break
             answer = self.ask(asked[[place]], "an ordinary sum")
-            tables = [
-                t[outcomes(self.family, t, asked[[place]]).fitting(answer)] for t in tables if len(t)
-            ]
+            tables = [t[outcomes(self.family, t, asked[[place]]).fitting(answer)] for t in tables if len(t)]
         table = self.family.expanded(np.concatenate(tables))
         table = self._consistent(table)
         self.counts.append(len(table))
@@ -281,13 +279,13 @@ class Identification:
 
     def _splitting(self, table: Table) -> Questions | None:
         """Of some random questions, the one whose answers have the largest entropy over a sample."""
-        for size in (SAMPLE, SAMPLE, 2 * SAMPLE, 4 * SAMPLE):
-            rows = table[self.random.permutation(len(table))[:size]]
-            pool = mixed(self.family, self.random, POOL)
+        for attempt in range(8):
+            rows = table[self.random.permutation(len(table))[: SAMPLE << attempt // 4]]
+            count = int(np.clip(PAIRS // len(rows), POOL, 4000))
+            pool = mixed(self.family, self.random, count, rows)
             words = predictions(self.family, rows, pool)
-            scores = [_entropy(words[:, i]) for i in range(len(pool))]
-            best = int(np.argmax(scores))
-            if scores[best] > 0:
+            best = best_of(words)
+            if best is not None:
                 return pool[[best]]
         return None
 
@@ -335,10 +333,8 @@ class Identification:
             one = self.exchanges[number]
             again = self.ask(_questions([one]), f"question {number + 1} again")
             if again != self._plain(one.d):
-                shown = self.family.d_format.hex
-                raise Inconsistent(
-                    f"question {number + 1} was answered {shown(one.d)}, and later {shown(self.exchanges[-1].d)}"
-                )
+                words = [self.family.d_format.hex(d) for d in (one.d, self.exchanges[-1].d)]
+                raise Inconsistent(f"question {number + 1} was answered {words[0]}, and later {words[1]}")
         return table
 
     def _decisive(self, row: Table) -> list[int]:
@@ -376,13 +372,21 @@ def neighbours(family: Family, row: Table) -> Table:
     every = np.array([family.structures[int(n)].order == "every" for n in table[:, 0]])
     sticky = table[:, 2] == len(family.alignments) - 1
     none = table[:, 6] == len(family.zero_exponents) - 1
-    return table[family._distinct(table) & ~(every & (sticky | none))]
+    kept: Table = table[family._distinct(table) & ~(every & (sticky | none))]
+    return kept
 
 
 @cache
 def _first_outcomes(family: Family, seed: int, number: int) -> Outcomes:
     question = ordinary(family, np.random.default_rng(seed), MOST_ORDINARY)[[0]]
     return outcomes(family, family.first(number), question)
+
+
+def best_of(words: Array) -> int | None:
+    """The column of largest entropy; None: every column has one word only."""
+    scores = [_entropy(words[:, i]) for i in range(words.shape[1])]
+    best = int(np.argmax(scores))
+    return best if scores[best] > 0 else None
 
 
 def _entropy(words: Array) -> float:
@@ -400,10 +404,6 @@ def _questions(exchanges: list[Exchange]) -> Questions:
 
 
 def _from_values(family: Family, verdict: Distinguished) -> Questions:
-    words, k = list(verdict.values.values()), family.k
-    values = verdict.values
+    values, k = verdict.values, family.k
     a, b = ([values[f"{side}{lane}"] for lane in range(k)] for side in "ab")
-    assert len(words) == 2 * k + 1
-    return Questions(
-        np.array([a], np.uint64), np.array([b], np.uint64), np.array([values["c"]], np.uint64)
-    )
+    return Questions(np.array([a], np.uint64), np.array([b], np.uint64), np.array([values["c"]], np.uint64))
