@@ -171,7 +171,8 @@ def _directed(
     tiny = d.e_min - d.fraction_bits
     near_bottom = random.random() < 0.5
     floor, ceiling = max(low, tiny - 2), min(high, d.e_max)
-    top = int(random.integers(floor, (min(ceiling, d.e_min + 14) if near_bottom else ceiling) + 1))
+    ceiling = max(floor, min(ceiling, d.e_min + 14) if near_bottom else ceiling)
+    top = int(random.integers(floor, ceiling + 1))
     sign = int(random.integers(2))
     signs = [int(s) for s in random.integers(0, 2, 4)]
     plain = bool(random.random() < 0.7)
