@@ -24,6 +24,7 @@ _COMMANDS = {
     "gemm": "matrices",
     "probe": "hardware",
     "validate": "data",
+    "identify": "identify",
     "reproduce": "papers",
     "export": "papers",
 }

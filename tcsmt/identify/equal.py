@@ -1,0 +1,74 @@
+"""Hypotheses that are the same unit by a range argument, so that no solver need be asked.
+
+Each rule states what it needs; ``tests/test_identify.py`` has solvers prove instances of them.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from tcsmt.identify.family import Family, Structure, Table
+
+__all__ = ["canonical"]
+
+
+def canonical(family: Family, table: Table) -> Table:
+    """Rows with every value that cannot matter replaced by one that stands for all of them."""
+    found = table.copy()
+    for row in found:
+        one = family.structures[int(row[0])]
+        if _enough_carries(family, one, row):
+            row[3] = 0
+        if _below_all(family, one, row):
+            row[6] = 0
+        if _never_overflows(family, one, row):
+            row[8] = 0
+    return found
+
+
+def _enough_carries(family: Family, one: Structure, row: Table) -> bool:
+    """The register holds every sum: n products and c at the largest exponent, each rounded up."""
+    carry = family.carries(one)[row[3]]
+    if carry is None:
+        return True
+    a, b = family.a_format, family.b_format
+    product = Fraction(2)
+    if one.products == "unnormalised":
+        product = (2 - Fraction(1, 1 << a.fraction_bits)) * (2 - Fraction(1, 1 << b.fraction_bits))
+    unit = Fraction(1, 1 << family.bits[row[1]])
+    return bool(one.n_fma * (product + unit) + 2 + unit < 1 << (2 + carry))
+
+
+def _below_all(family: Family, one: Structure, row: Table) -> bool:
+    """A zero's exponent decides the grid only where no bit is lost on it.
+
+    Either no non-zero term has a smaller exponent: then it is the maximum only of zeros. Or a grid of
+    F bits below it holds every term's last place: then a sum on it is the exact one, as on any finer
+    grid. (Not with normalisation after every addition, nor where carries are lost.)
+    """
+    zero = family.zero_exponents[row[6]]
+    if zero is None or one.order == "every":
+        return False
+    a, b, c, d = family.formats
+    smallest, last = a.e_min + b.e_min, a.e_min + b.e_min - a.fraction_bits - b.fraction_bits
+    if one.products == "normalised":
+        smallest = last
+    for fmt in (c, d) if len(one.blocks) > 1 or one.order == "last" else (c,):
+        smallest, last = min(smallest, fmt.e_min), min(last, fmt.e_min - fmt.fraction_bits)
+    return zero <= smallest or bool(row[3] == 0 and zero - family.bits[row[1]] <= last)
+
+
+def _never_overflows(family: Family, one: Structure, row: Table) -> bool:
+    """No finite sum overflows, where c is aligned with the products and truncated.
+
+    Let products be below 2^P. Where the largest exponent is P + F or more, every product is below
+    the last place and truncated to nothing, so that the sum is c, which is finite and stays so
+    (rounded toward zero, or to all bits of its own format). Below that, the sum is less than
+    2^(P + F + 8), with all carries of 127 terms and c.
+    """
+    a, b, c, d = family.formats
+    whole = family.kept[row[5]] == d.fraction_bits and c == d
+    toward = family.roundings[row[4]] == "RTZ" and c.e_max <= d.e_max
+    product, bits = a.e_max + b.e_max + 2, family.bits[row[1]]
+    truncated = one.order == "aligned" and family.alignments[row[2]] == "RTZ"
+    return truncated and (toward or whole) and one.n_fma < 128 and product + bits + 8 <= d.e_max

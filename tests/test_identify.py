@@ -1,0 +1,325 @@
+"""Identification: the evaluator against the simulator, and searches on boxes of every kind."""
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tcsmt.catalogue import row_named
+from tcsmt.cli import main
+from tcsmt.errors import TcsmtError
+from tcsmt.formats import format_named
+from tcsmt.identify.boxes import BoxFailed, Command, model_box
+from tcsmt.identify.equal import canonical
+from tcsmt.identify.evaluate import ordinary_rows, outcomes, predictions
+from tcsmt.identify.family import Family
+from tcsmt.identify.search import Identification, Transcript, neighbours
+from tcsmt.identify.vectors import mixed, ordinary
+from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.query import Distinguished, Domain, Solving, difference
+from tcsmt.simulator import run_words
+from tcsmt.solvers.run import Settings
+
+VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
+
+
+#: For searches that need no proof.
+QUICK = Settings(timeout=0.5)
+
+
+def family_like(model):
+    return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
+
+
+def random_row(family, random):
+    number = int(random.integers(len(family.structures)))
+    first = family.first(number)
+    row = first[[int(random.integers(len(first)))]]
+    whole = family.expanded(row)
+    return whole[int(random.integers(len(whole)))]
+
+
+def simulated(family, model, questions):
+    words = run_words(model, questions.a, questions.b, questions.c).astype(np.uint64)
+    nan = family.d_format.nan_word
+    return np.array([nan if family.d_format.is_nan(int(w)) else w for w in words], np.uint64)
+
+
+@pytest.mark.parametrize(
+    ("formats", "k"),
+    [
+        ("f16 f16 f32 f32", 4),
+        ("f16 f16 f16 f16", 4),
+        ("bf16 bf16 f32 f32", 2),
+        ("e4m3 e5m2 f32 f32", 8),
+        ("tf32 tf32 f32 f32", 4),
+        ("e2m1 e3m2 f16 f16", 4),
+        ("f16 f16 f16 f32", 2),
+    ],
+)
+def test_evaluator_is_the_simulator(formats, k):
+    family = Family(*map(format_named, formats.split()), k)
+    random = np.random.default_rng(5)
+    questions = mixed(family, random, 150)
+    rows = np.array([random_row(family, random) for _ in range(10)])
+    words = predictions(family, rows, questions)
+    for row, found in zip(rows, words, strict=True):
+        model = family.model(row)
+        assert (found == simulated(family, model, questions)).all(), model
+        assert (family.row(model) == row).all()
+
+
+def test_first_answers_never_exclude_the_truth():
+    family = family_like(VOLTA)
+    random = np.random.default_rng(6)
+    questions = ordinary(family, random, 12)
+    assert ordinary_rows(family, questions).all()
+    for _ in range(40):
+        row = random_row(family, random)
+        bare = row.copy()
+        bare[6:] = 0
+        answers = predictions(family, row[None], questions)[0]
+        for place in range(len(questions)):
+            found = outcomes(family, bare[None], questions[[place]])
+            assert found.fitting(int(answers[place])).all()
+
+
+def test_count_is_the_number_of_rows():
+    family = Family(*map(format_named, ("e2m1", "e2m1", "f16", "f16")), 2)
+    total = 0
+    for number, _ in enumerate(family.structures):
+        first = family.first(number)
+        by_rounding = [len(family.expanded(first[first[:, 4] == r][:1])) for r in range(10)]
+        total += sum(int((first[:, 4] == r).sum()) * by_rounding[r] for r in range(10))
+    assert total == family.count
+
+
+def test_structures_differ_in_their_blocks():
+    family = family_like(VOLTA)
+    keys = {(s.blocks, s.products, s.order) for s in family.structures}
+    assert len(keys) == len(family.structures)
+
+
+@pytest.mark.parametrize("formats", ["e2m1 e2m1 f16 f16", "e4m3 e4m3 f16 f16", "f16 f16 f32 f32"])
+def test_equal_by_range_is_equal(formats):
+    """No question of a large pool tells a hypothesis from the one that stands for it."""
+    family = Family(*map(format_named, formats.split()), 2)
+    random = np.random.default_rng(7)
+    rows = np.array([random_row(family, random) for _ in range(600)])
+    changed = canonical(family, rows)
+    differ = (rows != changed).any(axis=1)
+    assert differ.any()
+    questions = mixed(family, random, 600)
+    one, other = (predictions(family, t[differ], questions) for t in (rows, changed))
+    assert (one == other).all()
+
+
+def test_equal_by_range_is_proved_by_a_solver():
+    family = Family(*map(format_named, ("e2m1", "e2m1", "f32", "f32")), 1)
+    base = {
+        "a_format": "e2m1", "b_format": "e2m1", "c_format": "f32", "d_format": "f32", "k": 1, "n_fma": 1,
+        "fraction_bits": 6, "zero_exponent": -140, "rounding": "RTZ",
+    }  # fmt: skip
+    one = FusedDotAdd(**base)
+    for change in ({"zero_exponent": -130}, {"overflow": "saturate"}):
+        other = replace(one, **change)
+        pair = np.array([family.row(one), family.row(other)])
+        assert (canonical(family, pair)[0] == canonical(family, pair)[1]).all()
+        question = difference("same?", ("one", one), ("other", other), Domain(finite=False))
+        verdict = Solving(Settings(timeout=60)).verdict(question)
+        assert not isinstance(verdict, Distinguished)
+        assert verdict.__class__.__name__ == "Equivalent"
+
+
+def test_volta_is_identified():
+    family = family_like(VOLTA)
+    found = Identification(family, model_box(VOLTA)).run()
+    assert found.verdict == "identified"
+    assert len(found.exchanges) <= 40
+    assert (found.rows == family.row(VOLTA)).all(axis=1).any()
+    assert found.model is not None
+    # what remains differs only where it cannot matter
+    assert len(np.unique(canonical(family, found.rows), axis=0)) == 1
+
+
+@pytest.mark.long
+def test_a_changed_nan_is_read():
+    changed = replace(VOLTA, nan=0x7FC00000)
+    found = Identification(family_like(VOLTA), model_box(changed)).run()
+    assert found.verdict == "identified"
+    asked_nan = any(VOLTA.d_format.is_nan(e.d) for e in found.exchanges)
+    assert found.model.nan == (0x7FC00000 if asked_nan else None)
+
+
+def test_outside_the_family_is_refuted():
+    tree = IeeeDotAdd(
+        a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=4, sum_format="f32",
+        method="pairwise", n_fma=4, product_format="f32", flush=True,
+    )  # fmt: skip
+    found = Identification(family_like(VOLTA), model_box(tree)).run()
+    assert found.verdict == "refuted"
+    assert found.model is None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(2))
+def test_noise_gives_no_wrong_model(seed):
+    """One flipped bit in a hundred answers, and in ten of them."""
+    family = family_like(VOLTA)
+    random = np.random.default_rng(seed)
+    truth = family.row(VOLTA)
+    honest = model_box(VOLTA)
+
+    def noisy(a, b, c):
+        word = honest(a, b, c)
+        flips = random.random() < (0.01 if seed else 0.1)
+        return word ^ (1 << int(random.integers(32))) if flips else word
+
+    found = Identification(family, noisy, seed=seed + 1, settings=QUICK).run()
+    if found.verdict == "identified":
+        assert (found.rows == truth).all(axis=1).any()
+
+
+@pytest.mark.long
+def test_a_flipped_answer_to_the_last_deciding_question_is_found():
+    family = family_like(VOLTA)
+    honest = model_box(VOLTA)
+    for flipped in (1, 7, 10):
+        count = -1
+
+        def box(a, b, c, flipped=flipped):
+            nonlocal count
+            count += 1
+            return honest(a, b, c) ^ (count == flipped)
+
+        found = Identification(family, box, settings=QUICK).run()
+        right = found.model is not None and (found.rows == family.row(VOLTA)).all(axis=1).any()
+        assert found.verdict in ("refuted", "inconsistent") or right
+
+
+@pytest.mark.long
+def test_budget(tmp_path):
+    found = Identification(family_like(VOLTA), model_box(VOLTA), budget=8).run()
+    assert found.verdict == "open"
+    assert len(found.exchanges) == 8
+
+
+def test_transcript_resumes_and_replays(tmp_path):
+    family, path = family_like(VOLTA), tmp_path / "t.jsonl"
+    Identification(family, model_box(VOLTA), budget=9, transcript=Transcript(family, path)).run()
+    assert len(path.read_text().splitlines()) == 9
+    path.write_text(path.read_text() + '{"a": ["0x')  # cut off while it was written
+    asked = []
+    box = model_box(VOLTA)
+
+    def counting(*question):
+        asked.append(question)
+        return box(*question)
+
+    found = Identification(family, counting, transcript=Transcript(family, path)).run()
+    assert found.verdict == "identified"
+    assert len(asked) == len(found.exchanges) - 9
+
+    def dead(*question):
+        raise AssertionError("asked")
+
+    again = Identification(family, dead, transcript=Transcript(family, path)).run()
+    assert again.exchanges == found.exchanges
+    with pytest.raises(TcsmtError, match="another question"):
+        Identification(family, dead, seed=2, transcript=Transcript(family, path)).run()
+
+
+def test_neighbours_differ_in_one_place():
+    family = family_like(VOLTA)
+    row = family.row(VOLTA)
+    near = neighbours(family, row)
+    assert ((near != row).sum(axis=1) == 1).all()
+    for one in near:
+        assert isinstance(family.model(one), FusedDotAdd)
+
+
+SCRIPT = """
+import json, sys
+count = 0
+for line in sys.stdin:
+    count += 1
+    {body}
+    print(json.dumps({{"d": "0x00000000"}}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("sys.exit(3)", r"it died \(exit code 3\) \(2 tries\)"),
+        ("import time; time.sleep(60)", "no answer within 0.5 s"),
+        ("print('hello', flush=True); continue", "'hello' is no"),
+        ('print(\'{"d": "1ffffffff"}\', flush=True); continue', "a word of f32 has 32 bits"),
+    ],
+)
+def test_command_that_fails(tmp_path, body, message):
+    script = tmp_path / "box.py"
+    script.write_text(SCRIPT.format(body=body))
+    family = family_like(VOLTA)
+    box = Command(
+        f"{sys.executable} {script}", family.formats, timeout=0.5 if "time" in body else 20, tries=2
+    )
+    with pytest.raises(BoxFailed, match=message):
+        box([0] * 4, [0] * 4, 0)
+    box.close()
+
+
+def test_command_is_started_again(tmp_path):
+    script = tmp_path / "box.py"
+    script.write_text(SCRIPT.format(body="sys.exit(1) if count > 2 else None"))
+    box = Command(f"{sys.executable} {script}", family_like(VOLTA).formats)
+    assert [box([0] * 4, [0] * 4, 0) for _ in range(5)] == [0] * 5
+    box.close()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--box", "volta", "--data", "x"], "give one of"),
+        (["--command", "cat"], "give --formats and --k, or --like"),
+        (["--formats", "f16,f16,f32", "--k", "4", "--command", "cat"], "not four formats"),
+        (["--formats", "f16,f16,f32,e4m3", "--k", "4", "--command", "cat"], "have infinities"),
+        (["--formats", "f64,f64,f64,f64", "--k", "4", "--command", "cat"], "f64 is no signed format"),
+        (["--like", "ampere", "--box", "volta"], "other formats, K"),
+        (["--like", "volta", "--command", "/no/such/program"], "No such file"),
+        (["--data", "/no/such/file.npz"], "/no/such/file"),
+    ],
+)
+def test_bad_input(args, message):
+    result = CliRunner().invoke(main, ["identify", *args])
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_plan_prints_questions():
+    result = CliRunner().invoke(main, ["identify", "--like", "volta", "--plan", "set"])
+    assert result.exit_code == 0
+    lines = [json.loads(line) for line in result.output.splitlines()]
+    assert all(len(line["a"]) == 4 and line["c"].startswith("0x") for line in lines)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name",
+    [
+        "volta/mma.m8n8k4.f16.f16.f16.f16",
+        "turing/mma.m16n8k8.f32.f16.f16.f32",
+        "ampere/mma.m16n8k4.f32.tf32.tf32.f32",
+        "hopper/mma.m16n8k16.f32.f16.f16.f32",
+    ],
+)
+def test_catalogue_rows_are_never_lost(name):
+    model = row_named(name).model
+    family = family_like(model)
+    found = Identification(family, model_box(model), settings=Settings(timeout=5)).run()
+    assert found.verdict in ("identified", "open")
+    assert len(found.exchanges) <= 60
+    assert (found.rows == family.row(model)).all(axis=1).any()
