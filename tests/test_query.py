@@ -98,7 +98,9 @@ def test_renamed_inputs_are_equal(solver: str, changes: dict[str, object]) -> No
     question = Question(title="A, B", sides=sides, goal=same & trace.output.ne(output), formats=formats)
     # whether Z3 sees that two sums have the same addends depends on the order of their names
     verdict = Solving(Settings(solver, timeout=60 if solver == "bitwuzla" else 5)).verdict(question)
-    assert isinstance(verdict, Equivalent if solver == "bitwuzla" else Equivalent | Unknown)
+    if isinstance(verdict, Unknown) and solver == "z3":
+        return
+    assert isinstance(verdict, Equivalent)
     assert verdict.solver == solver
 
 
