@@ -54,7 +54,7 @@ print(time.perf_counter() - start)
 """
 
 
-def rate(run: Callable[[], object], count: int, least: float = 0.3) -> float:
+def rate(run: Callable[[], object], count: int, least: float = 0.6) -> float:
     """Best of several runs, in millions a second."""
     run()
     best, spent = float("inf"), 0.0

@@ -216,8 +216,9 @@ class _Source:
         def read(e: Emitter) -> None:
             for operand in self.inputs:
                 base = e.emit(f"mul i64 %g, {self.width * len(operand.terms)}")
-                for term, vector in zip(operand.terms, self._gathered(e, operand, base), strict=True):
-                    e.register[term] = _widened(e, operand, term, vector)
+                bits, vectors = self._gathered(e, operand, base)
+                for term, vector in zip(operand.terms, vectors, strict=True):
+                    e.register[term] = _widened(e, bits, term, vector)
 
         e = Emitter(self.width)
         result = self._result(e, read, "group")
@@ -243,7 +244,7 @@ exit:
         starts = {o.name: before.emit(f"mul i64 %g, %{o.name}.group") for o in self.inputs}
         (addend,) = (operand for operand in self.inputs if operand.name == "c")
         loaded = _load(before, addend, starts["c"], before.type(addend.bits))
-        first = _widened(before, addend, addend.terms[0], loaded)
+        first = _widened(before, addend.bits, addend.terms[0], loaded)
 
         def read(e: Emitter) -> None:
             e.register[addend.terms[0]] = "%c.word"
@@ -260,7 +261,7 @@ exit:
                         vector = self._repeated(e, operand, place)
                     else:
                         vector = _load(e, operand, place, e.type(operand.bits))
-                    e.register[term] = _widened(e, operand, term, vector)
+                    e.register[term] = _widened(e, operand.bits, term, vector)
 
         result = self._result(e, read, "step")
         self._store(after, "%c.next", after.emit("mul i64 %g, %d.group"))
@@ -328,26 +329,33 @@ exit:
         kind = e.type(container(self.root.width))
         return e.emit(f"phi {kind} [{e.register[plain]}, %{block}], [{again.register[self.root]}, %special]")
 
-    def _gathered(self, e: Emitter, operand: Operand, base: str) -> list[str]:
-        """One vector for each lane, from rows that lie one after the other."""
-        kind, lanes = e.type(operand.bits), len(operand.terms)
+    def _gathered(self, e: Emitter, operand: Operand, base: str) -> tuple[int, list[str]]:
+        """One vector for each lane, from rows that lie one after the other; and the bits of its elements."""
+        bits, lanes = operand.bits, len(operand.terms)
         if lanes & (lanes - 1) == 0:
-            vectors = []
-            for number in range(lanes):
-                place = e.emit(f"add i64 {base}, {number * self.width}")
+            pair = 2 if bits == 8 and lanes > 1 else 1  # bytes travel in pairs: half as many shuffles
+            kind, vectors = e.type(bits * pair), []
+            for number in range(lanes // pair):
+                place = e.emit(f"add i64 {base}, {number * self.width * pair}")
                 vectors.append(_load(e, operand, place, kind))
-            for _ in range(self.width.bit_length() - 1 if lanes > 1 else 0):
+            for _ in range(self.width.bit_length() - 1 if lanes > pair else 0):
                 vectors = _shuffled(e, kind, vectors)
-            return vectors
-        vectors = []
+            if pair == 2:
+                vectors = [
+                    e.binary(op, 16, vector, e.constant(by, 16))
+                    for vector in vectors
+                    for op, by in (("and", 255), ("lshr", 8))
+                ]
+            return bits * pair, vectors
+        kind, vectors = e.type(bits), []
         for lane in range(lanes):
             vector = "poison"
             for row in range(self.width):
                 place = e.emit(f"add i64 {base}, {row * lanes + lane}")
-                word = _load(e, operand, place, f"i{operand.bits}")
+                word = _load(e, operand, place, f"i{bits}")
                 vector = _inserted(e, kind, vector, operand, word, row)
             vectors.append(vector)
-        return vectors
+        return bits, vectors
 
     def _repeated(self, e: Emitter, operand: Operand, place: str) -> str:
         """A vector with the same word in every row."""
@@ -389,9 +397,9 @@ def _inserted(e: Emitter, kind: str, vector: str, operand: Operand, word: str, r
     return e.emit(f"insertelement {kind} {vector}, i{operand.bits} {word}, i64 {row}")
 
 
-def _widened(e: Emitter, operand: Operand, term: Term, value: str) -> str:
+def _widened(e: Emitter, bits: int, term: Term, value: str) -> str:
     held = container(term.width)
-    return e.convert("trunc" if held < operand.bits else "zext", operand.bits, held, value)
+    return e.convert("trunc" if held < bits else "zext", bits, held, value)
 
 
 def _shuffled(e: Emitter, kind: str, vectors: list[str]) -> list[str]:
