@@ -81,8 +81,8 @@ class Kernel:
         (root,) = fitted([model.trace.output], native)
         nodes = operands_first([root])
         self.floats = any(str(node.data).startswith("fma.") for node in nodes if node.op == "macro")
-        rows = VECTOR // container(max(model.a_format.width, model.b_format.width))
-        self.width = rows if all(node.width <= 64 for node in nodes) else 1
+        operand_bits = container(max(model.a_format.width, model.b_format.width))
+        self.width = VECTOR // operand_bits if all(node.width <= 64 for node in nodes) else 1
         self.chains = model.c_format == model.d_format
         lanes = {
             term: lane
@@ -91,7 +91,9 @@ class Kernel:
             if len(operand.terms) == model.k
         }
         lanes[model.trace.c] = model.k
-        source = _Source(self.operands, root, lanes, self.width, self.output.itemsize * 8)
+        source = _Source(
+            self.operands, root, lanes, self.width, min(operand_bits, 32), self.output.itemsize * 8
+        )
         texts = {"rows": source.rows(), **({"outer": source.outer()} if self.chains else {})}
         addresses = functions(source.module(texts.values()), list(texts))
         pointer, number = ctypes.c_void_p, ctypes.c_int64
@@ -191,13 +193,15 @@ _ARGUMENTS = {"fma": "{0}, {0}, {0}", "umin": "{0}, {0}", "umax": "{0}, {0}", "c
 class _Source:
     """What the functions of a kernel are written from.
 
-    root: the result. lanes: of the input variables. width: rows in a vector. bits: of a result.
+    root: the result. lanes: of the input variables. width: rows in a vector. least: bits of the narrowest
+    words. bits: of a result.
     """
 
     inputs: list[Operand]
     root: Term
     lanes: dict[Term, int]
     width: int
+    least: int
     bits: int
 
     def module(self, texts: Iterable[str]) -> str:
@@ -220,7 +224,7 @@ class _Source:
                 for term, vector in zip(operand.terms, vectors, strict=True):
                     e.register[term] = _widened(e, bits, term, vector)
 
-        e = Emitter(self.width)
+        e = Emitter(self.width, self.least)
         result = self._result(e, read, "group")
         self._store(e, result, e.emit(f"mul i64 %g, {self.width}"))
         pointers = "".join(f", ptr noalias %{operand.name}" for operand in self.inputs)
@@ -240,7 +244,7 @@ exit:
 
     def outer(self) -> str:
         """One vector of columns for each row: A's words (and their scales) are the same in every column."""
-        before, e, after = (Emitter(self.width, prefix) for prefix in ("b", "v", "a"))
+        before, e, after = (Emitter(self.width, self.least, prefix) for prefix in ("b", "v", "a"))
         starts = {o.name: before.emit(f"mul i64 %g, %{o.name}.group") for o in self.inputs}
         (addend,) = (operand for operand in self.inputs if operand.name == "c")
         loaded = _load(before, addend, starts["c"], before.type(addend.bits))
@@ -267,7 +271,7 @@ exit:
         self._store(after, "%c.next", after.emit("mul i64 %g, %d.group"))
         names = [operand.name for operand in self.inputs]
         parameters = "".join(f", ptr noalias %{n}, i64 %{n}.lane, i64 %{n}.group" for n in names)
-        kind = e.type(container(self.root.width))
+        kind = e.type(e.container(self.root.width))
         return f"""define void @outer(i64 %groups, i64 %steps, ptr noalias %d, i64 %d.group{parameters}) {{
 entry:
   br label %group
@@ -326,7 +330,7 @@ exit:
         again.run(schedule([self.root], self.lanes))
         e.lines += [f"  br i1 {found}, label %special, label %done", "special:", *again.lines]
         e.lines += ["  br label %done", "done:"]
-        kind = e.type(container(self.root.width))
+        kind = e.type(e.container(self.root.width))
         return e.emit(f"phi {kind} [{e.register[plain]}, %{block}], [{again.register[self.root]}, %special]")
 
     def _gathered(self, e: Emitter, operand: Operand, base: str) -> tuple[int, list[str]]:
@@ -367,7 +371,7 @@ exit:
         return e.emit(f"shufflevector {kind} {head}, {kind} poison, <{self.width} x i32> zeroinitializer")
 
     def _store(self, e: Emitter, value: str, place: str) -> None:
-        held, bits = container(self.root.width), self.bits
+        held, bits = e.container(self.root.width), self.bits
         word = e.convert("trunc" if held > bits else "zext", held, bits, value)
         address = e.emit(f"getelementptr i{bits}, ptr %d, i64 {place}")
         e.lines.append(f"  store {e.type(bits)} {word}, ptr {address}, align {bits // 8}")
@@ -398,7 +402,7 @@ def _inserted(e: Emitter, kind: str, vector: str, operand: Operand, word: str, r
 
 
 def _widened(e: Emitter, bits: int, term: Term, value: str) -> str:
-    held = container(term.width)
+    held = e.container(term.width)
     return e.convert("trunc" if held < bits else "zext", bits, held, value)
 
 

@@ -15,11 +15,11 @@ from tcsmt.terms import Term, operands_first
 __all__ = ["Emitter", "container", "native", "schedule"]
 
 
-def container(width: int) -> int:
-    """Bits of the LLVM integer that holds words of this width."""
+def container(width: int, least: int = 16) -> int:
+    """Bits of the LLVM integer that holds words of this width; not below ``least`` but for truth values."""
     if width == 1:
         return 1
-    return next((bits for bits in (16, 32, 64) if width <= bits), width)
+    return next((bits for bits in (16, 32, 64) if least <= bits and width <= bits), width)
 
 
 def schedule(roots: Sequence[Term], lane_of: Mapping[Term, int]) -> list[Term]:
@@ -44,18 +44,23 @@ def schedule(roots: Sequence[Term], lane_of: Mapping[Term, int]) -> list[Term]:
 class Emitter:
     """Writes the instructions of a basic block and remembers the register of every term.
 
-    rows: elements of a vector. prefix: of the registers' names, unique in a function. suffix: of the
-    names of pointers.
+    rows: elements of a vector. least: bits of the narrowest words: where no operand is narrower, neither
+    is anything else, which spares conversions. prefix: of the registers' names, unique in a function.
+    suffix: of the names of pointers.
     """
 
-    def __init__(self, rows: int, prefix: str = "v", suffix: str = "") -> None:
-        self.rows, self.prefix, self.suffix = rows, prefix, suffix
+    def __init__(self, rows: int, least: int = 16, prefix: str = "v", suffix: str = "") -> None:
+        self.rows, self.least, self.prefix, self.suffix = rows, least, prefix, suffix
         self.lines: list[str] = []
         self.register: dict[Term, str] = {}
         self.bounds = Bounds()
         self._signed: dict[Term, str] = {}
         self._partial: dict[Term, _Partial] = {}
         self.count = 0
+
+    def container(self, width: int) -> int:
+        """Bits of the elements of the vector that holds words of this width."""
+        return container(width, self.least)
 
     def type(self, bits: int | str) -> str:
         """The type of a vector of integers of so many bits (or of ``float``, ``double``)."""
@@ -64,7 +69,7 @@ class Emitter:
 
     def fork(self, prefix: str, suffix: str) -> Emitter:
         """A writer for another block, which computes everything by itself."""
-        other = Emitter(self.rows, prefix, suffix)
+        other = Emitter(self.rows, self.least, prefix, suffix)
         other.bounds = self.bounds
         return other
 
@@ -105,7 +110,7 @@ class Emitter:
 
     def masked(self, width: int, value: str) -> str:
         """The value reduced to its width."""
-        bits = container(width)
+        bits = self.container(width)
         if bits == width:
             return value
         return self.binary("and", bits, value, self.constant((1 << width) - 1, bits))
@@ -117,7 +122,7 @@ class Emitter:
         return self._signed[node]
 
     def _sign_extended(self, node: Term) -> str:
-        value, bits = self.register[node], container(node.width)
+        value, bits = self.register[node], self.container(node.width)
         low, _ = self.bounds.signed(node)
         if bits == node.width or low >= 0:
             return value
@@ -130,14 +135,14 @@ class Emitter:
                 f"select {self.type(1)} {self.register[condition]}, {kind} {self.signed(then)}, "
                 f"{kind} {self.signed(otherwise)}"
             )
-        if node.op == "sext" and container(node.args[0].width) == bits:
+        if node.op == "sext" and self.container(node.args[0].width) == bits:
             return self.signed(node.args[0])
         places = self.constant(bits - node.width, bits)
         return self.binary("ashr", bits, self.binary("shl", bits, value, places), places)
 
     def resized(self, width: int, target: int, value: str, op: str = "zext") -> str:
         """A word of ``width`` bits in the container of ``target`` bits."""
-        source, wanted = container(width), container(target)
+        source, wanted = self.container(width), self.container(target)
         return self.convert(op if wanted > source else "trunc", source, wanted, value)
 
     def run(self, nodes: Iterable[Term]) -> None:
@@ -153,7 +158,7 @@ class Emitter:
                 if node.op in _REDUCTIONS:
                     self.register[node] = self._reduced(node)
                 elif node.op == "const":
-                    self.register[node] = self.constant(node.value or 0, container(node.width))
+                    self.register[node] = self.constant(node.value or 0, self.container(node.width))
                 else:
                     self.register[node] = _EMIT[node.op](self, node, [self.register[a] for a in node.args])
             for reduction in waiting.get(node, ()):
@@ -162,8 +167,8 @@ class Emitter:
     def _grow(self, node: Term, arg: Term) -> None:
         """One more argument of a reduction."""
         partial = self._partial.setdefault(node, _Partial())
-        bits = container(node.width)
-        if bits == 64 and arg.op == "sext" and container(arg.args[0].width) == 32:
+        bits = self.container(node.width)
+        if bits == 64 and arg.op == "sext" and self.container(arg.args[0].width) == 32:
             inner = self.signed(arg.args[0])
             ends = self.bounds.signed(arg.args[0])
             low, high = (one + other for one, other in zip(partial.ends, ends, strict=True))
@@ -184,7 +189,7 @@ class Emitter:
         return bool(low >> node.width == 1 == high >> node.width)
 
     def _include(self, node: Term, partial: _Partial, value: str) -> None:
-        bits = container(node.width)
+        bits = self.container(node.width)
         if not partial.value:
             partial.value = value
         elif node.op == "umax":
@@ -194,7 +199,7 @@ class Emitter:
 
     def _flush(self, node: Term, partial: _Partial) -> None:
         if partial.narrow:
-            self._include(node, partial, self.convert("sext", 32, container(node.width), partial.narrow))
+            self._include(node, partial, self.convert("sext", 32, self.container(node.width), partial.narrow))
             partial.narrow = ""
 
     def _reduced(self, node: Term) -> str:
@@ -222,36 +227,36 @@ _REDUCTIONS = frozenset({"add", "and", "or", "umax"})
 
 
 def _inverted(e: Emitter, node: Term, args: list[str]) -> str:
-    bits = container(node.width)
+    bits = e.container(node.width)
     return e.binary("xor", bits, args[0], e.constant((1 << node.width) - 1, bits))
 
 
 def _xor(e: Emitter, node: Term, args: list[str]) -> str:
-    return e.binary("xor", container(node.width), *args)
+    return e.binary("xor", e.container(node.width), *args)
 
 
 def _trimmed(op: str) -> Callable[[Emitter, Term, list[str]], str]:
     def emit(e: Emitter, node: Term, args: list[str]) -> str:
-        return e.masked(node.width, e.binary(op, container(node.width), *args))
+        return e.masked(node.width, e.binary(op, e.container(node.width), *args))
 
     return emit
 
 
 def _difference(e: Emitter, node: Term, args: list[str]) -> str:
-    result = e.binary("sub", container(node.width), *args)
+    result = e.binary("sub", e.container(node.width), *args)
     (low, _), (_, high) = (e.bounds.unsigned(arg) for arg in node.args)
     return result if low >= high else e.masked(node.width, result)
 
 
 def _negated(e: Emitter, node: Term, args: list[str]) -> str:
-    bits = container(node.width)
+    bits = e.container(node.width)
     return e.masked(node.width, e.binary("sub", bits, e.constant(0, bits), args[0]))
 
 
 def _shift(e: Emitter, node: Term, args: list[str]) -> str:
     """A shift by the container's width or more is undefined in LLVM: clamp or select."""
     value, amount = args
-    width, bits = node.width, container(node.width)
+    width, bits = node.width, e.container(node.width)
     if node.op == "ashr":
         value = e.signed(node.args[0])
     _, most = e.bounds.unsigned(node.args[1])
@@ -273,7 +278,7 @@ def _shift(e: Emitter, node: Term, args: list[str]) -> str:
 
 
 def _concat(e: Emitter, node: Term, args: list[str]) -> str:
-    bits = container(node.width)
+    bits = e.container(node.width)
     upper, lower = (e.resized(a.width, node.width, v) for a, v in zip(node.args, args, strict=True))
     moved = e.binary("shl", bits, upper, e.constant(node.args[1].width, bits))
     return e.binary("or", bits, moved, lower)
@@ -282,7 +287,7 @@ def _concat(e: Emitter, node: Term, args: list[str]) -> str:
 def _extract(e: Emitter, node: Term, args: list[str]) -> str:
     high, low = node.data  # type: ignore[misc,str-unpack]
     inner = node.args[0].width
-    bits = container(inner)
+    bits = e.container(inner)
     value = e.binary("lshr", bits, args[0], e.constant(int(low), bits)) if low else args[0]
     if node.width == 1:
         return e.convert("trunc", bits, 1, value)
@@ -300,7 +305,7 @@ def _sext(e: Emitter, node: Term, args: list[str]) -> str:
 
 
 def _ite(e: Emitter, node: Term, args: list[str]) -> str:
-    kind = e.type(container(node.width))
+    kind = e.type(e.container(node.width))
     return e.emit(f"select {e.type(1)} {args[0]}, {kind} {args[1]}, {kind} {args[2]}")
 
 
@@ -308,7 +313,7 @@ def _compare(e: Emitter, node: Term, args: list[str]) -> str:
     width = node.args[0].width
     if node.op == "slt":
         args = [e.signed(arg) for arg in node.args]
-    return e.emit(f"icmp {node.op} {e.type(container(width))} {args[0]}, {args[1]}")
+    return e.emit(f"icmp {node.op} {e.type(e.container(width))} {args[0]}, {args[1]}")
 
 
 def _fma(e: Emitter, node: Term, args: list[str]) -> str:
@@ -324,7 +329,7 @@ def _fma(e: Emitter, node: Term, args: list[str]) -> str:
 def _leading_zeros(e: Emitter, node: Term, args: list[str]) -> str:
     """As the definition, which gives all ones for 0."""
     (word,) = node.args
-    bits, steps = container(word.width), node.width
+    bits, steps = e.container(word.width), node.width
     zeros = e.call("ctlz", bits, args[0], extra=", i1 false")
     if bits > word.width:
         zeros = e.binary("sub", bits, zeros, e.constant(bits - word.width, bits))
@@ -335,7 +340,7 @@ def _leading_zeros(e: Emitter, node: Term, args: list[str]) -> str:
 
 
 def _normalised(e: Emitter, node: Term, args: list[str]) -> str:
-    bits = container(node.width)
+    bits = e.container(node.width)
     zeros = e.call("ctlz", bits, args[0], extra=", i1 false")
     if bits > node.width:
         zeros = e.binary("sub", bits, zeros, e.constant(bits - node.width, bits))
