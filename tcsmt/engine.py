@@ -21,6 +21,7 @@ from typing import Any
 from tcsmt import __version__
 from tcsmt.datapath import Exponent, Fixed, Number
 from tcsmt.errors import TcsmtError
+from tcsmt.grids import Block, characterised, multiple, same_result
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
 from tcsmt.investigate import Finding
@@ -43,7 +44,7 @@ from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, subst
 __all__ = ["ENGINE", "Comparison", "Lemmas", "Step", "compare", "compare_models", "finding_of"]
 
 #: Part of the key of kept verdicts: raised whenever a change could change one.
-ENGINE = 1
+ENGINE = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -308,8 +309,12 @@ class _Sweep:
         #: a node of the second model -> the first model's word for it
         self.merged: dict[Term, Term] = {}
         self.deep = False
+        #: what of that is a fused sum's result
+        self.results: dict[Term, Term] = {}
         #: range facts that merging of words of different widths relies on
         self.facts: list[Term] = []
+        #: the result of a block -> the fact that it is a multiple, which the next block's c relies on
+        self.multiples: dict[Term, Term] = {}
 
     def run(self, deep: bool) -> Term:
         """The second model's output in terms of the first's graph; ``deep``: with more time."""
@@ -318,6 +323,7 @@ class _Sweep:
         for ours, theirs in _blocks(left.stages, right.stages):
             if not self._block(ours, theirs):
                 break
+            self.results[theirs[-1].term] = self._seen(theirs[-1].term)
         return self._seen(right.output)
 
     def _seen(self, term: Term) -> Term:
@@ -333,7 +339,7 @@ class _Sweep:
             if one.name.endswith("largest exponent") and not self._same(one, two):
                 if self.witness is not None:
                     return False
-                if self._by_zeros(ours, theirs, pairs):
+                if self._by_zeros(ours, theirs, pairs) or self._by_grids(ours, theirs):
                     return True
             elif not one.name.endswith("largest exponent"):
                 self._same(one, two)
@@ -341,6 +347,41 @@ class _Sweep:
                 return False
         last, other = pairs[-1]
         return self._seen(other.term) is last.term
+
+    def _by_grids(self, ours: Sequence[Stage], theirs: Sequence[Stage]) -> bool:
+        """Where the largest exponents differ, but only where nothing is cut."""
+        one, two = Block.of(ours, {}), Block.of(theirs, self.results)
+        if one is None or two is None:
+            return False
+        comparing, steps = self.comparing, len(self.comparing.steps)
+        limit = comparing.solving.settings.timeout
+        prefix = _prefix(ours[-1])
+        free = {word: var(f"chained {number}", word.width) for number, word in enumerate(self.multiples)}
+        known = all_of([comparing.question.domain, *self.multiples.values()])
+
+        def prove(what: str, goal: Term) -> bool:
+            goal = _anonymous(substitute([goal], free)[0])
+            if goal.value == 0:
+                return True
+            answer, confirmed, digest = comparing.lemmas.ask(goal, limit)
+            if answer.answer == "unsat" and all(step.script != digest for step in comparing.steps):
+                comparing._proved(prefix + what, "the rest free", answer, confirmed, digest)
+            return answer.answer == "unsat"
+
+        def satisfiable(goal: Term) -> bool | None:
+            goal = substitute([goal], free)[0]
+            found = comparing.lemmas.ask(goal, limit / 4)[0].answer
+            return None if found == "unknown" else found == "sat"
+
+        if not same_result(one, two, known, prove, satisfiable):
+            del comparing.steps[steps:]
+            return False
+        (result,) = (stage.term for stage in theirs if stage.name == f"{prefix}result")
+        self.merged[result] = one.result
+        fact = multiple(one, one.last_bit, known, prove) if prefix else None
+        if fact is not None:
+            self.multiples[one.result] = fact
+        return self._seen(theirs[-1].term) is ours[-1].term
 
     def _same(self, one: Stage, two: Stage, assuming: Term = TRUE) -> bool:
         """Whether a stage's values are proved equal; they are merged then."""
@@ -357,7 +398,7 @@ class _Sweep:
         if not self.deep:
             limit = min(limit, _SHALLOW)
         for how, given, timeout in _levels(differ, shared, [one.term, theirs], limit):
-            goal = _characterised(substitute([differ], given)[0])
+            goal = characterised(substitute([differ], given)[0])
             if not given:
                 goal = goal & comparing.question.domain
             answer, confirmed, digest = comparing.lemmas.ask(goal, timeout)
@@ -475,14 +516,10 @@ def _levels(
     yield "nothing free", {}, limit / 2
 
 
-def _characterised(goal: Term) -> Term:
-    """The same question with each maximum a free word that is no less than any argument, and is one."""
-    maxima = [t for t in operands_first([goal]) if t.op == "umax"]
-    words = {t: var(f"maximum {number}", t.width) for number, t in enumerate(maxima)}
-    parts = [goal]
-    for node, word in words.items():
-        parts += [all_of(arg.ule(word) for arg in node.args), any_of(word.eq(arg) for arg in node.args)]
-    return all_of(substitute(parts, words))
+def _anonymous(goal: Term) -> Term:
+    """The goal with inputs renamed in order, so that equal questions about several lanes are one."""
+    found = [t for t in operands_first([goal]) if t.op == "var"]
+    return substitute([goal], {v: var(f"word {n}", v.width) for n, v in enumerate(found)})[0]
 
 
 def _edge(roots: Sequence[Term], shared: set[Term]) -> list[Term]:
