@@ -7,12 +7,11 @@ only shared products are; nothing is. The first two over-approximate, which is s
 input that they allow is spurious until it replays, and the next level refines it.
 
 Lemmas are queries without the models' input names, so equal blocks of a chain ask the same script,
-which is answered once (:class:`Lemmas`).
+which is answered once (:class:`tcsmt.lemmas.Lemmas`).
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -23,8 +22,8 @@ from tcsmt.datapath import Exponent, Fixed, Number
 from tcsmt.errors import TcsmtError
 from tcsmt.grids import Block, characterised, multiple, same_result
 from tcsmt.interpret.exact import evaluate
-from tcsmt.interpret.smtlib import script
 from tcsmt.investigate import Finding
+from tcsmt.lemmas import Disagreement, Lemma, Lemmas
 from tcsmt.models import Model, Stage
 from tcsmt.pool import search
 from tcsmt.query import (
@@ -38,10 +37,10 @@ from tcsmt.query import (
     difference,
 )
 from tcsmt.shorten import shorten
-from tcsmt.solvers.run import SOLVERS, Answer, solve
+from tcsmt.solvers.run import Answer
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
 
-__all__ = ["ENGINE", "Comparison", "Lemmas", "Step", "compare", "compare_models", "finding_of"]
+__all__ = ["ENGINE", "Comparison", "Step", "compare", "compare_models", "finding_of"]
 
 #: Part of the key of kept verdicts: raised whenever a change could change one.
 ENGINE = 2
@@ -52,7 +51,8 @@ class Step:
     """What one query, or no query, proved on the way.
 
     what: the statement. how: what was left free, or why no solver was needed. script: SHA-256 of the
-    SMT-LIB text. confirmed: the second solver that agreed. seconds: of the first solver.
+    SMT-LIB text. confirmed: the second solver that agreed. seconds: of the first solver. earlier: an
+    earlier run proved it.
     """
 
     what: str
@@ -62,6 +62,7 @@ class Step:
     seconds: float = 0.0
     script: str = ""
     confirmed: str = ""
+    earlier: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The step as plain data."""
@@ -71,7 +72,8 @@ class Step:
         if not self.solver:
             return f"{self.what}: {self.how}"
         confirmed = f", confirmed by {self.confirmed}" if self.confirmed else ""
-        return f"{self.what}: {self.solver} {self.version}, {self.seconds:.3f} s, {self.how}{confirmed}"
+        kept = ", in an earlier run" if self.earlier else ""
+        return f"{self.what}: {self.solver} {self.version}, {self.seconds:.3f} s{kept}, {self.how}{confirmed}"
 
 
 @dataclass(frozen=True)
@@ -86,47 +88,6 @@ class Comparison:
     def confirmed(self) -> bool:
         """Whether a second solver agreed to every query of a proof."""
         return isinstance(self.verdict, Equivalent) and all(s.confirmed for s in self.steps if s.script)
-
-
-@dataclass
-class Lemmas:
-    """Asks solvers, each script once; with a second solver for what is proved where asked to."""
-
-    solving: Solving
-    known: dict[str, tuple[Answer, str]] = field(default_factory=dict)
-    seconds: float = 0.0
-
-    def ask(self, goal: Term, timeout: float) -> tuple[Answer, str, str]:
-        """The answer, the second solver that agrees with ``unsat``, the script's SHA-256."""
-        if goal.value is not None:
-            return Answer("sat" if goal.value else "unsat", "simplifier"), "simplifier", ""
-        text = script(goal)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        if digest not in self.known:
-            answer = self.solving.ask(goal, timeout)
-            self.seconds += answer.seconds
-            if answer.answer == "unknown":  # the next one may have more time
-                return answer, "", digest
-            confirmed = self._second(text, answer) if answer.answer == "unsat" else ""
-            self.known[digest] = answer, confirmed
-        answer, confirmed = self.known[digest]
-        return answer, confirmed, digest
-
-    def _second(self, text: str, first: Answer) -> str:
-        if not self.solving.confirm:
-            return ""
-        for name in SOLVERS:
-            if name != first.solver:
-                second = solve(text, replace(self.solving.settings, solver=name))
-                self.seconds += second.seconds
-                if second.answer == "unsat":
-                    return f"{name} {second.version}"
-                if second.answer == "sat":
-                    raise Disagreement(
-                        f"solvers disagree: {first.solver} {first.version} answers unsat, "
-                        f"{name} {second.version} sat"
-                    )
-        return ""
 
 
 def compare_models(
@@ -171,10 +132,6 @@ def compare_models(
 def finding_of(found: Comparison) -> Finding:
     """The comparison as a finding, which knows how a witness is shown."""
     return Finding(found.question, found.verdict)
-
-
-class Disagreement(Exception):
-    """Two solvers contradict each other on one script: nothing is proved."""
 
 
 def compare(question: Question, solving: Solving, lemmas: Lemmas | None = None) -> Comparison:
@@ -224,13 +181,12 @@ class _Comparing:
                     found = self._narrow(given)
                     if found is not None:
                         return found
-        answer, confirmed, digest = self.lemmas.ask(
-            question.domain & left.output.ne(output), self.solving.settings.timeout
-        )
+        lemma = self.lemmas.ask(question.domain & left.output.ne(output), self.solving.settings.timeout)
+        answer = lemma.answer
         if answer.answer == "sat" and self.replays(answer):
             return self._differ(answer.values, answer)
         if answer.answer == "unsat":
-            self._proved("result", "nothing free", answer, confirmed, digest)
+            self.proved("result", "nothing free", lemma)
             return self._equal()
         reason = answer.reason or f"{answer.solver} {answer.version} gave a model that does not replay"
         return Comparison(question, Unknown(reason=reason, seconds=self.seconds), tuple(self.steps))
@@ -241,15 +197,14 @@ class _Comparing:
         domain = question.domain
         if domain.value == 1 or _zeros_lie_in(question):
             return
-        answer, _, _ = self.lemmas.ask(domain, self.solving.settings.timeout)
-        if answer.answer == "unsat":
+        if self.lemmas.ask(domain, self.solving.settings.timeout).holds:
             raise TcsmtError(f"the domain is empty: no input is {question.domain_text}")
 
     def _narrow(self, given: dict[Term, Term]) -> Comparison | None:
         narrow = substitute([self.question.goal], given)[0]
         if narrow.value == 0:
             return None
-        answer, _, _ = self.lemmas.ask(narrow, self.solving.settings.timeout / 4)
+        answer = self.lemmas.ask(narrow, self.solving.settings.timeout / 4).answer
         if answer.answer != "sat":
             return None
         values = {name: answer.values.get(name, 0) for name in self.question.formats}
@@ -272,10 +227,12 @@ class _Comparing:
         )
         return Comparison(question, found)
 
-    def _proved(self, what: str, how: str, answer: Answer, confirmed: str, digest: str) -> None:
+    def proved(self, what: str, how: str, lemma: Lemma) -> None:
+        """One more step."""
+        answer = lemma.answer
         step = Step(
             what=what, how=how, solver=answer.solver, version=answer.version, seconds=answer.seconds,
-            script=digest, confirmed=confirmed,
+            script=lemma.script, confirmed=lemma.confirmed, earlier=lemma.earlier,
         )  # fmt: skip
         self.steps.append(step)
 
@@ -363,14 +320,14 @@ class _Sweep:
             goal = _anonymous(substitute([goal], free)[0])
             if goal.value == 0:
                 return True
-            answer, confirmed, digest = comparing.lemmas.ask(goal, limit)
-            if answer.answer == "unsat" and all(step.script != digest for step in comparing.steps):
-                comparing._proved(prefix + what, "the rest free", answer, confirmed, digest)
-            return answer.answer == "unsat"
+            lemma = comparing.lemmas.ask(goal, limit)
+            if lemma.holds and all(step.script != lemma.script for step in comparing.steps):
+                comparing.proved(prefix + what, "the rest free", lemma)
+            return lemma.holds
 
         def satisfiable(goal: Term) -> bool | None:
             goal = substitute([goal], free)[0]
-            found = comparing.lemmas.ask(goal, limit / 4)[0].answer
+            found = comparing.lemmas.ask(goal, limit / 4).answer.answer
             return None if found == "unknown" else found == "sat"
 
         if not same_result(one, two, known, prove, satisfiable):
@@ -401,10 +358,11 @@ class _Sweep:
             goal = characterised(substitute([differ], given)[0])
             if not given:
                 goal = goal & comparing.question.domain
-            answer, confirmed, digest = comparing.lemmas.ask(goal, timeout)
+            lemma = comparing.lemmas.ask(goal, timeout)
+            answer = lemma.answer
             if answer.answer == "unsat":
                 what = one.name if assuming is TRUE else f"{one.name}, where some term is not zero"
-                comparing._proved(what, how, answer, confirmed, digest)
+                comparing.proved(what, how, lemma)
                 self.merged[two.term] = paired.replacement
                 if theirs is not two.term and theirs.value is None:
                     self.merged[theirs] = paired.replacement
@@ -433,25 +391,23 @@ class _Sweep:
         all_zero = all_of(t.zero for t in terms)
         wrong = any_of(t.zero & t.significand.ne(0) for t in terms)
         limit = comparing.solving.settings.timeout
-        answer, confirmed, digest = comparing.lemmas.ask(wrong, limit / 4)
-        if answer.answer != "unsat":
+        lemma = comparing.lemmas.ask(wrong, limit / 4)
+        if not lemma.holds:
             return False
-        comparing._proved(
-            f"{_prefix(last[0])}a zero term has significand 0", "exact", answer, confirmed, digest
-        )
+        comparing.proved(f"{_prefix(last[0])}a zero term has significand 0", "exact", lemma)
         zeros = {t.significand: const(0, t.significand.width) for t in terms if t.significand.value is None}
         one, two = substitute([last[0].term, self._seen(last[1].term)], zeros)
         case = f"{last[0].name}, where every term is zero"
         if one is two:
             comparing.steps.append(Step(what=case, how="both models are the same graph"))
         else:
-            answer, confirmed, digest = comparing.lemmas.ask(
+            lemma = comparing.lemmas.ask(
                 all_of([comparing.question.domain, all_zero, one.ne(two)]), limit / 2
             )
-            if answer.answer != "unsat":
+            if not lemma.holds:
                 del comparing.steps[steps:]
                 return False
-            comparing._proved(case, "exact", answer, confirmed, digest)
+            comparing.proved(case, "exact", lemma)
         done = self._same(*top, assuming=~all_zero)
         place = [p[0].name for p in pairs].index(top[0].name)
         for pair in pairs[place + 1 :]:

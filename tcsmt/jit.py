@@ -1,26 +1,22 @@
 """Machine code from LLVM IR text, cached on disk.
 
-Needs the extra ``fast`` (llvmlite). The cache is ``$TCSMT_CACHE``, else ``tcsmt`` in
-``$XDG_CACHE_HOME`` or ``~/.cache``; entries are named by a hash of the IR text, the processor and
-LLVM's version, so that a changed model never meets an old kernel.
+Needs the extra ``fast`` (llvmlite). Entries of the cache (:mod:`tcsmt.cache`) are named by a hash of
+the IR text, the processor and LLVM's version, so that a changed model never meets an old kernel.
 """
 
 from __future__ import annotations
 
-import os
+import functools
 from collections.abc import Sequence
-from functools import cache
-from hashlib import blake2b
-from pathlib import Path
 from typing import Any
 
+from tcsmt import cache
 from tcsmt.errors import TcsmtError
-from tcsmt.files import make_folder, replace_bytes
 
 __all__ = ["available", "functions"]
 
 
-@cache
+@functools.cache
 def available() -> bool:
     """Whether llvmlite can be imported."""
     try:
@@ -49,35 +45,18 @@ def functions(text: str, names: Sequence[str]) -> dict[str, int]:
 _libraries: list[Any] = []
 
 
-def _cache_folder() -> Path:
-    given, base = os.environ.get("TCSMT_CACHE"), os.environ.get("XDG_CACHE_HOME")
-    return Path(given) if given else (Path(base) if base else Path.home() / ".cache") / "tcsmt"
-
-
 def _object_code(text: str) -> bytes:
     """From the cache, where it holds this code undamaged, or compiled now."""
     import llvmlite.binding as llvm
 
     processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
     key = f"{text}\n{processor}\n{llvm.llvm_version_info}"
-    path = _cache_folder() / f"{_digest(key.encode()).hex()}.o"
-    try:
-        stored = path.read_bytes()
-    except OSError:
-        stored = b""
-    check, code = stored[:16], stored[16:]
-    if check != _digest(code):
+    name = f"{cache.digest(key.encode()).hex()}.o"
+    code = cache.kept(name)
+    if code is None:
         code = _compile(text)
-        try:
-            make_folder(path.parent)
-            replace_bytes(path, _digest(code) + code)
-        except TcsmtError:
-            pass  # a cache that cannot be written costs time, nothing else
+        cache.keep(name, code)
     return code
-
-
-def _digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=16).digest()
 
 
 def _compile(text: str) -> bytes:
@@ -94,7 +73,7 @@ def _compile(text: str) -> bytes:
     return code
 
 
-@cache
+@functools.cache
 def _machine() -> Any:
     import llvmlite.binding as llvm
 
@@ -109,7 +88,7 @@ def _machine() -> Any:
     )
 
 
-@cache
+@functools.cache
 def _compiler() -> Any:
     import llvmlite.binding as llvm
 

@@ -16,9 +16,10 @@ from typing import Any
 
 from tcsmt import ieee
 from tcsmt.catalogue import row_named, rows
-from tcsmt.engine import Comparison, Lemmas, compare, compare_models, finding_of
+from tcsmt.engine import Comparison, compare, compare_models, finding_of
 from tcsmt.files import replace_text
 from tcsmt.investigate import one_block
+from tcsmt.lemmas import Lemmas
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.query import Domain, Equivalent, Question, Side, Solving
 from tcsmt.rounding import ROUNDINGS
@@ -138,11 +139,12 @@ def _laws(what: str, width: int) -> Iterator[tuple[str, Any]]:
 def _lemma(title: str, differ: Any) -> Ask:
     def ask(solving: Solving, known: Lemmas) -> Comparison:
         question = Question(title=title, sides=(), goal=differ, formats={}, domain_text="all words")
-        answer, confirmed, digest = known.ask(differ, solving.settings.timeout)
-        assert answer.answer == "unsat", answer
+        lemma = known.ask(differ, solving.settings.timeout)
+        answer = lemma.answer
+        assert lemma.holds, answer
         proof = Equivalent(
-            stage="lemma", scripts=(digest,), solver=answer.solver, version=answer.version,
-            seconds=answer.seconds, confirmed=confirmed,
+            stage="lemma", scripts=(lemma.script,), solver=answer.solver, version=answer.version,
+            seconds=answer.seconds, confirmed=lemma.confirmed,
         )  # fmt: skip
         return Comparison(question, proof)
 

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from test_cli import done, refused, tcsmt
 
-from tcsmt import engine, proofs
+from tcsmt import engine, lemmas, proofs
 from tcsmt.catalogue import row_named, rows
-from tcsmt.engine import Comparison, Lemmas, compare, compare_models
+from tcsmt.engine import Comparison, compare, compare_models
 from tcsmt.errors import TcsmtError
 from tcsmt.interpret.exact import evaluate
+from tcsmt.lemmas import Lemmas
 from tcsmt.models import FusedDotAdd
 from tcsmt.pool import rows as pool_rows
 from tcsmt.query import Distinguished, Domain, Equivalent, Solving, Unknown, difference
@@ -26,6 +27,12 @@ VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 AMPERE = "ampere/mma.m16n8k16.f32.f16.f16.f32"
 HOPPER = "hopper/mma.m16n8k16.f32.f16.f16.f32"
 ALL = Domain(finite=False)
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lemma of an earlier run."""
+    monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "cache"))
 
 
 def fused(name: str, **changes: Any) -> FusedDotAdd:
@@ -185,7 +192,7 @@ def test_an_empty_domain_is_never_equal() -> None:
 
 
 def test_solvers_that_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "solve", lambda text, settings: Answer("sat", settings.solver))
+    monkeypatch.setattr(lemmas, "solve", lambda text, settings: Answer("sat", settings.solver))
     unit = fused(VOLTA)
     found = asked(unit, replace(unit, carry_bits=3), confirm=True)
     assert isinstance(found.verdict, Unknown)
@@ -193,7 +200,7 @@ def test_solvers_that_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_unconfirmed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "solve", lambda text, settings: Answer("unknown", settings.solver))
+    monkeypatch.setattr(lemmas, "solve", lambda text, settings: Answer("unknown", settings.solver))
     unit = fused(VOLTA)
     found = asked(unit, replace(unit, carry_bits=3), confirm=True)
     assert isinstance(found.verdict, Equivalent)
@@ -210,7 +217,9 @@ def test_command_equal(tmp_path: Path) -> None:
     assert "largest exponent, where some term is not zero" in text
     report = json.loads(done("compare", "v100", f"{VOLTA}@zero-126", "--no-confirm", "--json"))
     assert report["verdict"] == "equivalent"
-    assert {"what", "how", "solver", "version", "seconds", "script", "confirmed"} == set(report["steps"][0])
+    assert {"what", "how", "solver", "version", "seconds", "script", "confirmed", "earlier"} == set(
+        report["steps"][0]
+    )
     assert "same graph" in done("compare", "volta", "turing/mma.m8n8k4.f32.f16.f16.f32")
     file = tmp_path / "mine.toml"
     file.write_text(f'base = "{VOLTA}"\ncarry_bits = 3\n')

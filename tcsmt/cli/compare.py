@@ -14,6 +14,7 @@ from tcsmt.catalogue import Row
 from tcsmt.cli.ask import finding_lines
 from tcsmt.custom import row_given
 from tcsmt.engine import Comparison, compare_models, finding_of
+from tcsmt.lemmas import Lemmas
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.sheet import compared
 from tcsmt.pictures.text import as_text
@@ -36,6 +37,7 @@ from tcsmt.solvers.run import CHOICES, Settings
 @click.option(
     "--confirm/--no-confirm", default=True, help="Have a second solver check every proof.  [default: confirm]"
 )
+@click.option("--again", is_flag=True, help="Prove again what earlier runs proved.")
 @click.option("--explain", is_flag=True, help="Draw both models on the witness.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--dump-smt", type=click.Path(path_type=Path), help="Write the SMT-LIB scripts here.")
@@ -52,6 +54,7 @@ def compare(
     timeout: float,
     memory: int,
     confirm: bool,
+    again: bool,
     explain: bool,
     as_json: bool,
     dump_smt: Path | None,
@@ -66,7 +69,8 @@ def compare(
     )
     solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
     left, right = ((row.name, row.model) for row in rows)
-    found = compare_models(left, right, domain, solving, lanes=lanes)
+    lemmas = Lemmas(solving, lasting=not again)
+    found = compare_models(left, right, domain, solving, lanes=lanes, lemmas=lemmas)
     if as_json:
         click.echo(json.dumps(comparison_json(found, rows), indent=1, ensure_ascii=False))
     else:

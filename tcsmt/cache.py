@@ -1,0 +1,45 @@
+"""What is kept between runs: bytes by name, checked when read; losing any of it costs time and nothing else.
+
+The folder is ``$TCSMT_CACHE``, else ``tcsmt`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from pathlib import Path
+
+from tcsmt.errors import TcsmtError
+from tcsmt.files import make_folder, replace_bytes
+
+__all__ = ["digest", "keep", "kept"]
+
+
+def digest(content: bytes) -> bytes:
+    """16 bytes that tell contents apart."""
+    return blake2b(content, digest_size=16).digest()
+
+
+def kept(name: str) -> bytes | None:
+    """What was kept under the name; None where nothing was, or where it is damaged."""
+    try:
+        stored = (_folder() / name).read_bytes()
+    except OSError:
+        return None
+    content = stored[16:]
+    return content if stored[:16] == digest(content) else None
+
+
+def keep(name: str, content: bytes) -> None:
+    """Keep the bytes, if the folder can be written."""
+    path = _folder() / name
+    try:
+        make_folder(path.parent)
+        replace_bytes(path, digest(content) + content)
+    except TcsmtError:
+        pass
+
+
+def _folder() -> Path:
+    given, base = os.environ.get("TCSMT_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    return Path(given) if given else (Path(base) if base else Path.home() / ".cache") / "tcsmt"
