@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 from test_cli import ROOT, done, refused
 
-from tcsmt import atlas
-from tcsmt.atlas import Atlas, Group, Pair, Unit, groups, run
+from tcsmt import pairs
+from tcsmt.atlas import Atlas, Group, groups, run
 from tcsmt.catalogue import row_named, rows
 from tcsmt.errors import TcsmtError
+from tcsmt.pairs import Asking, Pair, Unit
 from tcsmt.pictures.matrix import as_page, as_table
 from tcsmt.query import Domain
 from tcsmt.solvers.run import Settings
@@ -28,6 +29,7 @@ from tcsmt.store import Store
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 CHOSEN = ["--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"]
+ASKING = Asking(Settings(timeout=30), confirm=False, jobs=2)
 
 
 def test_groups_take_and_give_the_same_words() -> None:
@@ -59,7 +61,6 @@ def small() -> list[Group]:
 def test_resumes_after_an_interruption(tmp_path: Path) -> None:
     """What was finished is kept; only what is missing is asked."""
     file = tmp_path / "a.sqlite"
-    settings = Settings(timeout=30)
 
     class Enough(Exception):
         pass
@@ -69,14 +70,11 @@ def test_resumes_after_an_interruption(tmp_path: Path) -> None:
             raise Enough
 
     with Store(file) as store, pytest.raises(Enough):
-        run(small(), Domain(), store, settings, confirm=False, progress=stop)
+        run(small(), Domain(), store, ASKING, stop)
     with Store(file) as store:
         assert len(list(store.records())) == 1
         seen: list[tuple[int, int]] = []
-        made = run(
-            small(), Domain(), store, settings, confirm=False, jobs=2,
-            progress=lambda done, count, what: seen.append((done, count)),
-        )  # fmt: skip
+        made = run(small(), Domain(), store, ASKING, lambda done, count, what: seen.append((done, count)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert sorted(r["verdict"] for r in made.records.values()) == [
         "distinguished",
@@ -84,14 +82,14 @@ def test_resumes_after_an_interruption(tmp_path: Path) -> None:
         "equivalent",
     ]
     with Store(file) as store:
-        again = run(small(), Domain(), store, settings, progress=lambda *what: seen.append(what[:2]))
+        again = run(small(), Domain(), store, ASKING, lambda *what: seen.append(what[:2]))
     assert seen[-1] == (3, 3) and len(seen) == 4
     assert again == made
 
 
 def test_unconfirmed_proofs_make_no_class(tmp_path: Path) -> None:
     with Store(tmp_path / "a.sqlite") as store:
-        made = run(small(), Domain(), store, Settings(timeout=30), confirm=False)
+        made = run(small(), Domain(), store, ASKING)
     group = made.groups[0]
     assert len(made.classes(group)) == 3
     sure = {key: {**record, "sure": True} for key, record in made.records.items()}
@@ -99,13 +97,13 @@ def test_unconfirmed_proofs_make_no_class(tmp_path: Path) -> None:
 
 
 def test_a_killed_worker_is_an_unknown_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atlas, "_work", die)
+    monkeypatch.setattr(pairs, "_work", die)
     with Store(tmp_path / "a.sqlite") as store:
-        made = run(small(), Domain(), store, Settings())
+        made = run(small(), Domain(), store, ASKING)
         assert {r["verdict"] for r in made.records.values()} == {"unknown"}
         assert "SIGKILL" in next(iter(made.records.values()))["reason"]
         monkeypatch.undo()
-        again = run(small(), Domain(), store, Settings(timeout=30), confirm=False)  # they are asked again
+        again = run(small(), Domain(), store, ASKING)  # they are asked again
     assert "unknown" not in {r["verdict"] for r in again.records.values()}
 
 

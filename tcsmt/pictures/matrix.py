@@ -7,7 +7,8 @@ from html import escape
 from itertools import combinations
 from typing import Any
 
-from tcsmt.atlas import Atlas, Group, Unit
+from tcsmt.atlas import Atlas, Group
+from tcsmt.pairs import Unit
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.sheet import compared
 from tcsmt.pictures.svg import as_svg
