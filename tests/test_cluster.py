@@ -93,14 +93,12 @@ def dies(*arguments: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_the_scheduler_is_killed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_scheduler_is_killed(tmp_path: Path) -> None:
     """As on a cluster: a scheduler and a worker that nobody here has started from Python."""
     python = [sys.executable, "-m"]
     where = tmp_path / "scheduler.json"
     with (
-        subprocess.Popen(
-            [*python, "distributed.cli.dask_scheduler", *SCHEDULER, where], **QUIET
-        ) as scheduler,
+        subprocess.Popen([*python, *SCHEDULER, where], **QUIET) as scheduler,
         subprocess.Popen([*python, *WORKER, where], **QUIET) as worker,
     ):
         try:
@@ -118,7 +116,6 @@ def test_the_scheduler_is_killed(tmp_path: Path, capfd: pytest.CaptureFixture[st
         finally:
             scheduler.kill()
             worker.terminate()
-    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_another_version(workers: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
