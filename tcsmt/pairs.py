@@ -6,17 +6,20 @@ import hashlib
 import multiprocessing as mp
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.engine import ENGINE, Comparison, compare_models, finding_of
+from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model
-from tcsmt.query import Domain, Solving
+from tcsmt.query import Distinguished, Domain, Lanes, Solving
+from tcsmt.shorten import shorten
 from tcsmt.solvers.run import Settings
 from tcsmt.store import Store
+from tcsmt.terms import substitute
 
 __all__ = ["Asking", "Pair", "Unit", "record_of", "settle", "verdict_on", "without_verdict"]
 
@@ -113,7 +116,30 @@ def _settled(record: dict[str, Any], confirm: bool) -> bool:
 def verdict_on(pair: Pair, settings: Settings, confirm: bool) -> dict[str, Any]:
     """Ask the engine, in this process."""
     sides = (pair.left.name, pair.left.model), (pair.right.name, pair.right.model)
-    return record_of(compare_models(*sides, pair.domain, Solving(settings, confirm=confirm)))
+    solving = Solving(settings, confirm=confirm)
+    return record_of(_smaller(compare_models(*sides, pair.domain, solving), solving))
+
+
+def _smaller(found: Comparison, solving: Solving) -> Comparison:
+    """With a witness of fewer products, where a solver finds one in the first lanes, or of two halves."""
+    question, verdict = found.question, found.verdict
+    k = len([name for name in question.formats if name[0] == "a"])
+    few: tuple[Lanes, ...] = (1, 2, (0, k // 2), 4)
+    if not isinstance(verdict, Distinguished):
+        return found
+    used = sum(any(verdict.values[f"{side}{lane}"] for side in "ab") for lane in range(k))
+    few = tuple(lanes for lanes in few if (lanes if isinstance(lanes, int) else len(lanes)) < used)
+    for given in replace(question, lanes=few).fewer_lanes():
+        goal = substitute([question.goal], given)[0]
+        answer = solving.ask(goal, solving.settings.timeout / 4)
+        if answer.answer == "sat":
+            values = {name: answer.values.get(name, 0) for name in question.formats}
+            values |= dict.fromkeys((str(variable.data) for variable in given), 0)
+            if evaluate([question.goal], values)[0]:
+                short = shorten(question.goal, question.formats, values)
+                smaller = replace(verdict, values=short, solver=answer.solver, version=answer.version)
+                return replace(found, verdict=smaller)
+    return found
 
 
 def without_verdict(pair: Pair, reason: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from tcsmt import pairs
 from tcsmt.atlas import Atlas, Group, groups, run
 from tcsmt.catalogue import row_named, rows
 from tcsmt.errors import TcsmtError
+from tcsmt.interpret.exact import evaluate
 from tcsmt.pairs import Asking, Pair, Unit
 from tcsmt.pictures.matrix import as_page, as_table
 from tcsmt.query import Domain
@@ -29,6 +30,7 @@ from tcsmt.store import Store
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 CHOSEN = ["--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"]
+ALIKE = ("turing", "hopper")
 ASKING = Asking(Settings(timeout=30), confirm=False, jobs=2)
 
 
@@ -109,6 +111,17 @@ def test_a_killed_worker_is_an_unknown_pair(tmp_path: Path, monkeypatch: pytest.
 
 def die(*arguments: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_witnesses_are_small() -> None:
+    """The pool finds one of eight products here; a solver one of two."""
+    pair = [Unit(r.model, (r,)) for r in map(row_named, (f"{a}/mma.m16n8k8.f16.f16.f16.f16" for a in ALIKE))]
+    record = pairs.verdict_on(Pair(*pair, Domain(finite=False)), Settings(timeout=60), confirm=False)
+    used = [name for name, value in record["inputs"].items() if int(value["word"], 16)]
+    assert len(used) <= 5
+    words = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
+    one, two = evaluate([unit.model.trace.output for unit in pair], words)
+    assert one != two
 
 
 # --- the file -------------------------------------------------------------------------------------
