@@ -6,7 +6,9 @@ import hashlib
 import multiprocessing as mp
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -154,17 +156,20 @@ def _answers(pairs: Sequence[Pair], asking: Asking) -> Iterator[tuple[Pair, dict
     """Each pair in a process of its own, ``jobs`` at a time; all are ended on the way out."""
     context = mp.get_context("forkserver")
     context.set_forkserver_preload(["tcsmt.pairs"])
+    resource_tracker.ensure_running()  # it unblocks signals where it starts
     waiting = list(reversed(pairs))
     running: dict[Connection, tuple[Pair, Any]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < asking.jobs:
                 pair = waiting.pop()
-                ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_work, args=(theirs, pair, asking.settings, asking.confirm))
-                process.start()
-                theirs.close()
-                running[ours] = pair, process
+                with _undisturbed():
+                    ours, theirs = context.Pipe(duplex=False)
+                    given = theirs, pair, asking.settings, asking.confirm
+                    process = context.Process(target=_work, args=given)
+                    process.start()
+                    theirs.close()
+                    running[ours] = pair, process
             for ready in wait(list(running)):
                 assert isinstance(ready, Connection)
                 pair, process = running[ready]
@@ -183,10 +188,21 @@ def _answers(pairs: Sequence[Pair], asking: Asking) -> Iterator[tuple[Pair, dict
             process.join()
 
 
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals wait, so that no process is started and then forgotten. What is started inherits that."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _work(answer: Connection, pair: Pair, settings: Settings, confirm: bool) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends this process
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # Ctrl-C is the parent's
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    answer.send(verdict_on(pair, settings, confirm))
+    with suppress(BrokenPipeError):  # the parent is gone
+        answer.send(verdict_on(pair, settings, confirm))
     answer.close()
 
 
