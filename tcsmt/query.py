@@ -27,6 +27,7 @@ __all__ = [
     "Distinguished",
     "Domain",
     "Equivalent",
+    "Lanes",
     "Question",
     "Side",
     "Solving",

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import NoReturn
 from weakref import WeakValueDictionary
 
 __all__ = [
@@ -65,6 +66,9 @@ class Term:
         if self.op == "var":
             return f"var({self.data!r}, {self.width})"
         return f"<{self.op}:{self.width} of {len(self.args)}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a term belongs to its process: the same structure is the same object there")
 
     @property
     def value(self) -> int | None:

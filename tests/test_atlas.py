@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import os
 import re
@@ -17,10 +19,12 @@ from typing import Any
 import pytest
 from test_cli import ROOT, done, refused
 
-from tcsmt import atlas
-from tcsmt.atlas import Atlas, Group, Pair, Unit, groups, run
+from tcsmt import pairs
+from tcsmt.atlas import Atlas, Group, groups, run
 from tcsmt.catalogue import row_named, rows
 from tcsmt.errors import TcsmtError
+from tcsmt.interpret.exact import evaluate
+from tcsmt.pairs import Asking, Pair, Unit
 from tcsmt.pictures.matrix import as_page, as_table
 from tcsmt.query import Domain
 from tcsmt.solvers.run import Settings
@@ -28,6 +32,8 @@ from tcsmt.store import Store
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 CHOSEN = ["--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"]
+ALIKE = ("turing", "hopper")
+ASKING = Asking(Settings(timeout=30), confirm=False, jobs=2)
 
 
 def test_groups_take_and_give_the_same_words() -> None:
@@ -59,7 +65,6 @@ def small() -> list[Group]:
 def test_resumes_after_an_interruption(tmp_path: Path) -> None:
     """What was finished is kept; only what is missing is asked."""
     file = tmp_path / "a.sqlite"
-    settings = Settings(timeout=30)
 
     class Enough(Exception):
         pass
@@ -69,14 +74,11 @@ def test_resumes_after_an_interruption(tmp_path: Path) -> None:
             raise Enough
 
     with Store(file) as store, pytest.raises(Enough):
-        run(small(), Domain(), store, settings, confirm=False, progress=stop)
+        run(small(), Domain(), store, ASKING, stop)
     with Store(file) as store:
         assert len(list(store.records())) == 1
         seen: list[tuple[int, int]] = []
-        made = run(
-            small(), Domain(), store, settings, confirm=False, jobs=2,
-            progress=lambda done, count, what: seen.append((done, count)),
-        )  # fmt: skip
+        made = run(small(), Domain(), store, ASKING, lambda done, count, what: seen.append((done, count)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert sorted(r["verdict"] for r in made.records.values()) == [
         "distinguished",
@@ -84,14 +86,14 @@ def test_resumes_after_an_interruption(tmp_path: Path) -> None:
         "equivalent",
     ]
     with Store(file) as store:
-        again = run(small(), Domain(), store, settings, progress=lambda *what: seen.append(what[:2]))
+        again = run(small(), Domain(), store, ASKING, lambda *what: seen.append(what[:2]))
     assert seen[-1] == (3, 3) and len(seen) == 4
     assert again == made
 
 
 def test_unconfirmed_proofs_make_no_class(tmp_path: Path) -> None:
     with Store(tmp_path / "a.sqlite") as store:
-        made = run(small(), Domain(), store, Settings(timeout=30), confirm=False)
+        made = run(small(), Domain(), store, ASKING)
     group = made.groups[0]
     assert len(made.classes(group)) == 3
     sure = {key: {**record, "sure": True} for key, record in made.records.items()}
@@ -99,18 +101,29 @@ def test_unconfirmed_proofs_make_no_class(tmp_path: Path) -> None:
 
 
 def test_a_killed_worker_is_an_unknown_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(atlas, "_work", die)
+    monkeypatch.setattr(pairs, "_work", die)
     with Store(tmp_path / "a.sqlite") as store:
-        made = run(small(), Domain(), store, Settings())
+        made = run(small(), Domain(), store, ASKING)
         assert {r["verdict"] for r in made.records.values()} == {"unknown"}
         assert "SIGKILL" in next(iter(made.records.values()))["reason"]
         monkeypatch.undo()
-        again = run(small(), Domain(), store, Settings(timeout=30), confirm=False)  # they are asked again
+        again = run(small(), Domain(), store, ASKING)  # they are asked again
     assert "unknown" not in {r["verdict"] for r in again.records.values()}
 
 
 def die(*arguments: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_witnesses_are_small() -> None:
+    """The pool finds one of eight products here; a solver one of two."""
+    pair = [Unit(r.model, (r,)) for r in map(row_named, (f"{a}/mma.m16n8k8.f16.f16.f16.f16" for a in ALIKE))]
+    record = pairs.verdict_on(Pair(*pair, Domain(finite=False)), Settings(timeout=60), confirm=False)
+    used = [name for name, value in record["inputs"].items() if int(value["word"], 16)]
+    assert len(used) <= 5
+    words = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
+    one, two = evaluate([unit.model.trace.output for unit in pair], words)
+    assert one != two
 
 
 # --- the file -------------------------------------------------------------------------------------
@@ -170,12 +183,20 @@ def test_command(tmp_path: Path) -> None:
     assert len(group["classes"]) == 5  # without a second solver no proof counts
     assert (tmp_path / "out" / "atlas.txt").read_text() == text
     page = (tmp_path / "out" / "atlas.html").read_text()
-    assert page.count("<svg") >= 9
-    assert "http://" not in page.replace("http://www.w3.org", "")
-    for name in re.findall(r'data-pair="([^"]+)"', page):
-        assert f'<template id="{name}">' in page
+    details = unpacked(page)
+    assert sum("<svg" in text for text in details.values()) >= 9
+    assert "http://" not in page and "https://" not in page  # it stands alone
+    assert set(re.findall(r'data-pair="([^"]+)"', page)) == details.keys()
     assert "unknown types 'f32.f16'" in refused("atlas", "--types", "f32.f16", "--store", tmp_path / "b")
     assert "unknown architecture" in refused("atlas", "--arch", "voltar", "--store", tmp_path / "b")
+
+
+def unpacked(page: str) -> dict[str, str]:
+    """What the cells of a page show, by their names."""
+    packed = re.search(r'id="details">([^<]*)<', page)
+    assert packed is not None
+    found: dict[str, str] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    return found
 
 
 def test_interrupted_by_a_signal(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ exact cancellations), boundary words and their neighbours, and special values.
 from __future__ import annotations
 
 import os
+import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -664,3 +665,15 @@ def test_contradictory_parameters_are_refused(model: Model, change: dict[str, An
     """The error names the parameter, what was given and what is allowed."""
     with pytest.raises(TcsmtError, match=message):
         replace(model, **change)
+
+
+def test_a_model_is_pickled_without_its_terms() -> None:
+    """Terms are the same object where they are the same structure: another process has its own."""
+    model = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
+    assert model.trace.output.width == 32
+    again = pickle.loads(pickle.dumps(model))
+    assert again == model
+    assert "trace" not in vars(again)
+    assert again.trace.output is model.trace.output
+    with pytest.raises(TypeError, match="belongs to its process"):
+        pickle.dumps(model.trace)

@@ -16,6 +16,7 @@ _COMMANDS = {
     "properties": "show",
     "compare": "compare",
     "atlas": "atlas",
+    "audit": "audit",
     "models": "show",
     "describe": "show",
     "claims": "claims",

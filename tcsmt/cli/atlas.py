@@ -12,6 +12,7 @@ from tcsmt.atlas import groups, run
 from tcsmt.catalogue import architecture_named, rows
 from tcsmt.errors import UnknownName
 from tcsmt.files import make_folder, replace_text
+from tcsmt.pairs import Asking
 from tcsmt.pictures.matrix import as_page, as_table
 from tcsmt.query import Domain
 from tcsmt.solvers.run import CHOICES, Settings
@@ -24,6 +25,10 @@ from tcsmt.store import Store
 @click.option("--claims", is_flag=True, help="With the rows that were refuted or are disputed.")
 @click.option("--finite/--all-words", default=False, help="Without NaN and infinity.  [default: all words]")
 @click.option("--jobs", type=click.IntRange(1, 256), default=2, show_default=True, help="Pairs at a time.")
+@click.option(
+    "--scheduler", default="", metavar="ADDRESS",
+    help="Ask on the workers of this Dask scheduler, as tcp://host:8786 (needs the extra dask).",
+)  # fmt: skip
 @click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
 @click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
 @click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
@@ -40,6 +45,7 @@ def atlas(
     claims: bool,
     finite: bool,
     jobs: int,
+    scheduler: str,
     solver: str,
     timeout: float,
     memory: int,
@@ -52,7 +58,7 @@ def atlas(
 
     Exit code: 0 every pair has a verdict, 2 usage error, 3 some pair stayed unknown.
     """
-    settings = Settings(solver, timeout, memory)
+    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler)
     names = {architecture_named(name) for name in architectures}
     chosen = groups(
         row
@@ -67,9 +73,7 @@ def atlas(
     if output is not None:
         make_folder(output)
     with Store(store) as kept:
-        made = run(
-            chosen, Domain(finite=finite), kept, settings, confirm=confirm, jobs=jobs, progress=_progress
-        )
+        made = run(chosen, Domain(finite=finite), kept, asking, progress)
     data = made.as_json()
     text = json.dumps(data, indent=1, ensure_ascii=False)
     table = as_table(made)
@@ -82,7 +86,8 @@ def atlas(
     sys.exit(3 if unknown else 0)
 
 
-def _progress(done: int, count: int, what: str) -> None:
+def progress(done: int, count: int, what: str) -> None:
+    """A bar on a terminal, lines elsewhere."""
     if sys.stderr.isatty():
         bar = "#" * (30 * done // max(count, 1))
         click.echo(f"\r\033[K[{bar:<30}] {done}/{count} {what[:100]}", err=True, nl=done == count)

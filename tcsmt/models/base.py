@@ -83,6 +83,10 @@ class Model(ABC):
         self.check("k", 1 <= self.k <= 1024, "from 1 to 1024")
         self.validate()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Parameters alone: the terms of a trace belong to their process."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     def check(self, name: str, holds: bool, allowed: str) -> None:
         """Refuse a parameter with an error that names it, its value and what is allowed."""
         if not holds:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.catalogue import instruction_named
+from tcsmt.errors import TcsmtError
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import FusedDotAdd
+from tcsmt.models import FusedDotAdd, Model
 
-__all__ = ["run_tests"]
+__all__ = ["run_tests", "vectors"]
 
 #: The units, by GPU: architecture and instruction for each output format.
 UNITS = {
@@ -49,8 +50,7 @@ def value(text: str, u: int) -> Fraction:
 
 def run_tests() -> Iterator[dict[str, Any]]:
     """Every test on every unit: our result, the outcome that it is, and whether the paper saw it."""
-    data = tomllib.loads(Path(__file__).with_name("fasi-2020.toml").read_text())
-    for test in data["test"]:
+    for test in _tests():
         results = {gpu: _on(gpu, test) for gpu in UNITS}
         said = {gpu: r for gpu, r in results.items() if gpu != "a100" and test["gpu"] in ("both", gpu)}
         yield {
@@ -64,17 +64,57 @@ def run_tests() -> Iterator[dict[str, Any]]:
         }
 
 
+def vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
+    """The tests that a model can run: what each asks, and the words of its inputs.
+
+    Constants are those for the model's own extra alignment bits, as the paper has them for each GPU;
+    lanes from 4 on are zero. Raises :class:`tcsmt.errors.TcsmtError` where no test fits.
+    """
+    tests = [
+        test
+        for test in _tests()
+        if test["output"] == model.d_format.name
+        and model.a_format.name == model.b_format.name == "f16"
+        and model.c_format == model.d_format
+        and model.k >= 4
+        and not model.scales
+    ]
+    found = []
+    for test in tests:
+        try:
+            found.append((f"{test['section']} {test['title']}", _words(model, test)))
+        except ValueError:  # with so many extra bits a constant is no f16 number
+            continue
+    if not found:
+        raise TcsmtError("Fasi et al.'s tests are for f16 operands, C and D in f16 or f32, K of 4 or more")
+    return found
+
+
+def _tests() -> list[dict[str, Any]]:
+    data = tomllib.loads(Path(__file__).with_name("fasi-2020.toml").read_text())
+    tests: list[dict[str, Any]] = data["test"]
+    return tests
+
+
+def _extra_bits(model: Model) -> int:
+    """n_eab of a fused sum with FP32 results in mind; other units keep none."""
+    return model.extra_alignment_bits if isinstance(model, FusedDotAdd) else 0
+
+
+def _words(model: Model, test: dict[str, Any]) -> tuple[int, ...]:
+    u = _extra_bits(model)
+    spare = [Fraction(0)] * (model.k - 4)
+    a, b = ([value(text, u) for text in test[side]] + spare for side in "ab")
+    numbers = [*a, *b, value(test["c"], u)]
+    return tuple(fmt.word(x) for fmt, x in zip(model.input_formats.values(), numbers, strict=True))
+
+
 def _on(gpu: str, test: dict[str, Any]) -> dict[str, Any]:
     architecture, instructions = UNITS[gpu]
     row = instruction_named(architecture, instructions[test["output"]])
     model = row.model
-    assert isinstance(model, FusedDotAdd)
-    u = model.extra_alignment_bits
-    spare = [Fraction(0)] * (model.k - 4)
-    a, b = ([value(text, u) for text in test[side]] + spare for side in "ab")
-    numbers = [*a, *b, value(test["c"], u)]
-    formats = model.input_formats
-    words = {n: formats[n].word(x) for n, x in zip(model.input_names, numbers, strict=True)}
+    u = _extra_bits(model)
+    words = dict(zip(model.input_names, _words(model, test), strict=True))
     result = model.d_format.value(evaluate([model.trace.output], words)[0])
     outcomes = [o for o in test["outcome"] if value(o["value"], u) == result]
     return {

@@ -15,15 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.catalogue import row_named
+from tcsmt.errors import TcsmtError
 from tcsmt.formats import power_text
 from tcsmt.investigate import Finding
 from tcsmt.models import FusedDotAdd, Model
-from tcsmt.probes import BlackBox, OutOfReach, Tree, black_box, profile, summation_tree
+from tcsmt.probes import BlackBox, OutOfReach, Tree, black_box, factors, profile, summation_tree
 from tcsmt.query import Distinguished, Solving, difference
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.solvers.run import Settings
 
-__all__ = ["authentication", "conclusions", "custom_models", "feature_tests", "table_two", "telling_vectors"]
+__all__ = [
+    "Reading", "authentication", "conclusions", "custom_models", "feature_tests", "fttn_readings",
+    "fttn_vectors", "table_two", "telling_vectors",
+]  # fmt: skip
 
 V100 = "volta/mma.m8n8k4.f32.f16.f16.f32"
 A100 = "ampere/mma.m16n8k16.f32.f16.f16.f32"
@@ -222,37 +226,96 @@ def authentication() -> list[dict[str, Any]]:
 
 
 def _true(model: Model) -> dict[str, str]:
-    assert isinstance(model, FusedDotAdd)
+    if not isinstance(model, FusedDotAdd):
+        raise TcsmtError(f"FTTN's rules are for one fused sum of products and c, not for {model.title}")
+    modes = {"RNE": "RN", "RTZ": "RZ", "RTP": "RU", "RTN": "RD"}
     return {
         "N_FMA": str(model.n_fma),
         "extra bits": str(model.extra_alignment_bits),
-        "rounding": {"RNE": "RN", "RTZ": "RZ", "RTP": "RU"}[model.rounding.name],
+        "rounding": modes.get(model.rounding.name, model.rounding.name),
     }
 
 
 def fttn(box: BlackBox) -> dict[str, str]:
     """What FTTN's vectors and their rules conclude of a unit with FP16 operands and FP32 results."""
-    rounding = _fttn_rounding(box)
-    return {"N_FMA": _fttn_width(box), "extra bits": _fttn_bits(box, rounding), "rounding": rounding}
+    asked = fttn_addends(box.k)
+    results = zip(asked, box.ask(list(asked.values())), strict=True)
+    found = {name: box.d_format.value(word) for name, word in results}
+    rounding = _fttn_rounding(found)
+    return {
+        "N_FMA": _fttn_width(found, box.k),
+        "extra bits": _fttn_bits(found, rounding),
+        "rounding": rounding,
+    }
 
 
-def _ask(box: BlackBox, **addends: Fraction) -> Fraction:
-    """p0=, p1=, ..., c=: the result."""
-    numbered = {box.k if name == "c" else int(name[1:]): value for name, value in addends.items()}
-    return box.d_format.value(box.ask([numbered])[0])
+@dataclass(frozen=True)
+class Reading:
+    """What a paper's rules conclude of a unit's feature; parameter: the model's, of that feature."""
+
+    feature: str
+    parameter: str
+    concluded: str
+    true: str
+    right: bool
 
 
-def _fttn_rounding(box: BlackBox) -> str:
-    """2 and 3/4 of its last place, of both signs, from products and from c; the verdicts intersect."""
-    up, two = _p(-14) * (_p(-9) + _p(-10)), Fraction(2)
-    results = [
-        _ask(box, p0=up, p1=two),
-        _ask(box, p0=-up, p1=-two),
-        _ask(box, p0=up, c=two),
-        _ask(box, p0=-two, c=-_p(-23) - _p(-24)),
+def fttn_readings(model: Model) -> list[Reading]:
+    """FTTN's rules on a model's answers, beside what the model is."""
+    concluded, true = fttn(black_box(model)), _true(model)
+    right = {
+        name: true[name] in said.split(" or ") or (name, said) == ("N_FMA", f">= {true[name]}")
+        for name, said in concluded.items()
+    }
+    right["N_FMA"] |= concluded["N_FMA"].startswith("1,") and true["N_FMA"] == "1"
+    parameters = {"N_FMA": "n_fma", "extra bits": "fraction_bits", "rounding": "rounding"}
+    return [
+        Reading(name, parameters[name], said, true[name], right[name]) for name, said in concluded.items()
     ]
+
+
+def fttn_vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
+    """FTTN's vectors for a model: what each asks, and the words of its inputs.
+
+    Raises :class:`tcsmt.errors.TcsmtError` where they do not fit.
+    """
+    names = [fmt.name for fmt in (model.a_format, model.b_format, model.c_format, model.d_format)]
+    if names != ["f16", "f16", "f32", "f32"] or model.k < 3:
+        raise TcsmtError("FTTN's vectors are for f16 operands, C and D in f32, K of 3 or more")
+    found = []
+    for name, addends in fttn_addends(model.k).items():
+        pairs = [factors(model.a_format, model.b_format, addends.get(i, Fraction(0))) for i in range(model.k)]
+        left, right = zip(*pairs, strict=True)
+        found.append((name, (*left, *right, model.c_format.word(addends.get(model.k, Fraction(0))))))
+    return found
+
+
+def fttn_addends(k: int) -> dict[str, dict[int, Fraction]]:
+    """Every vector, by what it asks: products by their number, c is number k.
+
+    Rounding: 2 and 3/4 of its last place, of both signs, from products and from c. Bits: what is left of
+    a difference. N_FMA: 1 and two halves of its last place.
+    """
+    one, u, up, two = Fraction(1), _p(-24), _p(-14) * (_p(-9) + _p(-10)), Fraction(2)
+    vectors = {
+        "rounding 1": {0: up, 1: two},
+        "rounding 2": {0: -up, 1: -two},
+        "rounding 3": {0: up, k: two},
+        "rounding 4": {0: -two, k: -_p(-23) - _p(-24)},
+        "extra bit": {0: one, k: -(1 - _p(-24))},
+        "extra bits, RZ": {0: Fraction(5, 4), k: -(_p(-3) + _p(-25))},
+        "extra bits, RN": {0: Fraction(5, 4), k: -(_p(-3) + _p(-24) + _p(-26))},
+        "order 1": {0: u, 1: u, k: one},
+        "order 2": {0: one, 1: u, k: u},
+        "order 3": {0: u, 1: one, k: u},
+    }
+    return vectors | {f"width {lane}": {0: u, lane: u, k: one} for lane in range(1, k)}
+
+
+def _fttn_rounding(found: Mapping[str, Fraction]) -> str:
+    """The verdicts of four vectors intersect."""
     left = {"RD", "RZ", "RU", "RN"}
-    for d in results:
+    for d in (found[f"rounding {number}"] for number in range(1, 5)):
         if d > 0:
             left &= {"RD", "RZ"} if d == 2 else {"RU", "RN"}
         else:
@@ -260,31 +323,28 @@ def _fttn_rounding(box: BlackBox) -> str:
     return " or ".join(sorted(left)) or "contradictory"
 
 
-def _fttn_bits(box: BlackBox, rounding: str) -> str:
-    one = Fraction(1)
-    if _ask(box, p0=one, c=-(1 - _p(-24))) != _p(-24):
+def _fttn_bits(found: Mapping[str, Fraction], rounding: str) -> str:
+    if found["extra bit"] != _p(-24):
         return "0"
+    less = Fraction(9, 8) - _p(-23)
     match rounding:
         case "RZ":
-            d = _ask(box, p0=Fraction(5, 4), c=-(_p(-3) + _p(-25)))
-            return "2 or 3" if d == Fraction(9, 8) - _p(-23) else "1"
+            return "2 or 3" if found["extra bits, RZ"] == less else "1"
         case "RN":
-            d = _ask(box, p0=Fraction(5, 4), c=-(_p(-3) + _p(-24) + _p(-26)))
-            return "3" if d == Fraction(9, 8) - _p(-23) else "1 or 2"
+            return "3" if found["extra bits, RN"] == less else "1 or 2"
     return "1"
 
 
-def _fttn_width(box: BlackBox) -> str:
-    one, u = Fraction(1), _p(-24)
-    orders = [_ask(box, p0=u, p1=u, c=one), _ask(box, p0=one, p1=u, c=u), _ask(box, p0=u, p1=one, c=u)]
-    if set(orders) == {one}:
+def _fttn_width(found: Mapping[str, Fraction], k: int) -> str:
+    orders = {found[f"order {number}"] for number in range(1, 4)}
+    if orders == {Fraction(1)}:
         return "1, or no such feature"
-    if len(set(orders)) > 1:
+    if len(orders) > 1:
         return "not fused"
-    for lane in range(1, box.k):
-        if _ask(box, **{"p0": u, f"p{lane}": u, "c": one}) == 1:
+    for lane in range(1, k):
+        if found[f"width {lane}"] == 1:
             return str(lane)
-    return f">= {box.k}"
+    return f">= {k}"
 
 
 def telling_vectors(timeout: float) -> Iterator[dict[str, Any]]:

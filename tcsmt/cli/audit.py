@@ -1,0 +1,427 @@
+"""``tcsmt audit``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import click
+
+from tcsmt import __version__
+from tcsmt.audit import (
+    Audit,
+    Closing,
+    Gap,
+    Hypothesis,
+    Vectors,
+    audit_of,
+    closing,
+    gaps,
+    gathered,
+    joined,
+    listed,
+)
+from tcsmt.catalogue import Row
+from tcsmt.cli.atlas import progress
+from tcsmt.custom import row_given
+from tcsmt.errors import TcsmtError
+from tcsmt.files import replace_text
+from tcsmt.hardware.vectors import Vector, as_csv, as_json
+from tcsmt.investigate import shown
+from tcsmt.models import Model
+from tcsmt.neighbours import value_text
+from tcsmt.pairs import Asking
+from tcsmt.papers import fasi, khattak
+from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.store import Store
+
+#: Published sets of vectors, by name.
+_PUBLISHED: dict[str, Callable[[Model], list[tuple[str, tuple[int, ...]]]]] = {
+    "fasi": fasi.vectors,
+    "fttn": khattak.fttn_vectors,
+}
+#: What a paper's rules read in the answers.
+_RULES: dict[str, Callable[[Model], list[khattak.Reading]]] = {"fttn": khattak.fttn_readings}
+_WRITERS = {".json": as_json, ".csv": as_csv}
+_WIDTH = 110
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--published", type=click.Choice([*_PUBLISHED]), multiple=True,
+    help="Vectors of a paper: Fasi et al. 2020; FTTN (Li et al. 2024).",
+)  # fmt: skip
+@click.option("--model", metavar="MODEL", help="The unit; by default what the first file names.")
+@click.option(
+    "--solve/--no-solve", default=True, help="Put what no vector tells apart to the engine.  [default: solve]"
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Write the vectors that close the gaps: .json, .csv."
+)
+@click.option("--jobs", type=click.IntRange(1, 256), default=2, show_default=True, help="Pairs at a time.")
+@click.option("--scheduler", default="", metavar="ADDRESS", help="Ask on the workers of this Dask scheduler.")
+@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
+@click.option("--timeout", default=20.0, help="Seconds for each query.", show_default=True)
+@click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
+@click.option("--confirm/--no-confirm", default=True, help="Second solver for proofs.  [default: confirm]")
+@click.option(
+    "--store", type=click.Path(path_type=Path), default=Path("audit.sqlite"), show_default=True,
+    help="Verdicts are kept here, and not asked again.",
+)  # fmt: skip
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def audit(
+    files: tuple[Path, ...],
+    published: tuple[str, ...],
+    model: str | None,
+    solve: bool,
+    output: Path | None,
+    jobs: int,
+    scheduler: str,
+    solver: str,
+    timeout: float,
+    memory: int,
+    confirm: bool,
+    store: Path,
+    as_data: bool,
+) -> None:
+    """How good are test vectors: which hypotheses they tell apart, and what would close the gaps.
+
+    FILES are data sets or rows as `validate` and `run` read them; results in them are not looked at. The
+    hypotheses are the unit's model, its neighbours along each parameter, and the catalogue's rows and
+    claims of the same formats and K.
+
+    Exit code: 0 all are told apart, or proved equal; 1 some are not; 2 usage error; 3 of some it is not
+    known whether a vector could.
+    """
+    if not files and not published:
+        raise click.UsageError(f"give FILES, or --published {' or '.join(_PUBLISHED)}")
+    if published and not files and model is None:
+        raise click.UsageError("--published says of no unit: give --model")
+    if output is not None and output.suffix.lower() not in _WRITERS:
+        raise TcsmtError(f"--output {output}: allowed suffixes: {', '.join(_WRITERS)}")
+    if output is not None and not solve:
+        raise click.UsageError("--output is for what --solve finds")
+    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler)
+    row, vectors = _vectors(files, published, row_given(model) if model is not None else None)
+    made = audit_of(row, vectors, _hypothesis)
+    found: list[Gap] | None = None
+    closed: Closing | None = None
+    if solve:
+        with Store(store) as kept:
+            found = gaps(made, kept, asking, progress)
+        closed = closing(made, found)
+        if output is not None and closed is not None:
+            replace_text(output, _WRITERS[output.suffix.lower()](row, _closing_vectors(made, closed)))
+            click.echo(f"{output}: {len(closed.vectors)} vectors", err=True)
+    readings = {name: _RULES[name](row.model) for name in published if name in _RULES}
+    if as_data:
+        click.echo(json.dumps(_data(made, found, closed, readings), indent=1, ensure_ascii=False))
+    else:
+        click.echo("\n".join(_lines(made, found, closed, readings)))
+    verdicts = {gap.verdict for gap in found} if found is not None else {"open"} if made.untold() else set()
+    sys.exit(1 if "open" in verdicts else 3 if "unknown" in verdicts else 0)
+
+
+def _vectors(files: Sequence[Path], published: Sequence[str], row: Row | None) -> tuple[Row, Vectors]:
+    parts = []
+    if files:
+        row, found = gathered(files, row)
+        parts.append(found)
+    assert row is not None
+    for name in published:
+        parts.append(listed(row, [(f"{name}: {asks}", words) for asks, words in _PUBLISHED[name](row.model)]))
+    return row, joined(parts)
+
+
+def _hypothesis(done: int, count: int, what: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{done + 1}/{count} {what[:100]}", err=True, nl=done + 1 == count)
+
+
+# --- for people ---------------------------------------------------------------------------------
+
+
+#: What the rules of published sets conclude, by the set's name.
+_Readings = Mapping[str, Sequence[khattak.Reading]]
+
+
+def _lines(
+    made: Audit, found: list[Gap] | None, closed: Closing | None, readings: _Readings
+) -> Iterator[str]:
+    units = [h for h in made.hypotheses if not h.parameter]
+    near = len(made.hypotheses) - len(units)
+    yield f"{len(made.vectors)} vectors for {made.row.name}"
+    yield f"{near} hypotheses differ from it in one parameter; {len(units) - 1} other units fit its inputs"
+    yield ""
+    yield from _parameters(made, found)
+    yield ""
+    yield from _units(made, units, found)
+    yield from _weakest(made)
+    yield from _redundant(made)
+    yield from _readings(made, readings)
+    yield from _closing(made, closed)
+    yield from _verdict(made, found)
+
+
+def _state(made: Audit, found: list[Gap] | None) -> dict[tuple[int, int], str]:
+    """For each pair that no vector tells apart: open, equal, unknown, or (not asked) untold."""
+    return dict.fromkeys(made.untold(), "untold") | {gap.pair: gap.verdict for gap in found or ()}
+
+
+def _parameters(made: Audit, found: list[Gap] | None) -> Iterator[str]:
+    state, counts = _state(made, found), dict(zip(made.pairs, made.deciders, strict=True))
+    table: dict[str, dict[str, list[str]]] = {}
+    for number, one in enumerate(made.hypotheses):
+        if one.parameter:
+            told = "told" if counts[0, number] else state[0, number]
+            table.setdefault(one.parameter, {}).setdefault(told, []).append(one.value)
+    heads = {"told": "told apart", "open": "NOT told apart", "untold": "NOT told apart",
+             "equal": "equal: no vector can", "unknown": "not told apart, not decided"}  # fmt: skip
+    shown_heads = [key for key in heads if any(key in row for row in table.values())]
+    lines = [["the unit has", *(heads[key] for key in shown_heads)]]
+    model = made.row.model
+    for name, row in table.items():
+        own = f"{name} = {value_text(getattr(model, name))}"
+        lines.append([own, *(_ranges(row.get(key, [])) for key in shown_heads)])
+    yield from _columns(lines)
+
+
+def _columns(lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table whose columns but the first are wrapped to the width that is left."""
+    first = max(len(line[0]) for line in lines)
+    rest = len(lines[0]) - 1
+    longest = [max(len(line[i + 1]) for line in lines) for i in range(rest)]
+    left, widths = _WIDTH - first - 2 * rest, list(longest)
+    while sum(widths) > left:
+        widths[widths.index(max(widths))] -= 1
+    for line in lines:
+        cells = [
+            [line[0]],
+            *(wrap(cell, width) or [""] for cell, width in zip(line[1:], widths, strict=True)),
+        ]
+        for part in range(max(map(len, cells))):
+            texts = [cell[part] if part < len(cell) else "" for cell in cells]
+            sized = (f"{text:<{width}}" for text, width in zip(texts, (first, *widths), strict=True))
+            yield "  ".join(sized).rstrip()
+
+
+def _ranges(values: Sequence[str]) -> str:
+    """Values with runs of numbers as ``low..high``."""
+    found: list[list[str]] = []
+    for value in values:
+        number = value.removeprefix("-").isdigit()
+        last = found[-1][-1] if found else ""
+        if number and last.removeprefix("-").isdigit() and int(value) == int(last) + 1:
+            found[-1].append(value)
+        else:
+            found.append([value])
+    return ", ".join(
+        run[0] if len(run) == 1 else ", ".join(run) if len(run) == 2 else f"{run[0]}..{run[-1]}"
+        for run in found
+    )
+
+
+def _units(made: Audit, units: Sequence[Hypothesis], found: list[Gap] | None) -> Iterator[str]:
+    """Units, and how many vectors tell each two of them apart."""
+    state, counts = _state(made, found), dict(zip(made.pairs, made.deciders, strict=True))
+    if len(units) < 2:
+        yield "no other unit of the catalogue has these formats and K"
+        return
+    yield "units of these formats and K, and how many vectors tell each two apart (= equal, ? not decided):"
+    width = max(3, len(str(len(made.vectors))))
+    yield " " * 4 + " ".join(f"{n + 1:>{width}}" for n in range(len(units)))
+    marks = {"equal": "=", "unknown": "?", "open": "0", "untold": "0"}
+    for i, one in enumerate(units):
+        cells = []
+        for j in range(len(units)):
+            pair = min(i, j), max(i, j)
+            text = "." if i == j else str(counts[pair]) if counts[pair] else marks[state[pair]]
+            cells.append(f"{text:>{width}}")
+        more = f" (+{len(one.known) - 1})" if len(one.known) > 1 else ""
+        yield f"{i + 1:>3} {' '.join(cells)}  {one.known[0]}{more}"
+    yield ""
+
+
+def _weakest(made: Audit) -> Iterator[str]:
+    by_vector: dict[int, list[str]] = {}
+    for pair, vector in made.weakest():
+        by_vector.setdefault(vector, []).append(_told(made, pair))
+    if by_vector:
+        yield "weakest points: told apart by one vector alone"
+        for vector, names in sorted(by_vector.items()):
+            yield from _item(f"{made.vectors.names[vector]}: ", names)
+        yield ""
+
+
+def _told(made: Audit, pair: tuple[int, int]) -> str:
+    """What telling a pair apart says."""
+    i, j = pair
+    if made.hypotheses[j].parameter:
+        return made.hypotheses[j].name
+    return f"unit {i + 1} | {j + 1}"
+
+
+def _item(head: str, names: Iterable[str]) -> Iterator[str]:
+    yield from wrap(head + ", ".join(names), _WIDTH - 2, initial_indent="  ", subsequent_indent="      ")
+
+
+def _redundant(made: Audit) -> Iterator[str]:
+    nothing = [name for name, told in zip(made.vectors.names, made.sets, strict=True) if not told]
+    chosen = made.enough.chosen
+    rest = len(made.vectors) - len(chosen)
+    how = "no fewer do" if made.enough.exact else "a greedy choice: fewer might do"
+    yield f"{len(chosen)} of the {len(made.vectors)} vectors tell apart all that all of them do ({how});"
+    yield f"the other {rest} decide nothing new, {len(nothing)} of them nothing at all. The {len(chosen)}:"
+    yield from _item("", (made.vectors.names[n] for n in chosen))
+    if 0 < len(nothing) <= 20:
+        yield from _item("nothing at all: ", nothing)
+    yield ""
+
+
+def _readings(made: Audit, readings: _Readings) -> Iterator[str]:
+    """What a paper's rules conclude, and whether it is they or the vectors that err."""
+    untold = {made.hypotheses[j].parameter: "" for i, j in made.untold() if i == 0}
+    for name, several in readings.items():
+        yield f"what the rules of {name} conclude from the answers:"
+        for one in several:
+            text = f"  {one.feature}: {one.concluded}"
+            if not one.right:
+                blame = (
+                    f"no rule could: the vectors do not tell every {one.parameter} apart"
+                    if one.parameter in untold
+                    else f"the rule errs: the vectors do tell every {one.parameter} apart"
+                )
+                text += f"   WRONG, it is {one.true} ({blame})"
+            yield text
+        yield ""
+
+
+def _closing(made: Audit, closed: Closing | None) -> Iterator[str]:
+    if closed is None:
+        return
+    count = len(closed.vectors)
+    how = (
+        f"no fewer of {closed.candidates} candidates do"
+        if closed.exact
+        else "a greedy choice: fewer might do"
+    )
+    yield f"{count} vector{'s' * (count > 1)} that would tell apart all that is not ({how}), replayed:"
+    model = made.row.model
+    for number, pairs in enumerate(closed.closes):
+        inputs = ", ".join(_runs(_inputs(model, closed, number)))
+        d = shown(model.d_format, int(closed.words[0, number]))
+        yield from _item(f"{number + 1}. ", [f"{inputs or 'all zero'} -> {d['word']} ({d['value']})"])
+        yield from _item("   not ", (_told(made, pair) for pair in pairs))
+    yield ""
+
+
+def _runs(inputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """``a0 = ...``; lanes after each other that hold the same word together."""
+    runs: list[tuple[list[str], str]] = []
+    for name, value in inputs.items():
+        text = f"{value['word']} ({value['value']})"
+        last = runs[-1][0][-1] if runs else ""
+        if runs and runs[-1][1] == text and name[1:].isdigit() and last == f"{name[0]}{int(name[1:]) - 1}":
+            runs[-1][0].append(name)
+        else:
+            runs.append(([name], text))
+    for names, text in runs:
+        yield f"{names[0] if len(names) == 1 else f'{names[0]}..{names[-1]}'} = {text}"
+
+
+def _inputs(model: Model, closed: Closing, number: int) -> dict[str, dict[str, str]]:
+    """The inputs of a vector that are not zero, by name."""
+    formats = model.input_formats
+    given = zip(formats.items(), _row_words(closed.vectors, number), strict=True)
+    return {name: shown(fmt, word) for (name, fmt), word in given if word}
+
+
+def _row_words(vectors: Vectors, number: int) -> tuple[int, ...]:
+    inputs = vectors.inputs
+    parts = [inputs.a[number], inputs.b[number], inputs.c[number : number + 1]]
+    parts += [scale[number] for scale in (inputs.scale_a, inputs.scale_b) if scale is not None]
+    return tuple(int(word) for part in parts for word in part)
+
+
+def _verdict(made: Audit, found: list[Gap] | None) -> Iterator[str]:
+    told = int((made.deciders > 0).sum())
+    text = f"{len(made.pairs)} pairs: {told} told apart"
+    if found is None:
+        text += f", {len(made.pairs) - told} not (the engine was not asked which of them are equal)"
+    else:
+        counts = {v: sum(gap.verdict == v for gap in found) for v in ("open", "equal", "unknown")}
+        text += f", {counts['open']} NOT told apart, {counts['equal']} proved equal"
+        text += f", {counts['unknown']} not decided" if counts["unknown"] else ""
+    yield text
+    state = _state(made, found)
+    missed = [h for n, h in enumerate(made.hypotheses) if n and state.get((0, n)) in ("open", "untold")]
+    if missed:
+        names: dict[str, list[str]] = {}
+        for one in missed:
+            names.setdefault(one.parameter, []).append(one.value or one.known[0])
+        parts = [f"{name} = {_ranges(v)}" if name else ", ".join(v) for name, v in names.items()]
+        yield from wrap(
+            f"These vectors would take {made.row.name} also for a unit with: {'; or '.join(parts)}", _WIDTH
+        )
+
+
+# --- for programs -------------------------------------------------------------------------------
+
+
+def _closing_vectors(made: Audit, closed: Closing) -> list[Vector]:
+    """For files: each with what it asks, and the words of the hypotheses that it tells apart."""
+    found = []
+    for number, pairs in enumerate(closed.closes):
+        told = sorted({n for pair in pairs for n in pair})
+        predictions = {made.hypotheses[n].row.name: int(closed.words[n, number]) for n in (0, *told)}
+        asks = "not " + ", ".join(_told(made, pair) for pair in pairs)
+        found.append(Vector(asks=asks, words=_row_words(closed.vectors, number), predictions=predictions))
+    return found
+
+
+def _data(
+    made: Audit, found: list[Gap] | None, closed: Closing | None, readings: _Readings
+) -> dict[str, Any]:
+    names = made.vectors.names
+    fmt = made.row.model.d_format
+    pairs = [
+        {"pair": list(pair), "vectors": int(count)}
+        for pair, count in zip(made.pairs, made.deciders, strict=True)
+    ]
+    data: dict[str, Any] = {
+        "tcsmt": __version__,
+        "model": made.row.name,
+        "vectors": list(names),
+        "hypotheses": [
+            {"name": h.name, "parameter": h.parameter, "value": h.value, "rows": list(h.known)}
+            for h in made.hypotheses
+        ],
+        "pairs": pairs,
+        "weakest": [{"pair": list(pair), "vector": vector} for pair, vector in made.weakest()],
+        "decide_nothing": [n for n, told in enumerate(made.sets) if not told],
+        "enough": {"vectors": made.enough.chosen, "exact": made.enough.exact},
+        "gaps": None if found is None else [
+            {"pair": list(gap.pair), "verdict": gap.verdict, "record": gap.record} for gap in found
+        ],
+        "readings": {name: [vars(one) for one in several] for name, several in readings.items()},
+        "closing": None,
+    }  # fmt: skip
+    if closed is not None:
+        data["closing"] = {
+            "exact": closed.exact,
+            "candidates": closed.candidates,
+            "vectors": [
+                {
+                    "inputs": _inputs(made.row.model, closed, number),
+                    "d": fmt.hex(int(closed.words[0, number])),
+                    "closes": [list(pair) for pair in pairs],
+                }
+                for number, pairs in enumerate(closed.closes)
+            ],
+        }
+    return data
