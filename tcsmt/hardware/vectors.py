@@ -19,7 +19,7 @@ from tcsmt.interpret.exact import evaluate
 from tcsmt.investigate import Finding, Investigation, on_instruction
 from tcsmt.models import Model
 from tcsmt.query import Distinguished, Solving
-from tcsmt.rowsio import read_rows
+from tcsmt.rowsio import read_rows, rows_of_json, word_at
 
 __all__ = ["Vector", "as_csv", "as_json", "from_file", "from_properties", "members", "row_data"]
 
@@ -38,12 +38,34 @@ class Vector:
 
 
 def from_file(path: Path, row: Row) -> list[Vector]:
-    """The rows of a file (:func:`tcsmt.rowsio.read_rows`); the hypotheses: the row and its claims."""
+    """The rows of a file (:func:`tcsmt.rowsio.read_rows`).
+
+    The hypotheses: the row and its claims, and those whose predictions the file has. What a row asks is
+    taken from there too. Raises :class:`tcsmt.errors.TcsmtError`.
+    """
     inputs = read_rows(path, row.model)
-    return [
-        _vector(f"{path.name}, row {number}", row, _words(inputs, number), {})
-        for number in range(len(inputs.c))
-    ]
+    said = _said(path, row)
+    found = []
+    for number in range(len(inputs.c)):
+        asks, predictions = said[number] if said else ("", {})
+        name = f"{path.name}, row {number}"
+        found.append(_vector(f"{name}: {asks}" if asks else name, row, _words(inputs, number), predictions))
+    return found
+
+
+def _said(path: Path, row: Row) -> list[tuple[str, dict[str, int]]]:
+    """What a JSON file or JSON lines say of each row: what it asks, and predictions (words of D)."""
+    if path.suffix.lower() not in (".json", ".jsonl"):
+        return []
+    fmt, found = row.model.d_format, []
+    for number, given in enumerate(rows_of_json(path)):
+        told = given.get("predictions", {})
+        where = f"{path}: rows[{number}].predictions"
+        if not isinstance(told, dict):
+            raise TcsmtError(f"{where}: not an object")
+        words = {name: word_at(f"{where}[{name!r}]", fmt, text) for name, text in told.items()}
+        found.append((str(given.get("asks", given.get("why", ""))), words))
+    return found
 
 
 def from_properties(
