@@ -79,7 +79,7 @@ class Atlas:
         return min(found, key=_size, default=None)
 
     def as_json(self) -> dict[str, Any]:
-        """Groups with classes, and a record for each pair of classes."""
+        """Groups with classes, and a record for each pair of classes; inputs not given are zero."""
         return {
             "tcsmt": __version__,
             "engine": ENGINE,
@@ -90,7 +90,7 @@ class Atlas:
     def _group(self, group: Group) -> dict[str, Any]:
         classes = self.classes(group)
         pairs = [
-            {"classes": [i, j], "record": self.between(classes[i], classes[j])}
+            {"classes": [i, j], "record": _short(self.between(classes[i], classes[j]))}
             for i, j in combinations(range(len(classes)), 2)
         ]
         proofs = [
@@ -107,6 +107,14 @@ class Atlas:
 
 def _proved(record: dict[str, Any] | None) -> bool:
     return record is not None and record["verdict"] == "equivalent" and record["sure"]
+
+
+def _short(record: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A record without the inputs that are zero."""
+    if record is None or "inputs" not in record:
+        return record
+    used = {name: value for name, value in record["inputs"].items() if int(value["word"], 16)}
+    return {**record, "inputs": used}
 
 
 def _size(record: dict[str, Any]) -> tuple[int, int, int]:

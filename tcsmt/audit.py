@@ -48,7 +48,7 @@ __all__ = [
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Inputs of the pool among which few are looked for that close many gaps at once.
-_POOL = 16384
+_POOL = 12288
 #: Distinct vectors beyond which the smallest subset of the given ones is not searched.
 _MOST = 20_000
 

@@ -11,7 +11,7 @@ and is found by its file name (``carry_bits.py`` is ``carry-bits``).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,7 +33,16 @@ from tcsmt.query import (
 )
 from tcsmt.terms import Term, all_of
 
-__all__ = ["Claim", "Finding", "Investigation", "Report", "all_terms_zero", "ieee_like", "one_block"]
+__all__ = [
+    "Claim",
+    "Finding",
+    "Investigation",
+    "Report",
+    "all_terms_zero",
+    "ieee_like",
+    "on_instruction",
+    "one_block",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,14 +226,37 @@ class Report:
         }
 
 
+def on_instruction(
+    model: Model, formats: Mapping[str, Format], values: Mapping[str, int]
+) -> dict[str, int] | None:
+    """A witness' words on a whole instruction, other lanes zero; None where they do not fit.
+
+    formats, values: of the question's inputs, by name. One fused sum of interleaved blocks goes to the
+    lanes that the instruction deals to its first block. A zero that has no place is no loss.
+    """
+    known = model.input_formats
+    lanes: Sequence[int] = range(model.k)
+    used = sum(name[0] == "a" for name in formats)
+    if isinstance(model, FusedDotAdd) and model.interleave and used <= model.n_fma:
+        lanes = model.blocks[0]
+    placed = dict.fromkeys(known, 0)
+    for name, fmt in formats.items():
+        target, word = name, values.get(name, 0)
+        if name[0] in "ab" and name[1:].isdigit() and int(name[1:]) < len(lanes):
+            target = f"{name[0]}{lanes[int(name[1:])]}"
+        if target in known and known[target].width == fmt.width:
+            placed[target] = word
+        elif word:
+            return None
+    return placed
+
+
 def _supported(row: Row, question: Question, verdict: Distinguished) -> tuple[str, ...]:
     """The sides that give what the unit's model gives on the witness (other lanes zero)."""
-    formats = row.model.input_formats
-    same = all(n in formats and formats[n].width == f.width for n, f in question.formats.items())
-    output = row.model.d_format
-    if not same or any(side.format is not output for side in question.sides):
+    model = row.model
+    placed = on_instruction(model, question.formats, verdict.values)
+    if placed is None or any(side.format is not model.d_format for side in question.sides):
         return ()
-    values = {name: verdict.values.get(name, 0) for name in formats}
-    roots = [row.model.trace.output, *(side.trace.output for side in question.sides)]
-    known, *given = evaluate(roots, values)
+    (known,) = evaluate([model.trace.output], placed)
+    given = evaluate([side.trace.output for side in question.sides], verdict.values)
     return tuple(s.label for s, w in zip(question.sides, given, strict=True) if w == known)

@@ -1,4 +1,4 @@
-"""Rows of inputs and results in files: JSON, CSV and .npz.
+"""Rows of inputs and results in files: JSON, JSON lines, CSV and .npz.
 
 A row is k words of a, k words of b, one word of c and, where the unit takes them, block scales.
 What :func:`write_rows` writes, :func:`read_rows` reads again: results (``d``, ``value``) are
@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,14 +29,15 @@ from tcsmt.formats import Format
 from tcsmt.models import Model
 from tcsmt.words import to_word, to_words, unsigned
 
-__all__ = ["Inputs", "read_rows", "write_rows"]
+__all__ = ["Inputs", "read_rows", "rows_of_json", "word_at", "write_rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: What is written besides inputs.
 _RESULTS = ("d", "value")
-#: What a file of inputs may hold besides them: results, and what ``tcsmt probe`` says of its vectors.
-_IGNORED = (*_RESULTS, "asks", "predictions")
+#: What a file of inputs may hold besides them: results, and what ``tcsmt probe`` and ``identify`` say of
+#: their vectors.
+_IGNORED = (*_RESULTS, "asks", "predictions", "why")
 
 
 class Inputs(NamedTuple):
@@ -52,9 +54,10 @@ class Inputs(NamedTuple):
 
 
 def read_rows(path: Path, model: Model) -> Inputs:
-    """The rows of a file for a model, by its suffix: .json, .csv or .npz.
+    """The rows of a file for a model, by its suffix: .json, .jsonl, .csv or .npz.
 
-    JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one. CSV:
+    JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one; JSON lines:
+    one of them on each line. CSV:
     columns a0, a1, ..., b0, ..., c. Block scales are "scale_a" and "scale_b", or columns sa0, ...,
     sb0, ... Text is read as in :func:`tcsmt.words.to_word`; a JSON number is that value. .npz:
     arrays a, b, c, scale_a, scale_b as in :func:`tcsmt.words.to_words`. Without c it is +0.
@@ -88,15 +91,22 @@ def read_bytes(path: Path) -> bytes:
 
 def read_json(path: Path, **options: Any) -> Any:
     """A JSON file (``options`` as in ``json.loads``). Raises TcsmtError with the line."""
-    content = read_bytes(path)
     try:
-        return json.loads(content.decode("utf-8-sig"), **options)
-    except json.JSONDecodeError as error:
-        raise TcsmtError(f"{path}:{error.lineno}: no JSON: {error.msg}") from None
+        text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise TcsmtError(f"{path}: no JSON: not UTF-8 text") from None
+    return parse_json(str(path), text, **options)
+
+
+def parse_json(where: str, text: str, **options: Any) -> Any:
+    """JSON text from ``where`` (a file; or ``FILE:LINE``, and the text is that line)."""
+    try:
+        return json.loads(text, **options)
+    except json.JSONDecodeError as error:
+        place = where if re.search(r":\d+$", where) else f"{where}:{error.lineno}"
+        raise TcsmtError(f"{place}: no JSON: {error.msg}") from None
     except (RecursionError, ValueError):  # integers of thousands of digits
-        raise TcsmtError(f"{path}: no JSON that Python reads: too deep, or too long") from None
+        raise TcsmtError(f"{where}: no JSON that Python reads: too deep, or too long") from None
 
 
 def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
@@ -161,7 +171,8 @@ def _scale_names(model: Model) -> tuple[str, ...]:
 _word = lru_cache(maxsize=1 << 16)(to_word)
 
 
-def _word_at(where: str, fmt: Format, value: object) -> int:
+def word_at(where: str, fmt: Format, value: object) -> int:
+    """The word that a value of a file stands for. Raises TcsmtError, with the place."""
     match value:
         case bool() | None | list() | dict():
             raise TcsmtError(f"{where}: {json.dumps(value, default=str)} is no word or number")
@@ -176,11 +187,28 @@ def _word_at(where: str, fmt: Format, value: object) -> int:
         raise TcsmtError(f"{where}: {error}") from None
 
 
-def _read_json(path: Path, model: Model) -> Inputs:
-    data = read_json(path, parse_float=Decimal, parse_constant=lambda text: text)
+def rows_of_json(path: Path) -> list[Any]:
+    """The rows of a JSON file, or of JSON lines (.jsonl), as they are. Raises TcsmtError."""
+    options: dict[str, Any] = {"parse_float": Decimal, "parse_constant": lambda text: text}
+    if path.suffix.lower() == ".jsonl":
+        return [parse_json(f"{path}:{n}", line, **options) for n, line in _lines(path)]
+    data = read_json(path, **options)
     rows = data.get("rows") if isinstance(data, dict) else data
     if not isinstance(rows, list):
         raise TcsmtError(f'{path}: neither a list of rows nor an object with a list "rows"')
+    return rows
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TcsmtError(f"{path}: not UTF-8 text") from None
+    return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+
+
+def _read_json(path: Path, model: Model) -> Inputs:
+    rows = rows_of_json(path)
 
     needed = ("a", "b", *_scale_names(model))
 
@@ -189,7 +217,7 @@ def _read_json(path: Path, model: Model) -> Inputs:
             raise TcsmtError(f"{where}: not a list")
         if len(values) != count:
             raise TcsmtError(f"{where} has {len(values)} values: the {what} is {count}")
-        return [_word_at(f"{where}[{i}]", fmt, value) for i, value in enumerate(values)]
+        return [word_at(f"{where}[{i}]", fmt, value) for i, value in enumerate(values)]
 
     def row(where: str, given: object) -> _Row:
         if not isinstance(given, dict):
@@ -197,7 +225,7 @@ def _read_json(path: Path, model: Model) -> Inputs:
         known = _known(where, given, needed, (*needed[:2], "c", *needed[2:], *_IGNORED))
         words = several(f"{where}.a", model.a_format, known["a"], model.k, "model's k")
         words += several(f"{where}.b", model.b_format, known["b"], model.k, "model's k")
-        words.append(_word_at(f"{where}.c", model.c_format, known.get("c", "0x0")))
+        words.append(word_at(f"{where}.c", model.c_format, known.get("c", "0x0")))
         for name in needed[2:]:
             fmt = model.input_formats[f"s{name[-1]}0"]
             words += several(f"{where}.{name}", fmt, known[name], model.scales, "unit's number of scales")
@@ -237,7 +265,7 @@ def _read_csv(path: Path, model: Model) -> Inputs:
                 if len(values) != len(header):
                     raise TcsmtError(f"{where}: {len(values)} values under {len(header)} columns")
                 given = {"c": "0x0", **dict(zip(header, values, strict=True))}
-                yield [_word_at(f"{where}: {n}", formats[n], given[n]) for n in names]
+                yield [word_at(f"{where}: {n}", formats[n], given[n]) for n in names]
 
         return _inputs(model, list(rows()))
     except csv.Error as error:
@@ -311,5 +339,5 @@ def _npz(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
     return content.getvalue()
 
 
-_READERS = {".json": _read_json, ".csv": _read_csv, ".npz": _read_npz}
+_READERS = {".json": _read_json, ".jsonl": _read_json, ".csv": _read_csv, ".npz": _read_npz}
 _WRITERS = {".json": _json, ".csv": _csv, ".npz": _npz}

@@ -17,6 +17,12 @@ __all__ = ["Store"]
 
 _APPLICATION = 0x7463736D  # "tcsm"
 _SCHEMA = 1
+#: In one transaction: a disk that is full leaves an empty file, and no half of a store.
+_MAKE = f"""BEGIN;
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {_SCHEMA};
+CREATE TABLE verdicts (key TEXT PRIMARY KEY, record TEXT NOT NULL);
+COMMIT;"""
 
 
 class Store:
@@ -60,9 +66,7 @@ class Store:
         (schema,) = self._base.execute("PRAGMA user_version").fetchone()
         tables = self._base.execute("SELECT name FROM sqlite_master").fetchall()
         if not tables and not application:
-            self._base.execute(f"PRAGMA application_id = {_APPLICATION}")
-            self._base.execute(f"PRAGMA user_version = {_SCHEMA}")
-            self._base.execute("CREATE TABLE verdicts (key TEXT PRIMARY KEY, record TEXT NOT NULL)")
+            self._base.executescript(_MAKE)
             return
         if application != _APPLICATION:
             raise TcsmtError(f"{self.path} is an SQLite file, but no store of verdicts")

@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import re
+import resource
 import signal
 import sqlite3
 import subprocess
@@ -168,6 +169,26 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
         with pytest.raises(TcsmtError, match="full; what was finished is kept"):
             store.keep("two", {"text": "x" * 100_000})
         assert [key for key, _ in store.records()] == ["one"]
+
+
+@pytest.mark.parametrize(("kibibytes", "kept"), [(4, False), (16, True)])
+def test_a_file_that_cannot_grow(tmp_path: Path, kibibytes: int, kept: bool) -> None:
+    """As on a full disk, at once or on the way: one line; the next run goes on from what is there."""
+    file = tmp_path / "a.sqlite"
+    limit = kibibytes * 1024
+    command = [sys.executable, "-m", "tcsmt", "atlas", *CHOSEN, "--store", str(file)]
+    ended = subprocess.run(
+        command, cwd=ROOT, text=True, capture_output=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )  # fmt: skip
+    assert ended.returncode == 2
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith(f"Error: cannot {'write' if kept else 'use'} {file}: ")
+    assert ("what was finished is kept" in last) == kept
+    assert "Traceback" not in ended.stderr
+    with Store(file) as store:
+        assert bool(list(store.records())) == kept
+        store.keep("more", {"verdict": "unknown"})
 
 
 # --- the command ----------------------------------------------------------------------------------

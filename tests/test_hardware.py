@@ -317,7 +317,10 @@ def test_run_compiles_runs_and_judges(
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("sys.exit('find a GPU: no CUDA-capable device')", "find a GPU: no CUDA-capable device"),
+        (
+            "sys.exit('find a GPU: no CUDA-capable device')",
+            "--run: no GPU that can be used here (no CUDA-capable device); --emit writes the program",
+        ),
         ("print('nonsense')", "printed no JSON"),
         ("print('[]')", "no object"),
         ("print('{}')", "is no data set"),
@@ -346,6 +349,35 @@ def test_a_compiler_that_fails_or_is_missing_is_named(
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     assert "no nvcc on PATH" in refused(*arguments)
     assert not (tmp_path / "answers.json").exists()
+
+
+def test_what_a_file_predicts_is_kept(tmp_path: Path) -> None:
+    """Hypotheses of `audit --output`, questions of `identify --plan` and of a transcript."""
+    row = row_named(VOLTA)
+    file = tmp_path / "v.jsonl"
+    question = {"a": ["1"] * 4, "b": ["1"] * 4, "c": "1"}
+    lines = [
+        {**question, "asks": "more lanes", "predictions": {"two lanes": "0x40400000"}},
+        {**question, "why": "an ordinary sum", "d": "0x40a00000"},
+        question,
+    ]
+    file.write_text("\n".join(map(json.dumps, lines)) + "\n\n")
+    one, two, three = from_file(file, row)
+    assert (one.asks, two.asks, three.asks) == (
+        "v.jsonl, row 0: more lanes", "v.jsonl, row 1: an ordinary sum", "v.jsonl, row 2",
+    )  # fmt: skip
+    assert one.predictions["two lanes"] == 0x40400000
+    for vector in (one, two, three):
+        assert vector.predictions[VOLTA] == 0x40A00000
+    assert "two lanes" not in two.predictions
+    plan = tmp_path / "plan.jsonl"
+    plan.write_text(done("identify", "--like", "volta", "--plan", "set"))
+    data = json.loads(done("probe", "volta", "--plan", plan, "--emit", "json"))
+    assert len(data["rows"]) == len(plan.read_text().splitlines())
+    file.write_text(json.dumps({**question, "predictions": {"x": "0x123456789"}}))
+    assert "predictions['x']" in refused("probe", "volta", "--vectors", file, "--emit", "json")
+    file.write_text(json.dumps({**question, "predictions": 3}))
+    assert "predictions: not an object" in refused("probe", "volta", "--vectors", file, "--emit", "json")
 
 
 def test_rows_without_programs_say_so() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from tcsmt.cli import main
 from tcsmt.discovery import load, properties
 from tcsmt.errors import TcsmtError
 from tcsmt.investigate import Investigation, Report
-from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
+from tcsmt.query import Distinguished, Equivalent, Question, Solving, Unknown, Verdict
 from tcsmt.solvers.run import Settings
 
 UNITS = ("volta", "ampere", "hopper")
@@ -302,3 +304,23 @@ def test_a_proof_is_a_proof() -> None:
         if isinstance(finding.verdict, Equivalent) and finding.verdict.solver:
             assert finding.verdict.version
             assert finding.verdict.scripts
+
+
+@pytest.mark.parametrize("architecture", ["hopper", "blackwell"])
+def test_witnesses_of_interleaved_rows_go_to_the_lanes_of_one_sum(architecture: str) -> None:
+    """1 + 2^-24 + 2^-24 in one fused sum: lanes 0, 1 and 4 of the instruction (lane 2 has another)."""
+    row = row_named(f"{architecture}/mma.m16n8k32.f32.e5m2.e5m2.f32")
+
+    class Told(Solving):
+        def verdict(self, question: Question) -> Verdict:
+            values = dict.fromkeys(question.formats, 0)
+            word = row.model.a_format.word
+            values |= {"a0": word(Fraction(1)), "b0": word(Fraction(1))}
+            for lane in (1, 2):
+                values |= dict.fromkeys((f"a{lane}", f"b{lane}"), word(Fraction(1, 1 << 12)))
+            return Distinguished(values=values, solver="told", version="", seconds=0.0)
+
+    ask = Investigation(row, Told(Settings()))
+    unit = ask.unit
+    ask.differ("F", ("as it is", unit), ("F = 23", replace(unit, fraction_bits=23)))
+    assert ask.findings[0].supported == ("as it is",)

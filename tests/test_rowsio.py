@@ -293,3 +293,23 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.M
         write_rows(path, MODEL, inputs, run_words(MODEL, *inputs))
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["d.csv"]
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    """One row on each line; errors name the line, or the row."""
+    model = row_named("volta").model
+    file = tmp_path / "v.jsonl"
+    row = {"a": ["1", "0", "0", "0"], "b": ["2", "0", "0", "0"], "c": "0.5"}
+    file.write_text(f"{json.dumps(row)}\n\n{json.dumps(row)}\n")
+    inputs = read_rows(file, model)
+    assert inputs.a.tolist() == [[0x3C00, 0, 0, 0]] * 2
+    assert inputs.c.tolist() == [0x3F000000] * 2
+    file.write_text(f"{json.dumps(row)}\n{{\n")
+    with pytest.raises(TcsmtError, match=rf"{file}:2: no JSON"):
+        read_rows(file, model)
+    file.write_text("7\n")
+    with pytest.raises(TcsmtError, match=r"rows\[0\]: not an object"):
+        read_rows(file, model)
+    file.write_text("\n")
+    with pytest.raises(TcsmtError, match="no rows"):
+        read_rows(file, model)

@@ -248,26 +248,30 @@ def _units(made: Audit, units: Sequence[Hypothesis], found: list[Gap] | None) ->
 
 
 def _weakest(made: Audit) -> Iterator[str]:
-    by_vector: dict[int, list[str]] = {}
+    by_vector: dict[int, list[tuple[int, int]]] = {}
     for pair, vector in made.weakest():
-        by_vector.setdefault(vector, []).append(_told(made, pair))
+        by_vector.setdefault(vector, []).append(pair)
     if by_vector:
         yield "weakest points: told apart by one vector alone"
-        for vector, names in sorted(by_vector.items()):
-            yield from _item(f"{made.vectors.names[vector]}: ", names)
+        for vector, pairs in sorted(by_vector.items()):
+            yield from _item(f"{made.vectors.names[vector]}: ", _told(made, pairs))
         yield ""
 
 
-def _told(made: Audit, pair: tuple[int, int]) -> str:
-    """What telling a pair apart says."""
-    i, j = pair
-    if made.hypotheses[j].parameter:
-        return made.hypotheses[j].name
-    return f"unit {i + 1} | {j + 1}"
+def _told(made: Audit, pairs: Iterable[tuple[int, int]]) -> list[str]:
+    """What telling pairs apart says: two units' numbers, or a parameter's values."""
+    units, values = [], dict[str, list[str]]()
+    for i, j in pairs:
+        one = made.hypotheses[j]
+        if one.parameter:
+            values.setdefault(one.parameter, []).append(one.value)
+        else:
+            units.append(f"unit {i + 1} | {j + 1}")
+    return [*units, *(f"{name} = {_ranges(several)}" for name, several in values.items())]
 
 
 def _item(head: str, names: Iterable[str]) -> Iterator[str]:
-    yield from wrap(head + ", ".join(names), _WIDTH - 2, initial_indent="  ", subsequent_indent="      ")
+    yield from wrap(head + "; ".join(names), _WIDTH - 2, initial_indent="  ", subsequent_indent="      ")
 
 
 def _redundant(made: Audit) -> Iterator[str]:
@@ -316,7 +320,7 @@ def _closing(made: Audit, closed: Closing | None) -> Iterator[str]:
         inputs = ", ".join(_runs(_inputs(model, closed, number)))
         d = shown(model.d_format, int(closed.words[0, number]))
         yield from _item(f"{number + 1}. ", [f"{inputs or 'all zero'} -> {d['word']} ({d['value']})"])
-        yield from _item("   not ", (_told(made, pair) for pair in pairs))
+        yield from _item("   not ", _told(made, pairs))
     yield ""
 
 
@@ -359,12 +363,11 @@ def _verdict(made: Audit, found: list[Gap] | None) -> Iterator[str]:
         text += f", {counts['unknown']} not decided" if counts["unknown"] else ""
     yield text
     state = _state(made, found)
-    missed = [h for n, h in enumerate(made.hypotheses) if n and state.get((0, n)) in ("open", "untold")]
+    missed = [n for n in range(1, len(made.hypotheses)) if state.get((0, n)) in ("open", "untold")]
     if missed:
-        names: dict[str, list[str]] = {}
-        for one in missed:
-            names.setdefault(one.parameter, []).append(one.value or one.known[0])
-        parts = [f"{name} = {_ranges(v)}" if name else ", ".join(v) for name, v in names.items()]
+        others = [made.hypotheses[n].known[0] for n in missed if not made.hypotheses[n].parameter]
+        near = _told(made, ((0, n) for n in missed if made.hypotheses[n].parameter))
+        parts = [*([", ".join(others)] if others else []), *near]
         yield from wrap(
             f"These vectors would take {made.row.name} also for a unit with: {'; or '.join(parts)}", _WIDTH
         )
@@ -379,7 +382,7 @@ def _closing_vectors(made: Audit, closed: Closing) -> list[Vector]:
     for number, pairs in enumerate(closed.closes):
         told = sorted({n for pair in pairs for n in pair})
         predictions = {made.hypotheses[n].row.name: int(closed.words[n, number]) for n in (0, *told)}
-        asks = "not " + ", ".join(_told(made, pair) for pair in pairs)
+        asks = "not " + "; ".join(_told(made, pairs))
         found.append(Vector(asks=asks, words=_row_words(closed.vectors, number), predictions=predictions))
     return found
 

@@ -24,7 +24,10 @@ _EMITTED = ("cuda", "hip", "json", "csv")
 @click.command()
 @click.argument("model")
 @click.option("--property", "names", multiple=True, help="Witnesses of this property (may be repeated).")
-@click.option("--vectors", "source", type=click.Path(path_type=Path), help="Instead: rows of a file.")
+@click.option(
+    "--vectors", "--plan", "source", type=click.Path(path_type=Path),
+    help="Instead: rows of a file, as of `identify --plan` and `audit --output`.",
+)  # fmt: skip
 @click.option("--emit", type=click.Choice(_EMITTED), help="What to write: a program, or the vectors.")
 @click.option("--run", "run", is_flag=True, help="Compile and run the program; write and judge the answers.")
 @click.option("--output", type=click.Path(path_type=Path), help="The file to write; with --run the answers.")

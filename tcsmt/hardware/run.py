@@ -20,6 +20,8 @@ __all__ = ["COMPILERS", "compiler_of", "judge_lines", "measure"]
 
 #: Compilers by language, and the environment variable that names another one.
 COMPILERS = {"cuda": ("nvcc", "TCSMT_NVCC"), "hip": ("hipcc", "TCSMT_HIPCC")}
+#: What the program says where there is no GPU (``program.template``).
+NO_GPU = "find a GPU"
 #: Seconds for the compiler, and for the program.
 _PATIENCE = 600
 
@@ -64,6 +66,9 @@ def _done(what: str, command: list[str]) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise TcsmtError(f"{what}: {name}: {error}") from None
     if ended.returncode:
+        if NO_GPU in ended.stderr:
+            why = ended.stderr.partition(NO_GPU)[2].strip(": \n")
+            raise TcsmtError(f"--run: no GPU that can be used here ({why}); --emit writes the program")
         said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()[:4]
         raise TcsmtError(f"{what}: {name} ended with {ended.returncode}: {' | '.join(said) or 'no message'}")
     return ended.stdout

@@ -16,10 +16,10 @@ from tcsmt.catalogue.gpus import ARCHITECTURES
 from tcsmt.discovery import load, properties
 from tcsmt.errors import TcsmtError
 from tcsmt.interpret.exact import evaluate
-from tcsmt.investigate import Finding, Investigation
-from tcsmt.models import FusedDotAdd, Model
+from tcsmt.investigate import Finding, Investigation, on_instruction
+from tcsmt.models import Model
 from tcsmt.query import Distinguished, Solving
-from tcsmt.rowsio import read_rows
+from tcsmt.rowsio import read_rows, rows_of_json, word_at
 
 __all__ = ["Vector", "as_csv", "as_json", "from_file", "from_properties", "members", "row_data"]
 
@@ -38,12 +38,34 @@ class Vector:
 
 
 def from_file(path: Path, row: Row) -> list[Vector]:
-    """The rows of a file (:func:`tcsmt.rowsio.read_rows`); the hypotheses: the row and its claims."""
+    """The rows of a file (:func:`tcsmt.rowsio.read_rows`).
+
+    The hypotheses: the row and its claims, and those whose predictions the file has. What a row asks is
+    taken from there too. Raises :class:`tcsmt.errors.TcsmtError`.
+    """
     inputs = read_rows(path, row.model)
-    return [
-        _vector(f"{path.name}, row {number}", row, _words(inputs, number), {})
-        for number in range(len(inputs.c))
-    ]
+    said = _said(path, row)
+    found = []
+    for number in range(len(inputs.c)):
+        asks, predictions = said[number] if said else ("", {})
+        name = f"{path.name}, row {number}"
+        found.append(_vector(f"{name}: {asks}" if asks else name, row, _words(inputs, number), predictions))
+    return found
+
+
+def _said(path: Path, row: Row) -> list[tuple[str, dict[str, int]]]:
+    """What a JSON file or JSON lines say of each row: what it asks, and predictions (words of D)."""
+    if path.suffix.lower() not in (".json", ".jsonl"):
+        return []
+    fmt, found = row.model.d_format, []
+    for number, given in enumerate(rows_of_json(path)):
+        told = given.get("predictions", {})
+        where = f"{path}: rows[{number}].predictions"
+        if not isinstance(told, dict):
+            raise TcsmtError(f"{where}: not an object")
+        words = {name: word_at(f"{where}[{name!r}]", fmt, text) for name, text in told.items()}
+        found.append((str(given.get("asks", given.get("why", ""))), words))
+    return found
 
 
 def from_properties(
@@ -88,18 +110,9 @@ def _witness(name: str, row: Row, finding: Finding) -> Vector | None:
     """A witness on the whole instruction, other lanes zero; None where no result or no input shows it."""
     if not isinstance(finding.verdict, Distinguished):
         return None
-    formats, known = finding.question.formats, row.model.input_formats
-    given = finding.verdict.values
-    lanes = _lanes(row.model, sum(name[0] == "a" for name in formats))
-    values = dict.fromkeys(known, 0)
-    for one, word in given.items():
-        target = one
-        if one[0] in "ab" and one[1:].isdigit() and int(one[1:]) < len(lanes):
-            target = f"{one[0]}{lanes[int(one[1:])]}"
-        if target in known and known[target].width == formats[one].width:
-            values[target] = word
-        elif word:  # a zero in a lane that the instruction does not have is no loss
-            return None
+    values = on_instruction(row.model, finding.question.formats, finding.verdict.values)
+    if values is None:
+        return None
     sides = {
         result["side"]: int(result["word"], 16)
         for result, side in zip(finding.results(), finding.question.sides, strict=True)
@@ -108,13 +121,6 @@ def _witness(name: str, row: Row, finding: Finding) -> Vector | None:
     vector = _vector(f"{name}: {finding.question.title}", row, tuple(values.values()), sides)
     decides = len(sides) < 2 or len(set(vector.predictions.values())) > 1  # not only at a stage within
     return vector if decides else None
-
-
-def _lanes(model: Model, used: int) -> Sequence[int]:
-    """Where a witness' lanes go: one fused sum of interleaved blocks is spread over the instruction."""
-    if isinstance(model, FusedDotAdd) and model.interleave and used <= model.n_fma:
-        return model.blocks[0]
-    return range(model.k)
 
 
 def _vector(asks: str, row: Row, words: tuple[int, ...], sides: Mapping[str, int]) -> Vector:
