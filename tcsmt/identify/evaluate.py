@@ -29,7 +29,7 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import FALSE, Term, var
 
-__all__ = ["Outcomes", "Questions", "ordinary_rows", "outcomes", "predictions"]
+__all__ = ["Outcomes", "Questions", "least_exponent", "ordinary_rows", "outcomes", "predictions", "signature"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -273,14 +273,69 @@ class _Chain:
     doubtful: Array
 
 
-def _unusual(fmt: Format, words: Array) -> Array:
+def _field(fmt: Format, words: Array) -> Array:
+    """The stored exponents."""
     field = words >> np.uint64(fmt.fraction_bits + fmt.ignored_low_bits)
-    field = field & np.uint64((1 << fmt.exponent_bits) - 1)
-    found: Array = (field == 0) | (field == (1 << fmt.exponent_bits) - 1)
+    return (field & np.uint64((1 << fmt.exponent_bits) - 1)).astype(np.int64)
+
+
+def _normal(fmt: Format, words: Array) -> Array:
+    magnitude = words & np.uint64((1 << fmt.sign_bit) - 1)
+    found: Array = (_field(fmt, words) > 0) & (magnitude <= fmt.largest_finite_word)
     return found
 
 
-def _chain(family: Family, one: Structure, table: Table, questions: Questions) -> _Chain:
+def _zero(fmt: Format, words: Array) -> Array:
+    found: Array = words & np.uint64((1 << fmt.sign_bit) - 1) == 0
+    return found
+
+
+def least_exponent(family: Family) -> int:
+    """The largest exponent with which any zero can enter a maximum."""
+    numbers = [z for z in family.zero_exponents if z is not None]
+    return max(*numbers, family.a_format.e_min + family.b_format.e_min, family.c_format.e_min)
+
+
+def _doubtful(family: Family, words: Array) -> Array:
+    """Words on the way after which the columns from 6 on can matter: not zero and small, or no number."""
+    fmt = family.d_format
+    field = _field(fmt, words)
+    low = field < max(1, least_exponent(family) + fmt.bias)
+    found: Array = (field == (1 << fmt.exponent_bits) - 1) | low & ~_zero(fmt, words)
+    return found
+
+
+def blocks_used(one: Structure, question: Questions) -> list[tuple[int, ...]]:
+    """The blocks without lanes and blocks that change nothing in the answer to an ordinary question.
+
+    A zero product's exponent is no maximum there, so that it only counts as one of the additions
+    with normalisation after every addition, which lose bits of what came before, but once only.
+    So does a block of zeros.
+    """
+    used = question.a[0] != 0
+    found: list[tuple[int, ...]] = []
+    for lanes in one.blocks:
+        kept = tuple(lane for lane in lanes if used[lane])
+        if one.order == "every":
+            kept = tuple(n for i, n in enumerate(lanes) if used[n] or i == 0 or used[lanes[i - 1]])
+        idle = not used[list(lanes)].any()
+        before = found and not used[list(found[-1])].any()
+        nothing = not found and (one.order == "last" or not question.c[0])
+        if not idle or not (before or nothing):
+            found.append(kept or lanes[:1])
+    return found or [one.blocks[0][:1]]
+
+
+def signature(one: Structure, question: Questions) -> tuple[object, ...]:
+    """Structures with the same one answer alike to an ordinary question, carry bits by number."""
+    used = question.a[0] != 0
+    blocks = tuple(tuple(n if used[n] else -1 for n in lanes) for lanes in blocks_used(one, question))
+    return blocks, one.products, one.order
+
+
+def _chain(
+    family: Family, one: Structure, table: Table, questions: Questions, blocks: Sequence[tuple[int, ...]]
+) -> _Chain:
     count = len(questions)
     fronts, front = _columns(table, (1, 2, 3, 6, 7))
     backs, back = _columns(table, (4, 5, 8, 9, 10))
@@ -292,20 +347,20 @@ def _chain(family: Family, one: Structure, table: Table, questions: Questions) -
     word = word if last else word[asked]
     fmt = family.d_format if last else family.c_format
     doubtful = np.zeros(len(asked), bool)
-    for lanes in one.blocks:
+    for lanes in blocks:
         (f, q, w), pair = _distinct(front, asked, word)
         sums = _sums(family, one, fronts[f], questions, lanes, q, words[w], fmt)
         values, total_of = np.unique(np.stack(sums.roots, axis=1), axis=0, return_inverse=True)
         (s, b), pair = _distinct(total_of.reshape(-1)[pair], back)
         words, numbers = _numbered(_rounded(family, sums.front, values[s], backs[b]))
         word, fmt = numbers[pair], family.d_format
-        doubtful |= _unusual(fmt, words)[word]
+        doubtful |= _doubtful(family, words)[word]
     return _Chain(words, word, doubtful)
 
 
 def _of_structure(family: Family, one: Structure, table: Table, questions: Questions) -> Array:
     count = len(questions)
-    chain = _chain(family, one, table, questions)
+    chain = _chain(family, one, table, questions, one.blocks)
     words, word = chain.words, chain.word
     if one.order != "last":
         plain: Array = words[word].reshape(len(table), count)
@@ -320,14 +375,13 @@ def _of_structure(family: Family, one: Structure, table: Table, questions: Quest
 def ordinary_rows(family: Family, questions: Questions) -> Array:
     """Which questions are ordinary (see :func:`outcomes`)."""
     a, b, c, _ = family.formats
-    exponents = []
-    fits = np.ones(len(questions), bool)
-    for fmt, words in ((a, questions.a), (b, questions.b), (c, questions.c)):
-        fits &= ~_unusual(fmt, words).reshape(len(questions), -1).any(axis=1)
-        field = words >> np.uint64(fmt.fraction_bits + fmt.ignored_low_bits)
-        exponents.append((field & np.uint64((1 << fmt.exponent_bits) - 1)).astype(np.int64) - fmt.bias)
-    largest = max(z for z in family.zero_exponents if z is not None)
-    found: Array = fits & (exponents[0] + exponents[1] >= largest).all(axis=1)
+    least = least_exponent(family)
+    normal = _normal(a, questions.a) & _normal(b, questions.b)
+    exponents = _field(a, questions.a) - a.bias + _field(b, questions.b) - b.bias
+    large = normal & (exponents >= least)
+    empty = _zero(a, questions.a) & _zero(b, questions.b)
+    addend = _normal(c, questions.c) & (_field(c, questions.c) - c.bias >= least)
+    found: Array = (large | empty).all(axis=1) & (addend | _zero(c, questions.c))
     return found
 
 
@@ -335,39 +389,46 @@ def ordinary_rows(family: Family, questions: Questions) -> Array:
 class Outcomes:
     """What the rows of one structure answer to an ordinary question, up to what it does not show.
 
-    words: distinct ends, one column each; an answer fits a column that has it, or an unusual word,
-    anywhere. word: each row's column. doubtful: rows that fit every answer.
+    words: distinct ends, one column each; an answer fits a column that has it, or one that is
+    doubtful. word: each row's column. doubtful: rows that fit every answer.
     """
 
+    family: Family
     words: Array
     word: Array
     doubtful: Array
     unusual: Array
 
     def fitting(self, answer: int) -> Array:
-        """Which rows can give the answer."""
-        fits: Array = (self.words == answer).any(axis=0) | self.unusual
+        """Which rows can give the answer; the sign of a zero is not looked at."""
+        plain = _without_sign_of_zero(self.family, np.array([answer], np.uint64))[0]
+        fits: Array = (self.words == plain).any(axis=0) | self.unusual
         found: Array = fits[self.word] | self.doubtful
         return found
+
+
+def _without_sign_of_zero(family: Family, words: Array) -> Array:
+    return np.where(_zero(family.d_format, words), np.uint64(0), words)
 
 
 def outcomes(family: Family, table: Table, question: Questions) -> Outcomes:
     """What the rows of one structure can answer, whatever the columns from 6 on are.
 
-    The question must be ordinary: no word is zero, subnormal, infinite or a NaN, and every product's
-    exponent is larger than that of any zero (see :func:`ordinary_rows`). Those columns matter to it
-    only through zero, subnormal or infinite results on the way (such rows are doubtful) and by the
-    last addition's rounding (all are kept).
+    The question must be ordinary: every product, and c, is zero or the normal operands' and not
+    smaller than any zero's exponent (see :func:`ordinary_rows`). Those columns matter to it only
+    through small, infinite or NaN results on the way (such rows are doubtful), by the sign of a zero
+    result and by the last addition's rounding (all are kept).
     """
     one = family.structures[int(table[0, 0])]
-    chain = _chain(family, one, table, question)
+    chain = _chain(family, one, table, question, blocks_used(one, question))
     words = chain.words[None]
     if one.order == "last":
         values = {"word": chain.words, "c": question.c, "flush": np.zeros(1, bool)}
         program = _add_last(family.c_format, family.d_format)
         words = np.stack(_run(program, values, len(chain.words), broadcast=True)).astype(np.uint64)
     numbers = chain.word.astype(np.uint16 if len(chain.words) < 1 << 16 else np.int64)
-    return Outcomes(words, numbers, chain.doubtful, np.asarray(_unusual(family.d_format, words).any(axis=0)))
+    unusual = np.asarray(_doubtful(family, words).any(axis=0))
+    return Outcomes(family, _without_sign_of_zero(family, words), numbers, chain.doubtful, unusual)
 
 
 @dataclass(frozen=True)
@@ -400,9 +461,9 @@ def _sums(
     )
     bits, alignment, carry, zero, flush = (fronts[:, place] for place in range(5))
     places = np.array(family.bits)[bits] + (alignment == _STICKY)
-    carries = np.array([-1 if x is None else x for x in family.carries(one)])[carry]
-    spare = one.n_fma.bit_length() + 1
-    narrower = np.where(carries < 0, 0, MOST - places + spare - carries)
+    carries = carry - 1  # see Family.carries
+    spare = len(lanes).bit_length() + 1
+    narrower = np.where(carries < 0, 0, np.maximum(0, MOST - places + spare - carries))
     values: dict[str, Array] = {
         "coarser": MOST - places, "narrower": narrower, "alignment": _ALIGNMENTS[alignment],
         "zero": np.minimum(zero, len(numbers) - 1), "zero none": zero == len(numbers), "flush": flush, "c": c,

@@ -13,7 +13,7 @@ from tcsmt.errors import TcsmtError
 from tcsmt.identify.equal import canonical
 from tcsmt.identify.evaluate import Questions, ordinary_rows, outcomes, predictions
 from tcsmt.identify.family import Family, Table
-from tcsmt.identify.search import best_of
+from tcsmt.identify.score import best_of
 from tcsmt.identify.vectors import mixed
 
 __all__ = ["Survivors", "family_of", "survivors"]

@@ -14,7 +14,6 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,10 @@ import numpy as np
 from tcsmt.errors import TcsmtError
 from tcsmt.identify.boxes import Box
 from tcsmt.identify.equal import canonical
-from tcsmt.identify.evaluate import Outcomes, Questions, outcomes, predictions
+from tcsmt.identify.evaluate import Questions, predictions
 from tcsmt.identify.family import COLUMNS, Family, Table
+from tcsmt.identify.opening import Opening
+from tcsmt.identify.score import best_of
 from tcsmt.identify.vectors import mixed, nan_of_c, ordinary
 from tcsmt.models import FusedDotAdd
 from tcsmt.query import Distinguished, Domain, Equivalent, Solving, difference
@@ -34,8 +35,6 @@ __all__ = ["Identification", "Outcome", "Transcript", "best_of", "neighbours"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-#: Ordinary sums asked at first, and at most.
-FIRST, MOST_ORDINARY = 6, 14
 #: Hypotheses in a sample, questions in a pool (more where the sample is small), and pairs of both.
 SAMPLE, POOL, PAIRS = 256, 160, 60_000
 #: Pairs that are put to the solver, at most, before the search gives up.
@@ -145,7 +144,7 @@ class Outcome:
 
 @dataclass
 class Identification:
-    """One search. budget: questions at most. kept: keep the first question's outcomes for other boxes."""
+    """One search. budget: questions at most. """
 
     family: Family
     box: Box
@@ -154,7 +153,6 @@ class Identification:
     transcript: Transcript | None = None
     settings: Settings = field(default_factory=lambda: Settings(timeout=10.0))
     progress: Callable[[str], None] = lambda text: None
-    kept: bool = False
 
     def __post_init__(self) -> None:
         self.exchanges: list[Exchange] = []
@@ -224,28 +222,13 @@ class Identification:
 
     def _ordinary(self) -> Table:
         """The rows of every structure that explain the first sums, with all parameters."""
-        asked = ordinary(self.family, self.random, MOST_ORDINARY)
-        answers = [self.ask(asked[[i]], "an ordinary sum") for i in range(FIRST)]
-        tables = []
-        for number in range(len(self.family.structures)):
-            table = self.family.first(number)
-            for place, answer in enumerate(answers):
-                if not len(table):
-                    break
-                if place == 0 and self.kept:
-                    found = _first_outcomes(self.family, self.seed, number)
-                else:
-                    found = outcomes(self.family, table, asked[[place]])
-                table = table[found.fitting(answer)]
-            tables.append(table)
-            self.progress(f"structure {number + 1} of {len(self.family.structures)}")
-        for place in range(FIRST, MOST_ORDINARY):
-            if sum(map(len, tables)) <= 400:
+        opening = Opening(self.family, self.random, self.progress)
+        while True:
+            question = opening.question()
+            if question is None:
                 break
-            answer = self.ask(asked[[place]], "an ordinary sum")
-            tables = [t[outcomes(self.family, t, asked[[place]]).fitting(answer)] for t in tables if len(t)]
-        table = self.family.expanded(np.concatenate(tables))
-        table = self._consistent(table)
+            opening.answer(question, self.ask(question, "an ordinary sum"))
+        table = self._consistent(self.family.expanded(opening.table()))
         self.counts.append(len(table))
         return table
 
@@ -376,25 +359,6 @@ def neighbours(family: Family, row: Table) -> Table:
     none = table[:, 6] == len(family.zero_exponents) - 1
     kept: Table = table[family._distinct(table) & ~(every & (sticky | none))]
     return kept
-
-
-@cache
-def _first_outcomes(family: Family, seed: int, number: int) -> Outcomes:
-    question = ordinary(family, np.random.default_rng(seed), MOST_ORDINARY)[[0]]
-    return outcomes(family, family.first(number), question)
-
-
-def best_of(words: Array) -> int | None:
-    """The column of largest entropy; None: every column has one word only."""
-    scores = [_entropy(words[:, i]) for i in range(words.shape[1])]
-    best = int(np.argmax(scores))
-    return best if scores[best] > 0 else None
-
-
-def _entropy(words: Array) -> float:
-    _, counts = np.unique(words, return_counts=True)
-    share = counts / counts.sum()
-    return float(-(share * np.log2(share)).sum()) if len(counts) > 1 else 0.0
 
 
 def _questions(exchanges: list[Exchange]) -> Questions:

@@ -6,12 +6,13 @@ are zero; most have a pair of lanes that cancels, so that what alignment left of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tcsmt.formats import Format
-from tcsmt.identify.evaluate import Questions
+from tcsmt.identify.evaluate import Questions, least_exponent
 from tcsmt.identify.family import Family, Table
 
 __all__ = ["mixed", "ordinary"]
@@ -44,39 +45,49 @@ def _fractions(fmt: Format, random: Random, kind: Array) -> Array:
     return np.choose(kind, [random.integers(0, whole + 1, size), 0 * kind, 0 * kind + whole, one & whole])
 
 
-def ordinary(family: Family, random: Random, count: int) -> Questions:
-    """Normal words alone, every product's exponent 0 or more.
+def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = ()) -> Questions:
+    """Few terms, normal words, the others zero (see :func:`tcsmt.identify.evaluate.outcomes`).
 
-    See :func:`tcsmt.identify.evaluate.outcomes`.
+    Half of them have a pair that cancels, so that what alignment left of the others shows.
+    lanes: only these, and c.
     """
+    usable = [*(lanes or range(family.k)), family.k]
     a, b, c, d = family.formats
-    k, shape = family.k, (count, family.k)
-    ceiling = min(d.e_max - 4 - k.bit_length(), 34, a.e_max + b.e_max)
-    exponents = random.integers(0, ceiling + 1, shape)
-    least = np.maximum(0, exponents - b.e_max)
-    split = np.minimum(
-        random.integers(0, 1 << 30, shape) % (np.minimum(exponents, a.e_max) - least + 1) + least, a.e_max
+    floor = max(least_exponent(family), a.e_min + b.e_min)
+    ceiling = min(a.e_max + b.e_max, floor + 44)
+    top = min(ceiling, c.e_max, d.e_max - 2)
+    found = Questions(
+        np.zeros((count, family.k), np.uint64),
+        np.zeros((count, family.k), np.uint64),
+        np.zeros(count, np.uint64),
     )
-    signs = random.integers(0, 2, shape)
-    plain = np.zeros(shape, int)
-    x = _words(a, signs, split, _fractions(a, random, plain))
-    y = _words(b, 0 * signs, exponents - split, _fractions(b, random, plain))
+
+    def put(row: int, lane: int, exponent: int, sign: int, kind: int) -> None:
+        if lane == family.k:
+            low = max(floor, c.e_min)
+            words = [(found.c[row : row + 1], 0, c, int(np.clip(exponent, low, c.e_max)), sign)]
+        else:
+            exponent = int(np.clip(exponent, floor, ceiling))
+            part = int(random.integers(max(a.e_min, exponent - b.e_max), min(a.e_max, exponent - b.e_min) + 1))
+            words = [(found.a[row], lane, a, part, sign), (found.b[row], lane, b, exponent - part, 0)]
+        for side, place, fmt, power, minus in words:
+            fraction = _fractions(fmt, random, np.array([kind]))
+            side[place] = _words(fmt, np.array([minus]), np.array([power]), fraction)[0]
+
     for row in range(count):
-        lanes = random.permutation(k)
-        for one, other in zip(lanes[0 : k // 2 : 2], lanes[1 : k // 2 : 2], strict=False):
-            x[row, other] = x[row, one] ^ np.uint64(1 << a.sign_bit)
-            y[row, other] = y[row, one]
-    far = random.integers(-8, ceiling + 1, count)
-    return Questions(
-        x,
-        y,
-        _words(
-            c,
-            random.integers(0, 2, count),
-            np.maximum(far, c.e_min),
-            _fractions(c, random, np.zeros(count, int)),
-        ),
-    )
+        free = [int(lane) for lane in random.permutation(usable)]
+        if random.random() < 0.5:
+            free.sort(key=lambda lane: lane != family.k)  # c first
+        high = int(random.integers(min(floor + 8, top), top + 1))
+        sign = int(random.integers(2))
+        kind = int(random.choice(4, p=[0.5, 0.2, 0.1, 0.2]))
+        if len(free) > 2 and random.random() < 0.5:
+            put(row, free.pop(), high, sign, 1)
+            put(row, free.pop(), high, 1 - sign, 1)
+        for lane in free[: int(random.integers(1, 6))]:
+            depth = int(random.integers(0, random.choice([2, 6, 16, 44])))
+            put(row, lane, high - depth, int(random.integers(2)), kind)
+    return found
 
 
 def nan_of_c(family: Family) -> Questions:
