@@ -265,7 +265,7 @@ def _columns(table: Table, places: Sequence[int]) -> tuple[Array, Array]:
 class _Chain:
     """What the blocks leave: the distinct words, and for each (row, question) the number of its own.
 
-    doubtful: pairs with a zero, subnormal, infinite or NaN word on the way.
+    doubtful: of one question, pairs on whose way a column from 6 on can matter.
     """
 
     words: Array
@@ -296,12 +296,52 @@ def least_exponent(family: Family) -> int:
     return max(*numbers, family.a_format.e_min + family.b_format.e_min, family.c_format.e_min)
 
 
-def _doubtful(family: Family, words: Array) -> Array:
-    """Words on the way after which the columns from 6 on can matter: not zero and small, or no number."""
-    fmt = family.d_format
+def _special(fmt: Format, words: Array) -> Array:
+    """Subnormal numbers, infinities and NaNs: the columns from 6 on can matter to them."""
     field = _field(fmt, words)
-    low = field < max(1, least_exponent(family) + fmt.bias)
-    found: Array = (field == (1 << fmt.exponent_bits) - 1) | low & ~_zero(fmt, words)
+    found: Array = (field == (1 << fmt.exponent_bits) - 1) | (field == 0) & ~_zero(fmt, words)
+    return found
+
+
+def _unclear(family: Family, one: Structure, question: Questions, lanes: Sequence[int]) -> Any:
+    """For which words a zero's exponent can matter in a block: a function of words and their format."""
+    used = [lane for lane in lanes if question.a[0, lane]]
+    exponents = [int(e) for e in _exponents(family, question)[0, used]]
+    least = least_exponent(family)
+
+    def found(fmt: Format, words: Array) -> Array:
+        if one.order == "every" and not _coarse(family, question):
+            return np.ones(len(words), bool)
+        if exponents:
+            return np.full(len(words), max(exponents) < least)
+        small: Array = (_field(fmt, words) < least + fmt.bias) & ~_zero(fmt, words)
+        return small
+
+    return found
+
+
+def _exponents(family: Family, questions: Questions) -> Array:
+    a, b = family.a_format, family.b_format
+    found: Array = _field(a, questions.a) - a.bias + _field(b, questions.b) - b.bias
+    return found
+
+
+def _coarse(family: Family, question: Questions) -> bool:
+    """Whether every number is a multiple of one that no zero's exponent exceeds, so that every sum is."""
+    a, b, c, _ = family.formats
+    least = max(zero for zero in family.zero_exponents if zero is not None)
+    places = _last_place(a, question.a[0]) + _last_place(b, question.b[0])
+    used = question.a[0] != 0
+    own = question.c[0] == 0 or _last_place(c, question.c)[0] >= least
+    return bool(own and (places[used] >= least).all())
+
+
+def _last_place(fmt: Format, words: Array) -> Array:
+    """Exponent of the lowest bit that is set, of normal numbers."""
+    fraction = (words >> np.uint64(fmt.ignored_low_bits)) & np.uint64((1 << fmt.fraction_bits) - 1)
+    whole = fraction.astype(np.int64) | 1 << fmt.fraction_bits
+    lowest = np.log2(whole & -whole).astype(np.int64)
+    found: Array = _field(fmt, words) - fmt.bias - fmt.fraction_bits + lowest
     return found
 
 
@@ -348,13 +388,15 @@ def _chain(
     fmt = family.d_format if last else family.c_format
     doubtful = np.zeros(len(asked), bool)
     for lanes in blocks:
+        if count == 1:
+            doubtful |= _unclear(family, one, questions, lanes)(fmt, words)[word]
         (f, q, w), pair = _distinct(front, asked, word)
         sums = _sums(family, one, fronts[f], questions, lanes, q, words[w], fmt)
         values, total_of = np.unique(np.stack(sums.roots, axis=1), axis=0, return_inverse=True)
         (s, b), pair = _distinct(total_of.reshape(-1)[pair], back)
         words, numbers = _numbered(_rounded(family, sums.front, values[s], backs[b]))
         word, fmt = numbers[pair], family.d_format
-        doubtful |= _doubtful(family, words)[word]
+        doubtful |= _special(fmt, words)[word]
     return _Chain(words, word, doubtful)
 
 
@@ -377,11 +419,10 @@ def ordinary_rows(family: Family, questions: Questions) -> Array:
     a, b, c, _ = family.formats
     least = least_exponent(family)
     normal = _normal(a, questions.a) & _normal(b, questions.b)
-    exponents = _field(a, questions.a) - a.bias + _field(b, questions.b) - b.bias
-    large = normal & (exponents >= least)
+    exponents = _exponents(family, questions)
     empty = _zero(a, questions.a) & _zero(b, questions.b)
-    addend = _normal(c, questions.c) & (_field(c, questions.c) - c.bias >= least)
-    found: Array = (large | empty).all(axis=1) & (addend | _zero(c, questions.c))
+    large = (normal & (exponents >= least)).any(axis=1)
+    found: Array = (normal | empty).all(axis=1) & (_normal(c, questions.c) | _zero(c, questions.c)) & large
     return found
 
 
@@ -389,46 +430,61 @@ def ordinary_rows(family: Family, questions: Questions) -> Array:
 class Outcomes:
     """What the rows of one structure answer to an ordinary question, up to what it does not show.
 
-    words: distinct ends, one column each; an answer fits a column that has it, or one that is
-    doubtful. word: each row's column. doubtful: rows that fit every answer.
+    ends: of every distinct word of the chain, what the last addition makes of it, by rounding and
+    flush (one row without such an addition). word: each row's column. doubtful: rows that fit every
+    answer. rounding: each row's ``c_rounding``, where it is known.
     """
 
     family: Family
-    words: Array
+    ends: Array
     word: Array
     doubtful: Array
-    unusual: Array
+    rounding: Array | None
 
     def fitting(self, answer: int) -> Array:
         """Which rows can give the answer; the sign of a zero is not looked at."""
-        plain = _without_sign_of_zero(self.family, np.array([answer], np.uint64))[0]
-        fits: Array = (self.words == plain).any(axis=0) | self.unusual
-        found: Array = fits[self.word] | self.doubtful
+        equal = self.ends == _without_sign_of_zero(self.family, np.array([answer], np.uint64))
+        found: Array = self._any(equal | _special(self.family.d_format, self.ends)) | self.doubtful
         return found
+
+    def certain(self, answer: int) -> Array:
+        """Which rows give the answer whatever their columns from 6 on are, ``c_rounding`` apart."""
+        if _zero(self.family.d_format, np.array([answer], np.uint64))[0]:
+            return np.zeros(len(self.word), bool)
+        return ~self.doubtful & ~self._any(_special(self.family.d_format, self.ends))
+
+    def _any(self, ends: Array) -> Array:
+        if self.rounding is None:
+            found: Array = ends.any(axis=0)[self.word]
+            return found
+        each = ends.reshape(2, len(ROUNDINGS), -1).any(axis=0)
+        chosen: Array = each[self.rounding, self.word]
+        return chosen
 
 
 def _without_sign_of_zero(family: Family, words: Array) -> Array:
     return np.where(_zero(family.d_format, words), np.uint64(0), words)
 
 
-def outcomes(family: Family, table: Table, question: Questions) -> Outcomes:
+def outcomes(family: Family, table: Table, question: Questions, *, rounded: bool = False) -> Outcomes:
     """What the rows of one structure can answer, whatever the columns from 6 on are.
 
-    The question must be ordinary: every product, and c, is zero or the normal operands' and not
-    smaller than any zero's exponent (see :func:`ordinary_rows`). Those columns matter to it only
-    through small, infinite or NaN results on the way (such rows are doubtful), by the sign of a zero
-    result and by the last addition's rounding (all are kept).
+    rounded: column 11 (``c_rounding``) is known. The question must be ordinary: every word is zero
+    or normal (see :func:`ordinary_rows`). The other columns matter to it only where a zero's exponent
+    can be a block's largest, or a result on the way is subnormal or special (such rows are doubtful),
+    and in the sign of a zero result.
     """
     one = family.structures[int(table[0, 0])]
     chain = _chain(family, one, table, question, blocks_used(one, question))
-    words = chain.words[None]
-    if one.order == "last":
+    ends = chain.words[None]
+    last = one.order == "last"
+    if last:
         values = {"word": chain.words, "c": question.c, "flush": np.zeros(1, bool)}
         program = _add_last(family.c_format, family.d_format)
-        words = np.stack(_run(program, values, len(chain.words), broadcast=True)).astype(np.uint64)
+        ends = np.stack(_run(program, values, len(chain.words), broadcast=True)).astype(np.uint64)
     numbers = chain.word.astype(np.uint16 if len(chain.words) < 1 << 16 else np.int64)
-    unusual = np.asarray(_doubtful(family, words).any(axis=0))
-    return Outcomes(family, _without_sign_of_zero(family, words), numbers, chain.doubtful, unusual)
+    rounding = table[:, 11] if last and rounded else None
+    return Outcomes(family, _without_sign_of_zero(family, ends), numbers, chain.doubtful, rounding)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from tcsmt.identify.boxes import Box
 from tcsmt.identify.equal import canonical
 from tcsmt.identify.evaluate import Questions, predictions
 from tcsmt.identify.family import COLUMNS, Family, Table
-from tcsmt.identify.opening import Opening
+from tcsmt.identify.opening import Opening, TooMany
 from tcsmt.identify.score import best_of
 from tcsmt.identify.vectors import mixed, nan_of_c, ordinary
 from tcsmt.models import FusedDotAdd
@@ -209,6 +209,8 @@ class Identification:
             verdict = "refuted" if not len(table) else "open" if self.unproved else "identified"
             if self.unproved:
                 reason = f"{len(self.unproved)} hypotheses were neither proved equal nor told apart"
+        except TooMany as error:
+            reason = str(error)
         except OutOfBudget:
             reason = f"the budget of {self.budget} questions is spent"
             table = self._consistent(table)
@@ -228,8 +230,9 @@ class Identification:
             if question is None:
                 break
             opening.answer(question, self.ask(question, "an ordinary sum"))
-        table = self._consistent(self.family.expanded(opening.table()))
+        table = opening.table()
         self.counts.append(len(table))
+        self.progress(f"{len(self.exchanges)} questions, {len(table)} hypotheses left")
         return table
 
     def _consistent(self, table: Table) -> Table:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.formats import Format
-from tcsmt.identify.evaluate import Questions, least_exponent
+from tcsmt.identify.evaluate import Questions, least_exponent, ordinary_rows
 from tcsmt.identify.family import Family, Table
 
 __all__ = ["mixed", "ordinary"]
@@ -53,9 +53,10 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
     """
     usable = [*(lanes or range(family.k)), family.k]
     a, b, c, d = family.formats
-    floor = max(least_exponent(family), a.e_min + b.e_min)
-    ceiling = min(a.e_max + b.e_max, floor + 44)
-    top = min(ceiling, c.e_max, d.e_max - 2)
+    least = least_exponent(family)
+    floor = max(a.e_min + b.e_min, least - 44)
+    ceiling = min(a.e_max + b.e_max, max(least, floor) + 44)
+    top = min(ceiling, d.e_max - 2)
     found = Questions(
         np.zeros((count, family.k), np.uint64),
         np.zeros((count, family.k), np.uint64),
@@ -64,11 +65,11 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
 
     def put(row: int, lane: int, exponent: int, sign: int, kind: int) -> None:
         if lane == family.k:
-            low = max(floor, c.e_min)
-            words = [(found.c[row : row + 1], 0, c, int(np.clip(exponent, low, c.e_max)), sign)]
+            words = [(found.c[row : row + 1], 0, c, int(np.clip(exponent, c.e_min, c.e_max)), sign)]
         else:
             exponent = int(np.clip(exponent, floor, ceiling))
-            part = int(random.integers(max(a.e_min, exponent - b.e_max), min(a.e_max, exponent - b.e_min) + 1))
+            low, high = max(a.e_min, exponent - b.e_max), min(a.e_max, exponent - b.e_min)
+            part = int(random.integers(low, high + 1))
             words = [(found.a[row], lane, a, part, sign), (found.b[row], lane, b, exponent - part, 0)]
         for side, place, fmt, power, minus in words:
             fraction = _fractions(fmt, random, np.array([kind]))
@@ -76,18 +77,23 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
 
     for row in range(count):
         free = [int(lane) for lane in random.permutation(usable)]
-        if random.random() < 0.5:
+        order = random.random()
+        if order < 0.4:
             free.sort(key=lambda lane: lane != family.k)  # c first
-        high = int(random.integers(min(floor + 8, top), top + 1))
+        elif order < 0.8:  # the first lane in a pair or first, so that no zero is larger than c
+            free.sort(key=lambda lane: (lane == 0, lane != family.k))
+        high = int(random.integers(min(least + 8, top), top + 1))
         sign = int(random.integers(2))
         kind = int(random.choice(4, p=[0.5, 0.2, 0.1, 0.2]))
         if len(free) > 2 and random.random() < 0.5:
             put(row, free.pop(), high, sign, 1)
             put(row, free.pop(), high, 1 - sign, 1)
-        for lane in free[: int(random.integers(1, 6))]:
+        else:
+            put(row, free.pop(), high, sign, kind)
+        for lane in free[: int(random.integers(1, 5))]:
             depth = int(random.integers(0, random.choice([2, 6, 16, 44])))
             put(row, lane, high - depth, int(random.integers(2)), kind)
-    return found
+    return found[ordinary_rows(family, found)]
 
 
 def nan_of_c(family: Family) -> Questions:
