@@ -20,7 +20,7 @@ from tcsmt.identify.boxes import Command, model_box
 from tcsmt.identify.evaluate import Questions, predictions
 from tcsmt.identify.family import COLUMNS, Family, Table
 from tcsmt.identify.recorded import family_of, survivors
-from tcsmt.identify.search import FIRST, Identification, Outcome, Transcript
+from tcsmt.identify.search import Identification, Outcome, Transcript
 from tcsmt.identify.vectors import ordinary
 from tcsmt.models import FusedDotAdd
 from tcsmt.solvers.run import Settings
@@ -77,7 +77,7 @@ def identify(
         return
     family = _family(formats, k, like, box)
     if plan is not None:
-        for question in _lines(family, ordinary(family, np.random.default_rng(seed), FIRST)):
+        for question in _lines(family, ordinary(family, np.random.default_rng(seed), 6)):
             click.echo(json.dumps(question))
         return
     asked = Command(command, family.formats, timeout=answer_timeout) if command is not None else None

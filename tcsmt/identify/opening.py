@@ -21,11 +21,13 @@ __all__ = ["Opening", "TooMany"]
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Questions asked at most; of these, with c and the first lane alone; hypotheses that are few enough.
-MOST, NARROW, FEW = 24, 2, 40
+MOST, NARROW, FEW = 24, 2, 20
+#: Hypotheses among which the last addition's rounding is told apart.
+ROUNDED = 500_000
 #: Rows that the other columns are given to, at most.
 LARGEST = 6_000_000
 #: Questions in a pool, hypotheses in a sample, and structures that they are of.
-POOL, SAMPLE, STRUCTURES = 100, 400, 8
+POOL, SAMPLE, STRUCTURES = 80, 240, 6
 #: Questions of a pool that are looked at closely, and the share of hypotheses that one must not leave.
 TRIED, ENOUGH = 6, 0.97
 #: Pools without such a question after which no more are tried.
@@ -52,6 +54,7 @@ class Opening:
     def __init__(self, family: Family, random: Random, progress: Callable[[str], None]) -> None:
         self.family, self.random, self.progress = family, random, progress
         self.asked: list[tuple[Questions, int]] = []
+        self.rounded = False
         groups: dict[tuple[str, str], list[int]] = {}
         for number, one in enumerate(family.structures):
             groups.setdefault((one.products, one.order), []).append(number)
@@ -77,7 +80,7 @@ class Opening:
         doubtful = np.zeros(len(sample), bool)
         for number in np.unique(sample[:, 0]):
             rows = np.flatnonzero(sample[:, 0] == number)
-            found = outcomes(self.family, sample[rows], question, rounded=True)
+            found = outcomes(self.family, sample[rows], question, rounded=self.rounded)
             doubtful[rows] = ~found.certain(ANY)
         _, place, counts = np.unique(words, return_inverse=True, return_counts=True)
         sizes = np.bincount(place, ~doubtful, len(counts)) + doubtful.sum()
@@ -86,7 +89,6 @@ class Opening:
     def answer(self, question: Questions, word: int) -> None:
         """Keep what explains the answer."""
         self.asked.append((question, word))
-        rounded = len(self.asked) > NARROW
         found = []
         for group in self.groups:
             alike: dict[tuple[object, ...], list[int]] = {}
@@ -98,18 +100,27 @@ class Opening:
                 if not len(table):
                     continue
                 table[:, 0] = numbers[0]
-                table = table[outcomes(self.family, table, question, rounded=rounded).fitting(word)]
+                table = table[outcomes(self.family, table, question, rounded=self.rounded).fitting(word)]
                 if len(table):
-                    table = self.family.with_last_rounding(table) if len(self.asked) == NARROW else table
                     found.append(_Group(numbers, table))
         self.groups = found
+        if self._left() < ROUNDED:
+            self._round()
         self.progress(f"{len(self.asked)} questions, {self._left()} hypotheses left, some parameters apart")
+
+    def _round(self) -> None:
+        """Give the rows the last addition's rounding."""
+        if not self.rounded:
+            self.rounded = True
+            for group in self.groups:
+                group.table = self.family.with_last_rounding(group.table)
 
     def _left(self) -> int:
         return sum(len(group.table) * len(group.structures) for group in self.groups)
 
     def table(self) -> Table:
         """The rows of every structure that explain the answers, with all parameters."""
+        self._round()
         if self._left() * len(self.family.rest(0)) > LARGEST:
             raise TooMany(f"{self._left()} hypotheses explain {len(self.asked)} ordinary sums")
         parts = [self.family.first(0)[:0]]
@@ -117,8 +128,6 @@ class Opening:
             for number in group.structures:
                 part = group.table[group.table[:, 3] < self._carries(number)].copy()
                 part[:, 0] = number
-                if len(self.asked) < NARROW and len(part):
-                    part = self.family.with_last_rounding(part)
                 parts.append(self._explaining(part) if len(part) else part)
         return np.concatenate(parts)
 

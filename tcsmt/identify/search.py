@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.engine import compare_models
 from tcsmt.errors import TcsmtError
 from tcsmt.identify.boxes import Box
 from tcsmt.identify.equal import canonical
@@ -28,7 +29,7 @@ from tcsmt.identify.opening import Opening, TooMany
 from tcsmt.identify.score import best_of
 from tcsmt.identify.vectors import mixed, nan_of_c, ordinary
 from tcsmt.models import FusedDotAdd
-from tcsmt.query import Distinguished, Domain, Equivalent, Solving, difference
+from tcsmt.query import Distinguished, Domain, Equivalent, Solving
 from tcsmt.solvers.run import Settings
 
 __all__ = ["Identification", "Outcome", "Transcript", "best_of", "neighbours"]
@@ -267,6 +268,9 @@ class Identification:
         """Of some random questions, the one whose answers have the largest entropy over a sample."""
         for attempt in range(8):
             rows = table[self.random.permutation(len(table))[: SAMPLE << attempt // 4]]
+            rows = np.unique(canonical(self.family, rows), axis=0)
+            if len(rows) < 2:
+                continue
             count = int(np.clip(PAIRS // len(rows), POOL, 4000))
             pool = mixed(self.family, self.random, count, rows)
             words = predictions(self.family, rows, pool)
@@ -282,11 +286,8 @@ class Identification:
         self.unproved, self.proofs = [], 0
         for row in table[1:MOST_PAIRS]:
             other = self.family.model(row)
-            if other.trace.output is first.trace.output:
-                continue
-            title = "do two hypotheses differ?"
-            question = difference(title, ("one", first), ("other", other), Domain(finite=False))
-            verdict = self.solving.verdict(question)
+            found = compare_models(("one", first), ("other", other), Domain(finite=False), self.solving)
+            verdict = found.verdict
             self.progress(f"solver: {type(verdict).__name__.lower()}, {verdict.seconds:.1f} s")
             match verdict:
                 case Distinguished():
@@ -313,7 +314,7 @@ class Identification:
         if self.nan is None:
             table = self._filter(table, nan_of_c(self.family), "the word of a NaN")
         for kind in (ordinary, mixed):
-            for i, pool in enumerate([kind(self.family, self.random, CONFIRMING)] * CONFIRMING):
+            for i, pool in enumerate([kind(self.family, self.random, 9)] * CONFIRMING):
                 table = self._filter(table[:], pool[[i]], "confirms the result")
                 if not len(table):
                     return table

@@ -159,8 +159,11 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
     for row in np.flatnonzero(random.random(count) < 0.5):
         x[row], y[row], z[row] = 0, 0, 0
         _directed(family, random, x[row], y[row], z[row : row + 1], grids)
+    structures = family.structures if table is None else [family.structures[n] for n in np.unique(table[:, 0])]
     for row in np.flatnonzero(random.random(count) < 0.06):
-        _full(family, random, x[row], y[row], z[row : row + 1])
+        x[row], y[row] = 0, 0
+        blocks = structures[int(random.integers(len(structures)))].blocks
+        _full(family, random, x[row], y[row], z[row : row + 1], blocks)
     minus_zeros = [1 << fmt.sign_bit if fmt.has_negative_zero else 0 for fmt in (a, b, c)]
     for row in np.flatnonzero(random.random(count) < 0.02):
         x[row], y[row], z[row] = minus_zeros[0], 0, minus_zeros[2]
@@ -202,7 +205,13 @@ def _directed(
     plain = bool(random.random() < 0.7)
     kind = int(random.integers(4))
     depth = int(random.integers(1, 46))
-    if kind == 0:  # a pair that cancels
+    if kind == 0 and family.k not in lanes[-2:] and random.random() < 0.5:  # two products that cancel
+        one = lanes[-1]
+        put(top, sign, False)
+        if lanes:
+            other = lanes.pop()
+            x[other], y[other] = x[one] ^ np.uint64(1 << a.sign_bit), y[one]
+    elif kind == 0:  # a pair that cancels
         put(top, sign, True)
         if lanes:
             put(top, 1 - sign, True)
@@ -225,17 +234,27 @@ def _directed(
             put(top - depth - int(random.integers(0, 3)) * (place > 0), signs[place + 1], plain)
 
 
-def _full(family: Family, random: Random, x: Array, y: Array, z: Array) -> None:
-    """The largest sum: every product and c of one sign and one exponent, all bits set."""
+def _full(
+    family: Family, random: Random, x: Array, y: Array, z: Array, blocks: Sequence[Sequence[int]]
+) -> None:
+    """The largest sum of one block: terms of one sign and one exponent, each as large as it can be.
+
+    The block's c is as large too, or one such product of the block before it.
+    """
     a, b, c, d = family.formats
-    high = min(a.e_max + b.e_max, c.e_max, d.e_max - family.k.bit_length() - 3)
+    high = min(a.e_max + b.e_max - 1, c.e_max, d.e_max - family.k.bit_length() - 3)
     low = max(a.e_min + b.e_min, c.e_min, d.e_min)
     exponent = int(random.integers(min(low, high), high + 1))
-    part = int(np.clip(exponent // 2, exponent - b.e_max, a.e_max))
+    part = int(np.clip(exponent // 2, exponent - b.e_max, a.e_max - 1))
     sign = int(random.integers(2))
-    for words, fmt, power, minus in ((x, a, part, sign), (y, b, exponent - part, 0), (z, c, exponent, sign)):
-        ones = np.full(words.shape, (1 << fmt.fraction_bits) - 1)
-        words[:] = _words(fmt, np.full(words.shape, minus), np.full(words.shape, power), ones)
+    place = int(random.integers(len(blocks)))
+    lanes = [*blocks[place], *blocks[place - 1][:1]] if place else [*blocks[place]]
+    ones = [(1 << fmt.fraction_bits) - 1 for fmt in (a, b, c)]
+    if random.random() < 0.5:  # just below 2, for products that are normalised
+        ones[0], ones[1] = ones[0] - 1, 1
+    parts = ((x, lanes, a, part, sign), (y, lanes, b, exponent - part, 0), (z, [0], c, exponent, sign))
+    for (words, places, fmt, power, minus), fraction in zip(parts, ones, strict=True):
+        words[places] = _words(fmt, np.array([minus]), np.array([power]), np.array([max(0, fraction)]))
 
 
 def _special(family: Family, random: Random, x: Array, y: Array) -> None:
