@@ -30,7 +30,9 @@ def distinct() -> list[str]:
     for row in rows():
         if isinstance(row.model, FusedDotAdd) and row.model.scale_format is None:
             found.setdefault(row.model, row.name)
-    return sorted(found.values(), key=lambda n: (row_named(n).model.a_format != row_named(n).model.b_format, n))
+    return sorted(
+        found.values(), key=lambda n: (row_named(n).model.a_format != row_named(n).model.b_format, n)
+    )
 
 
 def identified(name: str, timeout: float) -> dict[str, Any]:

@@ -52,6 +52,12 @@ class Questions:
         """Some of them: a slice, a list or an array of numbers."""
         return Questions(self.a[rows], self.b[rows], self.c[rows])
 
+    @staticmethod
+    def joined(parts: Sequence[Questions]) -> Questions:
+        """All of them, in order."""
+        a, b, c = (np.concatenate([getattr(part, side) for part in parts]) for side in "abc")
+        return Questions(a, b, c)
+
 
 # --- parameters as terms ------------------------------------------------------------------------
 
@@ -455,9 +461,10 @@ class Outcomes:
 
     def _any(self, ends: Array) -> Array:
         if self.rounding is None:
-            found: Array = ends.any(axis=0)[self.word]
+            one: Array = np.asarray(ends.any(axis=0))
+            found: Array = one[self.word]
             return found
-        each = ends.reshape(2, len(ROUNDINGS), -1).any(axis=0)
+        each: Array = np.asarray(ends.reshape(2, len(ROUNDINGS), -1).any(axis=0))
         chosen: Array = each[self.rounding, self.word]
         return chosen
 
@@ -547,8 +554,8 @@ def _rounded(family: Family, front: _Front, sums: Array, backs: Array) -> Array:
     program = _back(family.d_format, front.width, front.low, front.high)
     rounding, kept, overflow, flush, minus = backs.T
     names = np.array(family.roundings)[rounding]
-    plus = (overflow == 0) | (overflow == 2) & (names == "RTP")
-    less = (overflow == 0) | (overflow == 2) & (names == "RTN")
+    plus: Array = (overflow == 0) | (overflow == 2) & (names == "RTP")
+    less: Array = (overflow == 0) | (overflow == 2) & (names == "RTN")
     # what differs in the kept bits alone is one row of the program: it has a root for each
     (s, _), pair = _distinct(
         np.arange(len(sums)) if not len(sums) else _numbered_rows(sums),

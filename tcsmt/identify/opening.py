@@ -60,9 +60,14 @@ class Opening:
             groups.setdefault((one.products, one.order), []).append(number)
         self.groups = [_Group(numbers, family.first(numbers[0])) for numbers in groups.values()]
 
+    @property
+    def few(self) -> bool:
+        """Whether so few are left that other questions split them as well."""
+        return self._left() <= FEW
+
     def question(self) -> Questions | None:
         """One that splits the rest well; None: there are few, or none is found."""
-        if len(self.asked) >= MOST or self._left() <= FEW:
+        if len(self.asked) >= MOST or self.few:
             return None
         for _ in range(PATIENCE):
             sample = self._sample()

@@ -159,7 +159,9 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
     for row in np.flatnonzero(random.random(count) < 0.5):
         x[row], y[row], z[row] = 0, 0, 0
         _directed(family, random, x[row], y[row], z[row : row + 1], grids)
-    structures = family.structures if table is None else [family.structures[n] for n in np.unique(table[:, 0])]
+    structures = (
+        family.structures if table is None else [family.structures[n] for n in np.unique(table[:, 0])]
+    )
     for row in np.flatnonzero(random.random(count) < 0.06):
         x[row], y[row] = 0, 0
         blocks = structures[int(random.integers(len(structures)))].blocks
