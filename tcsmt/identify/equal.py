@@ -105,16 +105,21 @@ def _no_negative_zero(family: Family, one: Structure, row: Table) -> bool:
 
 
 def _never_overflows(family: Family, one: Structure, row: Table) -> bool:
-    """No finite sum overflows, where c is aligned with the products and truncated.
+    """No finite sum of a block overflows.
 
-    Let products be below 2^P. Where the largest exponent is P + F or more, every product is below
-    the last place and truncated to nothing, so that the sum is c, which is finite and stays so
-    (rounded toward zero, or to all bits of its own format). Below that, the sum is less than
-    2^(P + F + 8), with all carries of 127 terms and c.
+    Where c comes last: a block's sum is below its terms' number times the largest of them, doubled
+    where they are rounded up, and doubled by the last rounding.
+
+    Where c is aligned with the products and truncated: let products be below 2^P. Where the largest
+    exponent is P + F or more, every product is below the last place and truncated to nothing, so that
+    the sum is c, which is finite and stays so (rounded toward zero, or to all bits of its own format).
+    Below that, the sum is less than 2^(P + F + 8), with all carries of 127 terms and c.
     """
     a, b, c, d = family.formats
+    product, bits = a.e_max + b.e_max + 2, family.bits[row[1]]
+    if one.order == "last":
+        return product + len(one.blocks) * ((one.n_fma + 1).bit_length() + 2) <= d.e_max
     whole = family.kept[row[5]] == d.fraction_bits and c == d
     toward = family.roundings[row[4]] == "RTZ" and c.e_max <= d.e_max
-    product, bits = a.e_max + b.e_max + 2, family.bits[row[1]]
     truncated = one.order == "aligned" and family.alignments[row[2]] == "RTZ"
     return truncated and (toward or whole) and one.n_fma < 128 and product + bits + 8 <= d.e_max

@@ -204,6 +204,8 @@ def _directed(
     top = int(random.integers(floor, ceiling + 1))
     sign = int(random.integers(2))
     signs = [int(s) for s in random.integers(0, 2, 4)]
+    if random.random() < 0.4:
+        signs = [sign] * 4
     plain = bool(random.random() < 0.7)
     kind = int(random.integers(4))
     depth = int(random.integers(1, 46))
@@ -233,7 +235,14 @@ def _directed(
         depth = top - max(top, zero) + int(random.choice(bits)) + int(random.integers(-1, 3))
     for place in range(int(random.integers(1, 4))):
         if lanes:
-            put(top - depth - int(random.integers(0, 3)) * (place > 0), signs[place + 1], plain)
+            put(
+                top - depth - int(random.integers(0, 3)) * int(random.integers(2)) * (place > 0),
+                signs[place + 1],
+                plain,
+            )
+    if lanes and lanes[-1] != family.k and random.random() < 0.2:  # a zero product with a large operand
+        words, fmt = ((x, a), (y, b))[int(random.integers(2))]
+        words[lanes[-1]] = fmt.largest_finite_word
 
 
 def _full(
