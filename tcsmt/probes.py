@@ -180,6 +180,28 @@ class Tree:
         inside = " ".join(_runs(self.members, k))
         return f"{{{inside}}}" if self.exact else f"[{inside}]"
 
+    def picture(self, k: int) -> str:
+        """The tree as lines of text, the last sum at the top."""
+        return "\n".join([self._title(), *_branches(self, k)])
+
+    def _title(self) -> str:
+        return f"{'exact' if self.exact else 'one'} sum of {len(self.members)}"
+
+
+def _branches(tree: Tree, k: int) -> list[str]:
+    """The sum's own addends on one line, and its sums below, each with its own."""
+    own = [member for member in tree.members if isinstance(member, int)]
+    parts: list[tuple[str, list[str]]] = [(" ".join(_runs(own, k)), [])] if own else []
+    for member in tree.members:
+        if isinstance(member, Tree):
+            parts.append((member._title(), _branches(member, k)))
+    lines = []
+    for number, (name, below) in enumerate(parts):
+        last = number == len(parts) - 1
+        lines.append(("└─ " if last else "├─ ") + name)
+        lines += [("   " if last else "│  ") + line for line in below]
+    return lines
+
 
 def _runs(members: Sequence[int | Tree], k: int) -> list[str]:
     """Names of the members, three or more neighbours as ``p0..p7``."""

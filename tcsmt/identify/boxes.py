@@ -1,7 +1,7 @@
 """Black boxes for `identify`: one question in, one word out.
 
 A model (for self-tests), or an external command that reads and writes JSON lines. Recorded answers are
-no box: only their rows can be asked; see :func:`tcsmt.identify.search.recorded`.
+no box: only their rows can be asked; see :mod:`tcsmt.identify.recorded`.
 """
 
 from __future__ import annotations
@@ -12,16 +12,20 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import Format
 from tcsmt.models import Model
+from tcsmt.probes import BlackBox
 from tcsmt.simulator import run_words
 from tcsmt.words import unsigned
 
-__all__ = ["Box", "BoxFailed", "Command", "model_box"]
+__all__ = ["Box", "BoxFailed", "Command", "model_box", "probed_box"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 #: From words of a, b and c to the word of d.
 Box = Callable[[Sequence[int], Sequence[int], int], int]
@@ -43,6 +47,21 @@ def model_box(model: Model) -> Box:
         return int(run_words(model, *words)[0])
 
     return ask
+
+
+def probed_box(box: Box, formats: Sequence[Format], k: int) -> tuple[BlackBox, Callable[[], int]]:
+    """A box as the classical probes ask it, and how many questions they have asked."""
+    a, b, c, d = formats
+    asked = 0
+
+    def run(left: Array, right: Array, addends: Array) -> Array:
+        nonlocal asked
+        asked += len(addends)
+        rows = zip(left, right, addends, strict=True)
+        words = [box([int(w) for w in x], [int(w) for w in y], int(z)) for x, y, z in rows]
+        return np.array(words, unsigned(d))
+
+    return BlackBox(a_format=a, b_format=b, c_format=c, d_format=d, k=k, run=run), lambda: asked
 
 
 class Command:

@@ -29,7 +29,7 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import FALSE, Term, var
 
-__all__ = ["Outcomes", "Questions", "ordinary_rows", "outcomes", "predictions"]
+__all__ = ["Outcomes", "Questions", "least_exponent", "ordinary_rows", "outcomes", "predictions", "signature"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -51,6 +51,12 @@ class Questions:
     def __getitem__(self, rows: Any) -> Questions:
         """Some of them: a slice, a list or an array of numbers."""
         return Questions(self.a[rows], self.b[rows], self.c[rows])
+
+    @staticmethod
+    def joined(parts: Sequence[Questions]) -> Questions:
+        """All of them, in order."""
+        a, b, c = (np.concatenate([getattr(part, side) for part in parts]) for side in "abc")
+        return Questions(a, b, c)
 
 
 # --- parameters as terms ------------------------------------------------------------------------
@@ -265,7 +271,7 @@ def _columns(table: Table, places: Sequence[int]) -> tuple[Array, Array]:
 class _Chain:
     """What the blocks leave: the distinct words, and for each (row, question) the number of its own.
 
-    doubtful: pairs with a zero, subnormal, infinite or NaN word on the way.
+    doubtful: of one question, pairs on whose way a column from 6 on can matter.
     """
 
     words: Array
@@ -273,14 +279,109 @@ class _Chain:
     doubtful: Array
 
 
-def _unusual(fmt: Format, words: Array) -> Array:
+def _field(fmt: Format, words: Array) -> Array:
+    """The stored exponents."""
     field = words >> np.uint64(fmt.fraction_bits + fmt.ignored_low_bits)
-    field = field & np.uint64((1 << fmt.exponent_bits) - 1)
-    found: Array = (field == 0) | (field == (1 << fmt.exponent_bits) - 1)
+    return (field & np.uint64((1 << fmt.exponent_bits) - 1)).astype(np.int64)
+
+
+def _normal(fmt: Format, words: Array) -> Array:
+    magnitude = words & np.uint64((1 << fmt.sign_bit) - 1)
+    found: Array = (_field(fmt, words) > 0) & (magnitude <= fmt.largest_finite_word)
     return found
 
 
-def _chain(family: Family, one: Structure, table: Table, questions: Questions) -> _Chain:
+def _zero(fmt: Format, words: Array) -> Array:
+    found: Array = words & np.uint64((1 << fmt.sign_bit) - 1) == 0
+    return found
+
+
+def least_exponent(family: Family) -> int:
+    """The largest exponent with which any zero can enter a maximum."""
+    numbers = [z for z in family.zero_exponents if z is not None]
+    return max(*numbers, family.a_format.e_min + family.b_format.e_min, family.c_format.e_min)
+
+
+def _special(fmt: Format, words: Array) -> Array:
+    """Subnormal numbers, infinities and NaNs: the columns from 6 on can matter to them."""
+    field = _field(fmt, words)
+    found: Array = (field == (1 << fmt.exponent_bits) - 1) | (field == 0) & ~_zero(fmt, words)
+    return found
+
+
+def _unclear(family: Family, one: Structure, question: Questions, lanes: Sequence[int]) -> Any:
+    """For which words a zero's exponent can matter in a block: a function of words and their format."""
+    used = [lane for lane in lanes if question.a[0, lane]]
+    exponents = [int(e) for e in _exponents(family, question)[0, used]]
+    least = least_exponent(family)
+
+    def found(fmt: Format, words: Array) -> Array:
+        if one.order == "every" and not _coarse(family, question):
+            return np.ones(len(words), bool)
+        if exponents:
+            return np.full(len(words), max(exponents) < least)
+        small: Array = (_field(fmt, words) < least + fmt.bias) & ~_zero(fmt, words)
+        return small
+
+    return found
+
+
+def _exponents(family: Family, questions: Questions) -> Array:
+    a, b = family.a_format, family.b_format
+    found: Array = _field(a, questions.a) - a.bias + _field(b, questions.b) - b.bias
+    return found
+
+
+def _coarse(family: Family, question: Questions) -> bool:
+    """Whether every number is a multiple of one that no zero's exponent exceeds, so that every sum is."""
+    a, b, c, _ = family.formats
+    least = max(zero for zero in family.zero_exponents if zero is not None)
+    places = _last_place(a, question.a[0]) + _last_place(b, question.b[0])
+    used = question.a[0] != 0
+    own = question.c[0] == 0 or _last_place(c, question.c)[0] >= least
+    return bool(own and (places[used] >= least).all())
+
+
+def _last_place(fmt: Format, words: Array) -> Array:
+    """Exponent of the lowest bit that is set, of normal numbers."""
+    fraction = (words >> np.uint64(fmt.ignored_low_bits)) & np.uint64((1 << fmt.fraction_bits) - 1)
+    whole = fraction.astype(np.int64) | 1 << fmt.fraction_bits
+    lowest = np.log2(whole & -whole).astype(np.int64)
+    found: Array = _field(fmt, words) - fmt.bias - fmt.fraction_bits + lowest
+    return found
+
+
+def blocks_used(one: Structure, question: Questions) -> list[tuple[int, ...]]:
+    """The blocks without lanes and blocks that change nothing in the answer to an ordinary question.
+
+    A zero product's exponent is no maximum there, so that it only counts as one of the additions
+    with normalisation after every addition, which lose bits of what came before, but once only.
+    So does a block of zeros.
+    """
+    used = question.a[0] != 0
+    found: list[tuple[int, ...]] = []
+    for lanes in one.blocks:
+        kept = tuple(lane for lane in lanes if used[lane])
+        if one.order == "every":
+            kept = tuple(n for i, n in enumerate(lanes) if used[n] or i == 0 or used[lanes[i - 1]])
+        idle = not used[list(lanes)].any()
+        before = found and not used[list(found[-1])].any()
+        nothing = not found and (one.order == "last" or not question.c[0])
+        if not idle or not (before or nothing):
+            found.append(kept or lanes[:1])
+    return found or [one.blocks[0][:1]]
+
+
+def signature(one: Structure, question: Questions) -> tuple[object, ...]:
+    """Structures with the same one answer alike to an ordinary question, carry bits by number."""
+    used = question.a[0] != 0
+    blocks = tuple(tuple(n if used[n] else -1 for n in lanes) for lanes in blocks_used(one, question))
+    return blocks, one.products, one.order
+
+
+def _chain(
+    family: Family, one: Structure, table: Table, questions: Questions, blocks: Sequence[tuple[int, ...]]
+) -> _Chain:
     count = len(questions)
     fronts, front = _columns(table, (1, 2, 3, 6, 7))
     backs, back = _columns(table, (4, 5, 8, 9, 10))
@@ -292,20 +393,22 @@ def _chain(family: Family, one: Structure, table: Table, questions: Questions) -
     word = word if last else word[asked]
     fmt = family.d_format if last else family.c_format
     doubtful = np.zeros(len(asked), bool)
-    for lanes in one.blocks:
+    for lanes in blocks:
+        if count == 1:
+            doubtful |= _unclear(family, one, questions, lanes)(fmt, words)[word]
         (f, q, w), pair = _distinct(front, asked, word)
         sums = _sums(family, one, fronts[f], questions, lanes, q, words[w], fmt)
         values, total_of = np.unique(np.stack(sums.roots, axis=1), axis=0, return_inverse=True)
         (s, b), pair = _distinct(total_of.reshape(-1)[pair], back)
         words, numbers = _numbered(_rounded(family, sums.front, values[s], backs[b]))
         word, fmt = numbers[pair], family.d_format
-        doubtful |= _unusual(fmt, words)[word]
+        doubtful |= _special(fmt, words)[word]
     return _Chain(words, word, doubtful)
 
 
 def _of_structure(family: Family, one: Structure, table: Table, questions: Questions) -> Array:
     count = len(questions)
-    chain = _chain(family, one, table, questions)
+    chain = _chain(family, one, table, questions, one.blocks)
     words, word = chain.words, chain.word
     if one.order != "last":
         plain: Array = words[word].reshape(len(table), count)
@@ -320,14 +423,12 @@ def _of_structure(family: Family, one: Structure, table: Table, questions: Quest
 def ordinary_rows(family: Family, questions: Questions) -> Array:
     """Which questions are ordinary (see :func:`outcomes`)."""
     a, b, c, _ = family.formats
-    exponents = []
-    fits = np.ones(len(questions), bool)
-    for fmt, words in ((a, questions.a), (b, questions.b), (c, questions.c)):
-        fits &= ~_unusual(fmt, words).reshape(len(questions), -1).any(axis=1)
-        field = words >> np.uint64(fmt.fraction_bits + fmt.ignored_low_bits)
-        exponents.append((field & np.uint64((1 << fmt.exponent_bits) - 1)).astype(np.int64) - fmt.bias)
-    largest = max(z for z in family.zero_exponents if z is not None)
-    found: Array = fits & (exponents[0] + exponents[1] >= largest).all(axis=1)
+    least = least_exponent(family)
+    normal = _normal(a, questions.a) & _normal(b, questions.b)
+    exponents = _exponents(family, questions)
+    empty = _zero(a, questions.a) & _zero(b, questions.b)
+    large = (normal & (exponents >= least)).any(axis=1)
+    found: Array = (normal | empty).all(axis=1) & (_normal(c, questions.c) | _zero(c, questions.c)) & large
     return found
 
 
@@ -335,39 +436,62 @@ def ordinary_rows(family: Family, questions: Questions) -> Array:
 class Outcomes:
     """What the rows of one structure answer to an ordinary question, up to what it does not show.
 
-    words: distinct ends, one column each; an answer fits a column that has it, or an unusual word,
-    anywhere. word: each row's column. doubtful: rows that fit every answer.
+    ends: of every distinct word of the chain, what the last addition makes of it, by rounding and
+    flush (one row without such an addition). word: each row's column. doubtful: rows that fit every
+    answer. rounding: each row's ``c_rounding``, where it is known.
     """
 
-    words: Array
+    family: Family
+    ends: Array
     word: Array
     doubtful: Array
-    unusual: Array
+    rounding: Array | None
 
     def fitting(self, answer: int) -> Array:
-        """Which rows can give the answer."""
-        fits: Array = (self.words == answer).any(axis=0) | self.unusual
-        found: Array = fits[self.word] | self.doubtful
+        """Which rows can give the answer; the sign of a zero is not looked at."""
+        equal = self.ends == _without_sign_of_zero(self.family, np.array([answer], np.uint64))
+        found: Array = self._any(equal | _special(self.family.d_format, self.ends)) | self.doubtful
         return found
 
+    def certain(self, answer: int) -> Array:
+        """Which rows give the answer whatever their columns from 6 on are, ``c_rounding`` apart."""
+        if _zero(self.family.d_format, np.array([answer], np.uint64))[0]:
+            return np.zeros(len(self.word), bool)
+        return ~self.doubtful & ~self._any(_special(self.family.d_format, self.ends))
 
-def outcomes(family: Family, table: Table, question: Questions) -> Outcomes:
+    def _any(self, ends: Array) -> Array:
+        if self.rounding is None:
+            one: Array = np.asarray(ends.any(axis=0))
+            found: Array = one[self.word]
+            return found
+        each: Array = np.asarray(ends.reshape(2, len(ROUNDINGS), -1).any(axis=0))
+        chosen: Array = each[self.rounding, self.word]
+        return chosen
+
+
+def _without_sign_of_zero(family: Family, words: Array) -> Array:
+    return np.where(_zero(family.d_format, words), np.uint64(0), words)
+
+
+def outcomes(family: Family, table: Table, question: Questions, *, rounded: bool = False) -> Outcomes:
     """What the rows of one structure can answer, whatever the columns from 6 on are.
 
-    The question must be ordinary: no word is zero, subnormal, infinite or a NaN, and every product's
-    exponent is larger than that of any zero (see :func:`ordinary_rows`). Those columns matter to it
-    only through zero, subnormal or infinite results on the way (such rows are doubtful) and by the
-    last addition's rounding (all are kept).
+    rounded: column 11 (``c_rounding``) is known. The question must be ordinary: every word is zero
+    or normal (see :func:`ordinary_rows`). The other columns matter to it only where a zero's exponent
+    can be a block's largest, or a result on the way is subnormal or special (such rows are doubtful),
+    and in the sign of a zero result.
     """
     one = family.structures[int(table[0, 0])]
-    chain = _chain(family, one, table, question)
-    words = chain.words[None]
-    if one.order == "last":
+    chain = _chain(family, one, table, question, blocks_used(one, question))
+    ends = chain.words[None]
+    last = one.order == "last"
+    if last:
         values = {"word": chain.words, "c": question.c, "flush": np.zeros(1, bool)}
         program = _add_last(family.c_format, family.d_format)
-        words = np.stack(_run(program, values, len(chain.words), broadcast=True)).astype(np.uint64)
+        ends = np.stack(_run(program, values, len(chain.words), broadcast=True)).astype(np.uint64)
     numbers = chain.word.astype(np.uint16 if len(chain.words) < 1 << 16 else np.int64)
-    return Outcomes(words, numbers, chain.doubtful, np.asarray(_unusual(family.d_format, words).any(axis=0)))
+    rounding = table[:, 11] if last and rounded else None
+    return Outcomes(family, _without_sign_of_zero(family, ends), numbers, chain.doubtful, rounding)
 
 
 @dataclass(frozen=True)
@@ -400,9 +524,9 @@ def _sums(
     )
     bits, alignment, carry, zero, flush = (fronts[:, place] for place in range(5))
     places = np.array(family.bits)[bits] + (alignment == _STICKY)
-    carries = np.array([-1 if x is None else x for x in family.carries(one)])[carry]
-    spare = one.n_fma.bit_length() + 1
-    narrower = np.where(carries < 0, 0, MOST - places + spare - carries)
+    carries = carry - 1  # see Family.carries
+    spare = len(lanes).bit_length() + 1
+    narrower = np.where(carries < 0, 0, np.maximum(0, MOST - places + spare - carries))
     values: dict[str, Array] = {
         "coarser": MOST - places, "narrower": narrower, "alignment": _ALIGNMENTS[alignment],
         "zero": np.minimum(zero, len(numbers) - 1), "zero none": zero == len(numbers), "flush": flush, "c": c,
@@ -430,8 +554,8 @@ def _rounded(family: Family, front: _Front, sums: Array, backs: Array) -> Array:
     program = _back(family.d_format, front.width, front.low, front.high)
     rounding, kept, overflow, flush, minus = backs.T
     names = np.array(family.roundings)[rounding]
-    plus = (overflow == 0) | (overflow == 2) & (names == "RTP")
-    less = (overflow == 0) | (overflow == 2) & (names == "RTN")
+    plus: Array = (overflow == 0) | (overflow == 2) & (names == "RTP")
+    less: Array = (overflow == 0) | (overflow == 2) & (names == "RTN")
     # what differs in the kept bits alone is one row of the program: it has a root for each
     (s, _), pair = _distinct(
         np.arange(len(sums)) if not len(sums) else _numbered_rows(sums),

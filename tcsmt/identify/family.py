@@ -128,21 +128,33 @@ class Family:
         return table
 
     def rest(self, number: int) -> Table:
-        """All values of the other columns for a structure."""
-        structure = self.structures[number]
-        zeros = range(len(self.zero_exponents) - (structure.order == "every"))
-        c_roundings = range(len(self.roundings) if structure.order == "last" else 1)
-        return np.array(list(product(zeros, (0, 1), (0, 1, 2), (0, 1), (0, 1), c_roundings)), np.int16)
+        """All values of columns 6 to 10 for a structure."""
+        every = self.structures[number].order == "every"
+        zeros = range(len(self.zero_exponents) - every)
+        return np.array(list(product(zeros, (0, 1), (0, 1, 2), (0, 1), (0, 1))), np.int16)
+
+    def with_last_rounding(self, table: Table) -> Table:
+        """Every row of one structure with every value of the last column."""
+        last = self.structures[int(table[0, 0])].order == "last"
+        count = len(self.roundings) if last else 1
+        whole = np.repeat(table, count, axis=0)
+        whole[:, 11] = np.tile(np.arange(count), len(table))
+        return whole
 
     def expanded(self, table: Table) -> Table:
-        """Every row with every value of the other columns."""
-        parts = []
-        for number in np.unique(table[:, 0]):
-            rows, rest = table[table[:, 0] == number], self.rest(int(number))
-            whole = np.repeat(rows, len(rest), axis=0)
-            whole[:, 6:] = np.tile(rest, (len(rows), 1))
-            parts.append(whole[self._distinct(whole)])
-        return np.concatenate(parts) if parts else table
+        """Every row with every value of columns 6 to 10."""
+        numbers = np.unique(table[:, 0])
+        parts = [self.grown(table[table[:, 0] == number])[0] for number in numbers]
+        return np.concatenate([table[:0], *parts])
+
+    def grown(self, table: Table) -> tuple[Table, Any]:
+        """Every row of one structure with every value of columns 6 to 10, and the row's number."""
+        rest = self.rest(int(table[0, 0]))
+        owner = np.repeat(np.arange(len(table)), len(rest))
+        whole = table[owner]
+        whole[:, 6:11] = np.tile(rest, (len(table), 1))
+        kept = self._distinct(whole)
+        return whole[kept], owner[kept]
 
     def _distinct(self, table: Table) -> Any:
         """Rows whose overflow is not another one's by definition."""
@@ -157,6 +169,7 @@ class Family:
             rest = self.rest(number)
             shares = [int((rest[:, 2] < 2 + (name in ("RTP", "RTN"))).sum()) for name in self.roundings]
             front = len(self.bits) * (len(self.alignments) - (structure.order == "every"))
+            front *= len(self.roundings) if structure.order == "last" else 1
             total += front * len(self.carries(structure)) * len(self.kept) * sum(shares)
         return total
 

@@ -11,15 +11,15 @@ import numpy as np
 from tcsmt.datasets import DataSet
 from tcsmt.errors import TcsmtError
 from tcsmt.identify.equal import canonical
-from tcsmt.identify.evaluate import Questions, ordinary_rows, outcomes, predictions
+from tcsmt.identify.evaluate import Questions, ordinary_rows, predictions
 from tcsmt.identify.family import Family, Table
-from tcsmt.identify.search import best_of
-from tcsmt.identify.vectors import mixed
+from tcsmt.identify.opening import Opening, TooMany
+from tcsmt.identify.search import next_questions
 
 __all__ = ["Survivors", "family_of", "survivors"]
 
-#: Ordinary rows with which the search starts, and hypotheses that are carried further, at most.
-FIRST, MOST = 12, 60_000
+#: Ordinary rows with which the search starts.
+FIRST = 12
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,15 @@ def survivors(
             f"{dataset.name}: no ordinary row (no zero, subnormal or special word, and products that are "
             "not tiny), with which the search starts"
         )
-    tables = []
-    for number in range(len(family.structures)):
-        table = family.first(number)
-        for row in plain:
-            if len(table):
-                found = outcomes(family, table, questions[[row]])
-                table = table[found.fitting(int(answers[row]))]
-        tables.append(table)
-        progress(f"structure {number + 1} of {len(family.structures)}: {len(table)} left")
-    table = np.concatenate(tables)
-    if len(table) > MOST:
-        raise TcsmtError(
-            f"{dataset.name}: {len(table)} hypotheses explain {len(plain)} ordinary rows: too many"
-        )
-    table = np.unique(canonical(family, family.expanded(table)), axis=0)
+    opening = Opening(family, np.random.default_rng(seed), progress)
+    for row in plain:
+        if not opening.few:
+            opening.answer(questions[[row]], int(answers[row]))
+    try:
+        table = opening.table()
+    except TooMany as error:
+        raise TcsmtError(f"{dataset.name}: {error}") from None
+    table = np.unique(canonical(family, table), axis=0)
     done = 0
     for count in (20, 200, 2000, len(answers)):
         size = max(20, 4_000_000 // max(1, len(table)))
@@ -86,19 +80,5 @@ def survivors(
                 return Survivors(part.stop, table, None, [], time.monotonic() - start)
         done = max(done, min(count, len(answers)))
         progress(f"{done} rows: {len(table)} left")
-    random = np.random.default_rng(seed)
-    chosen: list[Questions] = []
-    splits: list[int] = []
-    rest = table
-    while len(chosen) < 3 and len(rest) > 1:
-        pool = mixed(family, random, 400, rest)
-        best = best_of(predictions(family, rest[random.permutation(len(rest))[:512]], pool))
-        if best is None:
-            break
-        words = predictions(family, rest, pool[[best]])[:, 0]
-        values, counts = np.unique(words, return_counts=True)
-        chosen.append(pool[[best]])
-        splits.append(len(values))
-        rest = rest[words == values[np.argmax(counts)]]
-    asked = Questions(*(np.concatenate([getattr(q, s) for q in chosen]) for s in "abc")) if chosen else None
+    asked, splits = next_questions(family, table, np.random.default_rng(seed))
     return Survivors(len(answers), table, asked, splits, time.monotonic() - start)

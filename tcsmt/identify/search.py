@@ -12,30 +12,30 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tcsmt.engine import compare_models
 from tcsmt.errors import TcsmtError
 from tcsmt.identify.boxes import Box
 from tcsmt.identify.equal import canonical
-from tcsmt.identify.evaluate import Outcomes, Questions, outcomes, predictions
+from tcsmt.identify.evaluate import Questions, ordinary_rows, predictions
 from tcsmt.identify.family import COLUMNS, Family, Table
-from tcsmt.identify.vectors import mixed, nan_of_c, ordinary
+from tcsmt.identify.opening import Opening, TooMany
+from tcsmt.identify.score import best_of
+from tcsmt.identify.vectors import Random, mixed, nan_of_c, ordinary
 from tcsmt.models import FusedDotAdd
-from tcsmt.query import Distinguished, Domain, Equivalent, Solving, difference
+from tcsmt.query import Distinguished, Domain, Equivalent, Solving
 from tcsmt.solvers.run import Settings
 
-__all__ = ["Identification", "Outcome", "Transcript", "best_of", "neighbours"]
+__all__ = ["Exchange", "Identification", "Outcome", "Transcript", "neighbours", "next_questions"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-#: Ordinary sums asked at first, and at most.
-FIRST, MOST_ORDINARY = 6, 14
 #: Hypotheses in a sample, questions in a pool (more where the sample is small), and pairs of both.
 SAMPLE, POOL, PAIRS = 256, 160, 60_000
 #: Pairs that are put to the solver, at most, before the search gives up.
@@ -46,6 +46,10 @@ CONFIRMING = 3
 
 class OutOfBudget(Exception):
     """No question is left."""
+
+
+class NoBox(Exception):
+    """There are recorded answers alone."""
 
 
 class Inconsistent(Exception):
@@ -129,7 +133,8 @@ class Outcome:
 
     verdict: ``identified``, ``refuted``, ``inconsistent`` or ``open``. reason: for the last two.
     rows: hypotheses that remain, the first one the model's. proofs: how many of them a solver proved
-    equal to the first (the others are the same graph), unproved: those that it could not.
+    equal to the first (the others are the same graph), unproved: those that it could not. following:
+    the next questions, where recorded answers leave several.
     """
 
     verdict: str
@@ -141,20 +146,21 @@ class Outcome:
     exchanges: list[Exchange]
     counts: list[int]
     seconds: float
+    following: Questions | None = None
 
 
 @dataclass
 class Identification:
-    """One search. budget: questions at most. kept: keep the first question's outcomes for other boxes."""
+    """One search. box: None where ``given`` answers are all there is. budget: questions at most."""
 
     family: Family
-    box: Box
+    box: Box | None
     budget: int = 60
     seed: int = 1
     transcript: Transcript | None = None
     settings: Settings = field(default_factory=lambda: Settings(timeout=10.0))
     progress: Callable[[str], None] = lambda text: None
-    kept: bool = False
+    given: Sequence[Exchange] = ()
 
     def __post_init__(self) -> None:
         self.exchanges: list[Exchange] = []
@@ -164,6 +170,7 @@ class Identification:
         self.proofs = 0
         self.unproved: list[Table] = []
         self.solving = Solving(self.settings)
+        self.table: Table = np.zeros((0, len(COLUMNS)), np.int16)
 
     # --- asking --------------------------------------------------------------------------------
 
@@ -171,9 +178,12 @@ class Identification:
         """The answer to one question, every NaN as the format's own."""
         a, b = (tuple(map(int, side[0])) for side in (question.a, question.b))
         c = int(question.c[0])
-        told = self.transcript.answered(len(self.exchanges), a, b, c) if self.transcript else None
+        number = len(self.exchanges) - len(self.given)
+        told = self.transcript.answered(number, a, b, c) if self.transcript else None
         if told is None:
-            if len(self.exchanges) >= self.budget:
+            if self.box is None:
+                raise NoBox
+            if number >= self.budget:
                 raise OutOfBudget
             d = self.box(a, b, c)
         else:
@@ -193,94 +203,92 @@ class Identification:
         self.nan = d
         return fmt.nan_word or 0
 
-    def _asked(self) -> tuple[Questions, Array]:
-        return _questions(self.exchanges), np.array([self._plain(e.d) for e in self.exchanges], np.uint64)
+    def _words(self, exchanges: Sequence[Exchange]) -> Array:
+        return np.array([self._plain(one.d) for one in exchanges], np.uint64)
 
     # --- the whole search ----------------------------------------------------------------------
 
     def run(self) -> Outcome:
         """Identify the box."""
         start = time.monotonic()
-        table = np.zeros((0, len(COLUMNS)), np.int16)
-        verdict, reason = "open", ""
+        verdict, reason, following = "open", "", None
         try:
-            table = self._ordinary()
-            table = self._narrowed(table)
-            if len(table):
-                table = self._confirmed(table)
-            verdict = "refuted" if not len(table) else "open" if self.unproved else "identified"
+            self._ordinary()
+            self._narrowed()
+            if len(self.table) and self.box is not None:
+                self._confirmed()
+            verdict = "refuted" if not len(self.table) else "open" if self.unproved else "identified"
             if self.unproved:
                 reason = f"{len(self.unproved)} hypotheses were neither proved equal nor told apart"
+        except TooMany as error:
+            reason = f"{error}: ask more ordinary sums, as `--plan set` does"
+        except NoBox:
+            reason = f"{len(self.table)} hypotheses explain the answers"
+            following = next_questions(self.family, self.table, self.random)[0]
         except OutOfBudget:
             reason = f"the budget of {self.budget} questions is spent"
-            table = self._consistent(table)
         except Inconsistent as error:
             verdict, reason = "inconsistent", str(error)
-        model = self.family.model(table[0], self.nan) if len(table) and verdict != "inconsistent" else None
+            self.table = self.table[:0]
+        model = self.family.model(self.table[0], self.nan) if len(self.table) else None
         return Outcome(
-            verdict, reason, model, table, self.proofs, self.unproved, self.exchanges, self.counts,
-            time.monotonic() - start,
+            verdict, reason, model, self.table, self.proofs, self.unproved, self.exchanges, self.counts,
+            time.monotonic() - start, following,
         )  # fmt: skip
 
-    def _ordinary(self) -> Table:
-        """The rows of every structure that explain the first sums, with all parameters."""
-        asked = ordinary(self.family, self.random, MOST_ORDINARY)
-        answers = [self.ask(asked[[i]], "an ordinary sum") for i in range(FIRST)]
-        tables = []
-        for number in range(len(self.family.structures)):
-            table = self.family.first(number)
-            for place, answer in enumerate(answers):
-                if not len(table):
-                    break
-                if place == 0 and self.kept:
-                    found = _first_outcomes(self.family, self.seed, number)
-                else:
-                    found = outcomes(self.family, table, asked[[place]])
-                table = table[found.fitting(answer)]
-            tables.append(table)
-            self.progress(f"structure {number + 1} of {len(self.family.structures)}")
-        for place in range(FIRST, MOST_ORDINARY):
-            if sum(map(len, tables)) <= 400:
+    def _ordinary(self) -> None:
+        """The rows of every structure that explain the given answers and the first sums."""
+        opening = Opening(self.family, self.random, self.progress)
+        self.exchanges = list(self.given)
+        for one in self.given:
+            question, answer = _questions([one]), self._plain(one.d)
+            if not opening.few and ordinary_rows(self.family, question)[0]:
+                opening.answer(question, answer)
+        while self.box is not None or self.transcript is not None:
+            found = opening.question()
+            if found is None:
                 break
-            answer = self.ask(asked[[place]], "an ordinary sum")
-            tables = [t[outcomes(self.family, t, asked[[place]]).fitting(answer)] for t in tables if len(t)]
-        table = self.family.expanded(np.concatenate(tables))
-        table = self._consistent(table)
+            opening.answer(found, self.ask(found, "an ordinary sum"))
+        self._left(self._consistent(opening.table()))
+
+    def _left(self, table: Table) -> None:
+        self.table = table
         self.counts.append(len(table))
-        return table
+        self.progress(f"{len(self.exchanges)} questions, {len(table)} hypotheses left")
 
     def _consistent(self, table: Table) -> Table:
-        """Rows that explain every answer so far."""
-        questions, answers = self._asked()
+        """Rows that explain every given answer; those asked for are looked at as they come."""
+        if not self.given:
+            return table
+        questions, answers = _questions(list(self.given)), self._words(self.given)
         for i in range(len(answers)):
             if len(table):
                 table = table[predictions(self.family, table, questions[[i]])[:, 0] == answers[i]]
         return table
 
-    def _filter(self, table: Table, question: Questions, why: str) -> Table:
+    def _filter(self, question: Questions, why: str) -> None:
         answer = self.ask(question, why)
-        table = table[predictions(self.family, table, question)[:, 0] == answer]
-        self.counts.append(len(table))
-        self.progress(f"{len(self.exchanges)} questions, {len(table)} hypotheses left")
-        return table
+        self._left(self.table[predictions(self.family, self.table, question)[:, 0] == answer])
 
-    def _narrowed(self, table: Table) -> Table:
+    def _narrowed(self) -> None:
         """Ask until no question is found that splits the rest."""
-        while len(table) > 1:
-            question = self._splitting(table)
+        while len(self.table) > 1:
+            question = self._splitting(self.table)
             if question is not None:
-                table = self._filter(table, question, "splits the rest best")
+                self._filter(question, "splits the rest best")
                 continue
-            question = self._solved(table)
+            question = self._solved(self.table)
             if question is None:
                 break
-            table = self._filter(table, question, "a solver's: two hypotheses differ")
-        return table
+            self._filter(question, "a solver's: two hypotheses differ")
 
     def _splitting(self, table: Table) -> Questions | None:
         """Of some random questions, the one whose answers have the largest entropy over a sample."""
         for attempt in range(8):
             rows = table[self.random.permutation(len(table))[: SAMPLE << attempt // 4]]
+            rows = np.unique(canonical(self.family, rows), axis=0)
+            if len(rows) < 2:
+                continue
             count = int(np.clip(PAIRS // len(rows), POOL, 4000))
             pool = mixed(self.family, self.random, count, rows)
             words = predictions(self.family, rows, pool)
@@ -296,11 +304,8 @@ class Identification:
         self.unproved, self.proofs = [], 0
         for row in table[1:MOST_PAIRS]:
             other = self.family.model(row)
-            if other.trace.output is first.trace.output:
-                continue
-            title = "do two hypotheses differ?"
-            question = difference(title, ("one", first), ("other", other), Domain(finite=False))
-            verdict = self.solving.verdict(question)
+            found = compare_models(("one", first), ("other", other), Domain(finite=False), self.solving)
+            verdict = found.verdict
             self.progress(f"solver: {type(verdict).__name__.lower()}, {verdict.seconds:.1f} s")
             match verdict:
                 case Distinguished():
@@ -322,28 +327,27 @@ class Identification:
 
     # --- is the box one unit at all? -----------------------------------------------------------
 
-    def _confirmed(self, table: Table) -> Table:
+    def _confirmed(self) -> None:
         """Ask for the word of a NaN and for new sums, and once more what alone excludes a neighbour."""
         if self.nan is None:
-            table = self._filter(table, nan_of_c(self.family), "the word of a NaN")
+            self._filter(nan_of_c(self.family), "the word of a NaN")
         for kind in (ordinary, mixed):
-            for i, pool in enumerate([kind(self.family, self.random, CONFIRMING)] * CONFIRMING):
-                table = self._filter(table[:], pool[[i]], "confirms the result")
-                if not len(table):
-                    return table
-        for number in self._decisive(table[0]):
+            pool = kind(self.family, self.random, 4 * CONFIRMING)
+            for i in range(min(CONFIRMING, len(pool))):
+                self._filter(pool[[i]], "confirms the result")
+                if not len(self.table):
+                    return
+        for number in self._decisive(self.table[0]):
             one = self.exchanges[number]
             again = self.ask(_questions([one]), f"question {number + 1} again")
             if again != self._plain(one.d):
                 words = [self.family.d_format.hex(d) for d in (one.d, self.exchanges[-1].d)]
                 raise Inconsistent(f"question {number + 1} was answered {words[0]}, and later {words[1]}")
-        return table
 
     def _decisive(self, row: Table) -> list[int]:
         """Numbers of the answers that are the only one to exclude some neighbour of a row."""
         near = neighbours(self.family, row)
-        questions, answers = self._asked()
-        wrong = predictions(self.family, near, questions) != answers
+        wrong = predictions(self.family, near, _questions(self.exchanges)) != self._words(self.exchanges)
         alone = wrong.sum(axis=1) == 1
         return sorted({int(np.flatnonzero(one)[0]) for one in wrong[alone]})
 
@@ -378,23 +382,23 @@ def neighbours(family: Family, row: Table) -> Table:
     return kept
 
 
-@cache
-def _first_outcomes(family: Family, seed: int, number: int) -> Outcomes:
-    question = ordinary(family, np.random.default_rng(seed), MOST_ORDINARY)[[0]]
-    return outcomes(family, family.first(number), question)
-
-
-def best_of(words: Array) -> int | None:
-    """The column of largest entropy; None: every column has one word only."""
-    scores = [_entropy(words[:, i]) for i in range(words.shape[1])]
-    best = int(np.argmax(scores))
-    return best if scores[best] > 0 else None
-
-
-def _entropy(words: Array) -> float:
-    _, counts = np.unique(words, return_counts=True)
-    share = counts / counts.sum()
-    return float(-(share * np.log2(share)).sum()) if len(counts) > 1 else 0.0
+def next_questions(family: Family, table: Table, random: Random) -> tuple[Questions | None, list[int]]:
+    """Up to three questions that split hypotheses further, and how many answers they predict to each."""
+    chosen: list[Questions] = []
+    splits: list[int] = []
+    while len(chosen) < 3 and len(table) > 1:
+        pool = mixed(family, random, 400, table)
+        best = best_of(predictions(family, table[random.permutation(len(table))[:512]], pool))
+        if best is None:
+            break
+        words = predictions(family, table, pool[[best]])[:, 0]
+        values, counts = np.unique(words, return_counts=True)
+        chosen.append(pool[[best]])
+        splits.append(len(values))
+        table = table[words == values[np.argmax(counts)]]
+    if not chosen:
+        return None, []
+    return Questions.joined(chosen), splits
 
 
 def _questions(exchanges: list[Exchange]) -> Questions:

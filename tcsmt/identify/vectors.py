@@ -6,12 +6,13 @@ are zero; most have a pair of lanes that cancels, so that what alignment left of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tcsmt.formats import Format
-from tcsmt.identify.evaluate import Questions
+from tcsmt.identify.evaluate import Questions, least_exponent, ordinary_rows
 from tcsmt.identify.family import Family, Table
 
 __all__ = ["mixed", "ordinary"]
@@ -44,39 +45,55 @@ def _fractions(fmt: Format, random: Random, kind: Array) -> Array:
     return np.choose(kind, [random.integers(0, whole + 1, size), 0 * kind, 0 * kind + whole, one & whole])
 
 
-def ordinary(family: Family, random: Random, count: int) -> Questions:
-    """Normal words alone, every product's exponent 0 or more.
+def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = ()) -> Questions:
+    """Few terms, normal words, the others zero (see :func:`tcsmt.identify.evaluate.outcomes`).
 
-    See :func:`tcsmt.identify.evaluate.outcomes`.
+    Half of them have a pair that cancels, so that what alignment left of the others shows.
+    lanes: only these, and c.
     """
+    usable = [*(lanes or range(family.k)), family.k]
     a, b, c, d = family.formats
-    k, shape = family.k, (count, family.k)
-    ceiling = min(d.e_max - 4 - k.bit_length(), 34, a.e_max + b.e_max)
-    exponents = random.integers(0, ceiling + 1, shape)
-    least = np.maximum(0, exponents - b.e_max)
-    split = np.minimum(
-        random.integers(0, 1 << 30, shape) % (np.minimum(exponents, a.e_max) - least + 1) + least, a.e_max
+    least = least_exponent(family)
+    floor = max(a.e_min + b.e_min, least - 44)
+    ceiling = min(a.e_max + b.e_max, max(least, floor) + 44)
+    top = min(ceiling, d.e_max - 2)
+    found = Questions(
+        np.zeros((count, family.k), np.uint64),
+        np.zeros((count, family.k), np.uint64),
+        np.zeros(count, np.uint64),
     )
-    signs = random.integers(0, 2, shape)
-    plain = np.zeros(shape, int)
-    x = _words(a, signs, split, _fractions(a, random, plain))
-    y = _words(b, 0 * signs, exponents - split, _fractions(b, random, plain))
+
+    def put(row: int, lane: int, exponent: int, sign: int, kind: int) -> None:
+        if lane == family.k:
+            words = [(found.c[row : row + 1], 0, c, int(np.clip(exponent, c.e_min, c.e_max)), sign)]
+        else:
+            exponent = int(np.clip(exponent, floor, ceiling))
+            low, high = max(a.e_min, exponent - b.e_max), min(a.e_max, exponent - b.e_min)
+            part = int(random.integers(low, high + 1))
+            words = [(found.a[row], lane, a, part, sign), (found.b[row], lane, b, exponent - part, 0)]
+        for side, place, fmt, power, minus in words:
+            fraction = _fractions(fmt, random, np.array([kind]))
+            side[place] = _words(fmt, np.array([minus]), np.array([power]), fraction)[0]
+
     for row in range(count):
-        lanes = random.permutation(k)
-        for one, other in zip(lanes[0 : k // 2 : 2], lanes[1 : k // 2 : 2], strict=False):
-            x[row, other] = x[row, one] ^ np.uint64(1 << a.sign_bit)
-            y[row, other] = y[row, one]
-    far = random.integers(-8, ceiling + 1, count)
-    return Questions(
-        x,
-        y,
-        _words(
-            c,
-            random.integers(0, 2, count),
-            np.maximum(far, c.e_min),
-            _fractions(c, random, np.zeros(count, int)),
-        ),
-    )
+        free = [int(lane) for lane in random.permutation(usable)]
+        order = random.random()
+        if order < 0.4:
+            free.sort(key=lambda lane: lane != family.k)  # c first
+        elif order < 0.8:  # the first lane in a pair or first, so that no zero is larger than c
+            free.sort(key=lambda lane: (lane == 0, lane != family.k))
+        high = int(random.integers(min(least + 8, top), top + 1))
+        sign = int(random.integers(2))
+        kind = int(random.choice(4, p=[0.5, 0.2, 0.1, 0.2]))
+        if len(free) > 2 and random.random() < 0.5:
+            put(row, free.pop(), high, sign, 1)
+            put(row, free.pop(), high, 1 - sign, 1)
+        else:
+            put(row, free.pop(), high, sign, kind)
+        for lane in free[: int(random.integers(1, 5))]:
+            depth = int(random.integers(0, random.choice([2, 6, 16, 44])))
+            put(row, lane, high - depth, int(random.integers(2)), kind)
+    return found[ordinary_rows(family, found)]
 
 
 def nan_of_c(family: Family) -> Questions:
@@ -142,8 +159,13 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
     for row in np.flatnonzero(random.random(count) < 0.5):
         x[row], y[row], z[row] = 0, 0, 0
         _directed(family, random, x[row], y[row], z[row : row + 1], grids)
+    structures = (
+        family.structures if table is None else [family.structures[n] for n in np.unique(table[:, 0])]
+    )
     for row in np.flatnonzero(random.random(count) < 0.06):
-        _full(family, random, x[row], y[row], z[row : row + 1])
+        x[row], y[row] = 0, 0
+        blocks = structures[int(random.integers(len(structures)))].blocks
+        _full(family, random, x[row], y[row], z[row : row + 1], blocks)
     minus_zeros = [1 << fmt.sign_bit if fmt.has_negative_zero else 0 for fmt in (a, b, c)]
     for row in np.flatnonzero(random.random(count) < 0.02):
         x[row], y[row], z[row] = minus_zeros[0], 0, minus_zeros[2]
@@ -182,10 +204,18 @@ def _directed(
     top = int(random.integers(floor, ceiling + 1))
     sign = int(random.integers(2))
     signs = [int(s) for s in random.integers(0, 2, 4)]
+    if random.random() < 0.4:
+        signs = [sign] * 4
     plain = bool(random.random() < 0.7)
     kind = int(random.integers(4))
     depth = int(random.integers(1, 46))
-    if kind == 0:  # a pair that cancels
+    if kind == 0 and family.k not in lanes[-2:] and random.random() < 0.5:  # two products that cancel
+        one = lanes[-1]
+        put(top, sign, False)
+        if lanes:
+            other = lanes.pop()
+            x[other], y[other] = x[one] ^ np.uint64(1 << a.sign_bit), y[one]
+    elif kind == 0:  # a pair that cancels
         put(top, sign, True)
         if lanes:
             put(top, 1 - sign, True)
@@ -205,20 +235,37 @@ def _directed(
         depth = top - max(top, zero) + int(random.choice(bits)) + int(random.integers(-1, 3))
     for place in range(int(random.integers(1, 4))):
         if lanes:
-            put(top - depth - int(random.integers(0, 3)) * (place > 0), signs[place + 1], plain)
+            put(
+                top - depth - int(random.integers(0, 3)) * int(random.integers(2)) * (place > 0),
+                signs[place + 1],
+                plain,
+            )
+    if lanes and lanes[-1] != family.k and random.random() < 0.2:  # a zero product with a large operand
+        words, fmt = ((x, a), (y, b))[int(random.integers(2))]
+        words[lanes[-1]] = fmt.largest_finite_word
 
 
-def _full(family: Family, random: Random, x: Array, y: Array, z: Array) -> None:
-    """The largest sum: every product and c of one sign and one exponent, all bits set."""
+def _full(
+    family: Family, random: Random, x: Array, y: Array, z: Array, blocks: Sequence[Sequence[int]]
+) -> None:
+    """The largest sum of one block: terms of one sign and one exponent, each as large as it can be.
+
+    The block's c is as large too, or one such product of the block before it.
+    """
     a, b, c, d = family.formats
-    high = min(a.e_max + b.e_max, c.e_max, d.e_max - family.k.bit_length() - 3)
+    high = min(a.e_max + b.e_max - 1, c.e_max, d.e_max - family.k.bit_length() - 3)
     low = max(a.e_min + b.e_min, c.e_min, d.e_min)
     exponent = int(random.integers(min(low, high), high + 1))
-    part = int(np.clip(exponent // 2, exponent - b.e_max, a.e_max))
+    part = int(np.clip(exponent // 2, exponent - b.e_max, a.e_max - 1))
     sign = int(random.integers(2))
-    for words, fmt, power, minus in ((x, a, part, sign), (y, b, exponent - part, 0), (z, c, exponent, sign)):
-        ones = np.full(words.shape, (1 << fmt.fraction_bits) - 1)
-        words[:] = _words(fmt, np.full(words.shape, minus), np.full(words.shape, power), ones)
+    place = int(random.integers(len(blocks)))
+    lanes = [*blocks[place], *blocks[place - 1][:1]] if place else [*blocks[place]]
+    ones = [(1 << fmt.fraction_bits) - 1 for fmt in (a, b, c)]
+    if random.random() < 0.5:  # just below 2, for products that are normalised
+        ones[0], ones[1] = ones[0] - 1, 1
+    parts = ((x, lanes, a, part, sign), (y, lanes, b, exponent - part, 0), (z, [0], c, exponent, sign))
+    for (words, places, fmt, power, minus), fraction in zip(parts, ones, strict=True):
+        words[places] = _words(fmt, np.array([minus]), np.array([power]), np.array([max(0, fraction)]))
 
 
 def _special(family: Family, random: Random, x: Array, y: Array) -> None:

@@ -25,8 +25,8 @@ from tcsmt.rounding import ROUNDINGS
 from tcsmt.solvers.run import Settings
 
 __all__ = [
-    "Reading", "authentication", "conclusions", "custom_models", "feature_tests", "fttn_readings",
-    "fttn_vectors", "table_two", "telling_vectors",
+    "Reading", "authentication", "conclusions", "custom_models", "feature_tests", "features",
+    "fttn_readings", "fttn_vectors", "table_two", "telling_vectors",
 ]  # fmt: skip
 
 V100 = "volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -155,18 +155,17 @@ def table_two() -> list[dict[str, Any]]:
     found = []
     for row in data["table2"]:
         for name in row["rows"]:
-            ours = _features(row_named(name).model)
+            ours = features(black_box(row_named(name).model))
             agrees = all(ours.get(key) == value for key, value in row["published"].items())
             found.append({**row, "unit": name, "ours": ours, "agrees": agrees})
             del found[-1]["rows"]
     return found
 
 
-def _features(model: Model) -> dict[str, Any]:
-    """The table's columns, from the answers of a black box."""
-    box = black_box(model)
-    seen = profile(box)
+def features(box: BlackBox) -> dict[str, Any]:
+    """The table's columns, from the answers of a black box. Raises :class:`tcsmt.probes.OutOfReach`."""
     tree = summation_tree(box)
+    seen = profile(box)
     own = tree.fused()
     if not own:  # a chain of single additions
         return {"n_fma": 1, "final": seen["result"]["c + p0"]["mode"], "c": "early", "interleaved": False}
@@ -218,7 +217,7 @@ def authentication() -> list[dict[str, Any]]:
                 "concluded": concluded,
                 "published": said,
                 "agrees": None if said is None else concluded == said,
-                "probes": _features(model),
+                "probes": features(black_box(model)),
                 "true": _true(model),
             }
         )

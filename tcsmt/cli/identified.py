@@ -1,0 +1,196 @@
+"""What `tcsmt identify` found, as data and as text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from tcsmt.catalogue import rows as catalogue_rows
+from tcsmt.cli.show import parameters
+from tcsmt.identify.evaluate import Questions, predictions
+from tcsmt.identify.family import Family, Table
+from tcsmt.identify.plan import Candidates, Node, Planned, candidates
+from tcsmt.identify.search import Outcome
+from tcsmt.models import FusedDotAdd
+from tcsmt.papers.khattak import features
+from tcsmt.probes import BlackBox, OutOfReach, profile, special_values, summation_tree
+
+__all__ = ["as_data", "as_text", "known", "lines", "nearest", "probed", "set_data", "summary", "tree_data"]
+
+#: Members that are shown with what excludes them.
+NEAREST = 6
+
+
+def lines(family: Family, questions: Questions) -> list[dict[str, Any]]:
+    """Questions as rows of JSON: hexadecimal words."""
+    fa, fb, fc, _ = family.formats
+    return [
+        {
+            "a": [fa.hex(int(w)) for w in questions.a[i]],
+            "b": [fb.hex(int(w)) for w in questions.b[i]],
+            "c": fc.hex(int(questions.c[i])),
+        }
+        for i in range(len(questions))
+    ]
+
+
+def summary(family: Family, table: Table) -> dict[str, list[Any]]:
+    """The values of every parameter among some hypotheses."""
+    found: dict[str, set[str]] = {}
+    for row in table[:20000]:
+        for name, value in parameters(family.model(row)).items():
+            found.setdefault(name, set()).add(json.dumps(value))
+    return {name: sorted((json.loads(v) for v in values), key=str) for name, values in found.items()}
+
+
+def known(family: Family, table: Table) -> list[str]:
+    """Catalogue rows among some hypotheses, NaN word apart."""
+    names = []
+    for one in catalogue_rows():
+        model = one.model
+        if not isinstance(model, FusedDotAdd) or model.k != family.k or model.scale_format is not None:
+            continue
+        if (model.a_format, model.b_format, model.c_format, model.d_format) != family.formats:
+            continue
+        row = family.row(model)
+        if row is not None and (table == row).all(axis=1).any():
+            names.append(one.name)
+    return sorted(names)
+
+
+def nearest(family: Family, found: Outcome) -> list[dict[str, Any]]:
+    """The members that explain most answers, of the catalogue's and their neighbours: what kills each."""
+    if not found.exchanges:
+        return []
+    near = candidates(family)
+    asked = found.exchanges
+    questions = Questions(
+        *(np.array([getattr(e, side) for e in asked], np.uint64) for side in "abc"),
+    )
+    fmt = family.d_format
+    plain = [fmt.nan_word if fmt.is_nan(e.d) else e.d for e in asked]
+    words = predictions(family, near.table, questions)
+    wrong = words != np.array(plain, np.uint64)
+    told = []
+    for place in np.argsort(wrong.sum(axis=1), kind="stable")[:NEAREST]:
+        if not wrong[place].any():
+            continue
+        number = int(np.flatnonzero(wrong[place])[0])
+        told.append(
+            {"model": _name(family, near, int(place)), "explains": int((~wrong[place]).sum()),
+             "question": number + 1, **lines(family, questions[[number]])[0],
+             "predicted": fmt.hex(int(words[place, number])), "answered": fmt.hex(asked[number].d)}
+        )  # fmt: skip
+    return told
+
+
+def probed(box: BlackBox, kind: str) -> dict[str, Any]:
+    """What a classical probe finds, by the names of ``--probe``."""
+    found: dict[str, Any] = {}
+    if kind in ("tree", "all"):
+        try:
+            tree = summation_tree(box)
+            found |= {"summation tree": tree.text(box.k), "picture": tree.picture(box.k)}
+        except OutOfReach as why:
+            found["summation tree"] = f"out of reach: {why}"
+    if kind in ("precision", "rounding", "all"):
+        seen = profile(box)
+        parts = {"precision": "bits", "rounding": "mode"}
+        for name, part in parts.items():
+            if kind in (name, "all"):
+                sides = {**seen["alignment"], **{f"result, {key}": v for key, v in seen["result"].items()}}
+                found[name] = {key: value[part] for key, value in sides.items()}
+    if kind in ("special", "all"):
+        found["special"] = special_values(box)
+    if kind in ("features", "all"):
+        try:
+            found["features"] = features(box)
+        except OutOfReach as why:
+            found["features"] = f"out of reach: {why}"
+    return found
+
+
+def _name(family: Family, near: Candidates, place: int) -> str:
+    """A catalogue row, or one with a parameter changed."""
+    row, base = near.table[place], near.table[near.of[place]]
+    named = known(family, base[None])
+    name = named[0] if named else "a plain unit"
+    if near.column[place] < 0:
+        return name
+    one, other = (parameters(family.model(r)) for r in (row, base))
+    changed = [f"{key} = {value}" for key, value in one.items() if value != other[key]]
+    return f"{name} with {', '.join(changed)}"
+
+
+def as_data(family: Family, found: Outcome) -> dict[str, Any]:
+    """Everything, as plain data."""
+    return {
+        "verdict": found.verdict,
+        "reason": found.reason,
+        "hypotheses": family.count,
+        "floor": round(family.floor, 2),
+        "questions": len(found.exchanges),
+        "remaining": len(found.rows),
+        "proved_equal_by_solver": found.proofs,
+        "unproved": [parameters(family.model(row)) for row in found.unproved],
+        "model": parameters(found.model) if found.model else None,
+        "catalogue": known(family, found.rows),
+        "values": summary(family, found.rows) if len(found.rows) else {},
+        "left_after_each": found.counts,
+        "next": lines(family, found.following) if found.following is not None else [],
+        "killed": nearest(family, found) if not len(found.rows) else [],
+        "seconds": round(found.seconds, 1),
+    }
+
+
+def as_text(family: Family, found: Outcome) -> str:
+    """The same, for people."""
+    text = [f"{found.verdict}" + (f": {found.reason}" if found.reason else "")]
+    text.append(
+        f"{len(found.exchanges)} questions, {found.seconds:.1f} s; {family.count} hypotheses, "
+        f"so that no plan needs fewer than {family.floor:.2f} answers"
+    )
+    if found.model is not None:
+        settled = found.verdict == "identified"
+        for name, values in summary(family, found.rows).items():
+            if values != [None] or name == "carry_bits":
+                shown = [str(v) for v in values]
+                several = "" if len(values) == 1 else f"  ({'does not matter here' if settled else 'open'})"
+                listed = ", ".join(shown if len(shown) < 8 else [*shown[:3], "...", shown[-1]])
+                text.append(f"  {name} = {listed}{several}")
+        names = known(family, found.rows)
+        text.append(f"catalogue: {', '.join(names)}" if names else "catalogue: no row is this unit")
+    elif found.verdict == "refuted":
+        for one in nearest(family, found):
+            text.append(
+                f"  not {one['model']} (explains {one['explains']}): question {one['question']}: "
+                f"it gives {one['predicted']}, the box {one['answered']}"
+            )
+            text.append(f"    {json.dumps({key: one[key] for key in 'abc'})}")
+    if found.following is not None:
+        text += [f"ask: {json.dumps(line)}" for line in lines(family, found.following)]
+    return "\n".join(text)
+
+
+def set_data(family: Family, like: str | None, near: Candidates, plan: list[Planned]) -> dict[str, Any]:
+    """A fixed set, in the form that `tcsmt probe --vectors` reads."""
+    rows = []
+    for one in plan:
+        said = f"{one.classes} of {len(near.table)} hypotheses told apart"
+        asks = f"{said}; decides {', '.join(one.decides)}" if one.decides else said
+        rows.append({**lines(family, one.question)[0], "asks": asks})
+    told = plan[-1].classes if plan else 1
+    given = {"model": like} if like is not None else {}
+    return {**given, "of": near.names, "hypotheses": len(near.table), "told_apart": told, "rows": rows}
+
+
+def tree_data(family: Family, near: Candidates, node: Node) -> dict[str, Any]:
+    """A decision tree: a question and what follows each answer; leaves name what is left."""
+    if node.question is None:
+        return {"left": [_name(family, near, int(place)) for place in node.rows]}
+    answers = {
+        family.d_format.hex(word): tree_data(family, near, child) for word, child in node.answers.items()
+    }
+    return {**lines(family, node.question)[0], "decides": node.decides, "answers": answers}
