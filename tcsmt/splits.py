@@ -1,0 +1,391 @@
+"""Splitting an FP32 number into words of a narrower format: what is kept, and what underflows.
+
+The split of Markidis et al. (2018) and of Ootomo and Yokota (2022): word 1 is x rounded, the
+residual is x minus word 1 in FP32 (times 2^scale), word 2 is the residual rounded, and so on.
+Every statement is made twice: by a closed form (:func:`counted`) and by going through all 2^32
+inputs (:func:`enumerated`); :func:`claim` has the solvers prove it for all inputs at once.
+
+The error x - (word 1 + word 2 + ...) is counted in units in the last place of x. It is a whole
+number: X is x's significand as an integer, up to 2^24 - 1, and words are rounded to coarser grids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tcsmt import datapath as dp
+from tcsmt import ieee
+from tcsmt.datapath import Exponent, Number
+from tcsmt.formats import FORMATS, Format
+from tcsmt.interpret.exhaust import Exhaust
+from tcsmt.kernels import in_threads
+from tcsmt.rounding import ROUNDINGS, Rounding
+from tcsmt.terms import FALSE, Term, const, umax, var
+
+__all__ = [
+    "CLASSES",
+    "SPLITS",
+    "Split",
+    "Tally",
+    "Traced",
+    "claim",
+    "counted",
+    "distance",
+    "enumerated",
+    "least_special",
+]
+
+F32 = FORMATS["f32"]
+NEAREST = ROUNDINGS["RNE"]
+
+#: What can become of the last residual, in the order of their codes.
+CLASSES = ("zero", "underflow", "gradual underflow", "normal", "special", "wrong")
+ZERO, UNDERFLOW, GRADUAL, NORMAL, SPECIAL, WRONG = range(len(CLASSES))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """A way to split FP32 numbers.
+
+    format: of the words. words: how many. rounding: of every word. scale: every residual is
+    multiplied by 2^scale before it is rounded (Ootomo and Yokota: 11; Markidis et al.: 0).
+    """
+
+    format: Format
+    words: int = 2
+    rounding: Rounding
+    scale: int = 0
+
+    @property
+    def name(self) -> str:
+        """As ``2 x f16 RNE, residual · 2^11``."""
+        scale = f", residual · 2^{self.scale}" if self.scale else ""
+        return f"{self.words} x {self.format.name} {self.rounding.name}{scale}"
+
+    @cached_property
+    def traced(self) -> Traced:
+        """The split on the variable x."""
+        return _traced(self, var("x", F32.width))
+
+
+SPLITS = tuple(
+    Split(format=FORMATS[name], words=words, rounding=ROUNDINGS[mode], scale=scale)
+    for name, words, modes, scales in (
+        ("f16", 2, ("RNE", "RTZ"), (0, 11)),
+        ("tf32", 2, ("RNE", "RNA", "RTZ"), (0, 11)),
+        ("bf16", 2, ("RNE", "RTZ"), (0,)),
+        ("bf16", 3, ("RNE", "RTZ"), (0,)),
+    )
+    for mode in modes
+    for scale in scales
+)
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A split on an input word.
+
+    word, x: the input, and decoded. words: of the result. residuals: FP32 words, the input first.
+    error: the magnitude of x minus the sum of the words, in units in the last place of x (24 bits).
+    kind: index in ``CLASSES`` of the last word.
+    """
+
+    word: Term
+    x: Number
+    words: tuple[Term, ...]
+    residuals: tuple[Term, ...]
+    error: Term
+    kind: Term
+
+
+def _traced(split: Split, word: Term) -> Traced:
+    x = dp.decode(F32, word)
+    words = [ieee.convert(x, split.format, split.rounding)]
+    residuals = [word]
+    for _ in range(1, split.words):
+        wide = ieee.widen(words[-1], split.format, F32)
+        rest = ieee.add_words(F32, residuals[-1], wide ^ (1 << F32.sign_bit))
+        if split.scale:
+            rest = ieee.convert(_times(dp.decode(F32, rest), split.scale), F32, NEAREST)
+        residuals.append(rest)
+        words.append(ieee.convert(dp.decode(F32, rest), split.format, split.rounding))
+    parts = [_times(dp.decode(split.format, w), -split.scale * j) for j, w in enumerate(words)]
+    error, wrong = x.significand.zext(_WIDTH), FALSE
+    for number, part in enumerate(parts):
+        units, cut = _units(part, x)
+        # what the next residual holds must be what is left: FP32 subtraction (and scaling) is exact
+        error = error - (part.sign ^ x.sign).ite(-units, units)
+        wrong |= cut
+        if number + 1 < split.words:
+            left, cut = _units(_times(dp.decode(F32, residuals[number + 1]), -split.scale * (number + 1)), x)
+            left = (residuals[number + 1][F32.sign_bit] ^ x.sign).ite(-left, left)
+            wrong |= cut | left.ne(error)
+    special = x.nan | x.infinite
+    if split.format.e_max < F32.e_max:
+        special |= ~x.exponent.within(F32.e_min, F32.e_max).ult(split.format.e_max + 1 - F32.e_min)
+    for part in parts:
+        special |= part.nan | part.infinite
+    last, rest = dp.decode(split.format, words[-1]), residuals[-1]
+    tiny = ~last.significand[split.format.fraction_bits]
+    lost = ~dp.decode(F32, rest).zero
+    kind = last.zero.ite(lost.ite(const(UNDERFLOW, 3), ZERO), tiny.ite(const(GRADUAL, 3), NORMAL))
+    kind = special.ite(SPECIAL, wrong.ite(WRONG, kind))
+    magnitude = error[_WIDTH - 1].ite(-error, error)
+    return Traced(word, x, tuple(words), tuple(residuals), magnitude[23:0], kind)
+
+
+#: Bits in which errors are computed; a word of a split is at most twice x: 2^25 units.
+_WIDTH = 32
+
+
+def _times(x: Number, power: int) -> Number:
+    return replace(x, exponent=x.exponent.plus(power))
+
+
+def _units(part: Number, x: Number) -> tuple[Term, Term]:
+    """The part's magnitude in units in the last place of x, and whether that is no whole number below 2^31."""
+    place, unit = part.exponent.plus(-part.fraction_bits), x.exponent.plus(-x.fraction_bits)
+    low, high = min(place.low, unit.low), max(place.high, unit.high)
+    one, other = place.within(low, high).zext(_WIDTH), unit.within(low, high).zext(_WIDTH)
+    significand = part.significand.zext(_WIDTH)
+    up, down = significand << (one - other), significand >> (other - one)
+    above = other.ule(one)
+    back = above.ite(up >> (one - other), down << (other - one))
+    return above.ite(up, down), back.ne(significand) | (above & up[_WIDTH - 1])
+
+
+def claim(split: Split) -> Term:
+    """What is proved of every input x: a truth value over the variable x.
+
+    The words are finite, or x is as large as :func:`least_special` says; the FP32 operations that
+    make the residuals are exact; and the error is :func:`distance`.
+    """
+    t = split.traced
+    special = ~t.word[F32.sign_bit - 1 : 0].ult(least_special(split))
+    right = t.kind.ne(WRONG) & t.error.eq(distance(split, t.x))
+    return special.ite(t.kind.eq(SPECIAL), t.kind.ne(SPECIAL) & right)
+
+
+def least_special(split: Split) -> int:
+    """The FP32 word of the smallest magnitude that the first word does not hold.
+
+    To nearest: what rounds to infinity; toward zero: twice the largest power of two (a larger x
+    is cut to the largest finite word).
+    """
+    fmt = split.format
+    least = Fraction(2) ** (fmt.e_max + 1)
+    if split.rounding.name != "RTZ":
+        least -= Fraction(2) ** (fmt.e_max - fmt.precision)
+    return F32.infinity_word if least > F32.largest_finite else F32.word(least)
+
+
+def distance(split: Split, x: Number) -> Term:
+    """The error as integers say it: each word leaves the distance to its grid (24 bits).
+
+    The grid of a word is the coarser of two: as many bits as the precision says from the first bit
+    of what is left, and the smallest step of the format. Distance to nearest, or to the next
+    multiple toward zero.
+    """
+    left = x.significand
+    unit = x.exponent.plus(-F32.fraction_bits)
+    for number in range(split.words):
+        step = split.format.e_min - split.format.fraction_bits - split.scale * number
+        # as a number of low bits that lie below the grid, at most 25: then nothing is above it
+        length = _length(left)
+        short = length.ult(split.format.precision)
+        below = short.ite(const(0, 5), length - split.format.precision)
+        if step > unit.low:
+            place = unit.within(unit.low, max(unit.high, step))
+            gap = place.ult(step - unit.low).ite(const(step - unit.low, place.width) - place, 0)
+            gap = const(25, gap.width).ult(gap).ite(25, gap)[4:0]
+            below = umax(below, gap)
+        ones = ~(const((1 << 26) - 1, 26) << below.zext(26))
+        low = left.zext(26) & ones
+        if split.rounding.name != "RTZ":
+            other = ones + 1 - low
+            low = low.ult(other).ite(low, other)
+        left = low[23:0]
+    return left
+
+
+def _length(word: Term) -> Term:
+    """How many bits a 24-bit word has without leading zeros."""
+    _, zeros = dp.leading_zeros(word)
+    return word.eq(0).ite(0, const(word.width, zeros.width) - zeros)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was counted over some inputs.
+
+    kinds: inputs whose last word is of each kind (``CLASSES``). lengths: inputs whose error, in
+    units in the last place of x, has 0, 1, ... 24 bits (0 bits: the split is exact); special
+    inputs are left out. worst: the largest such error. All are numbers of inputs.
+    """
+
+    kinds: tuple[int, ...]
+    lengths: tuple[int, ...]
+    worst: int
+
+    @property
+    def inputs(self) -> int:
+        """All of them."""
+        return sum(self.kinds)
+
+    @property
+    def split(self) -> int:
+        """Those that the format can hold."""
+        return sum(self.lengths)
+
+    @property
+    def kept(self) -> Fraction:
+        """The expected length of the mantissa that is kept, in bits, of 23: an error of n bits costs n."""
+        lost = sum(bits * count for bits, count in enumerate(self.lengths))
+        return 23 - Fraction(lost, self.split)
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            tuple(map(sum, zip(self.kinds, other.kinds, strict=True))),
+            tuple(map(sum, zip(self.lengths, other.lengths, strict=True))),
+            max(self.worst, other.worst),
+        )
+
+
+#: Words that are looked at together: results that stay in a processor's cache.
+_PORTION = 1 << 18
+_BINADE = 1 << F32.fraction_bits
+
+
+def enumerated(split: Split, progress: Callable[[int], None] = lambda done: None) -> list[Tally]:
+    """The tallies of all 2^32 inputs, by exponent field (0 to 255), both signs together.
+
+    progress(binades): called as binades of one sign are done, of 512.
+    """
+    t = split.traced
+    length = _length(t.error)
+    function = Exhaust(t.error.concat(t.kind).concat(length))
+    tallies: list[Tally | None] = [None] * 512
+    done = []
+
+    def binade(number: int) -> None:
+        codes, worst = np.zeros(256, dtype=np.int64), 0
+        for start in range(number * _BINADE, (number + 1) * _BINADE, _PORTION):
+            words = function(start, _PORTION)
+            codes += np.bincount(words & 0xFF, minlength=256)
+            worst = max(worst, int(words[(words >> 5 & 7) != SPECIAL].max(initial=0)) >> 8)
+        table = codes.reshape(8, 32)
+        assert not table[len(CLASSES) :].any() and not table[:, 25:].any()
+        lengths = table[:SPECIAL].sum(axis=0) + table[WRONG]
+        kinds = table.sum(axis=1)[: len(CLASSES)]
+        tallies[number] = Tally(tuple(map(int, kinds)), tuple(map(int, lengths[:25])), worst)
+        done.append(number)
+        progress(len(done))
+
+    in_threads(binade, range(512))
+    found = [one for one in tallies if one is not None]
+    return [plus + minus for plus, minus in zip(found[:256], found[256:], strict=True)]
+
+
+def counted(split: Split, field: int) -> Tally | None:
+    """The tally of one exponent field by closed form; None where the first word can overflow."""
+    e_max = split.format.e_max - (split.rounding.name != "RTZ")
+    if field - F32.bias > e_max:
+        return None
+    unit = max(field, 1) - F32.bias - F32.fraction_bits
+    if field:
+        starts = [_Counts({F32.precision: 1}, {})]
+    else:  # zero and the subnormal numbers, by their number of bits
+        starts = [_Counts(dict.fromkeys(range(1, F32.precision), 1), {0: 1})]
+    left = starts[0]
+    for number in range(split.words):
+        step = split.format.e_min - split.format.fraction_bits - split.scale * number - unit
+        if number == split.words - 1:
+            kinds = left.kinds(split, step)
+        left = left.rounded(split, step)
+    lengths = [0] * 25
+    for bits, weight in left.ranges.items():
+        lengths[bits] += weight << (bits - 1)
+    for value, weight in left.single.items():
+        lengths[value.bit_length()] += weight
+    worst = max([(1 << bits) - 1 for bits in left.ranges] + list(left.single))
+    return Tally(tuple(2 * n for n in kinds), tuple(2 * n for n in lengths), worst)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """How often each whole number occurs: ranges: every number of so many bits, so often; and single ones.
+
+    The single ones are zero and powers of two.
+    """
+
+    ranges: dict[int, int]
+    single: dict[int, int]
+
+    def rounded(self, split: Split, step: int) -> _Counts:
+        """The distances to the grid; the format's smallest step is 2^step."""
+        truncate = split.rounding.name == "RTZ"
+        made = _Counts({}, {})
+        for bits, weight in self.ranges.items():
+            below = max(bits - split.format.precision, step, 0)
+            if below < bits:
+                groups = weight << (bits - 1 - below)  # in each, every distance occurs alike
+                made._residues(below, groups, truncate)
+            elif below == bits and not truncate:  # from the middle up to the grid's first number
+                made._range(range(1, bits), weight)
+                made._one(1 << (bits - 1), weight)
+            else:
+                made._range([bits], weight)
+        for value, weight in self.single.items():
+            exact = value.bit_length() > step
+            made._one(0 if exact else value, weight)
+        return made
+
+    def _residues(self, below: int, groups: int, truncate: bool) -> None:
+        self._one(0, groups)
+        if truncate:
+            self._range(range(1, below + 1), groups)
+        elif below:
+            self._range(range(1, below), 2 * groups)
+            self._one(1 << (below - 1), groups)
+
+    def _range(self, lengths: Iterable[int], weight: int) -> None:
+        for bits in lengths:
+            self.ranges[bits] = self.ranges.get(bits, 0) + weight
+
+    def _one(self, value: int, weight: int) -> None:
+        self.single[value] = self.single.get(value, 0) + weight
+
+    def kinds(self, split: Split, step: int) -> list[int]:
+        """How many are zero, are rounded to zero, to a subnormal number, to a normal one."""
+        counts = [0] * len(CLASSES)
+        normal = step + split.format.fraction_bits  # from 2^normal on
+        mode = split.rounding.name
+        for bits, weight in self.ranges.items():
+            size = weight << (bits - 1)
+            below = max(bits - split.format.precision, step, 0)
+            up = 0  # those that round up to 2^bits
+            if mode != "RTZ" and below:
+                up = weight << (below - 1) if below < bits else size if below == bits else 0
+            if below == bits and mode == "RNE":
+                up -= weight  # the middle goes to zero
+            counts[GRADUAL if bits < normal else NORMAL] += up if below <= bits else 0
+            if below >= bits:
+                counts[UNDERFLOW] += size - up
+            else:
+                counts[GRADUAL if bits - 1 < normal else NORMAL] += size - up
+        for value, weight in self.single.items():
+            bits = value.bit_length()
+            if not value:
+                counts[ZERO] += weight
+            elif bits > step:
+                counts[GRADUAL if bits - 1 < normal else NORMAL] += weight
+            else:
+                away = bits == step and mode == "RNA"
+                counts[(GRADUAL if bits < normal else NORMAL) if away else UNDERFLOW] += weight
+        return counts
