@@ -21,12 +21,16 @@ import numpy as np
 
 from tcsmt import datapath as dp
 from tcsmt import ieee
-from tcsmt.datapath import Exponent, Number
+from tcsmt.datapath import Number
+from tcsmt.errors import choose
 from tcsmt.formats import FORMATS, Format
+from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
+from tcsmt.interpret.smtlib import script
 from tcsmt.kernels import in_threads
 from tcsmt.rounding import ROUNDINGS, Rounding
-from tcsmt.terms import FALSE, Term, const, umax, var
+from tcsmt.solvers.run import SOLVERS, Answer, Settings, solve
+from tcsmt.terms import FALSE, Term, const, substitute, umax, var
 
 __all__ = [
     "CLASSES",
@@ -39,6 +43,9 @@ __all__ = [
     "distance",
     "enumerated",
     "least_special",
+    "proved",
+    "record",
+    "splits",
 ]
 
 F32 = FORMATS["f32"]
@@ -74,6 +81,7 @@ class Split:
         return _traced(self, var("x", F32.width))
 
 
+#: The splits in use: Markidis et al.'s, Ootomo and Yokota's (2^11), CUTLASS's 3xTF32, BF16x2 and BF16x3.
 SPLITS = tuple(
     Split(format=FORMATS[name], words=words, rounding=ROUNDINGS[mode], scale=scale)
     for name, words, modes, scales in (
@@ -149,7 +157,7 @@ def _times(x: Number, power: int) -> Number:
 
 
 def _units(part: Number, x: Number) -> tuple[Term, Term]:
-    """The part's magnitude in units in the last place of x, and whether that is no whole number below 2^31."""
+    """The part's magnitude in units in the last place of x, and whether it is no whole number of them."""
     place, unit = part.exponent.plus(-part.fraction_bits), x.exponent.plus(-x.fraction_bits)
     low, high = min(place.low, unit.low), max(place.high, unit.high)
     one, other = place.within(low, high).zext(_WIDTH), unit.within(low, high).zext(_WIDTH)
@@ -246,7 +254,7 @@ class Tally:
     @property
     def kept(self) -> Fraction:
         """The expected length of the mantissa that is kept, in bits, of 23: an error of n bits costs n."""
-        lost = sum(bits * count for bits, count in enumerate(self.lengths))
+        lost = sum(min(bits, 23) * count for bits, count in enumerate(self.lengths))
         return 23 - Fraction(lost, self.split)
 
     def __add__(self, other: Tally) -> Tally:
@@ -280,7 +288,6 @@ def enumerated(split: Split, progress: Callable[[int], None] = lambda done: None
             codes += np.bincount(words & 0xFF, minlength=256)
             worst = max(worst, int(words[(words >> 5 & 7) != SPECIAL].max(initial=0)) >> 8)
         table = codes.reshape(8, 32)
-        assert not table[len(CLASSES) :].any() and not table[:, 25:].any()
         lengths = table[:SPECIAL].sum(axis=0) + table[WRONG]
         kinds = table.sum(axis=1)[: len(CLASSES)]
         tallies[number] = Tally(tuple(map(int, kinds)), tuple(map(int, lengths[:25])), worst)
@@ -389,3 +396,105 @@ class _Counts:
                 away = bits == step and mode == "RNA"
                 counts[(GRADUAL if bits < normal else NORMAL) if away else UNDERFLOW] += weight
         return counts
+
+
+def proved(split: Split, settings: Settings, confirm: bool) -> list[dict[str, Any]]:
+    """The solver's answers to "is there an input for which :func:`claim` does not hold?".
+
+    One answer for all inputs; where there is none in time, one for each half of the exponents, and so on.
+    confirm: another solver is asked too, and named where it agrees.
+    """
+    goal, word = ~claim(split), split.traced.word
+    answers: list[dict[str, Any]] = []
+
+    def ask(fixed: tuple[int, ...]) -> None:
+        rest = F32.width - 1 - len(fixed)
+        given = var("sign", 1)
+        for bit in fixed:
+            given = given.concat(const(bit, 1))
+        (question,) = substitute([goal], {word: given.concat(var("low", rest))} if fixed else {})
+        answer = _asked(question, settings)
+        if answer.answer == "unknown" and len(fixed) < F32.exponent_bits:
+            for bit in (0, 1):
+                ask((*fixed, bit))
+            return
+        found: dict[str, Any] = {
+            "exponent field": "".join(map(str, fixed)).ljust(F32.exponent_bits, "x"),
+            "answer": answer.answer,
+            "solver": f"{answer.solver} {answer.version}".strip(),
+            "seconds": round(answer.seconds, 2),
+        }
+        if answer.answer == "unknown":
+            found["reason"] = answer.reason
+        if answer.answer == "sat":
+            found["x"] = F32.hex(
+                evaluate([given.concat(var("low", rest)) if fixed else word], answer.values)[0]
+            )
+        if confirm and answer.answer == "unsat":
+            others = [name for name in SOLVERS if name != answer.solver]
+            second = _asked(question, replace(settings, solver=others[0]))
+            if second.answer == answer.answer:
+                found["confirmed"] = f"{second.solver} {second.version}".strip()
+        answers.append(found)
+
+    ask(())
+    return answers
+
+
+def _asked(question: Term, settings: Settings) -> Answer:
+    if question.value is not None:
+        return Answer("sat" if question.value else "unsat", "simplifier")
+    return solve(script(question), settings)
+
+
+def record(split: Split) -> dict[str, Any]:
+    """What the closed form says of a split: for each exponent of x, and for ranges alike in the error.
+
+    Exponents are those of normal x; ``subnormal`` has zero and the subnormal numbers. Probabilities
+    are over the significands (and signs) of one exponent, all alike.
+    """
+    tallies = {field: counted(split, field) for field in range(F32.bias + split.format.e_max + 1)}
+    known = {field - F32.bias: tally for field, tally in tallies.items() if tally is not None}
+    ranges: list[dict[str, Any]] = []
+    for exponent, tally in list(known.items())[1:]:
+        facts = {"error in ulp at most": tally.worst, **_shares(tally)}
+        if ranges and all(ranges[-1][key] == value for key, value in facts.items()):
+            ranges[-1]["exponents"][1] = exponent
+        else:
+            ranges.append({"exponents": [exponent, exponent], **facts})
+    return {
+        "split": split.name,
+        "format": split.format.name,
+        "words": split.words,
+        "rounding": split.rounding.name,
+        "scale": split.scale,
+        "first word overflows from": F32.hex(least_special(split)),
+        "ranges": ranges,
+        "exponents": {
+            "subnormal" if exponent == -F32.bias else str(exponent): {
+                "inputs": tally.inputs,
+                "kinds": dict(zip(CLASSES, tally.kinds, strict=True)),
+                "error lengths": list(tally.lengths),
+                "error in ulp at most": tally.worst,
+                **_shares(tally),
+            }
+            for exponent, tally in known.items()
+        },
+    }
+
+
+def _shares(tally: Tally) -> dict[str, Any]:
+    lost, gradual = tally.kinds[UNDERFLOW], tally.kinds[GRADUAL]
+    return {
+        "exact": tally.lengths[0] / tally.split,
+        "kept bits": float(tally.kept),
+        "underflow": lost / tally.inputs,
+        "underflow or gradual": (lost + gradual) / tally.inputs,
+    }
+
+
+def splits(formats: Iterable[str] = ()) -> list[Split]:
+    """Those of ``SPLITS`` with these formats (all, where none is given). Raises UnknownName."""
+    known = list(dict.fromkeys(split.format.name for split in SPLITS))
+    wanted = [choose("split format", name, known) for name in formats] or known
+    return [split for split in SPLITS if split.format.name in wanted]

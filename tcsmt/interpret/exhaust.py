@@ -26,7 +26,6 @@ class Exhaust:
 
     def __init__(self, root: Term) -> None:
         (self.variable,) = variables([root])
-        assert root.width <= 32 and self.variable.width <= 32
         self._native = None
         if jit.available():
             address = jit.functions(self._source(root), ["words"])["words"]
@@ -58,8 +57,9 @@ class Exhaust:
         steps = ", ".join(f"i32 {row}" for row in range(_ROWS))
         words = e.emit(f"add {kind} {same}, <{steps}>")
         width = self.variable.width
-        e.register[self.variable] = e.masked(width, e.convert("trunc", 32, container(width), words)
-                                             if container(width) < 32 else words)
+        e.register[self.variable] = e.masked(
+            width, e.convert("trunc", 32, container(width), words) if container(width) < 32 else words
+        )
         e.run(schedule([root], {}))
         held = container(root.width)
         value = e.register[root]

@@ -1,0 +1,15 @@
+"""``tcsmt accuracy``: one module for each subcommand."""
+
+from __future__ import annotations
+
+import click
+
+from tcsmt.cli.split import split
+
+
+@click.group()
+def accuracy() -> None:
+    """What a matrix unit does to an algorithm."""
+
+
+accuracy.add_command(split)
