@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tcsmt.cli.split import split
+from tcsmt.cli.variants import variants
 
 
 @click.group()
@@ -13,3 +14,4 @@ def accuracy() -> None:
 
 
 accuracy.add_command(split)
+accuracy.add_command(variants)
