@@ -1,9 +1,8 @@
 """Splitting an FP32 number into words of a narrower format: what is kept, and what underflows.
 
-The split of Markidis et al. (2018) and of Ootomo and Yokota (2022): word 1 is x rounded, the
-residual is x minus word 1 in FP32 (times 2^scale), word 2 is the residual rounded, and so on.
-Every statement is made twice: by a closed form (:func:`counted`) and by going through all 2^32
-inputs (:func:`enumerated`); :func:`claim` has the solvers prove it for all inputs at once.
+Every statement about a :class:`tcsmt.algorithms.split.Split` is made twice: by a closed form
+(:func:`counted`) and by going through all 2^32 inputs (:func:`enumerated`); :func:`claim` has the
+solvers prove it for all inputs at once.
 
 The error x - (word 1 + word 2 + ...) is counted in units in the last place of x. It is a whole
 number: X is x's significand as an integer, up to 2^24 - 1, and words are rounded to coarser grids.
@@ -11,16 +10,16 @@ number: X is x's significand as an integer, up to 2^24 - 1, and words are rounde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from tcsmt import datapath as dp
-from tcsmt import ieee
+from tcsmt.algorithms.split import F32, Split
 from tcsmt.datapath import Number
 from tcsmt.errors import choose
 from tcsmt.formats import FORMATS, Format
@@ -28,7 +27,7 @@ from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.interpret.smtlib import script
 from tcsmt.kernels import in_threads
-from tcsmt.rounding import ROUNDINGS, Rounding
+from tcsmt.rounding import ROUNDINGS
 from tcsmt.solvers.run import SOLVERS, Answer, Settings, solve
 from tcsmt.terms import FALSE, Term, const, substitute, umax, var
 
@@ -43,109 +42,86 @@ __all__ = [
     "distance",
     "enumerated",
     "least_special",
+    "name_of",
     "proved",
     "record",
     "splits",
+    "traced",
 ]
-
-F32 = FORMATS["f32"]
-NEAREST = ROUNDINGS["RNE"]
 
 #: What can become of the last residual, in the order of their codes.
 CLASSES = ("zero", "underflow", "gradual underflow", "normal", "special", "wrong")
 ZERO, UNDERFLOW, GRADUAL, NORMAL, SPECIAL, WRONG = range(len(CLASSES))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Split:
-    """A way to split FP32 numbers.
-
-    format: of the words. words: how many. rounding: of every word. scale: every residual is
-    multiplied by 2^scale before it is rounded (Ootomo and Yokota: 11; Markidis et al.: 0).
-    """
-
-    format: Format
-    words: int = 2
-    rounding: Rounding
-    scale: int = 0
-
-    @property
-    def name(self) -> str:
-        """As ``2 x f16 RNE, residual · 2^11``."""
-        scale = f", residual · 2^{self.scale}" if self.scale else ""
-        return f"{self.words} x {self.format.name} {self.rounding.name}{scale}"
-
-    @cached_property
-    def traced(self) -> Traced:
-        """The split on the variable x."""
-        return _traced(self, var("x", F32.width))
-
-
-#: The splits in use: Markidis et al.'s, Ootomo and Yokota's (2^11), CUTLASS's 3xTF32, BF16x2 and BF16x3.
-SPLITS = tuple(
-    Split(format=FORMATS[name], words=words, rounding=ROUNDINGS[mode], scale=scale)
+def _splits() -> Iterator[Split]:
     for name, words, modes, scales in (
-        ("f16", 2, ("RNE", "RTZ"), (0, 11)),
-        ("tf32", 2, ("RNE", "RNA", "RTZ"), (0, 11)),
-        ("bf16", 2, ("RNE", "RTZ"), (0,)),
-        ("bf16", 3, ("RNE", "RTZ"), (0,)),
-    )
-    for mode in modes
-    for scale in scales
-)
+        ("f16", 2, ("RNE RNE", "RTZ RTZ"), (0, 11)),
+        ("tf32", 2, ("RNE RNE", "RNA RNA", "RTZ RTZ"), (0, 11)),
+        ("tf32", 2, ("RTZ RNA",), (0,)),
+        ("bf16", 2, ("RNE RNE", "RTZ RTZ"), (0,)),
+        ("bf16", 3, ("RNE RNE", "RTZ RTZ"), (0,)),
+    ):
+        for mode in modes:
+            first, residual = (ROUNDINGS[one] for one in mode.split())
+            for scale in scales:
+                yield Split(format=FORMATS[name], words=words, rounding=first, residual=residual, scale=scale)
+
+
+#: The splits in use: Markidis et al.'s, Ootomo and Yokota's (2^11), CUTLASS's 3xTF32, BF16 words.
+SPLITS = tuple(_splits())
+
+
+def name_of(split: Split) -> str:
+    """As ``2 x f16 RNE, residual · 2^11``."""
+    modes = dict.fromkeys([split.rounding.name, split.residual.name])
+    scale = f", residual · 2^{split.scale}" if split.scale else ""
+    return f"{split.words} x {split.format.name} {'/'.join(modes)}{scale}"
+
+
+def _mode(split: Split, number: int) -> str:
+    return split.residual.name if number else split.rounding.name
 
 
 @dataclass(frozen=True)
 class Traced:
     """A split on an input word.
 
-    word, x: the input, and decoded. words: of the result. residuals: FP32 words, the input first.
-    error: the magnitude of x minus the sum of the words, in units in the last place of x (24 bits).
-    kind: index in ``CLASSES`` of the last word.
+    word, x: the input, and decoded. error: the magnitude of x minus the sum of the words, in units
+    in the last place of x (24 bits). kind: index in ``CLASSES`` of the last word.
     """
 
     word: Term
     x: Number
-    words: tuple[Term, ...]
-    residuals: tuple[Term, ...]
     error: Term
     kind: Term
 
 
-def _traced(split: Split, word: Term) -> Traced:
+@cache
+def traced(split: Split) -> Traced:
+    """The split on the variable x. A word that is no whole number of units is ``wrong``."""
+    word = var("x", F32.width)
     x = dp.decode(F32, word)
-    words = [ieee.convert(x, split.format, split.rounding)]
-    residuals = [word]
-    for _ in range(1, split.words):
-        wide = ieee.widen(words[-1], split.format, F32)
-        rest = ieee.add_words(F32, residuals[-1], wide ^ (1 << F32.sign_bit))
-        if split.scale:
-            rest = ieee.convert(_times(dp.decode(F32, rest), split.scale), F32, NEAREST)
-        residuals.append(rest)
-        words.append(ieee.convert(dp.decode(F32, rest), split.format, split.rounding))
-    parts = [_times(dp.decode(split.format, w), -split.scale * j) for j, w in enumerate(words)]
-    error, wrong = x.significand.zext(_WIDTH), FALSE
-    for number, part in enumerate(parts):
-        units, cut = _units(part, x)
-        # what the next residual holds must be what is left: FP32 subtraction (and scaling) is exact
-        error = error - (part.sign ^ x.sign).ite(-units, units)
-        wrong |= cut
-        if number + 1 < split.words:
-            left, cut = _units(_times(dp.decode(F32, residuals[number + 1]), -split.scale * (number + 1)), x)
-            left = (residuals[number + 1][F32.sign_bit] ^ x.sign).ite(-left, left)
-            wrong |= cut | left.ne(error)
+    parts = [
+        _times(dp.decode(split.format, one), -split.scale * number)
+        for number, one in enumerate(split.apply(word))
+    ]
+    error, wrong, lost = x.significand.zext(_WIDTH), FALSE, FALSE
     special = x.nan | x.infinite
     if split.format.e_max < F32.e_max:
         special |= ~x.exponent.within(F32.e_min, F32.e_max).ult(split.format.e_max + 1 - F32.e_min)
     for part in parts:
+        units, cut = _units(part, x)
+        lost = error.ne(0)
+        error = error - (part.sign ^ x.sign).ite(-units, units)
+        wrong |= cut
         special |= part.nan | part.infinite
-    last, rest = dp.decode(split.format, words[-1]), residuals[-1]
+    last = parts[-1]
     tiny = ~last.significand[split.format.fraction_bits]
-    lost = ~dp.decode(F32, rest).zero
     kind = last.zero.ite(lost.ite(const(UNDERFLOW, 3), ZERO), tiny.ite(const(GRADUAL, 3), NORMAL))
     kind = special.ite(SPECIAL, wrong.ite(WRONG, kind))
     magnitude = error[_WIDTH - 1].ite(-error, error)
-    return Traced(word, x, tuple(words), tuple(residuals), magnitude[23:0], kind)
+    return Traced(word, x, magnitude[23:0], kind)
 
 
 #: Bits in which errors are computed; a word of a split is at most twice x: 2^25 units.
@@ -171,10 +147,10 @@ def _units(part: Number, x: Number) -> tuple[Term, Term]:
 def claim(split: Split) -> Term:
     """What is proved of every input x: a truth value over the variable x.
 
-    The words are finite, or x is as large as :func:`least_special` says; the FP32 operations that
-    make the residuals are exact; and the error is :func:`distance`.
+    The words are finite, or x is as large as :func:`least_special` says; and the error is
+    :func:`distance`.
     """
-    t = split.traced
+    t = traced(split)
     special = ~t.word[F32.sign_bit - 1 : 0].ult(least_special(split))
     right = t.kind.ne(WRONG) & t.error.eq(distance(split, t.x))
     return special.ite(t.kind.eq(SPECIAL), t.kind.ne(SPECIAL) & right)
@@ -215,7 +191,7 @@ def distance(split: Split, x: Number) -> Term:
             below = umax(below, gap)
         ones = ~(const((1 << 26) - 1, 26) << below.zext(26))
         low = left.zext(26) & ones
-        if split.rounding.name != "RTZ":
+        if _mode(split, number) != "RTZ":
             other = ones + 1 - low
             low = low.ult(other).ite(low, other)
         left = low[23:0]
@@ -275,7 +251,7 @@ def enumerated(split: Split, progress: Callable[[int], None] = lambda done: None
 
     progress(binades): called as binades of one sign are done, of 512.
     """
-    t = split.traced
+    t = traced(split)
     length = _length(t.error)
     function = Exhaust(t.error.concat(t.kind).concat(length))
     tallies: list[Tally | None] = [None] * 512
@@ -313,8 +289,8 @@ def counted(split: Split, field: int) -> Tally | None:
     for number in range(split.words):
         step = split.format.e_min - split.format.fraction_bits - split.scale * number - unit
         if number == split.words - 1:
-            kinds = left.kinds(split, step)
-        left = left.rounded(split, step)
+            kinds = left.kinds(split.format, step, _mode(split, number))
+        left = left.rounded(split.format, step, _mode(split, number))
     lengths = [0] * 25
     for bits, weight in left.ranges.items():
         lengths[bits] += weight << (bits - 1)
@@ -334,12 +310,12 @@ class _Counts:
     ranges: dict[int, int]
     single: dict[int, int]
 
-    def rounded(self, split: Split, step: int) -> _Counts:
+    def rounded(self, fmt: Format, step: int, mode: str) -> _Counts:
         """The distances to the grid; the format's smallest step is 2^step."""
-        truncate = split.rounding.name == "RTZ"
+        truncate = mode == "RTZ"
         made = _Counts({}, {})
         for bits, weight in self.ranges.items():
-            below = max(bits - split.format.precision, step, 0)
+            below = max(bits - fmt.precision, step, 0)
             if below < bits:
                 groups = weight << (bits - 1 - below)  # in each, every distance occurs alike
                 made._residues(below, groups, truncate)
@@ -368,14 +344,13 @@ class _Counts:
     def _one(self, value: int, weight: int) -> None:
         self.single[value] = self.single.get(value, 0) + weight
 
-    def kinds(self, split: Split, step: int) -> list[int]:
+    def kinds(self, fmt: Format, step: int, mode: str) -> list[int]:
         """How many are zero, are rounded to zero, to a subnormal number, to a normal one."""
         counts = [0] * len(CLASSES)
-        normal = step + split.format.fraction_bits  # from 2^normal on
-        mode = split.rounding.name
+        normal = step + fmt.fraction_bits  # from 2^normal on
         for bits, weight in self.ranges.items():
             size = weight << (bits - 1)
-            below = max(bits - split.format.precision, step, 0)
+            below = max(bits - fmt.precision, step, 0)
             up = 0  # those that round up to 2^bits
             if mode != "RTZ" and below:
                 up = weight << (below - 1) if below < bits else size if below == bits else 0
@@ -404,7 +379,7 @@ def proved(split: Split, settings: Settings, confirm: bool) -> list[dict[str, An
     One answer for all inputs; where there is none in time, one for each half of the exponents, and so on.
     confirm: another solver is asked too, and named where it agrees.
     """
-    goal, word = ~claim(split), split.traced.word
+    goal, word = ~claim(split), traced(split).word
     answers: list[dict[str, Any]] = []
 
     def ask(fixed: tuple[int, ...]) -> None:
@@ -463,10 +438,10 @@ def record(split: Split) -> dict[str, Any]:
         else:
             ranges.append({"exponents": [exponent, exponent], **facts})
     return {
-        "split": split.name,
+        "split": name_of(split),
         "format": split.format.name,
         "words": split.words,
-        "rounding": split.rounding.name,
+        "rounding": [split.rounding.name, split.residual.name],
         "scale": split.scale,
         "first word overflows from": F32.hex(least_special(split)),
         "ranges": ranges,

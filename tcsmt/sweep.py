@@ -251,7 +251,7 @@ def errors(products: Sequence[Array], references: Sequence[Exact]) -> dict[str, 
 def _closest(
     records: Mapping[str, dict[str, Any]], found: Mapping[str, Sequence[Array]], references: Sequence[Exact]
 ) -> None:
-    """For each unit, the share of elements at which no other unit is closer; and at which all others are not."""
+    """For each unit, the share of elements at which no other is closer; and at which it is alone."""
     sizes = {
         label: np.concatenate([abs(r.error(p)).ravel() for r, p in zip(references, products, strict=True)])
         for label, products in found.items()

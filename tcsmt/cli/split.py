@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from tcsmt import __version__
+from tcsmt.algorithms.split import Split
 from tcsmt.errors import TcsmtError
 from tcsmt.files import make_folder, replace_text
 from tcsmt.solvers.run import CHOICES, Settings
-from tcsmt.splits import Split, counted, enumerated, proved, record, splits
+from tcsmt.splits import counted, enumerated, name_of, proved, record, splits
 
 
 @click.command()
@@ -49,13 +50,13 @@ def split(
     before = _kept(output)
     records = []
     for one in chosen:
-        data = record(one) | {k: v for k, v in before.get(one.name, {}).items() if k in _FOUND}
+        data = record(one) | {k: v for k, v in before.get(name_of(one), {}).items() if k in _FOUND}
         if prove and "proof" not in data:
-            _say(f"{one.name}: proving")
+            _say(f"{name_of(one)}: proving")
             data["proof"] = proved(one, settings, confirm)
         if go_through and "all inputs" not in data:
             data["all inputs"] = _all_inputs(one)
-        before[one.name] = data
+        before[name_of(one)] = data
         records.append(data)
         if output is not None:
             make_folder(output.parent)
@@ -89,9 +90,9 @@ def _all_inputs(one: Split) -> dict[str, Any]:
 
     def progress(done: int) -> None:
         if sys.stderr.isatty():
-            click.echo(f"\r{one.name}: {done / 512:6.1%}", err=True, nl=False)
+            click.echo(f"\r{name_of(one)}: {done / 512:6.1%}", err=True, nl=False)
 
-    _say(f"{one.name}: all inputs")
+    _say(f"{name_of(one)}: all inputs")
     tallies = enumerated(one, progress)
     closed = {field: counted(one, field) for field in range(256)}
     special = [tally for field, tally in enumerate(tallies) if closed[field] is None]
