@@ -45,7 +45,9 @@ def exponents(low: int, high: int) -> Entries:
     def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
         field = rng.integers(low + 127, high + 128, shape, dtype=np.uint32)
         rest = rng.integers(0, 1 << 24, shape, dtype=np.uint32)
-        return np.asarray(rest >> 23 << 31 | field << 23 | rest & 0x7FFFFF).view(np.float32)
+        words: Array = rest >> 23 << 31 | field << 23 | rest & 0x7FFFFF
+        values: Array = words.view(np.float32)
+        return values
 
     return draw
 
@@ -156,12 +158,17 @@ def models_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Model]:
 
 
 def to_nearest(models: Mapping[str, Model]) -> dict[str, Model]:
-    """The fused units with their last rounding, a truncation, swapped for nearest even: ``hopper, RNE``."""
-    return {
-        f"{label}, RNE": replace(model, rounding=ROUNDINGS["RNE"])
-        for label, model in models.items()
-        if isinstance(model, FusedDotAdd) and model.rounding.name == "RTZ"
-    }
+    """The fused units with truncations swapped for nearest even.
+
+    ``hopper, RNE``: the last rounding; ``hopper, all RNE``: the bits that alignment drops, too.
+    """
+    found: dict[str, Model] = {}
+    for label, model in models.items():
+        if isinstance(model, FusedDotAdd) and model.rounding.name == "RTZ":
+            last = replace(model, rounding=ROUNDINGS["RNE"])
+            found[f"{label}, RNE"] = last
+            found[f"{label}, all RNE"] = replace(last, alignment=ROUNDINGS["RNE"])
+    return found
 
 
 def point(
@@ -175,7 +182,7 @@ def point(
 ) -> Iterator[dict[str, Any]]:
     """One record for each algorithm: its errors on each unit, over ``seeds`` products of size x k x size.
 
-    The fused units are there with their last rounding to nearest, too. FP8 algorithms are held
+    Fused units are there with truncations to nearest, too (:func:`to_nearest`). FP8 algorithms are held
     against the product of the FP8 words: their inputs are taken to be FP8 numbers.
     """
     matrices = []
@@ -189,8 +196,9 @@ def point(
             given = [(_rounded(recipe, a), _rounded(recipe, b)) for a, b in matrices]
             references = [exact_product(a, b) for a, b in given]
         models = models_for(recipe, units)
+        variants = {} if recipe.ordinary else to_nearest(models)
         found = {}
-        for label, model in (models | to_nearest(models)).items():
+        for label, model in (models | variants).items():
             algorithm = recipe.on(model, model.k)
             found[label] = [algorithm.multiply(a, b) for a, b in given]
         record = {label: errors(products, references) for label, products in found.items()}
@@ -235,17 +243,23 @@ def errors(products: Sequence[Array], references: Sequence[Exact]) -> dict[str, 
     if not (np.isfinite(d) & (exact != 0)).all():
         return {"not finite": float(1 - np.isfinite(d).mean())}
     worst = int(np.argmax(relative))
-    return {
-        "residual": float(np.mean(residuals)),
-        "mean": float(outward.mean()),
-        "deviation": float(outward.std()),
-        "quantiles": [float(q) for q in np.quantile(outward, QUANTILES)],
-        "ulp": float((np.abs(error) / ulp).max()),
-        "rounded": float((d == nearest).mean()),
-        "wrong_sign": float((np.sign(d) != np.sign(exact)).mean()),
-        "relative": float(relative[worst]),
-        "cancellation": float(magnitude[worst] / abs(exact[worst])),
+    found = {
+        "residual": np.mean(residuals),
+        "mean": outward.mean(),
+        "deviation": outward.std(),
+        "ulp": (np.abs(error) / ulp).max(),
+        "rounded": (d == nearest).mean(),
+        "wrong_sign": (np.sign(d) != np.sign(exact)).mean(),
+        "relative": relative[worst],
+        "cancellation": magnitude[worst] / abs(exact[worst]),
     }
+    quantiles = [_short(q) for q in np.quantile(outward, QUANTILES)]
+    return {**{name: _short(value) for name, value in found.items()}, "quantiles": quantiles}
+
+
+def _short(value: Any) -> float:
+    """Five digits, as many as are kept on disk."""
+    return float(f"{value:.5g}")
 
 
 def _closest(
@@ -259,5 +273,5 @@ def _closest(
     least = np.min(list(sizes.values()), axis=0)
     alone = sum((one == least).astype(int) for one in sizes.values()) == 1
     for label, one in sizes.items():
-        records[label]["closest"] = float((one == least).mean())
-        records[label]["closest_alone"] = float(((one == least) & alone).mean())
+        records[label]["closest"] = _short((one == least).mean())
+        records[label]["closest_alone"] = _short(((one == least) & alone).mean())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tcsmt.cli.split import split
+from tcsmt.cli.sweep import sweep
 from tcsmt.cli.variants import variants
 
 
@@ -14,4 +15,5 @@ def accuracy() -> None:
 
 
 accuracy.add_command(split)
+accuracy.add_command(sweep)
 accuracy.add_command(variants)
