@@ -25,6 +25,7 @@ _COMMANDS = {
     "probe": "hardware",
     "validate": "data",
     "identify": "identify",
+    "accuracy": "accuracy",
     "reproduce": "papers",
     "export": "papers",
 }
