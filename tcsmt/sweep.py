@@ -45,9 +45,7 @@ def exponents(low: int, high: int) -> Entries:
     def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
         field = rng.integers(low + 127, high + 128, shape, dtype=np.uint32)
         rest = rng.integers(0, 1 << 24, shape, dtype=np.uint32)
-        words: Array = rest >> 23 << 31 | field << 23 | rest & 0x7FFFFF
-        values: Array = words.view(np.float32)
-        return values
+        return from_words(FORMATS["f32"], rest >> 23 << 31 | field << 23 | rest & 0x7FFFFF)
 
     return draw
 
@@ -65,7 +63,8 @@ def normal(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
 def powers(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
     """Alike in the logarithm within ±[1e-10, 1e10], scaled by 2^-34 so that FP16 holds all: below 1."""
     magnitude = 10.0 ** rng.uniform(-10, 10, shape) * 2.0**-34
-    return (magnitude * rng.choice([-1.0, 1.0], shape)).astype(np.float32)
+    signed: Array = magnitude * rng.choice([-1.0, 1.0], shape)
+    return signed.astype(np.float32)
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,8 @@ class Algorithm(Model):
         assert outside is not None
         if self.c_enters == "last":
             outside = self.plus(c, 0, outside)
-        return Trace(tuple(a), tuple(b), c, tuple(stages), seen("result", outside))
+        seen("result", outside)
+        return Trace(tuple(a), tuple(b), c, tuple(stages), outside)
 
     def plus(self, x: Term, shift: int, y: Term) -> Term:
         """The word of x·2^-shift + y, rounded once."""
