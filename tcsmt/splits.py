@@ -37,6 +37,7 @@ __all__ = [
     "Split",
     "Tally",
     "Traced",
+    "binade",
     "claim",
     "counted",
     "distance",
@@ -251,28 +252,40 @@ def enumerated(split: Split, progress: Callable[[int], None] = lambda done: None
 
     progress(binades): called as binades of one sign are done, of 512.
     """
-    t = traced(split)
-    length = _length(t.error)
-    function = Exhaust(t.error.concat(t.kind).concat(length))
-    tallies: list[Tally | None] = [None] * 512
-    done = []
+    function = _coded(split)
+    tallies: dict[int, Tally] = {}
 
     def binade(number: int) -> None:
-        codes, worst = np.zeros(256, dtype=np.int64), 0
-        for start in range(number * _BINADE, (number + 1) * _BINADE, _PORTION):
-            words = function(start, _PORTION)
-            codes += np.bincount(words & 0xFF, minlength=256)
-            worst = max(worst, int(words[(words >> 5 & 7) != SPECIAL].max(initial=0)) >> 8)
-        table = codes.reshape(8, 32)
-        lengths = table[:SPECIAL].sum(axis=0) + table[WRONG]
-        kinds = table.sum(axis=1)[: len(CLASSES)]
-        tallies[number] = Tally(tuple(map(int, kinds)), tuple(map(int, lengths[:25])), worst)
-        done.append(number)
-        progress(len(done))
+        tallies[number] = _tally(function, number)
+        progress(len(tallies))
 
     in_threads(binade, range(512))
-    found = [one for one in tallies if one is not None]
-    return [plus + minus for plus, minus in zip(found[:256], found[256:], strict=True)]
+    return [tallies[field] + tallies[field + 256] for field in range(256)]
+
+
+def binade(split: Split, field: int) -> Tally:
+    """The tally of the inputs with one exponent field, both signs together."""
+    function = _coded(split)
+    return _tally(function, field) + _tally(function, field + 256)
+
+
+def _coded(split: Split) -> Exhaust:
+    """Error, kind and the error's length of every input, in one word."""
+    t = traced(split)
+    return Exhaust(t.error.concat(t.kind).concat(_length(t.error)))
+
+
+def _tally(function: Exhaust, number: int) -> Tally:
+    """Of one of the 512 runs of inputs with the same sign and exponent field."""
+    codes, worst = np.zeros(256, dtype=np.int64), 0
+    for start in range(number * _BINADE, (number + 1) * _BINADE, _PORTION):
+        words = function(start, _PORTION)
+        codes += np.bincount(words & 0xFF, minlength=256)
+        worst = max(worst, int(words[(words >> 5 & 7) != SPECIAL].max(initial=0)) >> 8)
+    table = codes.reshape(8, 32)
+    lengths = table[:SPECIAL].sum(axis=0) + table[WRONG]
+    kinds = table.sum(axis=1)[: len(CLASSES)]
+    return Tally(tuple(map(int, kinds)), tuple(map(int, lengths[:25])), worst)
 
 
 def counted(split: Split, field: int) -> Tally | None:

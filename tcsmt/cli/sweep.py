@@ -57,10 +57,11 @@ def sweep(
     the distribution of the error, signs, cancellation, and which unit is closest. Fused units are
     there with their last rounding (RNE), or every truncation (all RNE), swapped for nearest even.
     """
-    recipes = [recipe_named(name) for name in algorithms or NAMES]
     chosen = [_unit(name) for name in units] or list(UNITS)
+    recipes = [recipe_named(name) for name in algorithms]
     for recipe in recipes:
-        _check_runs(recipe, chosen, bool(algorithms and units))
+        _check_runs(recipe, chosen, bool(units))
+    recipes = recipes or [r for r in map(recipe_named, NAMES) if models_for(r, chosen)]
     names = [choose("distribution", name, DISTRIBUTIONS) for name in distributions] or list(DISTRIBUTIONS)
     settings = {"tcsmt": __version__, "units": chosen, "size": size, "seeds": seeds}
     records = _kept(output, settings)
@@ -106,7 +107,7 @@ def _unit(name: str) -> str:
 
 
 def _check_runs(recipe: Recipe, units: list[str], named: bool) -> None:
-    """Where both were named, every algorithm must run on every unit; else on one of them."""
+    """Where units were named, an algorithm must run on each; else on one."""
     for unit in units if named else []:
         algorithm_named(recipe.name, unit)
     if not models_for(recipe, units):
