@@ -462,7 +462,7 @@ def record(split: Split) -> dict[str, Any]:
             "subnormal" if exponent == -F32.bias else str(exponent): {
                 "inputs": tally.inputs,
                 "kinds": dict(zip(CLASSES, tally.kinds, strict=True)),
-                "error lengths": list(tally.lengths),
+                "error lengths": {str(bits): count for bits, count in enumerate(tally.lengths) if count},
                 "error in ulp at most": tally.worst,
                 **_shares(tally),
             }

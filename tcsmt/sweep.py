@@ -201,6 +201,8 @@ def point(
             algorithm = recipe.on(model, model.k)
             found[label] = [algorithm.multiply(a, b) for a, b in given]
         record = {label: errors(products, references) for label, products in found.items()}
+        for label in variants:
+            record[label] = {name: record[label][name] for name in record[label] if name in _OF_VARIANTS}
         _closest(record, {label: found[label] for label in models}, references)
         yield {"distribution": distribution.name, "k": k, "algorithm": recipe.name, "units": record}
 
@@ -211,6 +213,8 @@ def _rounded(recipe: Recipe, x: Array) -> Array:
     return from_words(recipe.split.format, word).astype(np.float32)
 
 
+#: What is kept of the units that are not there.
+_OF_VARIANTS = ("residual", "mean", "not finite")
 #: Shares of the elements below which the quantiles of the error lie.
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 

@@ -171,7 +171,7 @@ def test_every_algorithm_of_the_sweep_exists() -> None:
 
 
 def test_conclusions_need_no_records() -> None:
-    assert next(ootomo.conclusions([]))["question"].startswith("expected mantissa length")
+    assert next(ootomo.conclusions([]))["section"].startswith("expected mantissa length")
 
 
 def test_variants_differ_in_one_parameter() -> None:

@@ -60,8 +60,7 @@ def split(
         records.append(data)
         if output is not None:
             make_folder(output.parent)
-            text = {"tcsmt": __version__, "splits": list(before.values())}
-            replace_text(output, json.dumps(text, indent=1, ensure_ascii=False) + "\n")
+            replace_text(output, _text(list(before.values())))
         if not as_json:
             _show(data)
     if as_json:
@@ -73,6 +72,12 @@ def split(
 
 #: What took time, and is taken from an earlier run.
 _FOUND = ("proof", "all inputs")
+
+
+def _text(records: list[dict[str, Any]]) -> str:
+    """JSON with a split on each line."""
+    lines = ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+    return f'{{"tcsmt": "{__version__}",\n"splits": [\n{lines}\n]}}\n'
 
 
 def _kept(path: Path | None) -> dict[str, dict[str, Any]]:

@@ -88,7 +88,7 @@ def sweep(
         click.echo(json.dumps({**settings, "records": records, "findings": found}, ensure_ascii=False))
     for one in [] if as_json else found:
         mark = {True: "as published", False: "differs", None: "found"}[one["agrees"]]
-        click.echo(f"[{mark}] {one['question']}: {one['published']}\n    ours: {one['ours']}")
+        click.echo(f"[{mark}] {one['section']}: {one['published']}\n    ours: {one['ours']}")
     if folder is not None:
         make_folder(folder)
         for path in plots(folder, records):

@@ -11,18 +11,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tcsmt.algorithms import RECIPES, recipe_named
-from tcsmt.algorithms.split import F32, Split
-from tcsmt.plots import COLOURS, save_svg
-from tcsmt.splits import counted
-from tcsmt.sweep import QUANTILES
+import numpy as np
 
-__all__ = ["conclusions", "plots"]
+from tcsmt import ieee
+from tcsmt.algorithms import RECIPES, algorithm_named, recipe_named
+from tcsmt.algorithms.split import F32, Split, power
+from tcsmt.catalogue import ARCHITECTURES
+from tcsmt.datapath import decode
+from tcsmt.interpret.smtlib import script
+from tcsmt.plots import COLOURS, save_svg
+from tcsmt.solvers.run import Answer, Settings, solve
+from tcsmt.splits import counted
+from tcsmt.sweep import DISTRIBUTIONS, QUANTILES, exact_product, models_for
+from tcsmt.terms import all_of, const, substitute, var
+
+__all__ = ["conclusions", "last_bit", "last_bit_conclusion", "plot_splits", "plots", "residual_product"]
 
 Record = Mapping[str, Any]
 
 #: Exponents of the inputs of type 1, by Valpey et al.
 TYPE_1 = range(-15, 15)
+#: Entries that FP16 holds: elsewhere whole words underflow, and units are alike in giving zero.
+_HELD = ("uniform", "positive", "normal", "type1", "powers")
 _SLIDES = ("type1", "type2", "type3", "type4-ac", "type4-bc", "type4-cc")
 
 
@@ -71,7 +81,7 @@ def conclusions(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
 
 
 def _said(question: str, published: str, ours: str, agrees: bool | None) -> dict[str, Any]:
-    return {"question": question, "published": published, "ours": ours, "agrees": agrees}
+    return {"section": question, "published": published, "ours": ours, "agrees": agrees}
 
 
 def _kept(split: Split, exponents: Sequence[int]) -> float:
@@ -128,10 +138,11 @@ def _rounding(sweep: Sweep) -> Iterator[dict[str, Any]]:
                 )
         if parts:
             yield _said(
-                f"RZ in the addition of C causes Markidis' error ({distribution}, K = {sweep.longest})",
-                "an emulator with RN there is as accurate as FP32, with RZ as the tensor core (A100)",
-                "; ".join(parts),
-                min(gains.values()) > 5,
+                f"RZ inside the unit causes Markidis' error ({distribution}, K = {sweep.longest})",
+                "an emulator with RZ in C's addition is as inaccurate as the tensor core, with RN not (A100)",
+                f"the last rounding to nearest alone gains {gains.get('ampere', 0):.1f} times on an A100; "
+                + "; ".join(parts),
+                gains.get("ampere", 0) > 5,
             )
 
 
@@ -175,8 +186,10 @@ def _residuals(sweep: Sweep) -> Iterator[dict[str, Any]]:
     gains = [
         (without["residual"] / with_it["residual"], name, k, label)
         for (name, k, algorithm), units in sweep.records.items()
-        if algorithm == "ootomo-halfhalf" and (name, k, "ootomo-halfhalf-4") in sweep.records
+        if algorithm == "ootomo-halfhalf" and name in _HELD
+        if (name, k, "ootomo-halfhalf-4") in sweep.records
         for label, without in units.items()
+        if "RNE" not in label
         for with_it in [sweep.records[name, k, "ootomo-halfhalf-4"][label]]
         if with_it.get("residual")
     ]
@@ -194,8 +207,8 @@ def _residuals(sweep: Sweep) -> Iterator[dict[str, Any]]:
 def _closest(sweep: Sweep) -> Iterator[dict[str, Any]]:
     for algorithm in ("markidis", "ootomo-halfhalf", "ootomo-tf32tf32", "bf16x9", "single-f16"):
         shares: dict[str, list[float]] = {}
-        for (_, _, name), units in sweep.records.items():
-            if name == algorithm:
+        for (distribution, _, name), units in sweep.records.items():
+            if name == algorithm and distribution in _HELD:
                 for label, found in units.items():
                     if "closest" in found:
                         shares.setdefault(label, []).append(found["closest"])
@@ -212,7 +225,7 @@ def _closest(sweep: Sweep) -> Iterator[dict[str, Any]]:
 def _signs(sweep: Sweep) -> Iterator[dict[str, Any]]:
     wrong: dict[str, tuple[float, str]] = {}
     for (name, k, algorithm), units in sweep.records.items():
-        for label, found in units.items():
+        for label, found in units.items() if name in _HELD else ():
             if "RNE" not in label and found.get("wrong_sign", 0) > wrong.get(algorithm, (0.0, ""))[0]:
                 wrong[algorithm] = found["wrong_sign"], f"{name}, K = {k}, {label}"
     if sweep.records:
@@ -225,14 +238,14 @@ def _signs(sweep: Sweep) -> Iterator[dict[str, Any]]:
     found = [
         (one["relative"], one["cancellation"], name, k, algorithm, label)
         for (name, k, algorithm), units in sweep.records.items()
-        if algorithm in ("markidis", "ootomo-halfhalf", "fp32-fma") and name in ("uniform", "normal", "type1")
+        if algorithm in ("markidis", "ootomo-halfhalf", "fp32-fma") and name in _HELD
         for label, one in units.items()
         if "relative" in one and "RNE" not in label
     ]
     if found:
         relative, size, name, k, algorithm, label = max(found)
         yield _said(
-            "the worst cancellation (uniform, normal, type 1)",
+            "the worst relative error",
             "",
             f"relative error {relative:.1e} where Σ|a·b| is {size:.0f} times the result: {algorithm}, "
             f"{label}, {name}, K = {k}",
@@ -254,6 +267,98 @@ def _promotion(sweep: Sweep) -> Iterator[dict[str, Any]]:
             "; ".join(parts),
             None,
         )
+
+
+# --- asked of the models ----------------------------------------------------------------------------
+
+
+def last_bit_conclusion(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What the slides conclude from :func:`last_bit`'s experiment."""
+    residuals = found["residuals"]
+    markidis, cleared = residuals["Markidis"], residuals["SGEMM, last bit cleared"]
+    return _said(
+        "the lost mantissa is not the cause",
+        "Markidis' method is less accurate than an SGEMM whose inputs keep 22.5 bits",
+        ", ".join(f"{label} {residual:.1e}" for label, residual in residuals.items())
+        + f" (K = {found['k']})",
+        markidis > cleared,
+    )
+
+
+def last_bit(k: int = 1024, seeds: int = 4) -> dict[str, Any]:
+    """Slides, 1/6: Markidis' method on an A100, and an SGEMM whose inputs' last bit is cleared.
+
+    That keeps 22.5 bits of the mantissa, less than Markidis' 22.75: residuals, means over products of
+    16 x k x 16 with entries between -1 and 1. And Markidis' split, c added outside.
+    """
+    draw = DISTRIBUTIONS["uniform"].a
+    found: dict[str, list[float]] = {}
+    for seed in range(seeds):
+        rng = np.random.default_rng([seed, k])
+        a, b = draw(rng, (16, k)), draw(rng, (k, 16))
+        exact = exact_product(a, b)
+        cleared = [(x.view(np.uint32) & np.uint32(0xFFFFFFFE)).view(np.float32) for x in (a, b)]
+        for label, name, inputs in (
+            ("Markidis", "markidis", (a, b)),
+            ("Markidis, c added outside", "markidis,every=instruction", (a, b)),
+            ("SGEMM, last bit cleared", "fp32-fma", cleared),
+            ("SGEMM", "fp32-fma", (a, b)),
+        ):
+            algorithm, _ = algorithm_named(name, "ampere")
+            error = exact.error(algorithm.multiply(*inputs))
+            found.setdefault(label, []).append(float(np.linalg.norm(error) / np.linalg.norm(exact.high)))
+    return {"k": k, "residuals": {label: sum(values) / seeds for label, values in found.items()}}
+
+
+def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
+    """ΔA·ΔB, for every unit: when leaving it out cannot change a value, and an input where it does.
+
+    Proved: (1) of every unit, products that are zero add up to +0, onto +0; (2) adding +0·2^-22
+    outside changes no number but the sign of a zero. So it cannot change a value where in each
+    lane one of the two residuals is zero. The input: a = b = 1 + 2^-11, where one product's ΔA·ΔB
+    is two units in the last place of the result.
+    """
+    word = var("y", F32.width)
+    y = decode(F32, word)
+    added = ieee.fma_words(F32, const(0, F32.width), power(-22), word)
+    outside = solve(script(added.ne(word) & ~y.nan & ~y.zero), settings)
+    yield {"lemma": "y + 0·2^-22 is y, for every number but zero", **_answered(outside)}
+    for name in ("ootomo-halfhalf", "ootomo-tf32tf32"):
+        for label, unit in models_for(recipe_named(name), ARCHITECTURES).items():
+            t = unit.trace
+            zeros = [
+                decode(unit.a_format, a).zero
+                & ~decode(unit.b_format, b).nan
+                & ~decode(unit.b_format, b).infinite
+                | decode(unit.b_format, b).zero
+                & ~decode(unit.a_format, a).nan
+                & ~decode(unit.a_format, a).infinite
+                for a, b in zip(t.a, t.b, strict=True)
+            ]
+            (output,) = substitute([t.output], {t.c: const(0, unit.c_format.width)})
+            answer = solve(script(all_of(zeros) & output.ne(0)), settings)
+            one = np.full((1, 1), 1 + 2.0**-11, np.float32)
+            without, with_it = (
+                float(recipe_named(n).on(unit, unit.k).multiply(one, one)[0, 0]) for n in (name, f"{name}-4")
+            )
+            yield {
+                "algorithm": name,
+                "unit": label,
+                "lemma": "zero products add up to +0",
+                **_answered(answer),
+                "a = b": 1 + 2.0**-11,
+                "without": without.hex(),
+                "with": with_it.hex(),
+                "exact": ((1 + 2.0**-11) ** 2).hex(),
+            }
+
+
+def _answered(answer: Answer) -> dict[str, Any]:
+    return {
+        "answer": {"unsat": "proved", "sat": "refuted"}.get(answer.answer, answer.reason),
+        "solver": f"{answer.solver} {answer.version}",
+        "seconds": round(answer.seconds, 2),
+    }
 
 
 # --- plots ----------------------------------------------------------------------------------------
@@ -287,6 +392,35 @@ def _line(axis: Any, found: Iterator[tuple[int, float | None]], colour: str, lab
     known = [(k, error) for k, error in found if error]
     if known:
         axis.loglog(*zip(*known, strict=True), marker="o", markersize=3, color=colour, label=label)
+
+
+def plot_splits(path: Path) -> None:
+    """Slides, 4/6: underflow of the residual by exponent, and what is kept of the mantissa."""
+    exponents = range(-40, 15)
+
+    def draw(figure: Any) -> None:
+        axes = figure.subplots(1, 3)
+        splits = {
+            "Markidis (FP16)": RECIPES["markidis"].split,
+            "Ootomo-Yokota (FP16, 2^11)": RECIPES["ootomo-halfhalf"].split,
+            "TF32, 2^11": RECIPES["ootomo-tf32tf32"].split,
+        }
+        for colour, (label, split) in zip(COLOURS, splits.items(), strict=False):
+            found = [(e, t) for e in exponents if (t := counted(split, e + F32.bias)) is not None]
+            x = [e for e, _ in found]
+            for axis, kinds, line in ((axes[0], (1,), "-"), (axes[1], (1, 2), "-")):
+                shares = [sum(t.kinds[kind] for kind in kinds) / t.inputs for _, t in found]
+                axis.plot(x, shares, line, color=colour, label=label)
+            axes[2].plot(x, [float(t.kept) for _, t in found], color=colour, label=label)
+        for axis, title in zip(
+            axes, ("P(underflow)", "P(underflow or gradual)", "expected bits kept, of 23"), strict=True
+        ):
+            axis.set_title(title, fontsize=9)
+            axis.set_xlabel("exponent of x")
+            axis.grid(alpha=0.3)
+        _legend(figure, list(axes))
+
+    save_svg(path, (9, 3.6), draw)
 
 
 def _unit(algorithm: str, unit: str) -> str:
