@@ -101,18 +101,24 @@ class Algorithm(Model):
         scale_b: Sequence[Term] = (),
     ) -> Trace:
         """Split, run the chains, add their results outside."""
+        left, right = ([self.split.apply(word) for word in given] for given in (a, b))
+        stages = [
+            Stage(f"{side}{lane}, word {number}", self.split.format, word)
+            for side, words in (("a", left), ("b", right))
+            for lane, found in enumerate(words)
+            for number, word in enumerate(found)
+        ]
+        stages += self.after_split(left, right, c)
+        return Trace(tuple(a), tuple(b), c, tuple(stages), stages[-1].term)
+
+    def after_split(self, a: Sequence[Sequence[Term]], b: Sequence[Sequence[Term]], c: Term) -> list[Stage]:
+        """The stages from the words of each a and b on; the last one is the result."""
         stages: list[Stage] = []
+        words = {"a": a, "b": b}
 
-        def seen(name: str, word: Term, fmt: Format = F32) -> Term:
-            stages.append(Stage(name, fmt, word))
+        def seen(name: str, word: Term) -> Term:
+            stages.append(Stage(name, F32, word))
             return word
-
-        words: dict[str, list[tuple[Term, ...]]] = {}
-        for side, given in (("a", a), ("b", b)):
-            words[side] = [self.split.apply(word) for word in given]
-            for lane, found in enumerate(words[side]):
-                for number, word in enumerate(found):
-                    seen(f"{side}{lane}, word {number}", word, self.split.format)
 
         def lanes(side: str, number: int, part: range) -> list[Term]:
             taken = [words[side][lane][number] for lane in part]
@@ -133,7 +139,7 @@ class Algorithm(Model):
         if self.c_enters == "last":
             outside = self.plus(c, 0, outside)
         seen("result", outside)
-        return Trace(tuple(a), tuple(b), c, tuple(stages), outside)
+        return stages
 
     def plus(self, x: Term, shift: int, y: Term) -> Term:
         """The word of x·2^-shift + y, rounded once."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp, value
+from tcsmt.algorithms.proof import never_worse
 from tcsmt.algorithms.search import Array, Rows, climb, errors
 from tcsmt.errors import TcsmtError
 from tcsmt.interpret.exact import evaluate
@@ -26,6 +27,8 @@ __all__ = ["Comparison", "Judgement", "Pair", "compare", "judge"]
 
 #: An error that is larger by this share of Σ|a·b| is larger for sure, binary64's rounding included.
 _SURE = 2.0**-60
+#: A longer dot product with a 24-bit product in each lane is not given to a solver whole.
+_LONGEST = 8
 
 
 @dataclass(frozen=True)
@@ -139,19 +142,20 @@ def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
     rows, scores = climb(pair.domain, pair.k, pair.score, seconds=search, enough=_SURE)
     if scores[0] > _SURE:
         return _witness(pair, rows.values(0), "simulator", "", start)
-    spent = solving.settings.timeout
-    for k in sorted({1, pair.k}):
-        few = pair.with_k(k)
-        answer = solving.ask(few.question.goal, spent / 2 if k < pair.k else spent)
+    one, two = pair.algorithms
+    chain = never_worse(solving, one, two, pair.domain)
+    if chain is not None:
+        return Comparison(pair, chain.verdict(time.monotonic() - start))
+    for k in sorted({1, pair.k} if pair.k <= _LONGEST else {1}):
+        goal = pair.with_k(k).question.goal
+        answer = solving.ask(goal, solving.settings.timeout / (1 if k == pair.k else 2))
         if answer.answer == "sat":
-            values = dict.fromkeys(pair.algorithms[0].input_formats, 0) | answer.values
+            values = dict.fromkeys(one.input_formats, 0) | answer.values
             return _witness(pair, values, answer.solver, answer.version, start)
-    if answer.answer == "unsat":
-        verdict: Verdict = solving.proof("", pair.question.goal, answer, time.monotonic() - start)
-    else:
-        reason = f"no witness in {search:g} s of simulation, and {answer.reason}"
-        verdict = Unknown(reason=reason, seconds=time.monotonic() - start)
-    return Comparison(pair, verdict)
+        if answer.answer == "unsat" and k == pair.k:
+            return Comparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
+    reason = f"no witness in {search:g} s of simulation, and no proof; {answer.reason}"
+    return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
 
 
 def _witness(pair: Pair, values: dict[str, int], solver: str, version: str, start: float) -> Comparison:

@@ -57,9 +57,9 @@ class Inputs:
 
     def holds(self, trace: Trace) -> Term:
         """The truth value "these inputs lie in the domain"."""
-        conditions = [trace.c.eq(0)] if self.c_zero else [self._within(trace.c, F32.precision)]
+        conditions = [trace.c.eq(0)] if self.c_zero else [self.within(trace.c, F32.precision)]
         for words, bits in zip((trace.a, trace.b), self.bits, strict=True):
-            conditions += [self._within(word, bits) for word in words]
+            conditions += [self.within(word, bits) for word in words]
         return all_of(conditions)
 
     def contains(self, values: Mapping[str, int]) -> bool:
@@ -74,7 +74,8 @@ class Inputs:
                 return False
         return not (self.c_zero and values["c"])
 
-    def _within(self, word: Term, bits: int) -> Term:
+    def within(self, word: Term, bits: int) -> Term:
+        """Whether a word is zero or in the range, with so many significand bits at most."""
         field = word[F32.sign_bit - 1 : F32.fraction_bits]
         inside = ~field.ult(self.low + F32.bias) & field.ule(self.high + F32.bias)
         inside |= word[F32.sign_bit - 1 : 0].eq(0)
@@ -92,9 +93,14 @@ class Grid:
     width: int
 
     @classmethod
-    def of(cls, domain: Inputs, k: int) -> Grid:
-        """Wide enough for four times the exact sum, and for every binary32 result below 2^(top)."""
-        low = min(2 * (domain.low - F32.fraction_bits), F32.e_min - F32.fraction_bits)
+    def of(cls, domain: Inputs, k: int, low: int | None = None) -> Grid:
+        """Wide enough for four times the exact sum; units as small as a product's or c's last bit.
+
+        low: smaller units (None: those). Truncated and rounded sums of words are multiples of them.
+        """
+        last = domain.low - F32.fraction_bits
+        finest = min(2 * last, last)
+        low = finest if low is None else min(low, finest)
         most = max(2 * domain.high + 2, domain.high + 1) + (k + 1).bit_length()
         return cls(low, most + 4 - low)
 
@@ -109,18 +115,30 @@ class Grid:
         word = (x.significand.zext(self.width) << moved) << (low - x.fraction_bits - self.low)
         return x.sign.ite(-word, word)
 
-    def number(self, word: Term, low: int = F32.e_min, high: int = F32.e_max) -> Term:
-        """The word of a binary32 word, likewise."""
-        return self.place(decode(F32, word), low, high)
+    def number(self, word: Term) -> Term:
+        """The word of a binary32 word for which :meth:`holds` is 1."""
+        x, wide = self._counted(word)
+        counted = wide[wide.width - 1 : F32.fraction_bits]
+        return x.sign.ite(-counted, counted)
 
     def holds(self, word: Term) -> Term:
-        """Whether a binary32 word is finite and below 2^top."""
+        """Whether a binary32 word is finite, below 2^top, and a multiple of 2^low."""
+        x, wide = self._counted(word)
         field = word[F32.sign_bit - 1 : F32.fraction_bits]
-        return field.ult(min(self.top, F32.e_max + 1) + F32.bias)
+        fits = field.ult(min(self.top, F32.e_max + 1) + F32.bias)
+        fits &= x.zero | ~field.ult(max(self.low + F32.bias, 0))
+        return fits & wide[F32.fraction_bits - 1 : 0].eq(0)
+
+    def _counted(self, word: Term) -> tuple[Number, Term]:
+        """The number, and its magnitude in units of 2^(low - 23)."""
+        x, width = decode(F32, word), self.width + F32.fraction_bits
+        low = max(self.low, F32.e_min)
+        moved = x.exponent.within(low, max(self.top, low)).zext(width)
+        return x, (x.significand.zext(width) << moved) << (low - self.low)
 
     def dot(self, domain: Inputs, trace: Trace, *, absolute: bool = False) -> Term:
         """The exact c + Σ a·b; absolute: |c| + Σ |a·b|."""
-        terms = [self.number(trace.c, domain.low, domain.high)]
+        terms = [self.place(decode(F32, trace.c), domain.low, domain.high)]
         for x, y in zip(trace.a, trace.b, strict=True):
             product = multiply(decode(F32, x), decode(F32, y))
             terms.append(self.place(product, 2 * domain.low, 2 * domain.high))
