@@ -174,6 +174,29 @@ def test_conclusions_need_no_records() -> None:
     assert next(ootomo.conclusions([]))["section"].startswith("expected mantissa length")
 
 
+def test_the_lost_mantissa_is_not_the_cause() -> None:
+    found = ootomo.last_bit(k=512, seeds=1)
+    assert ootomo.last_bit_conclusion(found)["agrees"]
+    residuals = found["residuals"]
+    assert residuals["Markidis, c added outside"] < residuals["SGEMM, last bit cleared"]
+    assert residuals["SGEMM"] <= residuals["SGEMM, last bit cleared"]
+
+
+@pytest.mark.long
+def test_reproduce_ootomo(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["reproduce", "ootomo", "--results", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    data = json.loads((tmp_path / "ootomo.json").read_text())
+    assert all(one["answer"] == "proved" for one in data["residual product"])
+    units = [one for one in data["residual product"] if "unit" in one]
+    assert all(one["with"] == one["exact"] == (1 + 2.0**-10 + 2.0**-22).hex() for one in units)
+    assert all(one["without"] == (1 + 2.0**-10).hex() for one in units)
+    verdicts = {one["section"]: one["agrees"] for one in data["conclusions"]}
+    assert verdicts["ΔA·ΔB is negligible, in one product"] is False
+    assert verdicts["expected mantissa length of Markidis' split"] is True
+    assert (tmp_path / "ootomo-splits.svg").exists()
+
+
 def test_variants_differ_in_one_parameter() -> None:
     variants = one_at_a_time()
     for label, model in variants.items():

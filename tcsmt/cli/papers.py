@@ -222,11 +222,15 @@ def _ootomo(job: _Job) -> None:
     from tcsmt.papers import ootomo
     from tcsmt.splits import SPLITS, record
 
-    click.echo("mantissa kept and residuals that underflow, for exponent 0 of x and for -10")
-    for split in job.keep("splits", [record(split) for split in SPLITS]):
-        rows = [split["exponents"][e] for e in ("0", "-10")]
-        kept = " and ".join(f"{row['kept bits']:.4f} bits, {row['underflow']:.2%}" for row in rows)
-        click.echo(f"{split['split']:<36}{kept}")
+    click.echo("mantissa kept, and residuals that underflow, for exponents 0 and -10 of x")
+    kept = []
+    for split in SPLITS:
+        found = record(split)
+        rows = [found["exponents"][exponent] for exponent in ("0", "-10")]
+        text = ", ".join(f"{row['kept bits']:.4f} bits and {row['underflow']:.2%}" for row in rows)
+        click.echo(f"{found['split']:<36}{text}")
+        kept.append({"split": found["split"], "ranges": found["ranges"]})
+    job.keep("splits", kept)
     experiment = job.keep("last bit", ootomo.last_bit())
     click.echo(f"\nresidual, entries between -1 and 1, K = {experiment['k']}, A100")
     for label, residual in experiment["residuals"].items():
@@ -243,7 +247,11 @@ def _ootomo(job: _Job) -> None:
                 f"    (1 + 2^-11)^2: without {found['without']}, with {found['with']}, {found['exact']}"
             )
     said = ootomo.conclusions(_swept(job.results / "sweep.json"))
-    _conclude(job, [ootomo.last_bit_conclusion(experiment), *(one for one in said if one["published"])])
+    asked = [
+        ootomo.last_bit_conclusion(experiment),
+        ootomo.residual_product_conclusion(job.data["residual product"]),
+    ]
+    _conclude(job, [*asked, *(one for one in said if one["published"])])
     job.plots["splits"] = ootomo.plot_splits
 
 
