@@ -82,6 +82,14 @@ def test_exponents(name: str, a: tuple[int, int], b: tuple[int, int]) -> None:
         assert 0.4 < (x < 0).mean() < 0.6
 
 
+def test_powers_fit_fp16() -> None:
+    rng = np.random.default_rng(1)
+    for draw, axis in ((DISTRIBUTIONS["powers"].a, 1), (DISTRIBUTIONS["powers"].b, 0)):
+        largest = np.abs(draw(rng, (30, 40))).max(axis=axis)
+        assert largest.max() <= 65504
+        assert largest.min() > 65504 / 2
+
+
 def test_units() -> None:
     labels = models_for(recipe_named("ootomo-tf32tf32"), UNITS)
     assert not any("volta" in label or "cdna1" in label for label in labels)

@@ -48,19 +48,27 @@ def split(
     settings = Settings(solver, timeout)
     chosen = splits(formats)
     before = _kept(output)
+    if output is not None:
+        make_folder(output.parent)
     records = []
+
+    def keep(data: dict[str, Any]) -> None:
+        before[data["split"]] = data
+        if output is not None:
+            replace_text(output, _text(list(before.values())))
+
     for one in chosen:
-        data = record(one) | {k: v for k, v in before.get(name_of(one), {}).items() if k in _FOUND}
+        name = name_of(one)
+        data = record(one) | {k: v for k, v in before.get(name, {}).items() if k in _FOUND}
+        keep(data)
         if prove and "proof" not in data:
-            _say(f"{name_of(one)}: proving")
+            _say(f"{name}: proving")
             data["proof"] = proved(one, settings, confirm)
+            keep(data)
         if go_through and "all inputs" not in data:
             data["all inputs"] = _all_inputs(one)
-        before[name_of(one)] = data
+            keep(data)
         records.append(data)
-        if output is not None:
-            make_folder(output.parent)
-            replace_text(output, _text(list(before.values())))
         if not as_json:
             _show(data)
     if as_json:

@@ -71,8 +71,9 @@ def sweep(
         if output is not None:
             replace_text(output, _text(settings, records))
 
-    if output is not None:
-        make_folder(output.parent)
+    for place in (folder, output and output.parent):
+        if place is not None:
+            make_folder(place)
     for name in names:
         for k in sorted(set(lengths or _LENGTHS)):
             missing = [r for r in recipes if (name, k, r.name) not in known]
@@ -90,7 +91,6 @@ def sweep(
         mark = {True: "as published", False: "differs", None: "found"}[one["agrees"]]
         click.echo(f"[{mark}] {one['section']}: {one['published']}\n    ours: {one['ours']}")
     if folder is not None:
-        make_folder(folder)
         for path in plots(folder, records):
             _say(f"written: {path}")
 

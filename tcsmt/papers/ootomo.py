@@ -220,7 +220,7 @@ def _closest(sweep: Sweep) -> Iterator[dict[str, Any]]:
                 for label, found in units.items():
                     if "closest" in found:
                         shares.setdefault(label, []).append(found["closest"])
-        if shares:
+        if len(shares) > 1:
             means = sorted(((sum(s) / len(s), label) for label, s in shares.items()), reverse=True)
             yield _said(
                 f"{algorithm}: which unit is closest to exact most often (ties count for each)",
