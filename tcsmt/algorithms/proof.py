@@ -3,8 +3,9 @@
 No solver multiplies 24 by 24 bits and compares the result with sums of 11-bit products. So:
 
 1. *The split*, for all numbers of the domain, one at a time: every word is zero or has an exponent in
-   a known range, words beyond the first few are +0, and what all of them leave over is nothing, or at
-   most 2^-t of the number.
+   a known range, a word is at most 2^-p of the one before it (p: the format's precision, one less
+   where the split truncates), words beyond the first few are +0, and what all of them leave over is
+   nothing, or at most 2^-t of the number.
 2. *The sums*, on free words of such exponents. The exact dot product is the sum of the words' products:
    by algebra, where nothing is left over. Products of significands are free variables, too, of
    which only the size is known: from 2^(m+n-2) to (2^m - 1)(2^n - 1) for two normal numbers of m
@@ -29,7 +30,7 @@ from tcsmt.errors import TcsmtError
 from tcsmt.models import Stage
 from tcsmt.query import Equivalent, Solving, Unknown
 from tcsmt.solvers.run import Answer
-from tcsmt.terms import Term, all_of, any_of, const, operands_first, substitute, total, var
+from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 
 __all__ = ["Words", "free_products", "never_worse", "split_goal"]
 
@@ -116,12 +117,12 @@ class Words:
         """What part 1 has proved of the words, and that c is in the domain."""
         low, high = word_exponents(self.split, self.domain)
         found = [] if self.domain.c_zero else [self.domain.within(self.c, F32.precision)]
-        for word in (word for side in self.operands for words in side for word in words):
-            if word.op == "var":
-                x = decode(self.split.format, word)
-                found.append(x.zero | _between(x, low, high))
-                if self.domain.positive and word is not None and self.split.words == 1:
-                    found.append(~x.sign)
+        for words in (words for side in self.operands for words in side):
+            numbers = [decode(self.split.format, word) for word in words if word.op == "var"]
+            found += [x.zero | _between(x, low, high) for x in numbers]
+            found.append(_first(self.split, self.domain, numbers[0]))
+            placed = [magnitude(self.grid.place(x, low, high)) for x in numbers]
+            found += _decreasing(self.split, placed)
         return all_of(found)
 
 
@@ -143,20 +144,44 @@ def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int 
     bottom = min(low - fmt.fraction_bits, domain.low - F32.fraction_bits) - split.scale * (split.words - 1)
     grid = Grid(bottom, domain.high + 4 - bottom)
     rest = whole = grid.place(decode(F32, word), domain.low, domain.high)
-    fine = []
+    fine: list[Term] = []
+    sizes: list[Term] = []
     for number, one in enumerate(split.apply(word)):
         if number >= count:
             fine.append(one.eq(0))
             continue
         x = decode(fmt, one)
         fine.append(~(x.infinite | x.nan) & (x.zero | _between(x, low, high)))
-        rest = rest - grid.place(x, low, high).ashr(split.scale * number)
+        placed = grid.place(x, low, high)
+        sizes.append(magnitude(placed))
+        rest = rest - placed.ashr(split.scale * number)
+        if not number:
+            fine.append(_first(split, domain, x))
+    fine += _decreasing(split, sizes)
     if digits is None:
         fine.append(rest.eq(0))
     else:
         wide = grid.width + digits
         fine.append((magnitude(rest).zext(wide) << digits).ule(magnitude(whole).zext(wide)))
     return domain.within(word, bits) & ~all_of(fine)
+
+
+def _first(split: Split, domain: Inputs, x: Number) -> Term:
+    """What a first word is: normal or zero where the domain's numbers are, and without a sign likewise."""
+    normal = TRUE if domain.low < split.format.e_min else x.zero | x.significand[split.format.fraction_bits]
+    return normal & ~x.sign if domain.positive else normal
+
+
+def _decreasing(split: Split, sizes: Sequence[Term]) -> list[Term]:
+    """That each word is at most 2^-p of the one before it, scaled."""
+    found = []
+    nearest = [r.name.startswith("RN") for r in (split.rounding, split.residual)]
+    for number in range(1, len(sizes)):
+        digits = split.format.precision - (not nearest[min(number - 1, 1)])
+        width = sizes[0].width + max(digits, split.scale)
+        before, size = (x.zext(width) for x in sizes[number - 1 : number + 1])
+        found.append((size << digits).ule(before << split.scale))
+    return found
 
 
 def _between(x: Number, low: int, high: int) -> Term:
@@ -186,9 +211,9 @@ def free_products(goal: Term) -> Term:
 class Chain:
     """A proof in steps: each one a goal that has no model, or the reason why it stopped."""
 
-    def __init__(self, solving: Solving) -> None:
+    def __init__(self, solving: Solving, steps: Sequence[tuple[str, Equivalent]] = ()) -> None:
         self.solving = solving
-        self.steps: list[tuple[str, Equivalent]] = []
+        self.steps = list(steps)
         self._done: set[Term] = set()
         self.stopped = ""
 

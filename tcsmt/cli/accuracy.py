@@ -11,6 +11,8 @@ from typing import Any
 import click
 
 from tcsmt import __version__
+from tcsmt.algorithms.bound import Bound
+from tcsmt.algorithms.bound import bound as bound_of
 from tcsmt.algorithms.compare import Comparison, Pair
 from tcsmt.algorithms.compare import compare as compare_pair
 from tcsmt.algorithms.error import Inputs
@@ -121,8 +123,7 @@ def compare(
     1 there is such an input, 2 usage error, 3 unknown.
     """
     inputs = inputs_of(domain, c_zero, positive, bits)
-    if not 0 < search <= 1e6:
-        raise TcsmtError(f"search = {search:g}: allowed is over 0 and up to 1000000 seconds")
+    check_length(k, search)
     pair, rows = pair_of((one, two), arch, k, inputs)
     solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
     found = compare_pair(pair, solving, search=search)
@@ -138,8 +139,6 @@ def compare(
 
 def pair_of(names: tuple[str, str], arch: str, k: int | None, inputs: Inputs) -> tuple[Pair, tuple[Row, Row]]:
     """Two algorithms on one architecture; k is that of the first one's unit where not given."""
-    if k is not None and not 1 <= k <= 64:
-        raise TcsmtError(f"k = {k}: allowed is 1 to 64 (the terms of longer dot products are too large)")
     one, row = algorithm_named(names[0], arch, k)
     two, other = algorithm_named(names[1], arch, one.k)
     return Pair(names, (one, two), inputs), (row, other)
@@ -237,3 +236,100 @@ def _text(error: Fraction | None) -> str:
 
 def _float(number: Fraction | None) -> float | None:
     return None if number is None else float(number)
+
+
+@accuracy.command()
+@click.option(
+    "--output", type=click.Path(path_type=Path), required=True, help="JSON; goes on where it stopped."
+)
+@click.option("--search", default=2.0, help="Seconds for each simulator search.", show_default=True)
+@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
+def findings(output: Path, search: float, timeout: float) -> None:
+    """Whether Ootomo-Yokota is ever worse than Markidis, on every unit, and what follows from it."""
+    from tcsmt.algorithms.findings import entries, write
+
+    work = entries(Solving(Settings("auto", timeout)), search)
+    write(output, work, lambda line: click.echo(line, err=True))
+
+
+@accuracy.command()
+@click.argument("algorithm")
+@click.option("--arch", required=True, help="Architecture, GPU, ARCH/INSTRUCTION or a model file.")
+@click.option("--k", type=int, default=1, help="Products in the dot product.", show_default=True)
+@domain_options
+@click.option("--search", default=20.0, help="Seconds for the search.", show_default=True)
+@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
+@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def bound(
+    algorithm: str,
+    arch: str,
+    k: int,
+    domain: str,
+    c_zero: bool,
+    positive: bool,
+    bits: tuple[int, int],
+    search: float,
+    solver: str,
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """The largest error of ALGORITHM that is found, and the smallest bound that is proved.
+
+    Exit code: 0 a bound is proved, 2 usage error, 3 none is: what is shown is found, not proved.
+    """
+    inputs = inputs_of(domain, c_zero, positive, bits)
+    check_length(k, search)
+    chosen, row = algorithm_named(algorithm, arch, k)
+    found = bound_of(chosen, inputs, Solving(Settings(solver, timeout)), seconds=search)
+    data = {"algorithm": algorithm, "unit": row.name, "k": k, "domain": str(inputs), **bound_json(found)}
+    click.echo(json.dumps(data, indent=1, ensure_ascii=False) if as_json else bound_text(data))
+    sys.exit(3 if found.proved is None else 0)
+
+
+def check_length(k: int | None, search: float) -> None:
+    """Refuse lengths and times that nothing can be done with."""
+    if k is not None and not 1 <= k <= 64:
+        raise TcsmtError(f"k = {k}: allowed is 1 to 64 (the terms of longer dot products are too large)")
+    if not 0 < search <= 1e6:
+        raise TcsmtError(f"search = {search:g}: allowed is over 0 and up to 1000000 seconds")
+
+
+def bound_json(found: Bound) -> dict[str, Any]:
+    """The bound as plain data; relative errors in 2^-24 of |c| + Σ|a·b|."""
+    data: dict[str, Any] = {}
+    for name, one in (("relative", found.relative), ("ulps", found.ulps)):
+        data[name] = one and {
+            "inputs": {n: shown(F32, w) for n, w in one.values.items() if w},
+            "result": shown(F32, one.result), "exact": signed_text(one.exact),
+            "error": signed_text(one.error), "relative": float(one.relative), "ulps": float(one.ulps),
+        }  # fmt: skip
+    data["proved"] = _float(found.proved)
+    if found.proof is not None:
+        data["proof"] = {"steps": found.proof.stage, "scripts": list(found.proof.scripts)}
+    return data | {"open": found.open, "seconds": round(found.seconds, 2)}
+
+
+def bound_text(data: dict[str, Any]) -> str:
+    """The bound for people."""
+    lines = [f"{data['algorithm']} on {data['unit']}, K = {data['k']}; domain: {data['domain']}", ""]
+    for name, title in (("relative", "relative to |c| + Σ|a·b|"), ("ulps", "in ulps of the exact result")):
+        one = data[name]
+        if one is None:
+            lines.append(f"largest error found, {title}: none at all")
+            continue
+        size = f"{one['relative']:.6g}·2^-24" if name == "relative" else f"{one['ulps']:.6g}"
+        lines.append(f"largest error found, {title}: {size}")
+        lines += [f"  {n:>5} = {v['word']}  {v['value']}" for n, v in one["inputs"].items()]
+        lines.append(f"  result {one['result']['value']}, exact {one['exact']}")
+    low = data["relative"]["relative"] if data["relative"] else 0
+    if data["proved"] is None:
+        lines.append(f"found, not proved: at least {low:.6g}·2^-24; no bound ({data['open']})")
+    else:
+        lines.append(
+            f"the largest relative error lies in [{low:.6g}, {data['proved']:.6g}]·2^-24: found, proved"
+        )
+        lines.append(f"  proved: {data['proof']['steps']}")
+        if data["open"]:
+            lines.append(f"  not closed: {data['open']}")
+    return "\n".join(lines)
