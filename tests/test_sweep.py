@@ -19,7 +19,7 @@ from tcsmt.cli import sweep as command
 from tcsmt.models import FusedDotAdd
 from tcsmt.papers import ootomo
 from tcsmt.papers.multiword import experiment_inputs, multiply, norm
-from tcsmt.papers.variants import SIGNS, one_at_a_time, points
+from tcsmt.papers.variants import SIGNS, conclusions, one_at_a_time, points
 from tcsmt.sweep import (
     DISTRIBUTIONS,
     NAMES,
@@ -237,3 +237,6 @@ def test_points_go_on_where_they_stopped() -> None:
     found = list(points(1000))
     assert [(p["signs"], p["words"]) for p in found] == [(s, w) for s in SIGNS for w in (2, 3)]
     assert list(points(1000, found)) == found
+    times = {(one["unit"], one["change"]): one["error times"] for one in conclusions(found)}
+    assert times["B200", "zero_exponent = -131"] == 1
+    assert times["V100", "B200"] > 2

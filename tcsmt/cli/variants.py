@@ -12,7 +12,7 @@ from tcsmt import __version__
 from tcsmt.cli.papers import results_option
 from tcsmt.errors import TcsmtError
 from tcsmt.files import make_folder, replace_text
-from tcsmt.papers.variants import LENGTHS, plot, points
+from tcsmt.papers.variants import LENGTHS, conclusions, plot, points
 
 
 @click.command()
@@ -35,27 +35,42 @@ def variants(largest: int, as_json: bool, results: Path) -> None:
     make_folder(results)
     path = results / "variants.json"
     before = _kept(path)
+    beyond = [point for point in before if point["n"] > largest]
     found: list[dict[str, Any]] = []
     for point in points(largest, before):
         found.append(point)
-        if len(found) > len(before):
-            data = {
-                "tcsmt": __version__,
-                "question": "Khattak and Mikaitis 2025, V-B, Fig. 7",
-                "points": found,
-            }
-            replace_text(path, json.dumps(data, indent=1) + "\n")
+        if point not in before:
+            _write(path, [*found, *beyond])
         if not as_json:
             click.echo(f"\nn = {point['n']}, {point['words']} words, {point['signs']}")
             click.echo(f"  {'':<30}{'error':>10}   too small in magnitude")
             for label, error in point["error"].items():
                 click.echo(f"  {label:<30}{error:>10.2e}{point['toward_zero'][label]:>10.0%}")
+    _write(path, [*found, *beyond])
+    concluded = list(conclusions(found))
     if as_json:
-        click.echo(json.dumps(found, indent=1))
+        click.echo(json.dumps({"points": found, "conclusions": concluded}, indent=1))
+    else:
+        click.echo("\nwhat one change does to the error (2 words)")
+        click.echo(f"  {'':<36}{'random signs':>14}{'all positive':>14}")
+        for one in concluded:
+            name = f"{one['unit']} -> {one['change']}"
+            times = f"{one['error times']:>12.3g} x{one['positive entries: error times']:>12.3g} x"
+            click.echo(f"  {name:<36}{times}")
     try:
-        plot(results / "variants.svg", found)
+        plot(results / "variants.svg", [*found, *beyond])
     except TcsmtError as error:
         click.echo(f"no plot: {error}", err=True)
+
+
+def _write(path: Path, found: list[dict[str, Any]]) -> None:
+    data = {
+        "tcsmt": __version__,
+        "question": "Khattak and Mikaitis 2025, V-B, Fig. 7: why is the V100 more accurate than the B200?",
+        "conclusions": list(conclusions(found)),
+        "points": found,
+    }
+    replace_text(path, json.dumps(data, indent=1) + "\n")
 
 
 def _kept(path: Path) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from tcsmt.papers.multiword import experiment_inputs, multiply, norm
 from tcsmt.plots import COLOURS, save_svg
 from tcsmt.rounding import ROUNDINGS
 
-__all__ = ["LENGTHS", "SIGNS", "one_at_a_time", "plot", "points"]
+__all__ = ["LENGTHS", "SIGNS", "conclusions", "one_at_a_time", "plot", "points"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -87,6 +87,32 @@ def points(
                         label: float(np.mean(abs(product) < abs(exact))) for label, product in found.items()
                     },
                 }
+
+
+def conclusions(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What each parameter does to the error at the largest n, with two words."""
+    last = max((p["n"] for p in found), default=0)
+    here = {p["signs"]: p for p in found if (p["n"], p["words"]) == (last, 2)}
+    if set(here) != set(SIGNS):
+        return
+    error, positive = (here[signs]["error"] for signs in SIGNS)
+    for label in error:
+        unit, comma, change = label.partition(", ")
+        if comma:
+            yield {
+                "unit": unit,
+                "change": change,
+                "n": last,
+                "error times": error[label] / error[unit],
+                "positive entries: error times": positive[label] / positive[unit],
+            }
+    yield {
+        "unit": "V100",
+        "change": "B200",
+        "n": last,
+        "error times": error["B200"] / error["V100"],
+        "positive entries: error times": positive["B200"] / positive["V100"],
+    }
 
 
 def plot(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
