@@ -34,7 +34,6 @@ from tcsmt.terms import FALSE, Term, const, substitute, umax, var
 __all__ = [
     "CLASSES",
     "SPLITS",
-    "Split",
     "Tally",
     "Traced",
     "binade",
@@ -415,9 +414,9 @@ def proved(split: Split, settings: Settings, confirm: bool) -> list[dict[str, An
         if answer.answer == "unknown":
             found["reason"] = answer.reason
         if answer.answer == "sat":
-            found["x"] = F32.hex(
-                evaluate([given.concat(var("low", rest)) if fixed else word], answer.values)[0]
-            )
+            values = {"x": 0, "sign": 0, "low": 0} | answer.values
+            (found_at,) = evaluate([given.concat(var("low", rest)) if fixed else word], values)
+            found["x"] = F32.hex(found_at)
         if confirm and answer.answer == "unsat":
             others = [name for name in SOLVERS if name != answer.solver]
             second = _asked(question, replace(settings, solver=others[0]))
@@ -430,9 +429,13 @@ def proved(split: Split, settings: Settings, confirm: bool) -> list[dict[str, An
 
 
 def _asked(question: Term, settings: Settings) -> Answer:
+    """The solver's answer, an input replayed on the evaluator."""
     if question.value is not None:
         return Answer("sat" if question.value else "unsat", "simplifier")
-    return solve(script(question), settings)
+    answer = solve(script(question), settings)
+    if answer.answer == "sat" and evaluate([question], answer.values) != [1]:
+        return replace(answer, answer="unknown", reason="gave a model that does not replay")
+    return answer
 
 
 def record(split: Split) -> dict[str, Any]:
