@@ -33,8 +33,8 @@ __all__ = ["UNIT", "Bound", "Extreme", "bound", "largest", "prove"]
 UNIT = Fraction(1, 2**24)
 #: From which t on the split's lemma is tried, and the least that is of use.
 _DIGITS = range(24, 8, -1)
-#: Bounds that are tried, as multiples of the error found.
-_LADDER = (64, 16, 4, 2, Fraction(3, 2), Fraction(5, 4), Fraction(9, 8), Fraction(17, 16), Fraction(65, 64))
+#: Bounds that are tried, as multiples of the error found; powers of two, which are easier, come first.
+_LADDER = tuple(Fraction(n, 64) for n in (96, 80, 72, 68, 65))
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,7 @@ def prove(
             return
     rest = Fraction(0) if digits is None else Fraction(2, 2**digits) + Fraction(1, 4**digits)
     result = words.stages[-1].term
-    for factor in _LADDER:
-        limit = Fraction(int(np.ceil(float(max(found, Fraction(1, 2)) * factor * 16))), 16)
+    for limit in _limits(found):
         over = _over(words.grid, result, words.exact, words.size, limit * UNIT)
         goal = free_products(words.holds & (~words.grid.holds(result) | over))
         before = list(chain.steps)
@@ -168,6 +167,15 @@ def prove(
             return
         yield limit * (1 + rest) + rest / UNIT, digits, list(chain.steps)
         chain.steps = before
+
+
+def _limits(found: Fraction) -> list[Fraction]:
+    """Powers of two from eight times the error found, then closer to it; from 1/2 where none was found."""
+    power = Fraction(1, 2)
+    while power < found:
+        power *= 2
+    closer = [Fraction(int(np.ceil(float(found * factor * 64))), 64) for factor in _LADDER]
+    return [power * 8, power * 4, power * 2, power, *(limit for limit in closer if 0 < limit < power)]
 
 
 def bound(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms.bound import bound
 from tcsmt.algorithms.compare import Comparison, Pair, compare, judge
 from tcsmt.algorithms.error import Inputs, ulp
 from tcsmt.algorithms.named import algorithm_named, recipe_named, units_for
@@ -39,19 +40,25 @@ TYPE1, SMALL = Inputs(), Inputs(low=-35, high=-15)
 #: Where the first algorithm may never be worse: inputs that are exact in f16.
 EXACT = Inputs(low=-14, bits=(11, 11))
 
+#: One binade, exact in f16: what the unit's own roundings do to a sum.
+BINADE = Inputs(low=0, high=0, bits=(11, 11))
+
 Entry = tuple[str, Callable[[], dict[str, Any]]]
 
 
 def entries(solving: Solving, seconds: float) -> Iterator[Entry]:
     """Every entry: its key, and what computes it. ``seconds``: for each simulator search."""
+    yield "Table 5 (Valpey et al.)", table_five
+    for unit in UNITS[1:]:
+        yield f"rounding inside: {unit}", lambda unit=unit: rounding_inside(unit)  # type: ignore[misc]
     for unit in UNITS:
         yield from _question_one(unit, ("ootomo-halfhalf", "markidis"), solving, seconds)
         yield from _question_one(unit, ("ootomo-halfhalf", "ootomo-halfhalf-4"), solving, seconds, short=True)
     for unit in ("ampere", "hopper", "blackwell", "cdna3"):
         yield from _question_one(unit, ("ootomo-tf32tf32", "cutlass-3xtf32"), solving, seconds, short=True)
-    yield "Table 5 (Valpey et al.)", table_five
-    for unit in UNITS[1:]:
-        yield f"rounding inside: {unit}", lambda unit=unit: rounding_inside(unit)  # type: ignore[misc]
+    for unit in UNITS:
+        key = f"bound of single-f16: {unit}, K = 1, {BINADE}"
+        yield key, lambda unit=unit: bounded("single-f16", unit, 1, BINADE, solving, seconds)  # type: ignore[misc]
 
 
 def _question_one(
@@ -61,7 +68,7 @@ def _question_one(
     lengths = sorted({1, own}) if short else sorted({1, 2, 4, own})
     for k in lengths:
         domains = [replace(TYPE1, c_zero=True), TYPE1]
-        if not short:
+        if not short and k in (1, own):
             domains += [replace(SMALL, c_zero=True), replace(EXACT, c_zero=True), EXACT]
         for domain in domains:
             for one, two in (names, names[::-1]):
@@ -85,6 +92,20 @@ def asked(
             "errors_ulp": [_number(_ulps(e, worst.exact)) for e in worst.errors],
         }  # fmt: skip
     return data
+
+
+def bounded(name: str, unit: str, k: int, domain: Inputs, solving: Solving, seconds: float) -> dict[str, Any]:
+    """The largest relative error found, in 2^-24, and the smallest bound proved."""
+    found = bound(algorithm_named(name, unit, k)[0], domain, solving, seconds=4 * seconds, alternate=False)
+    worst = found.relative
+    return {
+        "verdict": "bounded" if found.proved is not None else "unknown",
+        "found": 0.0 if worst is None else _number(worst.relative),
+        "inputs": {} if worst is None else {n: F32.hex(w) for n, w in worst.values.items() if w},
+        "proved": _number(found.proved), "proof": found.proof.stage if found.proof else "",
+        "scripts": list(found.proof.scripts) if found.proof else [],
+        "open": found.open, "seconds": round(found.seconds, 2),
+    }  # fmt: skip
 
 
 def record(found: Comparison) -> dict[str, Any]:
@@ -166,7 +187,7 @@ def rounding_inside(unit: str) -> dict[str, Any]:
     """Question 3: Markidis with the unit's truncations swapped for nearest, beside the others.
 
     Root mean square over random rows (a and b uniform in (-1, 1), c = 0) of the error relative to
-    Σ |a·b|, in 2^-24, at K = 16 to 1024; 16384 rows at K = 16 and 64, fewer beyond.
+    Σ |a·b|, in 2^-24, at K = 16 (4096 rows), 64 (1024) and 256 (256).
     """
     nearest = ROUNDINGS["RNE"]
     plain, row = algorithm_named("markidis", unit)
@@ -183,8 +204,7 @@ def rounding_inside(unit: str) -> dict[str, Any]:
         variants[name] = algorithm_named(name, unit)[0]
     rng = np.random.default_rng(2022)
     found: dict[str, Any] = {}
-    for k in (16, 64, 256, 1024):
-        count = 1 << 14 >> max(0, k.bit_length() - 7)
+    for k, count in ((16, 4096), (64, 1024), (256, 256)):
         a, b = (rng.uniform(-1, 1, (count, k)).astype(np.float32).view(np.uint32) for _ in range(2))
         rows = Rows(a, b, np.zeros(count, np.uint32))
         results = {name: rows.run(algorithm) for name, algorithm in variants.items()}

@@ -84,7 +84,7 @@ class Words:
         last = [low - self.split.format.fraction_bits - self.split.scale * (n - 1) for n in self.counts]
         of_c = sum(last) if self.domain.c_zero else self.domain.low - F32.fraction_bits
         finest = min(sum(last), of_c)
-        return Grid(finest, Grid.of(self.domain, self.algorithm.k).top + 3 - finest)
+        return Grid(finest, Grid.of(self.domain, self.algorithm.k).top + 5 - finest)
 
     @cached_property
     def parts(self) -> list[Term]:
@@ -129,8 +129,9 @@ class Words:
 def word_exponents(split: Split, domain: Inputs) -> tuple[int, int]:
     """Where the exponents of words that are not zero lie (part of what :func:`split_goal` says)."""
     fmt, bits = split.format, max(domain.bits)
-    beyond = 0 if bits <= fmt.precision else F32.precision - 1
-    return max(fmt.e_min, domain.low - beyond), min(fmt.e_max, domain.high + 1)
+    exact = bits <= fmt.precision
+    low = domain.low - (0 if exact else F32.precision - 1)
+    return max(fmt.e_min, low), min(fmt.e_max, domain.high + (not exact))
 
 
 def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int | None) -> Term:
