@@ -330,6 +330,30 @@ def test_bad_input_is_one_line(arguments: list[str], message: str) -> None:
     assert "Traceback" not in result.output
 
 
+def test_bound_on_the_command_line() -> None:
+    arguments = [
+        "accuracy",
+        "bound",
+        "single-f16",
+        "--arch",
+        "volta",
+        "--domain",
+        "0:0",
+        "--bits",
+        "11",
+        "11",
+    ]
+    options = ["--positive", "--c-zero", "--search", "1", "--timeout", "20"]
+    shown = CliRunner().invoke(main, [*arguments, *options])
+    assert shown.exit_code == 0, shown.output
+    assert "none at all" in shown.output  # a product of 11-bit numbers has 22 bits
+    open_ended = CliRunner().invoke(
+        main, ["accuracy", "bound", "markidis", "--arch", "volta", "--search", "1", "--timeout", "1"]
+    )
+    assert open_ended.exit_code == 3
+    assert "found, not proved" in open_ended.output
+
+
 def test_compare_on_the_command_line() -> None:
     run = CliRunner().invoke
     arguments = ["accuracy", "compare", "ootomo-halfhalf", "markidis", "--arch", "volta", "--k", "1"]

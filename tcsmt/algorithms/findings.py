@@ -30,7 +30,7 @@ from tcsmt.models import FusedDotAdd, Model
 from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
 from tcsmt.rounding import ROUNDINGS
 
-__all__ = ["entries", "record", "write"]
+__all__ = ["entries", "record", "table", "write"]
 
 #: The units of question 1; Volta as published is a refuted reading of the catalogue.
 UNITS = (
@@ -40,6 +40,8 @@ TYPE1, SMALL = Inputs(), Inputs(low=-35, high=-15)
 #: Where the first algorithm may never be worse: inputs that are exact in f16.
 EXACT = Inputs(low=-14, bits=(11, 11))
 
+#: Where ΔA·ΔB is zero, one factor being exact in f16; and the shortest significands where it is not.
+ONE_EXACT, TWELVE = Inputs(low=-2, bits=(22, 11)), Inputs(low=-2, bits=(12, 12))
 #: One binade, exact in f16: what the unit's own roundings do to a sum.
 BINADE = Inputs(low=0, high=0, bits=(11, 11))
 
@@ -56,6 +58,11 @@ def entries(solving: Solving, seconds: float) -> Iterator[Entry]:
         yield from _question_one(unit, ("ootomo-halfhalf", "ootomo-halfhalf-4"), solving, seconds, short=True)
     for unit in ("ampere", "hopper", "blackwell", "cdna3"):
         yield from _question_one(unit, ("ootomo-tf32tf32", "cutlass-3xtf32"), solving, seconds, short=True)
+    names = ("ootomo-halfhalf", "ootomo-halfhalf-4")
+    for unit, k in (("volta", 4), ("hopper", 4), ("cdna3", 4)):
+        for domain in (ONE_EXACT, TWELVE):
+            for one, two in (names, names[::-1]):
+                yield _entry(one, two, unit, k, domain, solving, seconds)
     for unit in UNITS:
         key = f"bound of single-f16: {unit}, K = 1, {BINADE}"
         yield key, lambda unit=unit: bounded("single-f16", unit, 1, BINADE, solving, seconds)  # type: ignore[misc]
@@ -72,8 +79,12 @@ def _question_one(
             domains += [replace(SMALL, c_zero=True), replace(EXACT, c_zero=True), EXACT]
         for domain in domains:
             for one, two in (names, names[::-1]):
-                key = f"{one} worse than {two}: {unit}, K = {k}, {domain}"
-                yield key, lambda o=one, t=two, k=k, d=domain: asked(o, t, unit, k, d, solving, seconds)  # type: ignore[misc]
+                yield _entry(one, two, unit, k, domain, solving, seconds)
+
+
+def _entry(one: str, two: str, unit: str, k: int, domain: Inputs, solving: Solving, seconds: float) -> Entry:
+    key = f"{one} worse than {two}: {unit}, K = {k}, {domain}"
+    return key, lambda: asked(one, two, unit, k, domain, solving, seconds)
 
 
 def asked(
@@ -230,3 +241,20 @@ def write(path: Path, work: Iterator[Entry], progress: Callable[[str], None]) ->
             replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
             progress(f"{key}: {known[key].get('verdict', 'done')}")
     return known
+
+
+def table(known: Mapping[str, Any]) -> str:
+    """The comparisons as a Markdown table: verdict, smallest witness, the worst excess found."""
+    lines = [
+        "| worse | than | unit | K | domain | verdict | smallest witness | worst found, ulp (2^-24 of Σ) |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for entry in known.values():
+        if "one" not in entry:
+            continue
+        witness = ", ".join(f"{n} = {v}" for n, v in entry.get("values", {}).items())
+        worst = entry.get("worst", {})
+        excess = f"{worst['excess_ulp']:g} ({worst['excess_relative']:g})" if worst else ""
+        cells = [entry["one"], entry["two"], entry["unit"], entry["k"], entry["domain"], entry["verdict"]]
+        lines.append("| " + " | ".join(map(str, [*cells, witness, excess])) + " |")
+    return "\n".join(lines)

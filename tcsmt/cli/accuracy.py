@@ -245,11 +245,14 @@ def _float(number: Fraction | None) -> float | None:
 @click.option("--search", default=2.0, help="Seconds for each simulator search.", show_default=True)
 @click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
 def findings(output: Path, search: float, timeout: float) -> None:
-    """Whether Ootomo-Yokota is ever worse than Markidis, on every unit, and what follows from it."""
-    from tcsmt.algorithms.findings import entries, write
+    """Whether Ootomo-Yokota is ever worse than Markidis, on every unit, and what follows from it.
+
+    Prints the comparisons as a Markdown table.
+    """
+    from tcsmt.algorithms.findings import entries, table, write
 
     work = entries(Solving(Settings("auto", timeout)), search)
-    write(output, work, lambda line: click.echo(line, err=True))
+    click.echo(table(write(output, work, lambda line: click.echo(line, err=True))))
 
 
 @accuracy.command()
