@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ from tcsmt.models import Model
 from tcsmt.terms import FALSE, Term, any_of, operands_first, substitute, umax
 from tcsmt.words import unsigned
 
-__all__ = ["Kernel", "compiled", "in_threads", "kernel", "threads_in_use"]
+__all__ = ["Kernel", "check_floats", "compiled", "declared", "in_threads", "kernel", "threads_in_use"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -95,7 +95,7 @@ class Kernel:
             self.operands, root, lanes, self.width, min(operand_bits, 32), self.output.itemsize * 8
         )
         texts = {"rows": source.rows(), **({"outer": source.outer()} if self.chains else {})}
-        addresses = functions(source.module(texts.values()), list(texts))
+        addresses = functions(declared("\n".join(texts.values())), list(texts))
         pointer, number = ctypes.c_void_p, ctypes.c_int64
         count = len(self.operands)
         self._rows = ctypes.CFUNCTYPE(None, number, pointer, *[pointer] * count)(addresses["rows"])
@@ -148,13 +148,18 @@ class Kernel:
 
     def _check_environment(self) -> None:
         if self.floats:
-            one, small = np.ones(2, dtype=np.float32), np.array([1e-20, -1e-20], dtype=np.float32)
-            tiny = small * small
-            if not (tiny.all() and (one + small == one).all()):
-                raise TcsmtError(
-                    "this thread's floating-point unit flushes subnormals or does not round to nearest "
-                    "(set by another library): native fused multiply-adds would not be IEEE 754's"
-                )
+            check_floats()
+
+
+def check_floats() -> None:
+    """Refuse a thread whose floating-point unit is not in IEEE 754's default state."""
+    one, small = np.ones(2, dtype=np.float32), np.array([1e-20, -1e-20], dtype=np.float32)
+    tiny = small * small
+    if not (tiny.all() and (one + small == one).all()):
+        raise TcsmtError(
+            "this thread's floating-point unit flushes subnormals or does not round to nearest "
+            "(set by another library): native fused multiply-adds would not be IEEE 754's"
+        )
 
 
 def in_threads(work: Callable[[int], None], items: Sequence[int]) -> None:
@@ -189,6 +194,16 @@ def kernel(model: Model) -> Kernel:
 _ARGUMENTS = {"fma": "{0}, {0}, {0}", "umin": "{0}, {0}", "umax": "{0}, {0}", "ctlz": "{0}, i1"}
 
 
+def declared(text: str) -> str:
+    """LLVM functions, after the declarations of the intrinsics that they call."""
+    calls = set(re.findall(r"call (\S+|<[^>]*>) @(llvm\.\w+(?:\.\w+)*)\(", text))
+    declarations = [
+        f"declare {kind} @{name}({_ARGUMENTS[name.split('.')[1]].format(kind)})"
+        for kind, name in sorted(calls)
+    ]
+    return "\n".join([*declarations, text])
+
+
 @dataclass(frozen=True)
 class _Source:
     """What the functions of a kernel are written from.
@@ -203,16 +218,6 @@ class _Source:
     width: int
     least: int
     bits: int
-
-    def module(self, texts: Iterable[str]) -> str:
-        """The functions and the declarations of the intrinsics that they call."""
-        text = "\n".join(texts)
-        calls = set(re.findall(r"call (\S+|<[^>]*>) @(llvm\.\w+(?:\.\w+)*)\(", text))
-        declarations = [
-            f"declare {kind} @{name}({_ARGUMENTS[name.split('.')[1]].format(kind)})"
-            for kind, name in sorted(calls)
-        ]
-        return "\n".join([*declarations, text])
 
     def rows(self) -> str:
         """Arrays (rows, lanes) in memory order."""

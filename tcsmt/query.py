@@ -267,7 +267,7 @@ class Solving:
         for stage, differ in _cuts(question):
             answer = self._ask(question.domain & differ, spent)
             if answer.answer == "unsat":
-                return self._proof(stage, question.domain & differ, answer, spent[0])
+                return self.proof(stage, question.domain & differ, answer, spent[0])
             if answer.answer == "sat" and _holds(question, answer.values):
                 return self._witness(question, answer, spent[0])
         found = self._narrow(question, question.fewer_lanes(), spent)
@@ -278,7 +278,7 @@ class Solving:
             case "sat":
                 return self._witness(question, answer, spent[0])
             case "unsat":
-                return self._proof("", question.goal, answer, spent[0])
+                return self.proof("", question.goal, answer, spent[0])
             case _:
                 return Unknown(reason=answer.reason, seconds=spent[0])
 
@@ -352,7 +352,8 @@ class Solving:
             solver=answer.solver, version=answer.version, seconds=spent,
         )  # fmt: skip
 
-    def _proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent | Unknown:
+    def proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent | Unknown:
+        """What an ``unsat`` answer proves; with ``confirm``, only if a second solver does not object."""
         text = script(goal) if goal.value is None else ""
         scripts = (hashlib.sha256(text.encode()).hexdigest(),) if text else ()
         proof = Equivalent(

@@ -6,7 +6,7 @@ witness. No solver takes part, so a shortened witness is a replayed one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +15,7 @@ from tcsmt.formats import Format
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.terms import Term
 
-__all__ = ["cost", "shorten"]
+__all__ = ["cost", "shorten", "shorten_where"]
 
 _ROUNDS = 40
 
@@ -23,18 +23,28 @@ _ROUNDS = 40
 def shorten(goal: Term, formats: Mapping[str, Format], values: Mapping[str, int]) -> dict[str, int]:
     """A witness of ``goal`` that no single simplification makes shorter."""
     program = Program([goal])
-    best = dict(values)
-    for _ in range(_ROUNDS):
-        now = cost(formats, best)
-        tries = [t for t in _simpler(formats, best) if cost(formats, t) < now]
-        if not tries:
-            break
+
+    def holds(tries: Sequence[Mapping[str, int]]) -> Sequence[bool]:
         columns = {
             name: np.array([t[name] for t in tries], dtype=storage(fmt.width))
             for name, fmt in formats.items()
         }
-        holds = program.run(columns)[0]
-        good = [t for t, ok in zip(tries, holds, strict=True) if ok]
+        return list(program.run(columns)[0])
+
+    return shorten_where(holds, formats, values)
+
+
+def shorten_where(
+    holds: Callable[[Sequence[Mapping[str, int]]], Sequence[bool]],
+    formats: Mapping[str, Format],
+    values: Mapping[str, int],
+) -> dict[str, int]:
+    """The same where ``holds`` says of each of several inputs whether it is a witness."""
+    best = dict(values)
+    for _ in range(_ROUNDS):
+        now = cost(formats, best)
+        tries = [t for t in _simpler(formats, best) if cost(formats, t) < now]
+        good = [t for t, ok in zip(tries, holds(tries), strict=True) if ok] if tries else []
         if not good:
             break
         best = min(good, key=lambda t: cost(formats, t))

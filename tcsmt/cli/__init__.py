@@ -26,6 +26,7 @@ _COMMANDS = {
     "probe": "hardware",
     "validate": "data",
     "identify": "identify",
+    "accuracy": "accuracy",
     "reproduce": "papers",
     "export": "papers",
 }

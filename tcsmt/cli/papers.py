@@ -34,7 +34,7 @@ results_option = click.option(
 def reproduce(paper: str, timeout: float, results: Path) -> None:
     """Run a paper's experiments again, and print our results beside the published ones.
 
-    PAPER: valpey, fasi, mma-sim or khattak. Writes RESULTS/PAPER.json, and plots beside it; until
+    PAPER: valpey, fasi, mma-sim, khattak or ootomo. Writes RESULTS/PAPER.json, and plots beside it; until
     it is complete, PAPER.partial.json.
     """
     name = choose("paper", paper, _PAPERS)
@@ -51,7 +51,7 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
     def save() -> None:
         replace_text(unfinished, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
-    job = _Job(data, save, timeout, _kept(unfinished))
+    job = _Job(data, save, timeout, _kept(unfinished), results)
     _PAPERS[name](job)
     save()
     unfinished.replace(path)
@@ -68,13 +68,15 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
 class _Job:
     """A paper's run: what it found so far, and how to keep that.
 
-    before: what an interrupted run of this version left. plots: drawn when all numbers are written.
+    before: what an interrupted run of this version left. results: the folder. plots: drawn when all
+    numbers are written.
     """
 
     data: dict[str, Any]
     save: Callable[[], None]
     timeout: float
     before: dict[str, Any]
+    results: Path
     plots: dict[str, Callable[[Path], None]] = field(default_factory=dict)
 
     def keep(self, name: str, value: Any) -> Any:
@@ -216,6 +218,52 @@ def _khattak(job: _Job) -> None:
     job.plots["figure7"] = partial(multiword.plot, points=points)
 
 
+def _ootomo(job: _Job) -> None:
+    from tcsmt.papers import ootomo
+    from tcsmt.splits import SPLITS, record
+
+    click.echo("mantissa kept, and residuals that underflow, for exponents 0 and -10 of x")
+    kept = []
+    for split in SPLITS:
+        found = record(split)
+        rows = [found["exponents"][exponent] for exponent in ("0", "-10")]
+        text = ", ".join(f"{row['kept bits']:.4f} bits and {row['underflow']:.2%}" for row in rows)
+        click.echo(f"{found['split']:<36}{text}")
+        kept.append({"split": found["split"], "ranges": found["ranges"]})
+    job.keep("splits", kept)
+    experiment = job.keep("last bit", ootomo.last_bit())
+    click.echo(f"\nresidual, entries between -1 and 1, K = {experiment['k']}, A100")
+    for label, residual in experiment["residuals"].items():
+        click.echo(f"{label:<36}{residual:.2e}")
+    click.echo("\nthe product of the residuals")
+    job.data["residual product"] = []
+    for found in ootomo.residual_product(Settings(timeout=job.timeout)):
+        job.data["residual product"].append(found)
+        job.save()
+        unit = f" ({found['algorithm']}, {found['unit']})" if "unit" in found else ""
+        click.echo(f"{found['answer']} by {found['solver']}, {found['seconds']} s: {found['lemma']}{unit}")
+        if "unit" in found:
+            click.echo(
+                f"    (1 + 2^-11)^2: without {found['without']}, with {found['with']}, {found['exact']}"
+            )
+    said = ootomo.conclusions(_swept(job.results / "sweep.json"))
+    asked = [
+        ootomo.last_bit_conclusion(experiment),
+        ootomo.residual_product_conclusion(job.data["residual product"]),
+    ]
+    _conclude(job, [*asked, *(one for one in said if one["published"])])
+    job.plots["splits"] = ootomo.plot_splits
+
+
+def _swept(path: Path) -> list[dict[str, Any]]:
+    """The records that ``accuracy sweep --output`` left, where it has run."""
+    if not path.exists():
+        click.echo(f"no {path}: run tcsmt accuracy sweep --output {path} for what needs it", err=True)
+        return []
+    records: list[dict[str, Any]] = json.loads(path.read_text())["records"]
+    return records
+
+
 def _bits(found: dict[str, Any]) -> str:
     return f"{'-' if found['bits'] is None else found['bits']} {found['mode']}"
 
@@ -235,6 +283,7 @@ _PAPERS: dict[str, Callable[[_Job], None]] = {
     "fasi": _fasi,
     "mma-sim": _mma_sim,
     "khattak": _khattak,
+    "ootomo": _ootomo,
 }
 
 

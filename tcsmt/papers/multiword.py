@@ -36,7 +36,18 @@ from tcsmt.plots import COLOURS, save_svg
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.words import to_words
 
-__all__ = ["PANELS", "conclusions", "figure_seven", "multiply", "plot", "published", "round_to", "split"]
+__all__ = [
+    "PANELS",
+    "conclusions",
+    "experiment_inputs",
+    "figure_seven",
+    "multiply",
+    "norm",
+    "plot",
+    "published",
+    "round_to",
+    "split",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -135,7 +146,7 @@ def multiply(
     return {label: total.astype(float) / left / right for label, total in sums.items()}
 
 
-def _inputs(rng: np.random.RandomState, n: int) -> tuple[Array, Array]:
+def experiment_inputs(rng: np.random.RandomState, n: int) -> tuple[Array, Array]:
     """A (10 x n) and B (n x 10) of the experiment, in the order of MATLAB's draws."""
 
     def uniform(rows: int, columns: int) -> Array:
@@ -173,18 +184,19 @@ def figure_seven(
                 if n <= largest:
                     yield known[panel.name, n]
                 continue
-            a, b = _inputs(rng, n)
+            a, b = experiment_inputs(rng, n)
             exact = a @ b
-            size = _norm(a) * _norm(b)
+            size = norm(a) * norm(b)
             point: dict[str, Any] = {"panel": panel.name, "n": n}
             for key, rounding in (("errors", "RTZ"), ("nearest_words", "RNE")):
                 if rounding == "RTZ" or n in marked:
                     found = multiply(panel.units, a, b, panel.words, rounding)
-                    point[key] = {label: _norm(product - exact) / size for label, product in found.items()}
+                    point[key] = {label: norm(product - exact) / size for label, product in found.items()}
             yield point
 
 
-def _norm(x: Array) -> float:
+def norm(x: Array) -> float:
+    """The infinity norm of a matrix."""
     return float(np.linalg.norm(x, np.inf))
 
 

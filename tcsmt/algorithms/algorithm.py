@@ -1,0 +1,161 @@
+"""A matrix multiplication in binary32 made of a narrower unit's instructions, as a model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tcsmt import ieee
+from tcsmt.algorithms.split import F32, RNE, Split, power
+from tcsmt.datapath import decode
+from tcsmt.formats import Format
+from tcsmt.models import Model, Stage, Trace
+from tcsmt.models.base import choice
+from tcsmt.rounding import Rounding
+from tcsmt.terms import Term, const
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = ["Algorithm", "Step", "Sum"]
+
+#: One instruction: which word of a, which word of b, and the lanes of the dot product that it takes.
+Step = tuple[int, int, range]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Products of words that the unit itself adds up.
+
+    products: (word of a, word of b), in the order in which they are added.
+    every: a new chain of instructions, beginning with +0, after so many products of the dot
+        product; its result is added outside (0: one chain over all of k). The unit's K: nothing is
+        ever accumulated inside (Ootomo and Yokota); 128: DeepSeek-V3's N_C.
+    """
+
+    products: tuple[tuple[int, int], ...]
+    every: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithm(Model):
+    """A dot product of binary32 numbers, c + Σ a·b, through words of a narrower format.
+
+    It is a model: it has a trace, runs on arrays, and can be asked about like a unit.
+    unit: the instruction that is used. split: how a and b become words.
+    sums: what the unit adds up; the sums are added outside in this order, each first multiplied by
+        2^(-scale·(i+j)), by binary32 multiply-adds with ``rounding``.
+    interleaved: whether an instruction's lanes see all products of a sum before the next lanes
+        (else each product runs along all of k before the next one).
+    c_enters: ``unit``: as the first c of the first chain; ``first``: outside, before the first sum;
+        ``last``: outside, after the last.
+    """
+
+    kind: ClassVar[str] = "algorithm"
+    title: ClassVar[str] = "an algorithm on a matrix unit"
+    a_format: Format = field(init=False, default=F32)
+    b_format: Format = field(init=False, default=F32)
+    c_format: Format = field(init=False, default=F32)
+    d_format: Format = field(init=False, default=F32)
+    unit: Model
+    split: Split
+    sums: tuple[Sum, ...]
+    interleaved: bool = True
+    c_enters: str = choice("unit", "first", "last")
+    rounding: Rounding = RNE
+
+    def validate(self) -> None:
+        """The unit takes the words and accumulates in binary32; sums are made of words that exist."""
+        unit, split = self.unit, self.split
+        narrow = unit.a_format == unit.b_format == split.format and unit.scale_format is None
+        self.check("unit", narrow, f"a unit with {split.format.name} operands and no block scales")
+        self.check("unit", unit.c_format == unit.d_format == F32, "a unit with f32 for c and the result")
+        places = [p for total in self.sums for product in total.products for p in product]
+        self.check("sums", bool(places) and all(total.products for total in self.sums), "one product or more")
+        self.check("sums", all(0 <= p < split.words for p in places), f"words 0 to {split.words - 1}")
+        shifts = [{split.scale * (i + j) for i, j in total.products} for total in self.sums]
+        self.check("sums", all(len(shift) == 1 for shift in shifts), "products of one scale in each sum")
+        self.check("sums", shifts[0] == {0}, "a first sum that is not scaled")
+        self.check("sums", all(total.every >= 0 for total in self.sums), "0 or more for every")
+
+    def chains(self, k: int) -> Iterator[tuple[int, list[Step]]]:
+        """For each chain of instructions in order: the scale of its result, 2^-shift, and its steps."""
+        for total in self.sums:
+            shift = self.split.scale * sum(total.products[0])
+            length = total.every or k
+            for start in range(0, k, length):
+                stop = min(start + length, k)
+                lanes = [range(s, min(s + self.unit.k, stop)) for s in range(start, stop, self.unit.k)]
+                if self.interleaved:
+                    yield shift, [(i, j, part) for part in lanes for i, j in total.products]
+                else:
+                    yield shift, [(i, j, part) for i, j in total.products for part in lanes]
+
+    def apply(
+        self,
+        a: Sequence[Term],
+        b: Sequence[Term],
+        c: Term,
+        scale_a: Sequence[Term] = (),
+        scale_b: Sequence[Term] = (),
+    ) -> Trace:
+        """Split, run the chains, add their results outside."""
+        left, right = ([self.split.apply(word) for word in given] for given in (a, b))
+        stages = [
+            Stage(f"{side}{lane}, word {number}", self.split.format, word)
+            for side, words in (("a", left), ("b", right))
+            for lane, found in enumerate(words)
+            for number, word in enumerate(found)
+        ]
+        stages += self.after_split(left, right, c)
+        return Trace(tuple(a), tuple(b), c, tuple(stages), stages[-1].term)
+
+    def after_split(self, a: Sequence[Sequence[Term]], b: Sequence[Sequence[Term]], c: Term) -> list[Stage]:
+        """The stages from the words of each a and b on; the last one is the result."""
+        stages: list[Stage] = []
+        words = {"a": a, "b": b}
+
+        def seen(name: str, word: Term) -> Term:
+            stages.append(Stage(name, F32, word))
+            return word
+
+        def lanes(side: str, number: int, part: range) -> list[Term]:
+            taken = [words[side][lane][number] for lane in part]
+            return taken + [const(0, self.split.format.width)] * (self.unit.k - len(part))
+
+        zero = const(0, F32.width)
+        outside = seen("c outside", c) if self.c_enters == "first" else None
+        for number, (shift, steps) in enumerate(self.chains(self.k)):
+            inside = c if number == 0 and self.c_enters == "unit" else zero
+            for i, j, part in steps:
+                trace = self.unit.apply(lanes("a", i, part), lanes("b", j, part), inside)
+                place = f"A{i}·B{j}, lanes {part.start} to {part.stop - 1}"
+                stages += [Stage(f"{place}: {s.name}", s.value, s.term) for s in trace.stages]
+                inside = seen(place, trace.output)
+            outside = inside if outside is None else self.plus(inside, shift, outside)
+            seen(f"sum outside {number}", outside)
+        assert outside is not None
+        if self.c_enters == "last":
+            outside = self.plus(c, 0, outside)
+        seen("result", outside)
+        return stages
+
+    def plus(self, x: Term, shift: int, y: Term) -> Term:
+        """The word of x·2^-shift + y, rounded once."""
+        if self.rounding is RNE:
+            return ieee.fma_words(F32, x, power(-shift), y)
+        scaled, addend = ieee.exact_product(decode(F32, x), decode(F32, power(-shift))), decode(F32, y)
+        return ieee.add(scaled, addend, F32, self.rounding)
+
+    def simulate(self, a: Any, b: Any, c: Any = 0.0) -> np.ndarray:
+        """Results for rows of any length; see :func:`tcsmt.algorithms.arrays.simulate`."""
+        from tcsmt.algorithms.arrays import simulate
+
+        return simulate(self, a, b, c)
+
+    def multiply(self, a: Any, b: Any, c: Any = None) -> np.ndarray:
+        """A·B + C for matrices; see :func:`tcsmt.algorithms.arrays.multiply`."""
+        from tcsmt.algorithms.arrays import multiply
+
+        return multiply(self, a, b, c)

@@ -1,0 +1,194 @@
+"""How large an algorithm's error can be: the largest found, and the smallest bound proved.
+
+Two measures: in units in the last place of the exact result (no bound where the sum cancels), and
+relative to |c| + Σ |a·b|, in units of 2^-24. The search alternates the simulator, which climbs, and
+a solver, which is asked for an input with an error larger by 1/64 than the best and so leads away from
+where the climb ended. Bounds are proved for the relative error, on free words (``proof.py``):
+
+    |d - Σ a'·b' - c| <= T (|c| + Σ |a'·b'|),  |a - a'| <= 2^-t |a|  and so for b,
+
+where a' and b' are the sums of the words, give T(1 + r) + r for the whole, r = 2·2^-t + 2^-2t; where
+the split leaves nothing over, T itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms.error import Grid, Inputs, exact_dot, magnitude, ulp, value
+from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
+from tcsmt.algorithms.search import Array, Rows, climb, errors
+from tcsmt.query import Equivalent, Solving
+from tcsmt.terms import Term
+
+__all__ = ["UNIT", "Bound", "Extreme", "bound", "largest", "prove"]
+
+#: What relative errors are counted in.
+UNIT = Fraction(1, 2**24)
+#: From which t on the split's lemma is tried, and the least that is of use.
+_DIGITS = range(24, 8, -1)
+#: Bounds that are tried, as multiples of the error found; powers of two, which are easier, come first.
+_LADDER = tuple(Fraction(n, 64) for n in (96, 80, 72, 68, 65))
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """An input with a large error: the error, relative (in 2^-24) and in ulps of the exact result."""
+
+    values: dict[str, int]
+    result: int
+    exact: Fraction
+    error: Fraction
+    relative: Fraction
+    ulps: Fraction
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What was found and proved.
+
+    relative, ulps: the inputs with the largest error found in each measure (None: no error at all).
+    proved: a bound of the relative error, in 2^-24 (None: none proved), with ``proof`` and its ``digits``
+    t; ``open``: why the interval is not closed.
+    """
+
+    relative: Extreme | None
+    ulps: Extreme | None
+    proved: Fraction | None
+    proof: Equivalent | None
+    digits: int | None
+    open: str
+    seconds: float
+
+
+def extreme(algorithm: Algorithm, values: dict[str, int]) -> Extreme | None:
+    """The error on one input, in fractions; None where the result is not finite."""
+    rows = _row(algorithm, values)
+    word = int(rows.run(algorithm).view(np.uint32)[0])
+    result, exact = value(word), exact_dot(values)
+    size = exact_dot(values, absolute=True)
+    if result is None or not size:
+        return None
+    error = abs(result - exact)
+    return Extreme(values, word, exact, error, error / size / UNIT, error / ulp(exact))
+
+
+def _row(algorithm: Algorithm, values: dict[str, int]) -> Rows:
+    a, b = (np.array([[values[f"{s}{i}"] for i in range(algorithm.k)]], np.uint32) for s in "ab")
+    return Rows(a, b, np.array([values["c"]], np.uint32))
+
+
+def _relative(algorithm: Algorithm) -> Callable[[Rows], Array]:
+    def score(rows: Rows) -> Array:
+        (error,), _, size = errors(rows, rows.run(algorithm))
+        with np.errstate(all="ignore"):
+            return np.where((size > 0) & np.isfinite(error), error / size, -np.inf)
+
+    return score
+
+
+def _in_ulps(algorithm: Algorithm) -> Callable[[Rows], Array]:
+    def score(rows: Rows) -> Array:
+        (error,), exact, _ = errors(rows, rows.run(algorithm))
+        with np.errstate(all="ignore"):
+            place = np.ldexp(1.0, np.maximum(np.frexp(exact)[1] - 24, -149))
+            return np.where((exact > 0) & np.isfinite(error), error / place, -np.inf)
+
+    return score
+
+
+def largest(
+    algorithm: Algorithm, domain: Inputs, seconds: float, *, solving: Solving | None = None
+) -> tuple[Extreme | None, Extreme | None]:
+    """The inputs with the largest errors found: relative, and in ulps.
+
+    solving: asked for a larger relative error after each climb (None: the simulator alone).
+    """
+    end = time.monotonic() + seconds
+    score = _relative(algorithm)
+    rows, scores = climb(domain, algorithm.k, score, seconds=seconds / 4)
+    while solving is not None and algorithm.k <= 2 and time.monotonic() < end:
+        better = Fraction(float(max(scores[0], 0.0))).limit_denominator(2**40) * Fraction(65, 64)
+        answer = solving.ask(error_goal(algorithm, domain, better), max(1.0, end - time.monotonic()))
+        if answer.answer != "sat":
+            break
+        start = _row(algorithm, dict.fromkeys(algorithm.input_formats, 0) | answer.values)
+        rows, scores = climb(domain, algorithm.k, score, seconds=seconds / 8, start=start.joined(rows))
+    in_ulps, ulps = climb(domain, algorithm.k, _in_ulps(algorithm), seconds=seconds / 4, start=rows)
+    found = [
+        extreme(algorithm, r.values(0)) if s[0] > 0 else None for r, s in ((rows, scores), (in_ulps, ulps))
+    ]
+    return found[0], found[1]
+
+
+def error_goal(algorithm: Algorithm, domain: Inputs, limit: Fraction) -> Term:
+    """Is there an input with a larger error than ``limit`` relative to |c| + Σ |a·b|?"""
+    trace, grid = algorithm.trace, Grid.of(domain, algorithm.k)
+    size = grid.dot(domain, trace, absolute=True)
+    over = _over(grid, trace.output, grid.dot(domain, trace), size, limit)
+    return domain.holds(trace) & grid.holds(trace.output) & over
+
+
+def _over(grid: Grid, result: Term, exact: Term, size: Term, limit: Fraction) -> Term:
+    """|result - exact| > limit·size."""
+    width = grid.width + max(limit.numerator.bit_length(), limit.denominator.bit_length())
+    error = magnitude(grid.number(result) - exact).zext(width)
+    return (size.zext(width) * limit.numerator).ult(error * limit.denominator)
+
+
+def prove(
+    chain: Chain, algorithm: Algorithm, domain: Inputs, found: Fraction
+) -> Iterator[tuple[Fraction, int | None, list[tuple[str, Equivalent]]]]:
+    """Bounds of the relative error in 2^-24, each smaller than the one before it, with t and their steps.
+
+    found: the largest error found, in 2^-24. Ends where a bound is not proved in time; ``chain`` says why.
+    """
+    words = Words(algorithm, domain, counts_of(algorithm, domain))
+    digits: int | None = None
+    if not split_steps(chain, words):
+        for digits in _DIGITS:
+            if split_steps(chain, words, digits):
+                break
+        else:
+            return
+    rest = Fraction(0) if digits is None else Fraction(2, 2**digits) + Fraction(1, 4**digits)
+    result = words.stages[-1].term
+    for limit in _limits(found):
+        over = _over(words.grid, result, words.exact, words.size, limit * UNIT)
+        goal = free_products(words.holds & (~words.grid.holds(result) | over))
+        before = list(chain.steps)
+        if not chain.prove(f"the sums err by {float(limit):g}·2^-24 of |c| + Σ|a'·b'| at most", goal):
+            return
+        yield limit * (1 + rest) + rest / UNIT, digits, list(chain.steps)
+        chain.steps = before
+
+
+def _limits(found: Fraction) -> list[Fraction]:
+    """Powers of two from eight times the error found, then closer to it; from 1/2 where none was found."""
+    power = Fraction(1, 2)
+    while power < found:
+        power *= 2
+    closer = [Fraction(int(np.ceil(float(found * factor * 64))), 64) for factor in _LADDER]
+    return [power * 8, power * 4, power * 2, power, *(limit for limit in closer if 0 < limit < power)]
+
+
+def bound(
+    algorithm: Algorithm, domain: Inputs, solving: Solving, *, seconds: float = 30.0, alternate: bool = True
+) -> Bound:
+    """The largest errors found in about so many seconds, and the smallest bound proved."""
+    start = time.monotonic()
+    relative, ulps = largest(algorithm, domain, seconds, solving=solving if alternate else None)
+    chain = Chain(solving)
+    found = Bound(relative, ulps, None, None, None, "", 0.0)
+    for limit, digits, steps in prove(
+        chain, algorithm, domain, relative.relative if relative else Fraction(0)
+    ):
+        proof = Chain(solving, steps).verdict(time.monotonic() - start)
+        found = replace(found, proved=limit, proof=proof, digits=digits)
+    return replace(found, open=chain.stopped, seconds=time.monotonic() - start)

@@ -1,0 +1,180 @@
+"""Is one algorithm ever less accurate than another? An input, a proof that there is none, or neither.
+
+The simulator looks for an input first; then a solver, on one product and on all of them. A witness
+is replayed without any of the solver's terms: results from the compiled units, errors in fractions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp, value
+from tcsmt.algorithms.proof import never_worse
+from tcsmt.algorithms.search import Array, Rows, climb, errors
+from tcsmt.errors import TcsmtError
+from tcsmt.interpret.exact import evaluate
+from tcsmt.query import Distinguished, Question, Side, Solving, Unknown, Verdict
+from tcsmt.shorten import shorten_where
+
+__all__ = ["Comparison", "Judgement", "Pair", "compare", "judge"]
+
+#: An error that is larger by this share of Σ|a·b| is larger for sure, binary64's rounding included.
+_SURE = 2.0**-60
+#: A longer dot product with a 24-bit product in each lane is not given to a solver whole.
+_LONGEST = 8
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One input: the exact dot product, |c| + Σ |a·b|, both results, and their errors (None: infinite)."""
+
+    exact: Fraction
+    size: Fraction
+    words: tuple[int, int]
+    errors: tuple[Fraction | None, Fraction | None]
+
+    @property
+    def worse(self) -> bool:
+        """Whether the first error is strictly larger."""
+        one, two = self.errors
+        return two is not None and (one is None or one > two)
+
+    @property
+    def excess(self) -> Fraction | None:
+        """By how much, in units in the last place of the exact result."""
+        one, two = self.errors
+        return None if one is None or two is None else (one - two) / ulp(self.exact)
+
+    @property
+    def relative(self) -> Fraction | None:
+        """By how much, relative to |c| + Σ |a·b|, in units of 2^-24."""
+        one, two = self.errors
+        return None if one is None or two is None or not self.size else (one - two) / self.size * 2**24
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two algorithms by their names, for dot products of the same length, and the inputs that count."""
+
+    names: tuple[str, str]
+    algorithms: tuple[Algorithm, Algorithm]
+    domain: Inputs
+
+    def __post_init__(self) -> None:
+        one, two = self.algorithms
+        if one.k != two.k:
+            raise TcsmtError(f"{self.names[0]} takes {one.k} products, {self.names[1]} {two.k}")
+
+    @property
+    def k(self) -> int:
+        """Products."""
+        return self.algorithms[0].k
+
+    def with_k(self, k: int) -> Pair:
+        """The same algorithms on dot products of k."""
+        one, two = (replace(algorithm, k=k) for algorithm in self.algorithms)
+        return replace(self, algorithms=(one, two))
+
+    @cached_property
+    def question(self) -> Question:
+        """Is there an input of the domain at which the first one's error is larger?
+
+        Where a result does not fit the fixed-point words, the answer is yes: such a witness may
+        fail to replay, and a proof covers every input.
+        """
+        one, two = self.algorithms
+        grid = Grid.of(self.domain, self.k)
+        words = [a.trace.output for a in self.algorithms]
+        numbers = [grid.number(word) for word in words]
+        exact = grid.dot(self.domain, one.trace)
+        doubt = ~grid.holds(words[0]) | ~grid.holds(words[1]) | nearer(numbers[1], numbers[0], exact)
+        where = self.domain.holds(one.trace)
+        return Question(
+            title=f"is {self.names[0]} less accurate than {self.names[1]}",
+            sides=(Side(self.names[0], one, one.trace), Side(self.names[1], two, two.trace)),
+            goal=where & doubt, formats=one.input_formats, domain=where, domain_text=str(self.domain),
+        )  # fmt: skip
+
+    def score(self, rows: Rows) -> Array:
+        """By how much the first one's error is larger, relative to |c| + Σ |a·b|; -inf where not."""
+        results = [rows.run(algorithm) for algorithm in self.algorithms]
+        (one, two), _, size = errors(rows, *results)
+        with np.errstate(all="ignore"):
+            excess = (one - two) / size
+        return np.where((size > 0) & np.isfinite(two) & (excess > _SURE), excess, -np.inf)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison and its verdict; ``judgement`` belongs to a witness."""
+
+    pair: Pair
+    verdict: Verdict
+    judgement: Judgement | None = None
+
+
+def judge(pair: Pair, inputs: Sequence[Mapping[str, int]]) -> list[Judgement]:
+    """Both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
+    a, b = (
+        np.array([[values[f"{side}{i}"] for i in range(pair.k)] for values in inputs], np.uint32)
+        for side in "ab"
+    )
+    rows = Rows(a, b, np.array([values["c"] for values in inputs], np.uint32))
+    results = [rows.run(algorithm).view(np.uint32) for algorithm in pair.algorithms]
+    found = []
+    for values, one, two in zip(inputs, *results, strict=True):
+        exact, size = exact_dot(values), exact_dot(values, absolute=True)
+        wrong = [None if (v := value(int(w))) is None else abs(v - exact) for w in (one, two)]
+        found.append(Judgement(exact, size, (int(one), int(two)), (wrong[0], wrong[1])))
+    return found
+
+
+def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
+    """Is the first algorithm ever less accurate? ``search``: seconds for the simulator."""
+    start = time.monotonic()
+    rows, scores = climb(pair.domain, pair.k, pair.score, seconds=search, enough=_SURE)
+    if scores[0] > _SURE:
+        return _witness(pair, rows.values(0), "simulator", "", start)
+    one, two = pair.algorithms
+    chain = never_worse(solving, one, two, pair.domain)
+    if chain is not None:
+        return Comparison(pair, chain.verdict(time.monotonic() - start))
+    for k in sorted({1, pair.k} if pair.k <= _LONGEST else {1}):
+        goal = pair.with_k(k).question.goal
+        answer = solving.ask(goal, solving.settings.timeout / (1 if k == pair.k else 2))
+        if answer.answer == "sat":
+            values = dict.fromkeys(one.input_formats, 0) | answer.values
+            return _witness(pair, values, answer.solver, answer.version, start)
+        if answer.answer == "unsat" and k == pair.k:
+            return Comparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
+    reason = f"no witness in {search:g} s of simulation, and no proof; {answer.reason}"
+    return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
+
+
+def _witness(pair: Pair, values: dict[str, int], solver: str, version: str, start: float) -> Comparison:
+    """The witness made short and replayed."""
+
+    def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
+        inside = [pair.domain.contains(t) for t in tries]
+        worse = [j.worse for j in judge(pair, tries)]
+        return [i and w for i, w in zip(inside, worse, strict=True)]
+
+    if not holds([values])[0]:
+        reason = f"{solver} {version} gave a model that does not replay"
+        return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
+    short = shorten_where(holds, pair.algorithms[0].input_formats, values)
+    (judgement,) = judge(pair, [short])
+    words = tuple(evaluate([a.trace.output for a in pair.algorithms], short))
+    if words != judgement.words:
+        raise AssertionError(f"the simulator gives {judgement.words}, the terms {words} at {short}")
+    seconds = time.monotonic() - start
+    return Comparison(
+        pair, Distinguished(values=short, solver=solver, version=version, seconds=seconds), judgement
+    )

@@ -1,0 +1,341 @@
+"""Proofs about whole algorithms, in parts that solvers can do.
+
+No solver multiplies 24 by 24 bits and compares the result with sums of 11-bit products. So:
+
+1. *The split*, for all numbers of the domain, one at a time: every word is zero or has an exponent in
+   a known range, a word is at most 2^-p of the one before it (p: the format's precision, one less
+   where the split truncates), words beyond the first few are +0, and what all of them leave over is
+   nothing, or at most 2^-t of the number.
+2. *The sums*, on free words of such exponents. The exact dot product is the sum of the words' products:
+   by algebra, where nothing is left over. Products of significands are free variables, too, of
+   which only the size is known: from 2^(m+n-2) to (2^m - 1)(2^n - 1) for two normal numbers of m
+   and n bits, and 0 where a factor is.
+
+Dropping what is known about words and products is sound for "there is none"; a model of part 2
+proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product as pairs
+
+from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms.error import Grid, Inputs, magnitude, nearer
+from tcsmt.algorithms.split import F32, Split
+from tcsmt.datapath import Number, decode, multiply
+from tcsmt.errors import TcsmtError
+from tcsmt.models import Stage
+from tcsmt.query import Equivalent, Solving, Unknown
+from tcsmt.solvers.run import Answer
+from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
+
+__all__ = ["Words", "free_products", "never_worse", "split_goal"]
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of the a's and b's of a domain as free variables, after the split.
+
+    counts: how many words of a and of b may be other than +0.
+    """
+
+    algorithm: Algorithm
+    domain: Inputs
+    counts: tuple[int, int]
+
+    @property
+    def split(self) -> Split:
+        """The algorithm's split."""
+        return self.algorithm.split
+
+    @cached_property
+    def operands(self) -> tuple[list[list[Term]], list[list[Term]]]:
+        """The words of each a and of each b."""
+        width, number = self.split.format.width, self.split.words
+        left, right = (
+            [
+                [
+                    var(f"{side}{lane}, word {n}", width) if n < count else const(0, width)
+                    for n in range(number)
+                ]
+                for lane in range(self.algorithm.k)
+            ]
+            for side, count in zip("ab", self.counts, strict=True)
+        )
+        return left, right
+
+    @cached_property
+    def c(self) -> Term:
+        """c, or +0 where the domain has no other."""
+        return const(0, F32.width) if self.domain.c_zero else var("c", F32.width)
+
+    @cached_property
+    def stages(self) -> list[Stage]:
+        """The algorithm on these words; the last stage is the result."""
+        return self.algorithm.after_split(*self.operands, self.c)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Units as small as the last bit of any product of words, or of c."""
+        low, _ = word_exponents(self.split, self.domain)
+        last = [low - self.split.format.fraction_bits - self.split.scale * (n - 1) for n in self.counts]
+        of_c = sum(last) if self.domain.c_zero else self.domain.low - F32.fraction_bits
+        finest = min(sum(last), of_c)
+        return Grid(finest, Grid.of(self.domain, self.algorithm.k).top + 5 - finest)
+
+    @cached_property
+    def parts(self) -> list[Term]:
+        """c, and for each lane the exact product of the sums of the words, in fixed point."""
+        low, high = (2 * e for e in word_exponents(self.split, self.domain))
+        grid, fmt = self.grid, self.split.format
+        found = [grid.place(decode(F32, self.c), self.domain.low, self.domain.high)]
+        for left, right in zip(*self.operands, strict=True):
+            numbers = ([decode(fmt, word) for word in words] for words in (left, right))
+            terms = []
+            for (i, one), (j, two) in pairs(*(list(enumerate(n)) for n in numbers)):
+                if i < self.counts[0] and j < self.counts[1]:
+                    place = grid.place(multiply(one, two), low, high)
+                    terms.append(place.ashr(self.split.scale * (i + j)))
+            found.append(total(*terms))
+        return found
+
+    @property
+    def exact(self) -> Term:
+        """c + Σ a·b."""
+        return total(*self.parts)
+
+    @property
+    def size(self) -> Term:
+        """|c| + Σ |a·b|."""
+        return total(*map(magnitude, self.parts))
+
+    @cached_property
+    def holds(self) -> Term:
+        """What part 1 has proved of the words, and that c is in the domain."""
+        low, high = word_exponents(self.split, self.domain)
+        found = [] if self.domain.c_zero else [self.domain.within(self.c, F32.precision)]
+        for words in (words for side in self.operands for words in side):
+            numbers = [decode(self.split.format, word) for word in words if word.op == "var"]
+            found += [x.zero | _between(x, low, high) for x in numbers]
+            found.append(_first(self.split, self.domain, numbers[0]))
+            placed = [magnitude(self.grid.place(x, low, high)) for x in numbers]
+            found += _decreasing(self.split, placed)
+        return all_of(found)
+
+
+def word_exponents(split: Split, domain: Inputs) -> tuple[int, int]:
+    """Where the exponents of words that are not zero lie (part of what :func:`split_goal` says)."""
+    fmt, bits = split.format, max(domain.bits)
+    exact = bits <= fmt.precision
+    low = domain.low - (0 if exact else F32.precision - 1)
+    return max(fmt.e_min, low), min(fmt.e_max, domain.high + (not exact))
+
+
+def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int | None) -> Term:
+    """Is there a number for which the split does not do what part 2 takes for granted?
+
+    count: words that may be other than +0. digits: at most 2^-digits of the number is left over
+    (None: nothing).
+    """
+    word, fmt = var("x", F32.width), split.format
+    low, high = word_exponents(split, domain)
+    bottom = min(low - fmt.fraction_bits, domain.low - F32.fraction_bits) - split.scale * (split.words - 1)
+    grid = Grid(bottom, domain.high + 4 - bottom)
+    rest = whole = grid.place(decode(F32, word), domain.low, domain.high)
+    fine: list[Term] = []
+    sizes: list[Term] = []
+    for number, one in enumerate(split.apply(word)):
+        if number >= count:
+            fine.append(one.eq(0))
+            continue
+        x = decode(fmt, one)
+        fine.append(~(x.infinite | x.nan) & (x.zero | _between(x, low, high)))
+        placed = grid.place(x, low, high)
+        sizes.append(magnitude(placed))
+        rest = rest - placed.ashr(split.scale * number)
+        if not number:
+            fine.append(_first(split, domain, x))
+    fine += _decreasing(split, sizes)
+    if digits is None:
+        fine.append(rest.eq(0))
+    else:
+        wide = grid.width + digits
+        fine.append((magnitude(rest).zext(wide) << digits).ule(magnitude(whole).zext(wide)))
+    return domain.within(word, bits) & ~all_of(fine)
+
+
+def _first(split: Split, domain: Inputs, x: Number) -> Term:
+    """What a first word is: normal or zero where the domain's numbers are, and without a sign likewise."""
+    normal = TRUE if domain.low < split.format.e_min else x.zero | x.significand[split.format.fraction_bits]
+    return normal & ~x.sign if domain.positive else normal
+
+
+def _decreasing(split: Split, sizes: Sequence[Term]) -> list[Term]:
+    """That each word is at most 2^-p of the one before it, scaled."""
+    found = []
+    nearest = [r.name.startswith("RN") for r in (split.rounding, split.residual)]
+    for number in range(1, len(sizes)):
+        digits = split.format.precision - (not nearest[min(number - 1, 1)])
+        width = sizes[0].width + max(digits, split.scale)
+        before, size = (x.zext(width) for x in sizes[number - 1 : number + 1])
+        found.append((size << digits).ule(before << split.scale))
+    return found
+
+
+def _between(x: Number, low: int, high: int) -> Term:
+    word = x.exponent.within(x.exponent.low, x.exponent.high)
+    return ~word.ult(low - x.exponent.low) & word.ule(high - x.exponent.low)
+
+
+def free_products(goal: Term) -> Term:
+    """The goal with a free variable for each product of significands, and what is known of its size."""
+    replacement: dict[Term, Term] = {}
+    known: list[Term] = []
+    for node in operands_first([goal]):
+        if node.op != "mul" or any(arg.op == "const" for arg in node.args):
+            continue
+        x, y = (arg.args[0] if arg.op == "zext" else arg for arg in node.args)
+        if x.width + y.width != node.width:
+            continue
+        free = var(f"product {len(replacement)}", node.width)
+        replacement[node] = free
+        normal = x[x.width - 1] & y[y.width - 1]
+        known.append(free.eq(0).eq(x.eq(0) | y.eq(0)))
+        known.append(~normal | ~free.ult(1 << (x.width + y.width - 2)))
+        known.append(free.ule(((1 << x.width) - 1) * ((1 << y.width) - 1)))
+    return all_of(substitute([goal, *known], replacement))
+
+
+class Chain:
+    """A proof in steps: each one a goal that has no model, or the reason why it stopped."""
+
+    def __init__(self, solving: Solving, steps: Sequence[tuple[str, Equivalent]] = ()) -> None:
+        self.solving = solving
+        self.steps = list(steps)
+        self._done: set[Term] = set()
+        self.stopped = ""
+
+    def prove(self, what: str, goal: Term) -> bool:
+        """Whether the goal is proved to have no model; remembered with its words."""
+        if goal in self._done:
+            return True
+        answer = self.solving.ask(goal)
+        proof = self._read(goal, answer)
+        if isinstance(proof, Equivalent):
+            self._done.add(goal)
+            self.steps.append((what, proof))
+            return True
+        self.stopped = f"{what}: {proof.reason}"
+        return False
+
+    def _read(self, goal: Term, answer: Answer) -> Equivalent | Unknown:
+        if answer.answer == "unsat":
+            return self.solving.proof("", goal, answer, answer.seconds)
+        reason = "not so for all words" if answer.answer == "sat" else answer.reason
+        return Unknown(reason=reason, seconds=answer.seconds)
+
+    def verdict(self, seconds: float) -> Equivalent:
+        """All steps as one proof."""
+        proofs = [proof for _, proof in self.steps]
+        solved = next((p for p in proofs if p.solver), proofs[0])
+        sure = all(p.confirmed or not p.scripts for p in proofs)
+        return Equivalent(
+            stage="; ".join(what for what, _ in self.steps),
+            scripts=tuple(text for p in proofs for text in p.scripts),
+            solver=solved.solver, version=solved.version, seconds=seconds,
+            confirmed=solved.confirmed if sure else "",
+        )  # fmt: skip
+
+
+def split_steps(chain: Chain, words: Words, digits: int | None = None) -> bool:
+    """Part 1 for a and for b."""
+    for bits, count in zip(words.domain.bits, words.counts, strict=True):
+        left = "nothing" if digits is None else f"2^-{digits} of it at most"
+        what = f"the split of {bits} bits into {count} {words.split.format.name} words leaves {left}"
+        if not chain.prove(what, split_goal(words.split, words.domain, bits, count, digits)):
+            return False
+    return True
+
+
+def counts_of(algorithm: Algorithm, domain: Inputs) -> tuple[int, int]:
+    """How many words numbers of so many bits need at most."""
+    need = [min(algorithm.split.words, -(-bits // algorithm.split.format.precision)) for bits in domain.bits]
+    return need[0], need[1]
+
+
+def never_worse(solving: Solving, one: Algorithm, two: Algorithm, domain: Inputs) -> Chain | None:
+    """Steps of a proof that the first algorithm's error is never larger; None where there is no proof.
+
+    Either its last addition outside, to nearest, is one of exact terms, so that no binary32 number is
+    nearer; or no words at all (the same ones on both sides) give it a larger error.
+    """
+    chain = Chain(solving)
+    words, other = (Words(a, domain, counts_of(a, domain)) for a in (one, two))
+    if not split_steps(chain, words):
+        return None
+    addends = _addends(chain, words)
+    if one.rounding.name == "RNE" and len(addends) > 1:
+        goal = free_products(words.holds & _inexact(words, addends))
+        if chain.prove("its last addition outside rounds the exact dot product to nearest", goal):
+            return chain
+    same = words.counts == other.counts and one.split.format == two.split.format
+    if not (same and (max(words.counts) == 1 or one.split == two.split) and split_steps(chain, other)):
+        return None
+    last = [_added(words, addends), _added(other, _addends(chain, other))]
+    numbers = [words.grid.number(word) for word in last]
+    doubt = any_of([*(~words.grid.holds(w) for w in last), nearer(numbers[1], numbers[0], words.exact)])
+    goal = free_products(words.holds & doubt)
+    return chain if chain.prove("no words and products give it a larger error", goal) else None
+
+
+def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]]:
+    """What is added outside, x·2^-shift in order, without what is proved to be zero."""
+    algorithm, zero_c = words.algorithm, words.domain.c_zero
+    named = {s.name: s.term for s in words.stages}
+    found = [(0, words.c)] if algorithm.c_enters == "first" and not zero_c else []
+    dropped = {0} if zero_c and algorithm.c_enters != "unit" else set()
+    for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
+        i, j, part = steps[-1]
+        inside = named[f"A{i}·B{j}, lanes {part.start} to {part.stop - 1}"]
+        empty = number and all(i >= words.counts[0] or j >= words.counts[1] for i, j, _ in steps)
+        if empty and chain.prove("chains of zero words are zero", words.holds & _size(inside).ne(0)):
+            dropped.add(shift)
+            continue
+        found.append((shift, inside))
+    if algorithm.c_enters == "last" and not zero_c:
+        found.append((0, words.c))
+    x, y = var("x", F32.width), var("y", F32.width)
+    finite = _size(x).eq(0) & _size(y).ult(F32.infinity_word)
+    for shift in sorted(dropped):
+        changed = finite & _size(algorithm.plus(x, shift, y)).ne(_size(y))
+        if not chain.prove("adding zero changes nothing", changed):
+            raise TcsmtError(f"not proved: adding zero changes nothing ({chain.stopped})")
+    return found
+
+
+def _size(word: Term) -> Term:
+    return word[F32.sign_bit - 1 : 0]
+
+
+def _added(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
+    """The word of the addends' sum, as the algorithm adds them up."""
+    (_, result), *others = addends
+    for shift, term in others:
+        result = words.algorithm.plus(term, shift, result)
+    return result
+
+
+def _inexact(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
+    """Whether the last addition is not one of two numbers whose sum is the exact dot product."""
+    grid = words.grid
+    shift, last = addends[-1]
+    before = _added(words, addends[:-1])
+    fine = Grid(grid.low - shift, grid.width + shift)
+    number = fine.number(last)
+    loose = any_of([~fine.holds(term) for term in (last, before)])
+    if shift:
+        loose |= number[shift - 1 : 0].ne(0)
+    return loose | (number.ashr(shift) + fine.number(before)).ne(words.exact.sext(fine.width) << shift)

@@ -1,0 +1,170 @@
+"""Inputs at which an algorithm errs, found by the simulator: random rows, and small changes of the best.
+
+Rows are arrays a, b (rows, k) and c (rows,) of binary32 words. Errors are computed in binary64 by
+error-free sums (each product of binary32 numbers is exact in binary64; three passes of two-sums):
+good enough to rank rows, and never what is reported.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.split import F32
+
+__all__ = ["Rows", "climb", "errors", "random_rows"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_ROWS = 16384
+_KEPT = 64
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Inputs: a, b (rows, k), c (rows,), all uint32."""
+
+    a: Array
+    b: Array
+    c: Array
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+    def __getitem__(self, places: Any) -> Rows:
+        return Rows(self.a[places], self.b[places], self.c[places])
+
+    def joined(self, other: Rows) -> Rows:
+        """These rows and then the others."""
+        pairs = zip((self.a, self.b, self.c), (other.a, other.b, other.c), strict=True)
+        return Rows(*(np.concatenate(pair) for pair in pairs))
+
+    def values(self, row: int) -> dict[str, int]:
+        """One row's words by name."""
+        found = {f"a{i}": int(x) for i, x in enumerate(self.a[row])}
+        found |= {f"b{i}": int(x) for i, x in enumerate(self.b[row])}
+        return found | {"c": int(self.c[row])}
+
+    def run(self, algorithm: Algorithm) -> Array:
+        """The algorithm's results, (rows,) float32."""
+        return algorithm.simulate(self.a, self.b, self.c.view(np.float32))
+
+
+def errors(rows: Rows, *results: Array) -> tuple[list[Array], Array, Array]:
+    """|result - exact| for each array of results, |exact|, and |c| + Σ |a·b|: all (rows,), float64."""
+    with np.errstate(all="ignore"):
+        products = rows.a.view(np.float32).astype(float) * rows.b.view(np.float32).astype(float)
+        terms = [*products.T, rows.c.view(np.float32).astype(float)]
+        found = [np.abs(_sum([*terms, -r.astype(float)])) for r in results]
+        found = [np.where(np.isfinite(r), e, np.inf) for r, e in zip(results, found, strict=True)]
+        return found, np.abs(_sum(terms)), np.sum(np.abs(terms), axis=0)
+
+
+def _sum(terms: list[Array]) -> Array:
+    parts = list(terms)
+    for _ in range(3):
+        for i in range(1, len(parts)):
+            x, y = parts[i], parts[i - 1]
+            whole = x + y
+            back = whole - x
+            parts[i], parts[i - 1] = whole, (x - (whole - back)) + (y - back)
+    return np.asarray(np.sum(parts[:-1], axis=0) + parts[-1])
+
+
+def random_rows(domain: Inputs, k: int, count: int, rng: np.random.Generator) -> Rows:
+    """Rows of the domain: exponents near and far, significands of many kinds, few or all lanes."""
+    middle = rng.integers(domain.low, domain.high, count, endpoint=True)
+    middle = np.where(rng.random(count) < 0.3, np.clip(0, domain.low, domain.high), middle)
+    spread = rng.choice([0, 1, 3, 8, 30], count)
+
+    def numbers(lanes: int, bits: int, centre: Array) -> Array:
+        shape = (count, lanes)
+        exponent = centre[:, None] + rng.integers(-spread[:, None], spread[:, None] + 1, shape)
+        exponent = np.clip(exponent, domain.low, domain.high) + F32.bias
+        fraction = rng.integers(0, 1 << F32.fraction_bits, shape)
+        place = rng.integers(0, F32.fraction_bits + 1, shape)
+        kinds = [
+            fraction,
+            fraction >> place << place,
+            (1 << place) - 1,
+            (1 << F32.fraction_bits) - (1 << place),
+            np.where(place < F32.fraction_bits, 1 << place, 0),
+            fraction & ~((1 << 13) - 1) | (1 << place) & 0x1FFF,
+        ]
+        fraction = np.choose(rng.integers(0, len(kinds), shape), kinds)
+        return _restrict(domain, bits, exponent << F32.fraction_bits | fraction, rng)
+
+    kept = rng.choice([1, 2, k, k], count)
+    here = np.arange(k)[None, :] < kept[:, None]
+    a, b = (np.where(here, numbers(k, bits, middle), 0) for bits in domain.bits)
+    c = numbers(1, F32.precision, np.clip(2 * middle, domain.low, domain.high))[:, 0]
+    c = np.where(rng.random(count) < 0.2, 0, c) if not domain.c_zero else np.zeros(count)
+    return Rows(*(np.ascontiguousarray(x).astype(np.uint32) for x in (a, b, c)))
+
+
+def _restrict(domain: Inputs, bits: int, words: Array, rng: np.random.Generator) -> Array:
+    sign = rng.integers(0, 2, words.shape) * (not domain.positive)
+    dropped = F32.precision - bits
+    return (words >> dropped << dropped) | sign << F32.sign_bit
+
+
+def _changed(domain: Inputs, rows: Rows, rng: np.random.Generator) -> Rows:
+    """Rows with some words changed: a bit, a step, the exponent, the sign, zero."""
+
+    def change(words: Array, bits: int) -> Array:
+        shape = words.shape
+        old = words.astype(np.int64)
+        place = rng.integers(0, F32.fraction_bits, shape)
+        step = rng.integers(-3, 4, shape) << np.where(rng.random(shape) < 0.5, 0, place)
+        exponent = rng.integers(-2, 3, shape) << F32.fraction_bits
+        kinds = [old ^ (1 << place), old + step, old + exponent, old ^ (old & ((1 << place) - 1))]
+        if not domain.positive:
+            kinds.append(old ^ (1 << F32.sign_bit))
+        new = np.choose(rng.integers(0, len(kinds), shape), kinds)
+        new = np.where(rng.random(shape) < 0.01, 0, new)
+        dropped = F32.precision - bits
+        new = new >> dropped << dropped
+        field = (new >> F32.fraction_bits & 0xFF) - F32.bias
+        zero = new & ((1 << F32.sign_bit) - 1) == 0
+        valid = (new >= 0) & (new < 1 << 32) & ((field >= domain.low) & (field <= domain.high) | zero)
+        moved = valid & (rng.random(shape) < np.maximum(0.3, 1 / words[0].size))
+        return np.where(moved, new, old).astype(np.uint32)
+
+    c = rows.c if domain.c_zero else change(rows.c, F32.precision)
+    return Rows(change(rows.a, domain.bits[0]), change(rows.b, domain.bits[1]), c)
+
+
+def climb(
+    domain: Inputs,
+    k: int,
+    score: Callable[[Rows], Array],
+    *,
+    seconds: float,
+    enough: float = np.inf,
+    seed: int = 1,
+    start: Rows | None = None,
+) -> tuple[Rows, Array]:
+    """The rows of the highest scores that were found, the best first, and their scores.
+
+    score: of each row, float64; rows with -inf never count. enough: stop at such a score.
+    start: rows to begin from beside random ones.
+    """
+    rng = np.random.default_rng(seed)
+    best = start if start is not None else random_rows(domain, k, 1, rng)
+    scores = score(best)
+    end = time.monotonic() + seconds
+    while True:
+        rows = random_rows(domain, k, _ROWS // 2, rng)
+        places = rng.integers(0, len(best), _ROWS // 2)
+        rows = best.joined(rows).joined(_changed(domain, best[places], rng))
+        found = np.concatenate([scores, score(rows[len(best) :])])
+        order = np.argsort(-found, kind="stable")[:_KEPT]
+        best, scores = rows[order], found[order]
+        if scores[0] >= enough or time.monotonic() > end:
+            return best, scores

@@ -1,0 +1,118 @@
+"""An algorithm on one input, step by step: words, instructions, additions outside, and what each loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms.error import value
+from tcsmt.algorithms.split import F32
+from tcsmt.explain import signed_text
+from tcsmt.formats import Format
+from tcsmt.interpret.exact import evaluate
+
+__all__ = ["Move", "parting", "walk"]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One step: what is computed, the word that comes out, and what an exact step would have added.
+
+    lost: exact minus computed (None: not finite). kind: ``split``, ``unit`` or ``outside``.
+    inputs: of an instruction, the words that the unit takes, by its own names.
+    """
+
+    name: str
+    kind: str
+    format: Format
+    word: int
+    lost: Fraction | None
+    inputs: Mapping[str, int]
+
+    @property
+    def text(self) -> str:
+        """The step in a line: the word, its value, and what is lost."""
+        shown = f"{self.name:<28} {self.format.hex(self.word):<10}  {self.format.describe(self.word)}"
+        if self.lost is None:
+            return shown
+        return shown + (f"   loses {signed_text(self.lost)}" if self.lost else "")
+
+    def as_json(self) -> dict[str, str | None]:
+        """The step as plain data."""
+        return {
+            "step": self.name, "kind": self.kind, "word": self.format.hex(self.word),
+            "value": self.format.describe(self.word),
+            "lost": None if self.lost is None else signed_text(self.lost),
+        }  # fmt: skip
+
+
+def walk(algorithm: Algorithm, values: Mapping[str, int]) -> list[Move]:
+    """Every step on one input (words by name); what is zero and loses nothing is left out."""
+    trace = algorithm.trace
+    named = {s.name: s for s in trace.stages if isinstance(s.value, Format)}
+    words = dict(zip(named, evaluate([s.term for s in named.values()], values), strict=True))
+    return [m for m in _moves(algorithm, values, words) if m.word & ~(1 << m.format.sign_bit) or m.lost]
+
+
+def _moves(algorithm: Algorithm, values: Mapping[str, int], words: Mapping[str, int]) -> Iterator[Move]:
+    split, fmt = algorithm.split, algorithm.split.format
+
+    def minus(exact: Fraction | None, word: int) -> Fraction | None:
+        got = value(word)
+        return None if exact is None or got is None else exact - got
+
+    for lane in range(algorithm.k):
+        for side in "ab":
+            rest = value(values[f"{side}{lane}"])
+            for number in range(split.words):
+                word = words[f"{side}{lane}, word {number}"]
+                got = value(word, fmt)
+                rest = None if rest is None or got is None else rest - got / 2 ** (split.scale * number)
+                last = number == split.words - 1
+                yield Move(
+                    f"{side}{lane}, word {number}", "split", fmt, word, rest if last else Fraction(0), {}
+                )
+    outside = values["c"] if algorithm.c_enters == "first" else None
+    for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
+        inside = values["c"] if number == 0 and algorithm.c_enters == "unit" else 0
+        for i, j, part in steps:
+            name = f"A{i}·B{j}, lanes {part.start} to {part.stop - 1}"
+            unit = dict.fromkeys(algorithm.unit.input_formats, 0) | {"c": inside}
+            for place, lane in enumerate(part):
+                unit |= {f"a{place}": words[f"a{lane}, word {i}"], f"b{place}": words[f"b{lane}, word {j}"]}
+            terms = [value(inside)]
+            for place in range(len(part)):
+                x, y = value(unit[f"a{place}"], fmt), value(unit[f"b{place}"], fmt)
+                terms.append(None if x is None or y is None else x * y)
+            exact = None if None in terms else sum((t for t in terms if t is not None), Fraction(0))
+            inside = words[name]
+            yield Move(name, "unit", F32, inside, minus(exact, inside), unit)
+        if outside is None:
+            outside = inside
+            continue
+        x, y = value(inside), value(outside)
+        outside = words[f"sum outside {number}"]
+        exact = None if x is None or y is None else x / 2**shift + y
+        yield Move(f"sum outside {number}", "outside", F32, outside, minus(exact, outside), {})
+    result = words["result"]
+    x, y = value(values["c"]), value(outside or 0)
+    exact = y if algorithm.c_enters != "last" else None if x is None or y is None else x + y
+    yield Move("result", "outside", F32, result, minus(exact, result), {})
+
+
+def parting(left: list[Move], right: list[Move]) -> str | None:
+    """The first step after the split that loses another amount in one than in the other.
+
+    A step that only one of them has loses, in the other, all that it would have added.
+    """
+    one, two = ({move.name: move for move in moves if move.kind != "split"} for moves in (left, right))
+    for name in dict.fromkeys([*two, *one]):
+        there, here = one.get(name), two.get(name)
+        if there is None or here is None:
+            if (there or here).kind == "unit":  # type: ignore[union-attr]
+                return name
+        elif there.lost != here.lost:
+            return name
+    return None

@@ -1,0 +1,150 @@
+"""``tcsmt accuracy split``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tcsmt import __version__
+from tcsmt.algorithms.split import Split
+from tcsmt.errors import TcsmtError
+from tcsmt.files import make_folder, replace_text
+from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.splits import counted, enumerated, name_of, proved, record, splits
+
+
+@click.command()
+@click.option("--format", "formats", multiple=True, help="Of the words: f16, tf32 or bf16 (repeatable).")
+@click.option("--prove", is_flag=True, help="Have a solver prove it for all inputs.")
+@click.option("--enumerate", "go_through", is_flag=True, help="Go through all 2^32 inputs (a minute each).")
+@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
+@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
+@click.option("--confirm", is_flag=True, help="Ask a second solver about every proof.")
+@click.option("--output", type=click.Path(path_type=Path), help="JSON file; a run goes on where it stopped.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def split(
+    formats: tuple[str, ...],
+    prove: bool,
+    go_through: bool,
+    solver: str,
+    timeout: float,
+    confirm: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """What splitting an FP32 number into narrower words keeps, and where its residual underflows.
+
+    For each split: the error in units in the last place (ulp) of x, the share of exact significands,
+    the expected mantissa length kept of 23 bits, and the probabilities that the last word
+    underflows, or is subnormal, by exponent.
+
+    Exit code: 0 all as the closed form says, 1 some input is not, 2 usage error, 3 unknown.
+    """
+    settings = Settings(solver, timeout)
+    chosen = splits(formats)
+    before = _kept(output)
+    if output is not None:
+        make_folder(output.parent)
+    records = []
+
+    def keep(data: dict[str, Any]) -> None:
+        before[data["split"]] = data
+        if output is not None:
+            replace_text(output, _text(list(before.values())))
+
+    for one in chosen:
+        name = name_of(one)
+        data = record(one) | {k: v for k, v in before.get(name, {}).items() if k in _FOUND}
+        keep(data)
+        if prove and "proof" not in data:
+            _say(f"{name}: proving")
+            data["proof"] = proved(one, settings, confirm)
+            keep(data)
+        if go_through and "all inputs" not in data:
+            data["all inputs"] = _all_inputs(one)
+            keep(data)
+        records.append(data)
+        if not as_json:
+            _show(data)
+    if as_json:
+        click.echo(json.dumps(records, indent=1, ensure_ascii=False))
+    answers = [answer["answer"] for data in records for answer in data.get("proof", ())]
+    wrong = "sat" in answers or any(data.get("all inputs", {}).get("differ") for data in records)
+    sys.exit(1 if wrong else 3 if "unknown" in answers else 0)
+
+
+#: What took time, and is taken from an earlier run.
+_FOUND = ("proof", "all inputs")
+
+
+def _text(records: list[dict[str, Any]]) -> str:
+    """JSON with a split on each line."""
+    lines = ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+    return f'{{"tcsmt": "{__version__}",\n"splits": [\n{lines}\n]}}\n'
+
+
+def _kept(path: Path | None) -> dict[str, dict[str, Any]]:
+    if path is None or not path.exists():
+        return {}
+    try:
+        data = json.loads(path.read_text())
+        return {one["split"]: one for one in data["splits"]} if data["tcsmt"] == __version__ else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise TcsmtError(f"--output {path}: a file is there that is none of this command's") from None
+
+
+def _all_inputs(one: Split) -> dict[str, Any]:
+    started = time.perf_counter()
+
+    def progress(done: int) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r{name_of(one)}: {done / 512:6.1%}", err=True, nl=False)
+
+    _say(f"{name_of(one)}: all inputs")
+    tallies = enumerated(one, progress)
+    closed = {field: counted(one, field) for field in range(256)}
+    special = [tally for field, tally in enumerate(tallies) if closed[field] is None]
+    return {
+        "inputs": sum(tally.inputs for tally in tallies),
+        "wrong": sum(tally.kinds[-1] for tally in tallies),
+        "binades by closed form": sum(tally is not None for tally in closed.values()),
+        "differ": [f for f, tally in closed.items() if tally is not None and tally != tallies[f]],
+        "inputs beyond, that fit": sum(tally.split for tally in special),
+        "exact of them": sum(tally.lengths[0] for tally in special),
+        "exact in all": sum(tally.lengths[0] for tally in tallies),
+        "seconds": round(time.perf_counter() - started, 1),
+    }
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _show(data: dict[str, Any]) -> None:
+    click.echo(data["split"])
+    click.echo("  exponents of x   error, ulp <=    exact   kept bits   underflow   or gradual")
+    for row in data["ranges"]:
+        low, high = row["exponents"]
+        span = f"{low}" if low == high else f"{low} to {high}"
+        error = row["error in ulp at most"]
+        click.echo(
+            f"  {span:<14}{error:>14}{row['exact']:>13.4%}{row['kept bits']:>10.4f}"
+            f"{row['underflow']:>13.4%}{row['underflow or gradual']:>12.4%}"
+        )
+    for answer in data.get("proof", ()):
+        said = {"unsat": "proved", "sat": f"NOT SO, x = {answer.get('x')}"}.get(answer["answer"], "unknown")
+        also = f", {answer['confirmed']}" if "confirmed" in answer else ""
+        where = answer["exponent field"]
+        where = "all 2^32 inputs" if where.startswith("x") else f"exponent field {where}"
+        click.echo(f"  {where}: {said} by {answer['solver']}{also}, {answer['seconds']} s")
+    if "all inputs" in data:
+        found = data["all inputs"]
+        mark = f"DIFFERS at exponent fields {found['differ']}" if found["differ"] else "as the closed form"
+        click.echo(
+            f"  {found['inputs']} inputs gone through: {mark}; {found['exact in all']} are split exactly"
+        )
