@@ -87,6 +87,7 @@ class Distribution:
     b: Entries
 
 
+#: Valpey et al. give (A), the slides' text prints none: (B) and (C) are our choice of smaller ones.
 _A, _B, _C = exponents(-15, 14), exponents(-35, -15), exponents(-100, -35)
 DISTRIBUTIONS = {
     one.name: one
