@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-
 from test_stopping import LINE, children, runs, start, until
 
 from tcsmt.catalogue import row_named
@@ -460,12 +459,12 @@ SMALL = {"k": 4, "n_fma": 4, "fraction_bits": 25, "zero_exponent": -30, "roundin
 LAST = {**SMALL, "n_fma": 2, "c_position": "last"}
 RULES = {
     "enough carry bits": ("e2m1", "f16", SMALL, {"carry_bits": 2}),
-    "no smaller exponent": ("f16", "f32", {**SMALL, "zero_exponent": -131, "fraction_bits": 23}, {"zero_exponent": -126}),
+    "no smaller exponent": ("f16", "f32", {**SMALL, "zero_exponent": -131}, {"zero_exponent": -126}),
     "no bit lost": ("e2m1", "f16", {**LAST, "k": 1, "n_fma": 1}, {"zero_exponent": -6}),
     "no bit lost, fields": ("e2m1", "f16", {**LAST, "k": 1, "n_fma": 1}, {"zero_exponent": None}),
     "exact products": ("e2m1", "f16", {**SMALL, "k": 1, "n_fma": 1}, {"c_position": "summed"}),
     "no overflow before c": ("e4m3", "f32", {**LAST, "rounding": "RTZ"}, {"overflow": "saturate"}),
-    "no overflow": ("e4m3", "f32", {**SMALL, "zero_exponent": -133, "rounding": "RTZ"}, {"overflow": "saturate"}),
+    "no overflow": ("e4m3", "f32", {**SMALL, "rounding": "RTZ"}, {"overflow": "saturate"}),
     "no negative zero": ("e4m3", "f16", LAST, {"negative_zero": True}),
 }  # fmt: skip
 
@@ -532,10 +531,24 @@ def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
         assert found.verdict in ("refuted", "inconsistent") or right
 
 
+#: Answers as Volta does, the third question never.
+HONEST = """
+import json, sys, time
+from tcsmt.catalogue import row_named
+from tcsmt.identify.boxes import model_box
+box = model_box(row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model)
+for number, line in enumerate(sys.stdin):
+    time.sleep(60 if number == 2 else 0)
+    q = json.loads(line)
+    a, b = ([int(w, 16) for w in q[side]] for side in "ab")
+    print(json.dumps({"d": hex(box(a, b, int(q["c"], 16)))}), flush=True)
+"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_an_interrupt_keeps_the_transcript(tmp_path):
     script = tmp_path / "box.py"
-    script.write_text(SCRIPT.format(body="import time; time.sleep(0.3 if count > 2 else 0)"))
+    script.write_text(HONEST)
     transcript = tmp_path / "t.jsonl"
     command = ["identify", "--like", "volta", "--transcript", transcript, "--command"]
     with start(*command, f"{sys.executable} {script}") as process:
@@ -546,7 +559,6 @@ def test_an_interrupt_keeps_the_transcript(tmp_path):
     assert (process.returncode, errors) == (130, LINE)
     assert not runs(box)
     kept = transcript.read_text().splitlines()
-    assert all(json.loads(line)["d"] == "0x00000000" for line in kept)
     again = Transcript(family_like(VOLTA), transcript)
-    found = Identification(family_like(VOLTA), lambda a, b, c: 0, transcript=again).run()
-    assert [e.d for e in found.exchanges[: len(kept)]] == [0] * len(kept)
+    found = Identification(family_like(VOLTA), model_box(VOLTA), budget=len(kept), transcript=again).run()
+    assert [VOLTA.d_format.hex(e.d) for e in found.exchanges] == [json.loads(line)["d"] for line in kept]
