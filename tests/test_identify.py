@@ -1,15 +1,19 @@
 """Identification: the evaluator against the simulator, and searches on boxes of every kind."""
 
 import json
+import signal
 import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from test_stopping import LINE, children, runs, start, until
 
 from tcsmt.catalogue import row_named
 from tcsmt.cli import main
+from tcsmt.cli.identified import as_text, nearest
+from tcsmt.engine import compare_models
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import format_named
 from tcsmt.identify.boxes import BoxFailed, Command, model_box
@@ -19,6 +23,7 @@ from tcsmt.identify.family import Family
 from tcsmt.identify.search import Identification, Transcript, neighbours
 from tcsmt.identify.vectors import mixed, ordinary
 from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.probes import Tree
 from tcsmt.query import Distinguished, Domain, Solving, difference
 from tcsmt.simulator import run_words
 from tcsmt.solvers.run import Settings
@@ -358,3 +363,203 @@ def test_catalogue_rows_are_never_lost(name):
     assert found.verdict in ("identified", "open")
     assert len(found.exchanges) <= 60
     assert (found.rows == family.row(model)).all(axis=1).any()
+
+
+def answers_of(model, plan):
+    """What a probe program prints, where the unit is a model."""
+    rows = []
+    for row in plan["rows"]:
+        words = [[int(w, 16) for w in row["a"]], [int(w, 16) for w in row["b"]], int(row["c"], 16)]
+        rows.append({**row, "d": model.d_format.hex(model_box(model)(*words))})
+    return {"model": plan["model"], "gpu": "none", "rows": rows}
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [({}, 0), ({"fraction_bits": 24, "rounding": "RNE"}, None)],
+)
+def test_from_a_plan_to_the_model(tmp_path, changed, code):
+    """plan → emitted vectors → answers of a unit → identify --answers."""
+    run = CliRunner().invoke
+    plan = run(main, ["identify", "--like", "volta", "--plan", "set"])
+    (tmp_path / "plan.json").write_text(plan.output)
+    emitted = run(main, ["probe", "volta", "--vectors", str(tmp_path / "plan.json"), "--emit", "json"])
+    assert emitted.exit_code == 0
+    unit = replace(VOLTA, **changed)
+    (tmp_path / "answers.json").write_text(json.dumps(answers_of(unit, json.loads(emitted.output))))
+    result = run(main, ["identify", "--answers", str(tmp_path / "answers.json"), "--json"])
+    found = json.loads(result.output)
+    assert result.exit_code in (0, 3)
+    assert unit.fraction_bits in found["values"]["fraction_bits"]
+    if code is not None:
+        assert result.exit_code == code
+    else:  # it goes on with the box
+        (tmp_path / "unit.toml").write_text(unit_file(changed))
+        more = ["--box", str(tmp_path / "unit.toml"), "--json"]
+        found = json.loads(run(main, ["identify", "--answers", str(tmp_path / "answers.json"), *more]).output)
+        assert found["verdict"] == "identified"
+        assert found["values"]["rounding"] == ["RNE"]
+        assert found["values"]["fraction_bits"] == [24]
+
+
+def unit_file(changed):
+    values = "".join(f"{key} = {json.dumps(value)}\n" for key, value in changed.items())
+    return f'base = "volta/mma.m8n8k4.f32.f16.f16.f32"\n{values}'
+
+
+def test_a_tree_names_every_candidate():
+    result = CliRunner().invoke(main, ["identify", "--like", "volta", "--plan", "tree"])
+    plan = json.loads(result.output)
+    depths = []
+
+    def leaves(node, depth=0):
+        if "left" in node:
+            depths.extend([depth] * len(node["left"]))
+            return [node["left"]]
+        return [leaf for child in node["answers"].values() for leaf in leaves(child, depth + 1)]
+
+    found = leaves(plan["tree"])
+    assert sum(map(len, found)) == plan["hypotheses"]
+    assert len(found) == plan["told_apart"]
+    assert max(depths) == plan["depth"]
+    assert round(sum(depths) / len(depths), 2) == plan["expected"]
+    # the unit itself goes down to a leaf that names it
+    node = plan["tree"]
+    while "left" not in node:
+        words = [[int(w, 16) for w in node["a"]], [int(w, 16) for w in node["b"]], int(node["c"], 16)]
+        node = node["answers"][VOLTA.d_format.hex(model_box(VOLTA)(*words))]
+    assert any(name.startswith("volta/mma.m8n8k4.f32.f16.f16.f32") for name in node["left"])
+
+
+@pytest.mark.parametrize("kind", ["tree", "precision", "rounding", "special", "features", "all"])
+def test_classical_probes(kind):
+    result = CliRunner().invoke(main, ["identify", "--box", "volta", "--probe", kind])
+    assert result.exit_code == 0
+    assert result.output.splitlines()[-1].endswith(" questions")
+    expected = {
+        "tree": "└─ c p0..p3",
+        "features": "n_fma: 4",
+        "precision": "product: 23",
+        "rounding": "product: RZ",
+    }
+    for name, text in expected.items():
+        if kind in (name, "all"):
+            assert text in result.output
+
+
+def test_a_tree_of_sums_is_drawn():
+    tree = Tree((8, Tree((Tree((0, 1, 2, 3)), 4, 5))))
+    assert tree.picture(8).splitlines() == [
+        "one sum of 2", "├─ c", "└─ one sum of 3", "   ├─ p4 p5", "   └─ one sum of 4", "      └─ p0..p3",
+    ]  # fmt: skip
+
+
+#: One pair for each rule of tcsmt.identify.equal, at the widths in use.
+SMALL = {"k": 4, "n_fma": 4, "fraction_bits": 25, "zero_exponent": -30, "rounding": "RNE"}
+LAST = {**SMALL, "n_fma": 2, "c_position": "last"}
+WIDE = {"rounding": "RTZ", "zero_exponent": -133}
+RULES = {
+    "enough carry bits": ("e2m1", "f16", SMALL, {"carry_bits": 2}),
+    "no smaller exponent": ("f16", "f32", {**SMALL, "zero_exponent": -131}, {"zero_exponent": -126}),
+    "no bit lost": ("e2m1", "f16", {**LAST, "k": 1, "n_fma": 1}, {"zero_exponent": -6}),
+    "no bit lost, fields": ("e2m1", "f16", {**LAST, "k": 1, "n_fma": 1}, {"zero_exponent": None}),
+    "exact products": ("e2m1", "f16", {**SMALL, "k": 1, "n_fma": 1}, {"c_position": "summed"}),
+    "no overflow before c": ("e4m3", "f32", {**LAST, **WIDE}, {"overflow": "saturate"}),
+    "no overflow": ("e4m3", "f32", {**SMALL, **WIDE}, {"overflow": "saturate"}),
+    "no negative zero": ("e4m3", "f16", LAST, {"negative_zero": True}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rules_are_proved_by_the_engine(rule):
+    a, d, base, change = RULES[rule]
+    one = FusedDotAdd(a_format=a, b_format=a, c_format=d, d_format=d, **base)
+    other = replace(one, **change)
+    family = family_like(one)
+    pair = canonical(family, np.array([family.row(one), family.row(other)]))
+    assert (family.row(one) != family.row(other)).any()
+    assert (pair[0] == pair[1]).all()
+    found = compare_models(
+        ("one", one), ("other", other), Domain(finite=False), Solving(Settings(timeout=30))
+    )
+    assert type(found.verdict).__name__ == "Equivalent"
+
+
+def outside():
+    """Units that differ from a member of the family in one thing that the family does not have."""
+    return {
+        "a's lanes turned round": lambda box: lambda a, b, c: box(a[::-1], b, c),
+        "a result that is negated": lambda box: lambda a, b, c: box(a, b, c) ^ 1 << 31,
+        "last bit set": lambda box: lambda a, b, c: box(a, b, c) | 1,
+        "c ignored where it is negative": lambda box: lambda a, b, c: box(a, b, 0 if c >> 31 else c),
+        "a lane that is left out": lambda box: lambda a, b, c: box([*a[:-1], 0], b, c),
+    }
+
+
+@pytest.mark.parametrize("kind", outside())
+def test_perturbed_box_is_refuted(kind):
+    found = Identification(family_like(VOLTA), outside()[kind](model_box(VOLTA)), settings=QUICK).run()
+    assert found.verdict in ("refuted", "inconsistent")
+    assert found.model is None
+    near = nearest(family_like(VOLTA), found)
+    assert near
+    for one in near:
+        assert one["predicted"] != one["answered"]
+        assert one["explains"] < len(found.exchanges)
+    assert "  not " in as_text(family_like(VOLTA), found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "seeds"), [("volta", range(3)), ("ampere/mma.m16n8k4.f32.tf32.tf32.f32", range(1))]
+)
+def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
+    """One answer of a search has one bit flipped."""
+    model = row_named(name).model
+    family, honest = family_like(model), model_box(model)
+    for seed in seeds:
+        random = np.random.default_rng(seed)
+        flipped, bit = int(random.integers(12)), int(random.integers(32))
+        asked = -1
+
+        def box(a, b, c, flipped=flipped, bit=bit):
+            nonlocal asked
+            asked += 1
+            return honest(a, b, c) ^ (asked == flipped) << bit
+
+        found = Identification(family, box, seed=seed + 1, settings=QUICK).run()
+        right = found.model is not None and (found.rows == family.row(model)).all(axis=1).any()
+        assert found.verdict in ("refuted", "inconsistent") or right
+
+
+#: Answers as Volta does, the third question never.
+HONEST = """
+import json, sys, time
+from tcsmt.catalogue import row_named
+from tcsmt.identify.boxes import model_box
+box = model_box(row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model)
+for number, line in enumerate(sys.stdin):
+    time.sleep(60 if number == 2 else 0)
+    q = json.loads(line)
+    a, b = ([int(w, 16) for w in q[side]] for side in "ab")
+    print(json.dumps({"d": hex(box(a, b, int(q["c"], 16)))}), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_an_interrupt_keeps_the_transcript(tmp_path):
+    script = tmp_path / "box.py"
+    script.write_text(HONEST)
+    transcript = tmp_path / "t.jsonl"
+    command = ["identify", "--like", "volta", "--transcript", transcript, "--command"]
+    with start(*command, f"{sys.executable} {script}") as process:
+        until(lambda: transcript.exists() and len(transcript.read_text().splitlines()) >= 2, 60)
+        (box,) = children(process.pid)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (130, LINE)
+    assert not runs(box)
+    kept = transcript.read_text().splitlines()
+    again = Transcript(family_like(VOLTA), transcript)
+    found = Identification(family_like(VOLTA), model_box(VOLTA), budget=len(kept), transcript=again).run()
+    assert [VOLTA.d_format.hex(e.d) for e in found.exchanges] == [json.loads(line)["d"] for line in kept]

@@ -223,7 +223,7 @@ class Family:
                 self.carries(self.structures[same[0]]).index(carry),
                 self.roundings.index(model.rounding.name),
                 self.kept.index(model.round_fraction_bits or self.d_format.fraction_bits),
-                self.zero_exponents.index(model.zero_exponent),
+                self.zero_exponents.index(self._zero(model)),
                 model.flush_inputs,
                 self.overflows.index(overflow),
                 model.flush_outputs,
@@ -233,6 +233,19 @@ class Family:
         except ValueError:
             return None
         return np.array(values, np.int16)
+
+    def _zero(self, model: FusedDotAdd) -> int | None:
+        """Its zero exponent; the family's least where both are below every number's, or lose no bit."""
+        zero, low = model.zero_exponent, self.zero_exponents[0]
+        if zero is None or low is None or zero >= low or model.normalisation != "once":
+            return zero
+        a, b, c, d = self.formats
+        products = a.e_min + b.e_min
+        last = products - a.fraction_bits - b.fraction_bits
+        least = min(last if model.products == "normalised" else products, c.e_min, d.e_min)
+        last = min(last, c.e_min - c.fraction_bits, d.e_min - d.fraction_bits)
+        exact = model.carry_bits is None and low - model.fraction_bits <= last
+        return low if low <= least or exact else zero
 
     def _model(self, **parameters: Any) -> FusedDotAdd:
         common: dict[str, Any] = {"fraction_bits": 24, "zero_exponent": 0, "rounding": "RTZ"}

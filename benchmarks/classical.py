@@ -1,0 +1,73 @@
+"""Units that classical probes cannot tell from their neighbours, and that `identify` does.
+
+For each row: every hypothesis that differs from it in one parameter and answers some question of a pool
+otherwise, but gives each classical probe (MMA-Sim's tree, precision, rounding and special values) the
+same answers. Writes results/classical.json. Usage: python benchmarks/classical.py ROW...
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcsmt.catalogue import row_named
+from tcsmt.cli.show import parameters
+from tcsmt.files import replace_text
+from tcsmt.identify.boxes import model_box
+from tcsmt.identify.evaluate import predictions
+from tcsmt.identify.family import Family
+from tcsmt.identify.search import Identification, neighbours
+from tcsmt.identify.vectors import mixed
+from tcsmt.probes import black_box, profile
+from tcsmt.solvers.run import Settings
+
+RESULTS = Path("results/classical.json")
+
+
+def blind(name: str) -> dict[str, Any]:
+    """The neighbours with the row's profile that are other units, and the first one identified."""
+    model = row_named(name).model
+    family = Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
+    row = family.row(model)
+    assert row is not None
+    near = neighbours(family, row)
+    pool = mixed(family, np.random.default_rng(1), 3000, np.stack([row, *near]))
+    words = predictions(family, np.stack([row, *near]), pool)
+    other = np.flatnonzero((words[1:] != words[0]).any(axis=1))
+    own = profile(black_box(model))
+    same = [i for i in other if profile(black_box(family.model(near[i]))) == own]
+    truth = parameters(model)
+    changes = []
+    for i in same:
+        changed = parameters(family.model(near[i]))
+        changes.append({key: changed[key] for key in changed if key != "nan" and changed[key] != truth[key]})
+    identified = []
+    for place in same[:: max(1, len(same) // 2)][:2]:
+        unit = family.model(near[place])
+        found = Identification(family, model_box(unit), settings=Settings(timeout=3)).run()
+        right = bool((found.rows == near[place]).all(axis=1).any())
+        identified.append(
+            {"changed": changes[same.index(place)], "verdict": found.verdict, "right": right,
+             "questions": len(found.exchanges)}
+        )  # fmt: skip
+    return {
+        "model": name, "neighbours": len(near), "other_units": len(other), "same_profile": len(same),
+        "not_seen": changes, "identified": identified,
+    }  # fmt: skip
+
+
+def main() -> None:
+    found = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
+    for name in sys.argv[1:]:
+        found = [one for one in found if one["model"] != name] + [blind(name)]
+        data = {"command": "benchmarks/classical.py", "seed": 1, "rows": found}
+        replace_text(RESULTS, json.dumps(data, indent=1) + "\n")
+        print({key: found[-1][key] for key in ("model", "other_units", "same_profile", "identified")})
+
+
+if __name__ == "__main__":
+    main()
