@@ -141,7 +141,7 @@ def same_result(one: Block, two: Block, known: Term, prove: Prove, satisfiable: 
     top = Exponent(var("top", high.top.term.width), high.top.low, high.top.high)
     limits = enumerate([high.top.high, *[limit] * distance])
     cases = [_Case(high, low, d, top, known & _value(top).sle(_word(most))) for d, most in limits]
-    return _shifted(cases, prove) and all(case.rounded(prove) for case in cases)
+    return all(case.shifted(prove) and case.rounded(prove) for case in cases)
 
 
 def _bounded(block: Block, known: Term, prove: Prove) -> bool:
@@ -172,33 +172,43 @@ class _Case:
         """What holds in this case."""
         return self.known & _inside(self.top, self.high.top) & _inside(self.below, self.low.top)
 
-    def unlike(self, x: Fixed, y: Fixed) -> Term:
+    def shifted(self, prove: Prove) -> bool:
+        """Whether the sum on the finer grid was proved to be the other, shifted."""
+        width = self.high.sum.word.width
+        p, q = var("p", width), var("q", width)
+        differ = ((p + q) << self.distance).ne((p << self.distance) + (q << self.distance))
+        by = f"by {self.distance}"
+        return (
+            all(x.word.width > self.distance for x in self.high.aligned)
+            and all(
+                prove(f"an aligned term of the finer grid is the other's, shifted {by}", self._unlike(x, y))
+                for x, y in zip(self.high.aligned, self.low.aligned, strict=True)
+            )
+            and prove(f"the sum has room for a shift {by}", self._total_lost())
+            and prove(f"a sum of words shifted {by} is their sum, shifted", differ)
+        )
+
+    def _unlike(self, x: Fixed, y: Fixed) -> Term:
         """Whether an aligned term of the finer grid is not the coarser's, shifted, or loses bits of it."""
         (coarse,) = substitute([x.word], self.high.at(self.top))
         (fine,) = substitute([y.word], self.low.at(self.below))
         wide = max(coarse.width, fine.width)
         differ = (coarse.sext(wide) << self.distance).ne(fine.sext(wide))
         lying = _below(x, self.top) & _below(y, self.below)
-        return self.given & lying & (self.lost(coarse) | differ)
+        return self.given & lying & (self._lost(coarse) | differ)
 
-    def lost(self, word: Term) -> Term:
+    def _lost(self, word: Term) -> Term:
         """Whether a word has no room for the shift."""
         return word[word.width - self.distance - 1 : 0].sext(word.width).ne(word)
 
-    def total_lost(self) -> Term:
+    def _total_lost(self) -> Term:
         """Whether a sum of words with room for the shift has none."""
         free = {
-            x.word: var(f"term {number} by {self.distance}", x.word.width - self.distance).sext(x.word.width)
+            x.word: var(f"term {number}", x.word.width - self.distance).sext(x.word.width)
             for number, x in enumerate(self.high.aligned)
             if x.word.value is None
         }
-        return self.lost(substitute([self.high.sum.word], free)[0])
-
-    def distributed(self) -> Term:
-        """Whether the sum of two shifted words is not their sum, shifted."""
-        width = self.high.sum.word.width
-        p, q = var("p", width), var("q", width)
-        return ((p + q) << self.distance).ne((p << self.distance) + (q << self.distance))
+        return self._lost(substitute([self.high.sum.word], free)[0])
 
     def rounded(self, prove: Prove) -> bool:
         """Whether equal sums were proved to give equal results."""
@@ -209,24 +219,6 @@ class _Case:
         differ = one.ne(substitute([self.low.result], shifted)[0])
         text = "the results of a sum and of the sum shifted"
         return prove(f"{text} by {self.distance} are the same", self.given & differ)
-
-
-def _shifted(cases: Sequence[_Case], prove: Prove) -> bool:
-    """Whether the sum on the finer grid was proved to be the other, shifted, in every case."""
-    high, low = cases[0].high, cases[0].low
-    if any(x.word.width <= len(cases) for x in high.aligned):
-        return False
-    return (
-        all(
-            prove(
-                "aligned terms of the finer grid are the other's, shifted",
-                any_of(case.unlike(x, y) for case in cases),
-            )
-            for x, y in zip(high.aligned, low.aligned, strict=True)
-        )
-        and prove("their sum has room for the shift", any_of(case.total_lost() for case in cases))
-        and prove("a sum of shifted words is their sum, shifted", any_of(c.distributed() for c in cases))
-    )
 
 
 def multiple(block: Block, last_bit: int, known: Term, prove: Prove) -> Term | None:
