@@ -95,7 +95,8 @@ def asked(
     found = compare(pair, solving, search=seconds)
     data = record(found) | {"one": one, "two": two, "unit": unit, "k": k, "domain": str(domain)}
     if isinstance(found.verdict, Distinguished):
-        rows, _ = climb(domain, k, pair.score, seconds=seconds)
+        single, _ = climb(domain, 1, pair.with_k(1).score, seconds=seconds / 2)
+        rows, _ = climb(domain, k, pair.score, seconds=seconds, start=single.padded(k))
         (worst,) = judge(pair, [rows.values(0)])
         data["worst"] = {
             "inputs": {n: F32.hex(w) for n, w in rows.values(0).items()},
