@@ -229,18 +229,22 @@ def rounding_inside(unit: str) -> dict[str, Any]:
 
 
 def write(path: Path, work: Iterator[Entry], progress: Callable[[str], None]) -> Mapping[str, Any]:
-    """Computes what is not in the file yet, and writes the file after each entry."""
+    """Computes what is not in the file yet, and writes the file after each entry; at the end, in order."""
     known: dict[str, Any] = {}
     if path.exists():
         try:
             known = json.loads(path.read_text())
         except (OSError, ValueError) as error:
             raise TcsmtError(f"{path}: no findings of an earlier run ({error})") from None
+    keys = []
     for key, compute in work:
+        keys.append(key)
         if key not in known:
             known[key] = compute()
             replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
             progress(f"{key}: {known[key].get('verdict', 'done')}")
+    known = {key: known[key] for key in keys}
+    replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     return known
 
 
