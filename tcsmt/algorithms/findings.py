@@ -95,7 +95,8 @@ def asked(
     found = compare(pair, solving, search=seconds)
     data = record(found) | {"one": one, "two": two, "unit": unit, "k": k, "domain": str(domain)}
     if isinstance(found.verdict, Distinguished):
-        rows, _ = climb(domain, k, pair.score, seconds=seconds)
+        single, _ = climb(domain, 1, pair.with_k(1).score, seconds=seconds / 2)
+        rows, _ = climb(domain, k, pair.score, seconds=seconds, start=single.padded(k))
         (worst,) = judge(pair, [rows.values(0)])
         data["worst"] = {
             "inputs": {n: F32.hex(w) for n, w in rows.values(0).items()},
@@ -228,18 +229,22 @@ def rounding_inside(unit: str) -> dict[str, Any]:
 
 
 def write(path: Path, work: Iterator[Entry], progress: Callable[[str], None]) -> Mapping[str, Any]:
-    """Computes what is not in the file yet, and writes the file after each entry."""
+    """Computes what is not in the file yet, and writes the file after each entry; at the end, in order."""
     known: dict[str, Any] = {}
     if path.exists():
         try:
             known = json.loads(path.read_text())
         except (OSError, ValueError) as error:
             raise TcsmtError(f"{path}: no findings of an earlier run ({error})") from None
+    keys = []
     for key, compute in work:
+        keys.append(key)
         if key not in known:
             known[key] = compute()
             replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
             progress(f"{key}: {known[key].get('verdict', 'done')}")
+    known = {key: known[key] for key in keys}
+    replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     return known
 
 

@@ -45,6 +45,11 @@ class Rows:
         pairs = zip((self.a, self.b, self.c), (other.a, other.b, other.c), strict=True)
         return Rows(*(np.concatenate(pair) for pair in pairs))
 
+    def padded(self, k: int) -> Rows:
+        """The same dot products with zeros up to k products."""
+        zeros = ((0, 0), (0, k - self.a.shape[1]))
+        return Rows(np.pad(self.a, zeros), np.pad(self.b, zeros), self.c)
+
     def values(self, row: int) -> dict[str, int]:
         """One row's words by name."""
         found = {f"a{i}": int(x) for i, x in enumerate(self.a[row])}
