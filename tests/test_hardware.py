@@ -370,10 +370,10 @@ def test_what_a_file_predicts_is_kept(tmp_path: Path) -> None:
     for vector in (one, two, three):
         assert vector.predictions[VOLTA] == 0x40A00000
     assert "two lanes" not in two.predictions
-    plan = tmp_path / "plan.jsonl"
+    plan = tmp_path / "plan.json"
     plan.write_text(done("identify", "--like", "volta", "--plan", "set"))
     data = json.loads(done("probe", "volta", "--plan", plan, "--emit", "json"))
-    assert len(data["rows"]) == len(plan.read_text().splitlines())
+    assert len(data["rows"]) == len(json.loads(plan.read_text())["rows"])
     file.write_text(json.dumps({**question, "predictions": {"x": "0x123456789"}}))
     assert "predictions['x']" in refused("probe", "volta", "--vectors", file, "--emit", "json")
     file.write_text(json.dumps({**question, "predictions": 3}))

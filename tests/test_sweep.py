@@ -143,6 +143,7 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytes
     assert run(*few, *base, *chosen)[0] == 130
     assert len(json.loads(path.read_text())["records"]) == 2
     monkeypatch.setattr(command, "point", point)
+    pytest.importorskip("matplotlib")
     code, text = run(*few, *base, *chosen, "--plots", tmp_path)
     assert code == 0
     assert "expected mantissa length of Markidis' split: 22.75" in text

@@ -46,7 +46,7 @@ def summary(family: Family, table: Table) -> dict[str, list[Any]]:
 
 
 def known(family: Family, table: Table) -> list[str]:
-    """Catalogue rows among some hypotheses, NaN word apart."""
+    """Catalogue rows among some hypotheses, NaN word apart, in the catalogue's order."""
     names = []
     for one in catalogue_rows():
         model = one.model
@@ -57,7 +57,7 @@ def known(family: Family, table: Table) -> list[str]:
         row = family.row(model)
         if row is not None and (table == row).all(axis=1).any():
             names.append(one.name)
-    return sorted(names)
+    return names
 
 
 def nearest(family: Family, found: Outcome) -> list[dict[str, Any]]:
