@@ -127,7 +127,10 @@ class Opening:
         """The rows of every structure that explain the answers, with all parameters."""
         self._round()
         if self._left() * len(self.family.rest(0)) > LARGEST:
-            raise TooMany(f"{self._left()} hypotheses explain {len(self.asked)} ordinary sums")
+            raise TooMany(
+                f"{self._left()} hypotheses of blocks and roundings explain {len(self.asked)} ordinary sums: "
+                f"with all other parameters that is more than the {LARGEST} which a table may hold"
+            )
         parts = [self.family.first(0)[:0]]
         for group in self.groups:
             for number in group.structures:

@@ -18,8 +18,8 @@ from tcsmt.identify.search import next_questions
 
 __all__ = ["Survivors", "family_of", "survivors"]
 
-#: Ordinary rows with which the search starts.
-FIRST = 12
+#: Ordinary rows with which the search starts, at most: until few hypotheses are left.
+FIRST = 60
 
 
 @dataclass(frozen=True)
