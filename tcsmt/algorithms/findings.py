@@ -40,6 +40,8 @@ UNITS = (
 TYPE1, SMALL = Inputs(), Inputs(low=-35, high=-15)
 #: Where the first algorithm may never be worse: inputs that are exact in f16.
 EXACT = Inputs(low=-14, bits=(11, 11))
+#: One product of numbers that are normal in f16.
+NORMAL = Inputs(low=-14, c_zero=True)
 
 #: Where ΔA·ΔB is zero, one factor being exact in f16; and the shortest significands where it is not.
 ONE_EXACT, TWELVE = Inputs(low=-2, bits=(22, 11)), Inputs(low=-2, bits=(12, 12))
@@ -80,10 +82,10 @@ def entries(solving: Solving, seconds: float) -> Iterator[Entry]:
 
 
 def _question_five(question: str, name: str, unit: str, solving: Solving, seconds: float) -> Iterator[Entry]:
-    for k in (1, 2, 4):
-        for domain in (replace(TYPE1, c_zero=True), TYPE1):
-            key = f"{question} {name}: {unit}, K = {k}, {domain}"
-            yield key, lambda k=k, domain=domain: flawed(question, name, unit, k, domain, solving, seconds)  # type: ignore[misc]
+    domains = [(k, domain) for k in (1, 2, 4) for domain in (replace(TYPE1, c_zero=True), TYPE1)]
+    for k, domain in [*domains, (1, NORMAL)]:
+        key = f"{question} {name}: {unit}, K = {k}, {domain}"
+        yield key, lambda k=k, domain=domain: flawed(question, name, unit, k, domain, solving, seconds)  # type: ignore[misc]
 
 
 def flawed(

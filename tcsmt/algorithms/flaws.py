@@ -1,8 +1,8 @@
 """Two flaws of a whole algorithm: a result that falls where the sum grows, and one of the wrong sign.
 
 *Not monotone*: two inputs that differ in one word, where the exact c + Σ a·b grows and the result
-falls. If a result falls between any two words, it falls between two neighbours; so only the next
-word of the domain is looked at, and that is no restriction.
+falls. If it falls between any two words, it falls between two neighbours, or differs between the two
+zeros; so a proof looks at the next word of the domain only, and at the zeros.
 
 *Wrong sign*: the exact sum is not zero, and the result is zero or has the other sign.
 
@@ -25,7 +25,7 @@ from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.bound import UNIT
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, ulp, value
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
-from tcsmt.algorithms.search import Array, Rows, climb, errors
+from tcsmt.algorithms.search import Array, Rows, climb, errors, random_rows
 from tcsmt.algorithms.split import F32
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
@@ -41,6 +41,8 @@ _LONGEST = 4
 _SURE = 2.0
 #: Digits of a number that the split keeps at least, for proofs about its sign.
 _DIGITS = 10
+#: Rows with the same product in every lane that a search begins with.
+_ALIKE = 16384
 
 
 @dataclass(frozen=True)
@@ -150,11 +152,18 @@ class Monotone(Flaw):
             found += [(f"a{i}", one, f"b{i}"), (f"b{i}", two, f"a{i}")]
         return tuple(found)
 
+    @cached_property
+    def steps(self) -> tuple[tuple[str, int, str], ...]:
+        """Where a search looks: the moves, and steps as large as the first word of a split can see."""
+        seen = min(self.algorithm.split.format.precision, *self.domain.bits)
+        coarse = [(moved, seen, factor) for moved, _, factor in self.moves if factor]
+        return tuple(dict.fromkeys([*self.moves, *coarse]))
+
     def score(self, rows: Rows) -> Array:
         """2 and the largest fall relative to |c| + Σ |a·b|."""
         before, best = rows.run(self.algorithm).astype(float), np.zeros(len(rows))
         _, _, size = errors(rows)
-        for moved, bits, factor in self.moves:
+        for moved, bits, factor in self.steps:
             columns = {"a": rows.a.copy(), "b": rows.b.copy(), "c": rows.c.copy()}
             place = columns[moved[0]] if moved == "c" else columns[moved[0]][:, int(moved[1:])]
             after, inside = _stepper(self.domain, bits).run({"x": place})
@@ -168,11 +177,11 @@ class Monotone(Flaw):
             return np.where(best > 0, _SURE + best / size, 0)
 
     def examine(self, inputs: Sequence[Mapping[str, int]]) -> list[Case | None]:
-        """The largest fall from each input to a neighbour; None where there is none."""
+        """The largest fall from each input by a step; None where there is none."""
         found: list[Case | None] = [None] * len(inputs)
         tries: list[tuple[int, str, dict[str, int]]] = []
         for number, values in enumerate(inputs):
-            for moved, bits, _ in self.moves:
+            for moved, bits, _ in self.steps:
                 after, inside = (int(w[0]) for w in self._next(values[moved], bits))
                 if inside:
                     tries.append((number, moved, {**values, moved: after}))
@@ -201,7 +210,7 @@ class Monotone(Flaw):
         )  # fmt: skip
 
     def goals(self) -> Iterator[tuple[str, Term]]:
-        """For each word that can move: does the result fall?"""
+        """For each word that can move: does the result fall, or depend on a zero's sign, or is it a NaN?"""
         trace = self.algorithm.trace
         words = {str(word.data): word for word in trace.inputs}
         for moved, bits, factor in self.moves:
@@ -212,8 +221,12 @@ class Monotone(Flaw):
             if factor:
                 sign = words[factor][F32.sign_bit]
                 falls = words[factor][F32.sign_bit - 1 : 0].ne(0) & sign.ite(rises, falls)
-            where = self.domain.holds(trace) & self.domain.within(after, bits)
-            yield f"no step of {moved} the wrong way", where & falls
+            (negated,) = substitute([trace.output], {words[moved]: words[moved] ^ (1 << F32.sign_bit)})
+            zero = words[moved][F32.sign_bit - 1 : 0].eq(0)
+            apart = zero & _order(negated).ne(one)
+            nan = const(F32.infinity_word, F32.sign_bit).ult(trace.output[F32.sign_bit - 1 : 0])
+            doubt = (self.domain.within(after, bits) & falls) | apart | nan
+            yield f"no step of {moved} the wrong way", self.domain.holds(trace) & doubt
 
 
 class Sign(Flaw):
@@ -258,7 +271,9 @@ class Sign(Flaw):
         if not (split_steps(chain, words) or (alone and split_steps(chain, words, _DIGITS))):
             return False
         goal = words.holds & _wrong(words.stages[-1].term, words.exact)
-        return chain.prove("no words and products give a result of the wrong sign", free_products(goal))
+        return chain.prove(
+            "no words and products give a result of the wrong sign", free_products(goal, sharp=True)
+        )
 
 
 def _wrong(result: Term, exact: Term) -> Term:
@@ -268,6 +283,15 @@ def _wrong(result: Term, exact: Term) -> Term:
 
 #: The flaws by their names on the command line.
 FLAWS: dict[str, type[Flaw]] = {"monotone": Monotone, "sign": Sign}
+
+
+def alike(domain: Inputs, k: int, rng: np.random.Generator) -> Rows:
+    """Rows of the domain with the same product in every lane, and c the last number of a binade."""
+    rows = random_rows(domain, 1, _ALIKE, rng)
+    a, b = (np.repeat(words, k, axis=1) for words in (rows.a, rows.b))
+    exponent = rng.integers(domain.low, domain.high, _ALIKE, endpoint=True) + F32.bias
+    c = (exponent << F32.fraction_bits | (1 << F32.fraction_bits) - 1).astype(np.uint32)
+    return Rows(a, b, rows.c if domain.c_zero else c)
 
 
 @dataclass(frozen=True)
@@ -283,12 +307,11 @@ class Finding:
 def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> Finding:
     """Does the algorithm have the flaw? ``search``: seconds for the simulator."""
     start = time.monotonic()
-    one, first = climb(flaw.domain, 1, replace(flaw, algorithm=replace(flaw.algorithm, k=1)).score,
-                       seconds=search / 4)  # fmt: skip
-    rows, scores = climb(
-        flaw.domain, flaw.k, flaw.score, seconds=search * 3 / 4,
-        start=one[first > -np.inf].padded(flaw.k) if (first > -np.inf).any() else None,
-    )  # fmt: skip
+    begin = alike(flaw.domain, flaw.k, np.random.default_rng(1))
+    single = replace(flaw, algorithm=replace(flaw.algorithm, k=1))
+    one, first = climb(flaw.domain, 1, single.score, seconds=search / 4)
+    begin = begin.joined(one[first > -np.inf].padded(flaw.k))
+    rows, scores = climb(flaw.domain, flaw.k, flaw.score, seconds=search * 3 / 4, start=begin)
     if scores[0] >= _SURE:
         return _witness(flaw, rows.values(0), "simulator", "", start)
     chain = Chain(solving)
@@ -297,7 +320,7 @@ def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> Finding:
     reason = f"dot products of over {_LONGEST} are not given to a solver"
     chain = Chain(solving)
     for what, goal in flaw.goals() if flaw.k <= _LONGEST else ():
-        if chain.prove(what, free_products(goal)):
+        if chain.prove(what, free_products(goal, sharp=True)):
             continue
         answer = solving.ask(goal)
         if answer.answer == "sat":
