@@ -2,7 +2,7 @@
 
 import json
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from tcsmt.algorithms.compare import Pair, compare, judge
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp
 from tcsmt.algorithms.findings import flawed, table_five, write
 from tcsmt.algorithms.flaws import FLAWS, find, successor
-from tcsmt.algorithms.proof import split_goal
+from tcsmt.algorithms.proof import free_products, split_goal
 from tcsmt.algorithms.search import errors, random_rows
 from tcsmt.algorithms.walk import walk
 from tcsmt.cli import main
@@ -362,6 +362,27 @@ def test_one_product_never_has_the_wrong_sign() -> None:
         found = find(FLAWS["sign"](name, algorithm, Inputs(c_zero=True)), Solving(), search=0.2)
         assert isinstance(found.verdict, Equivalent), found
         assert found.short is None
+
+
+def test_one_word_and_one_product_are_monotone_and_four_on_volta_are_not() -> None:
+    one, _ = algorithm_named("single-f16", "hopper", 1)
+    proved = find(FLAWS["monotone"]("single-f16", one, Inputs(c_zero=True)), Solving(), search=0.2)
+    assert isinstance(proved.verdict, Equivalent), proved
+    four, _ = algorithm_named("single-f16", "volta", 4)
+    found = find(FLAWS["monotone"]("single-f16", four, Inputs()), Solving(Settings("z3", 1)), search=0.5)
+    assert isinstance(found.verdict, Distinguished)
+
+
+def test_sharp_facts_hold_of_every_product() -> None:
+    """All x, y, z of 3, 2 and 3 bits, and the true products in place of the free ones."""
+    x, y, z = var("x", 3), var("y", 2), var("z", 3)
+    one, two = (word.zext(5) * y.zext(5) for word in (x, z))
+    goal = free_products(one.ult(two) | ~one.ult(two) & one.ne(31) | two.eq(31), sharp=True)
+    for i, j, k in product(range(8), range(4), range(8)):
+        found = {i * j, k * j}
+        tries = [{"product 0": p, "product 1": q} for p, q in product(found, found)]
+        assert any(evaluate([goal], {"x": i, "y": j, "z": k, **t}) == [1] for t in tries)
+    assert evaluate([goal], {"x": 1, "y": 3, "z": 1, "product 0": 5, "product 1": 5}) == [0]
 
 
 def test_flaws_are_recorded() -> None:
