@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,9 @@ from tcsmt.algorithms import RECIPES, Algorithm, algorithm_named
 from tcsmt.algorithms.bound import bound, extreme
 from tcsmt.algorithms.compare import Pair, compare, judge
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp
-from tcsmt.algorithms.findings import table_five, write
-from tcsmt.algorithms.proof import split_goal
+from tcsmt.algorithms.findings import flawed, table_five, write
+from tcsmt.algorithms.flaws import FLAWS, find, successor
+from tcsmt.algorithms.proof import free_products, split_goal
 from tcsmt.algorithms.search import errors, random_rows
 from tcsmt.algorithms.walk import walk
 from tcsmt.cli import main
@@ -24,6 +26,7 @@ from tcsmt.formats import FORMATS
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Equivalent, Solving
 from tcsmt.solvers.run import Settings
+from tcsmt.terms import var
 from tests import oracle
 
 F32 = FORMATS["f32"]
@@ -306,6 +309,113 @@ def test_findings_go_on_where_they_stopped(tmp_path: Path) -> None:
     write(path, iter(work), lambda line: None)
     assert calls == [1]
     assert json.loads(path.read_text()) == {"one": {"verdict": "worse"}}
+
+
+def test_successor_is_the_next_word_of_the_domain() -> None:
+    """All words of a small domain, in order: each one's successor is the next larger value."""
+    domain, bits = Inputs(low=-1, high=1), 3
+    magnitudes = [Fraction(m, 4) * Fraction(2) ** e for e in (-1, 0, 1) for m in (4, 5, 6, 7)]
+    values = [*(-m for m in reversed(magnitudes)), Fraction(0), *magnitudes]
+    after = successor(var("x", 32), domain, bits)
+    for x, y in pairwise(values):
+        assert value(evaluate([after], {"x": F32.word(x)})[0]) == y
+    assert value(evaluate([after], {"x": 1 << 31})[0]) == magnitudes[0]
+    inside = evaluate([domain.within(after, bits)], {"x": F32.word(values[-1])})
+    assert inside == [0]
+
+
+FLAWED = [("markidis", "hopper", 25, 16), ("ootomo-halfhalf", "volta", 23, 4)]
+
+
+@pytest.mark.parametrize(("name", "arch", "bits", "block"), FLAWED)
+@pytest.mark.parametrize("question", list(FLAWS))
+def test_flaws_hold_in_the_papers_fractions(
+    question: str, name: str, arch: str, bits: int, block: int
+) -> None:
+    """Both witnesses, replayed by the reference above: no term and no compiled unit."""
+    algorithm, _ = algorithm_named(name, arch, 2)
+    found = find(FLAWS[question](name, algorithm, Inputs()), Solving(Settings("z3", 1)), search=1.0)
+    assert isinstance(found.verdict, Distinguished)
+    for case in (found.short, found.worst):
+        assert case is not None
+        inputs = dict(case.values)
+        exact, result = sum_of(inputs), reference(algorithm, inputs, bits, block)
+        assert value(case.result) == result
+        if question == "sign":
+            assert exact * result <= 0
+            assert exact
+            continue
+        changed = {**inputs, case.moved: case.word}
+        grown, after = sum_of(changed), reference(algorithm, changed, bits, block)
+        assert value(case.after) == after
+        assert (grown - exact) * (after - result) < 0
+
+
+def sum_of(values: dict[str, int]) -> Fraction:
+    products = [value(values[f"a{i}"]) * value(values[f"b{i}"]) for i in range(2)]
+    return value(values["c"]) + sum(products, Fraction(0))
+
+
+def test_one_product_never_has_the_wrong_sign() -> None:
+    for name in ("single-f16", "fp32-fma"):
+        algorithm, _ = algorithm_named(name, "hopper", 1)
+        found = find(FLAWS["sign"](name, algorithm, Inputs(c_zero=True)), Solving(), search=0.2)
+        assert isinstance(found.verdict, Equivalent), found
+        assert found.short is None
+
+
+def test_one_word_and_one_product_are_monotone_and_four_on_volta_are_not() -> None:
+    one, _ = algorithm_named("single-f16", "hopper", 1)
+    proved = find(FLAWS["monotone"]("single-f16", one, Inputs(c_zero=True)), Solving(), search=0.2)
+    assert isinstance(proved.verdict, Equivalent), proved
+    four, _ = algorithm_named("single-f16", "volta", 4)
+    found = find(FLAWS["monotone"]("single-f16", four, Inputs()), Solving(Settings("z3", 1)), search=0.5)
+    assert isinstance(found.verdict, Distinguished)
+
+
+def test_sharp_facts_hold_of_every_product() -> None:
+    """All x, y, z of 3, 2 and 3 bits, and the true products in place of the free ones."""
+    x, y, z = var("x", 3), var("y", 2), var("z", 3)
+    one, two = (word.zext(5) * y.zext(5) for word in (x, z))
+    goal = free_products(one.ult(two) | ~one.ult(two) & one.ne(31) | two.eq(31), sharp=True)
+    for i, j, k in product(range(8), range(4), range(8)):
+        found = {i * j, k * j}
+        tries = [{"product 0": p, "product 1": q} for p, q in product(found, found)]
+        assert any(evaluate([goal], {"x": i, "y": j, "z": k, **t}) == [1] for t in tries)
+    assert evaluate([goal], {"x": 1, "y": 3, "z": 1, "product 0": 5, "product 1": 5}) == [0]
+
+
+def test_flaws_are_recorded() -> None:
+    entry = flawed("monotone", "markidis", "hopper", 1, Inputs(), Solving(), 0.5)
+    assert entry["verdict"] == "not monotone"
+    assert entry["short"]["moved"] in entry["short"]["inputs"]
+
+
+BAD_FLAWS = [
+    (["sing", "markidis", "--arch", "volta"], "did you mean sign"),
+    (["sign", "markids", "--arch", "volta"], "did you mean markidis"),
+    (["sign", "markidis", "--arch", "volta", "--k", "65"], "allowed is 1 to 64"),
+    (["monotone", "ootomo-tf32tf32", "--arch", "volta"], "it needs a unit from tf32 to f32"),
+    (["monotone", "markidis", "--arch", "volta", "--domain", "5:3"], "no number has such an exponent"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_FLAWS)
+def test_bad_flaws_are_one_line(arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(main, ["accuracy", "find", *arguments])
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_find_on_the_command_line() -> None:
+    arguments = ["accuracy", "find", "sign", "markidis", "--arch", "hopper", "--k", "2", "--search", "0.5"]
+    shown = CliRunner().invoke(main, arguments)
+    assert shown.exit_code == 1
+    assert "WRONG SIGN" in shown.output
+    data = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).output)
+    assert data["verdict"] == "wrong sign"
+    assert data["worst"]["size"] >= data["short"]["size"] >= 1
 
 
 BAD = [

@@ -18,6 +18,7 @@ from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.bound import bound
 from tcsmt.algorithms.compare import Comparison, Pair, compare, judge
 from tcsmt.algorithms.error import Inputs, ulp
+from tcsmt.algorithms.flaws import FLAWS, Case, find
 from tcsmt.algorithms.named import algorithm_named, recipe_named, units_for
 from tcsmt.algorithms.search import Rows, climb, errors
 from tcsmt.algorithms.split import F32
@@ -39,11 +40,19 @@ UNITS = (
 TYPE1, SMALL = Inputs(), Inputs(low=-35, high=-15)
 #: Where the first algorithm may never be worse: inputs that are exact in f16.
 EXACT = Inputs(low=-14, bits=(11, 11))
+#: One product of numbers that are normal in f16.
+NORMAL = Inputs(low=-14, c_zero=True)
 
 #: Where ΔA·ΔB is zero, one factor being exact in f16; and the shortest significands where it is not.
 ONE_EXACT, TWELVE = Inputs(low=-2, bits=(22, 11)), Inputs(low=-2, bits=(12, 12))
 #: One binade, exact in f16: what the unit's own roundings do to a sum.
 BINADE = Inputs(low=0, high=0, bits=(11, 11))
+
+#: Question 5: algorithms and units; binary32 multiply-adds are the same everywhere.
+FLAWED = {
+    **dict.fromkeys(("markidis", "ootomo-halfhalf", "single-f16"), ("volta", "ampere", "hopper", "cdna3")),
+    "fp32-fma": ("hopper",),
+}
 
 Entry = tuple[str, Callable[[], dict[str, Any]]]
 
@@ -66,6 +75,58 @@ def entries(solving: Solving, seconds: float) -> Iterator[Entry]:
     for unit in UNITS:
         key = f"bound of single-f16: {unit}, K = 1, {BINADE}"
         yield key, lambda unit=unit: bounded("single-f16", unit, 1, BINADE, solving, seconds)  # type: ignore[misc]
+    for question in FLAWS:
+        for name, units in FLAWED.items():
+            for unit in units:
+                yield from _question_five(question, name, unit, solving, seconds)
+
+
+def _question_five(question: str, name: str, unit: str, solving: Solving, seconds: float) -> Iterator[Entry]:
+    domains = [(k, domain) for k in (1, 2, 4) for domain in (replace(TYPE1, c_zero=True), TYPE1)]
+    for k, domain in [*domains, (1, NORMAL)]:
+        key = f"{question} {name}: {unit}, K = {k}, {domain}"
+        yield key, lambda k=k, domain=domain: flawed(question, name, unit, k, domain, solving, seconds)  # type: ignore[misc]
+
+
+def flawed(
+    question: str, name: str, unit: str, k: int, domain: Inputs, solving: Solving, seconds: float
+) -> dict[str, Any]:
+    """The short witness and the worst found, or the proof, or why there is neither."""
+    flaw = FLAWS[question](name, algorithm_named(name, unit, k)[0], domain)
+    found = find(flaw, solving, search=seconds)
+    verdict = found.verdict
+    data: dict[str, Any] = {
+        "question": question, "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
+        "measure": flaw.measure, "seconds": round(verdict.seconds, 2),
+        "search": seconds, "timeout": solving.settings.timeout,
+    }  # fmt: skip
+    match verdict:
+        case Distinguished():
+            assert found.short is not None
+            assert found.worst is not None
+            data |= {"verdict": flaw.title.lower(), "by": f"{verdict.solver} {verdict.version}".strip()}
+            data |= {"short": _case(found.short), "worst": _case(found.worst)}
+        case Equivalent():
+            data |= {"verdict": flaw.absent.lower(), "by": f"{verdict.solver} {verdict.version}".strip()}
+            data |= {
+                "proved": verdict.stage,
+                "scripts": list(verdict.scripts),
+                "confirmed": verdict.confirmed,
+            }
+        case Unknown():
+            data |= {"verdict": "unknown", "reason": verdict.reason}
+    return data
+
+
+def _case(case: Case) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "inputs": {n: F32.hex(w) for n, w in case.values.items() if w},
+        "exact": signed_text(case.exact), "result": F32.hex(case.result),
+    }  # fmt: skip
+    if case.moved:
+        data |= {"moved": case.moved, "to": F32.hex(case.word), "exact_after": signed_text(case.exact_after)}
+        data["result_after"] = F32.hex(case.after)
+    return data | {"size": _number(case.size), "ulps": _number(case.ulps)}
 
 
 def _question_one(

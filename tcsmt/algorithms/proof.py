@@ -190,10 +190,15 @@ def _between(x: Number, low: int, high: int) -> Term:
     return ~word.ult(low - x.exponent.low) & word.ule(high - x.exponent.low)
 
 
-def free_products(goal: Term) -> Term:
-    """The goal with a free variable for each product of significands, and what is known of its size."""
+def free_products(goal: Term, *, sharp: bool = False) -> Term:
+    """The goal with a free variable for each product of significands, and what is known of its size.
+
+    sharp: by each factor's value, too, so that a product with a subnormal factor is known to be small,
+    and that of two products with a factor in common the one with the larger other factor is larger.
+    """
     replacement: dict[Term, Term] = {}
     known: list[Term] = []
+    others: dict[Term, list[tuple[Term, Term]]] = {}
     for node in operands_first([goal]):
         if node.op != "mul" or any(arg.op == "const" for arg in node.args):
             continue
@@ -206,6 +211,15 @@ def free_products(goal: Term) -> Term:
         known.append(free.eq(0).eq(x.eq(0) | y.eq(0)))
         known.append(~normal | ~free.ult(1 << (x.width + y.width - 2)))
         known.append(free.ule(((1 << x.width) - 1) * ((1 << y.width) - 1)))
+        for one, two in ((x, y), (y, x)) if sharp else ():
+            wide = one.zext(node.width)
+            known.append(free.ule((wide << two.width) - wide))
+            known.append(~two[two.width - 1] | ~free.ult(wide << (two.width - 1)))
+            for before, product in others.get(two, ()):
+                if before.width == one.width:
+                    known.append(~before.ule(one) | product.ule(free))
+                    known.append(~one.ule(before) | free.ule(product))
+            others.setdefault(two, []).append((one, free))
     return all_of(substitute([goal, *known], replacement))
 
 

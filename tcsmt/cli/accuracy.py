@@ -16,6 +16,7 @@ from tcsmt.algorithms.bound import bound as bound_of
 from tcsmt.algorithms.compare import Comparison, Pair
 from tcsmt.algorithms.compare import compare as compare_pair
 from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.flaws import FLAWS, Case, Finding, find
 from tcsmt.algorithms.named import RECIPES, algorithm_named
 from tcsmt.algorithms.split import F32
 from tcsmt.algorithms.walk import Move, parting, walk
@@ -23,7 +24,7 @@ from tcsmt.catalogue import Row
 from tcsmt.cli.split import split
 from tcsmt.cli.sweep import sweep
 from tcsmt.cli.variants import variants
-from tcsmt.errors import TcsmtError, UnknownName
+from tcsmt.errors import TcsmtError, UnknownName, choose
 from tcsmt.explain import signed_text
 from tcsmt.investigate import shown
 from tcsmt.pictures.build import draw
@@ -288,6 +289,124 @@ def bound(
     data = {"algorithm": algorithm, "unit": row.name, "k": k, "domain": str(inputs), **bound_json(found)}
     click.echo(json.dumps(data, indent=1, ensure_ascii=False) if as_json else bound_text(data))
     sys.exit(3 if found.proved is None else 0)
+
+
+@accuracy.command("find")
+@click.argument("question")
+@click.argument("algorithm")
+@click.option("--arch", required=True, help="Architecture, GPU, ARCH/INSTRUCTION or a model file.")
+@click.option("--k", type=int, default=1, help="Products in the dot product.", show_default=True)
+@domain_options
+@click.option("--search", default=5.0, help="Seconds for the simulator.", show_default=True)
+@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
+@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
+@click.option("--confirm", is_flag=True, help="Have a second solver check every proof.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def find_flaw(
+    question: str,
+    algorithm: str,
+    arch: str,
+    k: int,
+    domain: str,
+    c_zero: bool,
+    positive: bool,
+    bits: tuple[int, int],
+    search: float,
+    solver: str,
+    timeout: float,
+    confirm: bool,
+    as_json: bool,
+) -> None:
+    """Does ALGORITHM have a flaw: an input, or a proof that there is none.
+
+    QUESTION ``monotone``: does its result fall where one word, and with it the exact c + Σ a·b,
+    grows? ``sign``: is its result zero or of the wrong sign where the exact sum is not zero?
+    Exit code: 0 never (proved), 1 there is such an input, 2 usage error, 3 unknown.
+    """
+    inputs = inputs_of(domain, c_zero, positive, bits)
+    check_length(k, search)
+    kind = FLAWS[choose("question", question, FLAWS)]
+    chosen, row = algorithm_named(algorithm, arch, k)
+    solving = Solving(Settings(solver, timeout), confirm=confirm)
+    found = find(kind(algorithm, chosen, inputs), solving, search=search)
+    if as_json:
+        data = {"tcsmt": __version__, "question": question, "unit": row.name, **finding_json(found)}
+        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+    else:
+        click.echo(finding_text(found, row))
+    sys.exit({Equivalent: 0, Distinguished: 1, Unknown: 3}[type(found.verdict)])
+
+
+def finding_json(found: Finding) -> dict[str, Any]:
+    """The finding as plain data."""
+    flaw, verdict = found.flaw, found.verdict
+    data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
+    match verdict:
+        case Distinguished():
+            data |= {"verdict": flaw.title.lower(), "solver": verdict.solver, "version": verdict.version}
+            data |= {"short": _case_json(found.short), "worst": _case_json(found.worst)}
+        case Equivalent():
+            data |= {"verdict": flaw.absent.lower(), "solver": verdict.solver, "version": verdict.version}
+            data |= {"stage": verdict.stage, "scripts": list(verdict.scripts), "confirmed": verdict.confirmed}
+        case Unknown():
+            data |= {"verdict": "unknown", "reason": verdict.reason}
+    return data | {"seconds": round(verdict.seconds, 3)}
+
+
+def _case_json(case: Case | None) -> dict[str, Any]:
+    assert case is not None
+    data: dict[str, Any] = {
+        "inputs": {name: shown(F32, word) for name, word in case.values.items()},
+        "exact": signed_text(case.exact), "result": shown(F32, case.result),
+    }  # fmt: skip
+    if case.moved:
+        data |= {
+            "moved": case.moved,
+            "to": shown(F32, case.word),
+            "exact_after": signed_text(case.exact_after),
+        }
+        data["result_after"] = shown(F32, case.after)
+    return data | {"size": float(case.size), "ulps": float(case.ulps)}
+
+
+def finding_text(found: Finding, row: Row) -> str:
+    """The finding for people."""
+    flaw, verdict = found.flaw, found.verdict
+    lines = [f"{flaw.name}: {row.name}, evidence: {row.evidence}", f"K = {flaw.k}; domain: {flaw.domain}", ""]
+    match verdict:
+        case Distinguished():
+            assert found.short is not None
+            assert found.worst is not None
+            by = f"{verdict.solver} {verdict.version}".strip()
+            lines.append(
+                f"{flaw.title}: found by {by} in {verdict.seconds:.2f} s, replayed in exact fractions"
+            )
+            lines += _case_lines(found.short)
+            worst = found.worst
+            lines.append(
+                f"the worst found: {float(worst.size):.4g} {flaw.measure} ({float(worst.ulps):.4g} ulp)"
+            )
+            lines += _case_lines(worst)
+        case Equivalent():
+            confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
+            by = f"{verdict.solver} {verdict.version}".strip()
+            lines.append(
+                f"{flaw.absent}: proved by {by} in {verdict.seconds:.2f} s; {verdict.stage}{confirmed}"
+            )
+        case Unknown():
+            lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.1f} s")
+    return "\n".join(lines)
+
+
+def _case_lines(case: Case) -> list[str]:
+    lines = [
+        f"  {n:>5} = {F32.hex(w)}  {F32.describe(w)}" for n, w in case.values.items() if w or n == case.moved
+    ]
+    lines.append(f"  exact {signed_text(case.exact)}, result {F32.describe(case.result)}")
+    if case.moved:
+        lines.append(f"  {case.moved:>5} = {F32.hex(case.word)}  {F32.describe(case.word)}")
+        lines.append(f"  exact {signed_text(case.exact_after)}, result {F32.describe(case.after)}")
+    return lines
 
 
 def check_length(k: int | None, search: float) -> None:
