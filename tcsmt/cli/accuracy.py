@@ -384,7 +384,7 @@ def finding_text(found: Finding, row: Row) -> str:
             lines += _case_lines(found.short)
             worst = found.worst
             lines.append(
-                f"the worst found: {float(worst.size):.4g} {flaw.measure} ({float(worst.ulps):.4g} ulp)"
+                f"the worst found ({flaw.measure}): {float(worst.size):.4g}, {float(worst.ulps):.4g} ulp"
             )
             lines += _case_lines(worst)
         case Equivalent():
