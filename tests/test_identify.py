@@ -1,6 +1,7 @@
 """Identification: the evaluator against the simulator, and searches on boxes of every kind."""
 
 import json
+import re
 import signal
 import sys
 from dataclasses import replace
@@ -16,6 +17,7 @@ from tcsmt.cli.identified import as_text, nearest
 from tcsmt.engine import compare_models
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import format_named
+from tcsmt.identify import boxes
 from tcsmt.identify.boxes import BoxFailed, Command, model_box
 from tcsmt.identify.equal import canonical
 from tcsmt.identify.evaluate import Questions, ordinary_rows, outcomes, predictions, signature
@@ -563,3 +565,33 @@ def test_an_interrupt_keeps_the_transcript(tmp_path):
     again = Transcript(family_like(VOLTA), transcript)
     found = Identification(family_like(VOLTA), model_box(VOLTA), budget=len(kept), transcript=again).run()
     assert [VOLTA.d_format.hex(e.d) for e in found.exchanges] == [json.loads(line)["d"] for line in kept]
+
+
+def test_a_device_is_asked_by_a_program_for_every_question(monkeypatch):
+    """The compiler and the GPU are stood in for: what is tested is the question that the program carries."""
+    row = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
+    asked = []
+
+    def measured(row, source):
+        vector = re.findall(r"^\{(0x[0-9a-f]+(?:, 0x[0-9a-f]+)*)\},$", source, re.MULTILINE)[-1]
+        words = [int(word, 16) for word in vector.split(", ")]
+        asked.append(words)
+        d = model_box(row.model)(words[:4], words[4:8], words[8])
+        return json.dumps({"rows": [{"d": hex(d)}]})
+
+    monkeypatch.setattr(boxes, "compiler_of", lambda language: "nvcc")
+    monkeypatch.setattr(boxes, "measure", measured)
+    box = boxes.device_box(row)
+    one = 0x3C00
+    assert box([one, 0, 0, 0], [0x4000, 0, 0, 0], 0x3F800000) == 0x40400000
+    assert asked == [[one, 0, 0, 0, 0x4000, 0, 0, 0, 0x3F800000]]
+    monkeypatch.setattr(boxes, "measure", lambda row, source: "{}")
+    with pytest.raises(BoxFailed, match="printed no answer"):
+        box([one] * 4, [one] * 4, 0)
+
+
+def test_a_device_without_a_compiler_or_a_program(monkeypatch):
+    monkeypatch.setenv("TCSMT_NVCC", "/nowhere/nvcc")
+    result = CliRunner().invoke(main, ["identify", "--device", "volta"])
+    assert result.exit_code == 2
+    assert "TCSMT_NVCC = '/nowhere/nvcc' is no program" in str(result.exception) + result.output

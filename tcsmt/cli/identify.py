@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
 
+from tcsmt.catalogue import Row
 from tcsmt.cli import identified
 from tcsmt.custom import row_given
 from tcsmt.datasets import DataSet, find_datasets
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import format_named
-from tcsmt.identify.boxes import Box, Command, model_box, probed_box
+from tcsmt.identify.boxes import Box, Command, device_box, model_box, probed_box
 from tcsmt.identify.family import COLUMNS, Family
 from tcsmt.identify.plan import candidates, decision_tree, fixed_set
 from tcsmt.identify.recorded import family_of, survivors
@@ -31,6 +31,7 @@ _EXIT = {"identified": 0, "refuted": 1, "inconsistent": 1, "open": 3}
 @click.option("--like", metavar="MODEL", help="Formats and K of this model (nothing else of it is used).")
 @click.option("--box", metavar="MODEL", help="The box is this model (a self-test); it is only asked.")
 @click.option("--command", help="The box is this command: JSON lines in and out.")
+@click.option("--device", metavar="MODEL", help="The box is this instruction on the GPU of this machine.")
 @click.option("--data", type=click.Path(path_type=Path), help="The answers are recorded: a data set.")
 @click.option("--rows", type=click.IntRange(1), default=2000, show_default=True, help="Of --data, at most.")
 @click.option(
@@ -58,6 +59,7 @@ def identify(
     like: str | None,
     box: str | None,
     command: str | None,
+    device: str | None,
     data: Path | None,
     rows: int,
     answers: Path | None,
@@ -79,25 +81,28 @@ def identify(
     Exit code: 0 identified (all that remain are proved equal), 1 no hypothesis explains the answers,
     or they contradict each other, 2 usage error, 3 not settled.
     """
-    sources = [box, command, data, plan]
-    if sum(x is not None for x in sources) + (answers is not None and sources == [None] * 4) != 1:
-        raise click.UsageError("give one of --box, --command, --data and --plan, or --answers")
+    boxes = [box, command, device]
+    sources = [*boxes, data, plan]
+    if sum(x is not None for x in sources) + (answers is not None and not any(sources)) != 1:
+        raise click.UsageError("give one of --box, --command, --device, --data and --plan, or --answers")
     if answers is not None and (data is not None or plan is not None):
-        raise click.UsageError("--answers goes with --box or --command, or alone")
-    if probe is not None and (answers is not None or (box is None and command is None)):
-        raise click.UsageError("--probe asks a --box or a --command")
+        raise click.UsageError("--answers goes with --box, --command or --device, or alone")
+    if probe is not None and (answers is not None or not any(boxes)):
+        raise click.UsageError("--probe asks a --box, a --command or a --device")
     if data is not None:
         _recorded(data, rows, seed, as_json)
         return
     given = _one_data_set("--answers", answers) if answers is not None else None
-    family = _family(formats, k, like, box, given)
+    family = _family(formats, k, like, box or device, given)
     if plan is not None:
         _planned(family, plan, like, seed, budget)
         return
     asked = Command(command, family.formats, timeout=answer_timeout) if command is not None else None
     source: Box | None = asked
     if box is not None:
-        source = model_box(_fitting(box, family))
+        source = model_box(_fitting(box, family).model)
+    if device is not None:
+        source = device_box(_fitting(device, family))
     try:
         if probe is not None and source is not None:
             _probed(family, source, probe, as_json)
@@ -144,12 +149,13 @@ def _family(
     return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
 
 
-def _fitting(name: str, family: Family) -> Any:
-    model = row_given(name).model
+def _fitting(name: str, family: Family) -> Row:
+    row = row_given(name)
+    model = row.model
     other = (model.a_format, model.b_format, model.c_format, model.d_format)
     if other != family.formats or model.k != family.k or model.scale_format is not None:
-        raise TcsmtError(f"--box {name} has other formats, K or scales than --formats or --like say")
-    return model
+        raise TcsmtError(f"{name} has other formats, K or scales than --formats or --like say")
+    return row
 
 
 def _one_data_set(option: str, path: Path) -> DataSet:

@@ -1,7 +1,8 @@
 """Black boxes for `identify`: one question in, one word out.
 
-A model (for self-tests), or an external command that reads and writes JSON lines. Recorded answers are
-no box: only their rows can be asked; see :mod:`tcsmt.identify.recorded`.
+A model (for self-tests), an external command that reads and writes JSON lines, or an instruction on the
+GPU of this machine. Recorded answers are no box: only their rows can be asked; see
+:mod:`tcsmt.identify.recorded`.
 """
 
 from __future__ import annotations
@@ -16,14 +17,19 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.catalogue import Row
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import Format
+from tcsmt.hardware.instructions import language_of
+from tcsmt.hardware.run import compiler_of, measure
+from tcsmt.hardware.source import program
+from tcsmt.hardware.vectors import Vector
 from tcsmt.models import Model
 from tcsmt.probes import BlackBox
 from tcsmt.simulator import run_words
 from tcsmt.words import unsigned
 
-__all__ = ["Box", "BoxFailed", "Command", "model_box", "probed_box"]
+__all__ = ["Box", "BoxFailed", "Command", "device_box", "model_box", "probed_box"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -45,6 +51,27 @@ def model_box(model: Model) -> Box:
             np.array([c], unsigned(model.c_format)),
         )
         return int(run_words(model, *words)[0])
+
+    return ask
+
+
+def device_box(row: Row) -> Box:
+    """The row's instruction on the GPU of this machine; a program is compiled and run for every question.
+
+    Raises :class:`tcsmt.errors.TcsmtError` where there is no compiler or no such program.
+    """
+    language = language_of(row)
+    program(row, [], language)
+    compiler_of(language)
+
+    def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
+        vector = Vector(asks="identify", words=(*a, *b, c), predictions={})
+        answers = json.loads(measure(row, program(row, [vector], language)))
+        try:
+            (answer,) = answers["rows"]
+            return int(answer["d"], 16)
+        except (KeyError, TypeError, ValueError) as error:
+            raise BoxFailed(f"--device {row.name}: the program printed no answer ({error!r})") from None
 
     return ask
 
