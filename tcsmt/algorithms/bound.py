@@ -3,27 +3,29 @@
 Two measures: in units in the last place of the exact result (no bound where the sum cancels), and
 relative to |c| + Σ |a·b|, in units of 2^-24. The search alternates the simulator, which climbs, and
 a solver, which is asked for an input with an error larger by 1/64 than the best and so leads away from
-where the climb ended. Bounds are proved for the relative error, on free words (``proof.py``):
+where the climb ended.
 
-    |d - Σ a'·b' - c| <= T (|c| + Σ |a'·b'|),  |a - a'| <= 2^-t |a|  and so for b,
-
-where a' and b' are the sums of the words, give T(1 + r) + r for the whole, r = 2·2^-t + 2^-2t; where
-the split leaves nothing over, T itself.
+A bound of the relative error is proved in two ways. The error budget (``budget.py``) adds up what each
+step can lose, for any algorithm and any K. Where the split leaves nothing over, short dot products are
+asked about as a whole, too, on free words (``proof.py``), which may give less.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, magnitude, ulp, value
+from tcsmt.algorithms.loss import Unbounded
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors
+from tcsmt.algorithms.split import F32
 from tcsmt.query import Equivalent, Solving
 from tcsmt.terms import Term
 
@@ -31,8 +33,8 @@ __all__ = ["UNIT", "Bound", "Extreme", "bound", "largest", "prove"]
 
 #: What relative errors are counted in.
 UNIT = Fraction(1, 2**24)
-#: From which t on the split's lemma is tried, and the least that is of use.
-_DIGITS = range(24, 8, -1)
+#: A longer dot product is not given to a solver whole.
+_LONGEST = 2
 #: Bounds that are tried, as multiples of the error found; powers of two, which are easier, come first.
 _LADDER = tuple(Fraction(n, 64) for n in (96, 80, 72, 68, 65))
 
@@ -54,15 +56,17 @@ class Bound:
     """What was found and proved.
 
     relative, ulps: the inputs with the largest error found in each measure (None: no error at all).
-    proved: a bound of the relative error, in 2^-24 (None: none proved), with ``proof`` and its ``digits``
-    t; ``open``: why the interval is not closed.
+    proved: a bound of the relative error, in 2^-24 (None: none proved), with ``proof``; in_ulps: of the
+    error in ulps of the exact result. shares: the budget, in 2^-24, by kinds of steps. open: why the
+    interval is not closed.
     """
 
     relative: Extreme | None
     ulps: Extreme | None
     proved: Fraction | None
+    in_ulps: Fraction | None
     proof: Equivalent | None
-    digits: int | None
+    shares: dict[str, Fraction]
     open: str
     seconds: float
 
@@ -142,31 +146,23 @@ def _over(grid: Grid, result: Term, exact: Term, size: Term, limit: Fraction) ->
     return (size.zext(width) * limit.numerator).ult(error * limit.denominator)
 
 
-def prove(
-    chain: Chain, algorithm: Algorithm, domain: Inputs, found: Fraction
-) -> Iterator[tuple[Fraction, int | None, list[tuple[str, Equivalent]]]]:
-    """Bounds of the relative error in 2^-24, each smaller than the one before it, with t and their steps.
+def prove(chain: Chain, algorithm: Algorithm, domain: Inputs, found: Fraction) -> Iterator[Fraction]:
+    """Bounds of the relative error in 2^-24, each smaller than the one before it.
 
-    found: the largest error found, in 2^-24. Ends where a bound is not proved in time; ``chain`` says why.
+    found: the largest error found, in 2^-24. The chain holds the steps of each bound as it is given.
+    Ends where a bound is not proved in time, or the split leaves something over; the chain says why.
     """
     words = Words(algorithm, domain, counts_of(algorithm, domain))
-    digits: int | None = None
     if not split_steps(chain, words):
-        for digits in _DIGITS:
-            if split_steps(chain, words, digits):
-                break
-        else:
-            return
-    rest = Fraction(0) if digits is None else Fraction(2, 2**digits) + Fraction(1, 4**digits)
-    result = words.stages[-1].term
+        return
+    result, steps = words.stages[-1].term, list(chain.steps)
     for limit in _limits(found):
+        chain.steps = list(steps)
         over = _over(words.grid, result, words.exact, words.size, limit * UNIT)
         goal = free_products(words.holds & (~words.grid.holds(result) | over))
-        before = list(chain.steps)
-        if not chain.prove(f"the sums err by {float(limit):g}·2^-24 of |c| + Σ|a'·b'| at most", goal):
+        if not chain.prove(f"the sums err by {float(limit):g}·2^-24 of |c| + Σ|a·b| at most", goal):
             return
-        yield limit * (1 + rest) + rest / UNIT, digits, list(chain.steps)
-        chain.steps = before
+        yield limit
 
 
 def _limits(found: Fraction) -> list[Fraction]:
@@ -185,10 +181,24 @@ def bound(
     start = time.monotonic()
     relative, ulps = largest(algorithm, domain, seconds, solving=solving if alternate else None)
     chain = Chain(solving)
-    found = Bound(relative, ulps, None, None, None, "", 0.0)
-    for limit, digits, steps in prove(
-        chain, algorithm, domain, relative.relative if relative else Fraction(0)
-    ):
-        proof = Chain(solving, steps).verdict(time.monotonic() - start)
-        found = replace(found, proved=limit, proof=proof, digits=digits)
-    return replace(found, open=chain.stopped, seconds=time.monotonic() - start)
+    proved: Fraction | None = None
+    proof: Equivalent | None = None
+    shares: dict[str, Fraction] = {}
+    try:
+        spent = budget(chain, algorithm, domain)
+        proved, shares = spent.total / UNIT, {name: loss / UNIT for name, loss in spent.shares.items()}
+        proof, stopped = chain.verdict(time.monotonic() - start), ""
+    except Unbounded as why:
+        stopped = str(why)
+    if algorithm.k <= _LONGEST:
+        chain = Chain(solving)
+        for limit in prove(chain, algorithm, domain, relative.relative if relative else Fraction(0)):
+            if proved is None or limit < proved:
+                proved, shares = limit, {}
+                proof = chain.verdict(time.monotonic() - start)
+        stopped = stopped or chain.stopped
+    # of one product alone, |exact result| is less than 2^24 of its last places
+    alone = algorithm.k == 1 and domain.c_zero and 2 * domain.low >= F32.e_min
+    return Bound(
+        relative, ulps, proved, proved if alone else None, proof, shares, stopped, time.monotonic() - start
+    )

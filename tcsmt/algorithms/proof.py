@@ -32,7 +32,7 @@ from tcsmt.query import Equivalent, Solving, Unknown
 from tcsmt.solvers.run import Answer
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 
-__all__ = ["Words", "free_products", "never_worse", "split_goal"]
+__all__ = ["Chain", "Words", "adding_zero", "counts_of", "free_products", "never_worse", "split_goal"]
 
 
 @dataclass(frozen=True)
@@ -245,6 +245,10 @@ class Chain:
         self.stopped = f"{what}: {proof.reason}"
         return False
 
+    def know(self, what: str) -> None:
+        """A step that needs no solver."""
+        self.steps.append((what, Equivalent(stage="", scripts=(), solver="", version="", seconds=0.0)))
+
     def _read(self, goal: Term, answer: Answer) -> Equivalent | Unknown:
         if answer.answer == "unsat":
             return self.solving.proof("", goal, answer, answer.seconds)
@@ -321,13 +325,18 @@ def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]]:
         found.append((shift, inside))
     if algorithm.c_enters == "last" and not zero_c:
         found.append((0, words.c))
+    for shift in sorted(dropped):
+        adding_zero(chain, algorithm, shift)
+    return found
+
+
+def adding_zero(chain: Chain, algorithm: Algorithm, shift: int) -> None:
+    """Prove that a zero of either sign, times 2^-shift, changes no number that it is added to."""
     x, y = var("x", F32.width), var("y", F32.width)
     finite = _size(x).eq(0) & _size(y).ult(F32.infinity_word)
-    for shift in sorted(dropped):
-        changed = finite & _size(algorithm.plus(x, shift, y)).ne(_size(y))
-        if not chain.prove("adding zero changes nothing", changed):
-            raise TcsmtError(f"not proved: adding zero changes nothing ({chain.stopped})")
-    return found
+    changed = finite & _size(algorithm.plus(x, shift, y)).ne(_size(y))
+    if not chain.prove("adding zero changes nothing", changed):
+        raise TcsmtError(f"not proved: adding zero changes nothing ({chain.stopped})")
 
 
 def _size(word: Term) -> Term:

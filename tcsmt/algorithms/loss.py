@@ -1,0 +1,342 @@
+"""How much one instruction can lose: what alignment cuts off each term, and what the last rounding does.
+
+Each fused sum of a unit is read from the model's own stages. With T the largest exponent:
+
+* a term that is aligned is off by less than 2^(T - F); one that has the largest exponent, by nothing;
+* the sum of the aligned terms is exact, as its word is wide enough;
+* the last rounding loses a known share of the result's last bit where the sum has more than 24
+  significant bits, and nothing where it has not.
+
+Every line is a query on the model's own graph, cut at the inputs of a stage, and small whatever the
+number of lanes. What follows for a whole algorithm is arithmetic (``budget.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import groupby
+
+from tcsmt.algorithms.error import magnitude
+from tcsmt.algorithms.proof import Chain, free_products
+from tcsmt.algorithms.split import F32
+from tcsmt.datapath import Exponent, Fixed, Number, accumulate, decode
+from tcsmt.errors import TcsmtError
+from tcsmt.grids import characterised
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model, Stage
+from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
+
+__all__ = ["C", "FusedSum", "IeeeSum", "Unbounded", "adds_c_last", "live", "sums_of"]
+
+#: c among the numbers of a fused sum; products go by their lanes.
+C = -1
+#: Bits of exponents as signed words.
+_WIDE = 12
+#: Sums whose largest exponent lies below this are not looked at: a result may be subnormal.
+_LOWEST = -120
+#: Shares of the result's last bit that the last rounding may lose, in the order in which they are tried;
+#: 1 means less than all of it.
+_SHARES = (Fraction(1, 2), Fraction(65, 128), Fraction(1))
+
+
+class Unbounded(TcsmtError):
+    """Why no bound is given."""
+
+
+@dataclass(frozen=True)
+class IeeeSum:
+    """Binary32 operations to nearest: half of a result's last bit each (IEEE 754-2019, 4.3.1).
+
+    lanes: of the instruction, in order. operations: in all. depth: those that a term goes through.
+    flush: a subnormal result becomes zero.
+    """
+
+    lanes: tuple[int, ...]
+    operations: int
+    depth: int
+    flush: bool
+
+
+@dataclass(frozen=True)
+class FusedSum:
+    """One fused sum of an instruction, and what is proved of it by a :class:`Chain`.
+
+    lanes: of the instruction, in order. numbers: the products by their place in ``lanes``, and c.
+    """
+
+    lanes: tuple[int, ...]
+    numbers: dict[int, Number]
+    sum: Fixed
+    result: Term
+
+    @property
+    def lowest(self) -> int:
+        """The least exponent of a product that is not zero for which the lemmas hold."""
+        return max(_LOWEST, self.sum.fraction_bits + F32.e_min - F32.fraction_bits)
+
+    @property
+    def highest(self) -> int:
+        """The largest exponent for which the lemmas hold: no result overflows."""
+        return F32.e_max - (self.sum.word.width - self.sum.fraction_bits)
+
+    def cut(self, chain: Chain, live: Collection[int]) -> Fraction:
+        """What alignment loses of the live numbers at most, together, relative to 2^T.
+
+        T is then the exponent of a live number that is not zero.
+        """
+        wrong = any_of(x.zero & x.significand.ne(0) for x in self.numbers.values())
+        _need(chain, "a zero term has significand 0", wrong)
+        self._attained(chain, self.sum.exponent, self.numbers)
+        return self._cut(chain, self.sum, live)
+
+    def _attained(self, chain: Chain, top: Exponent, places: Collection[int]) -> None:
+        """The largest exponent is that of a term that is not zero, where some product is not."""
+        numbers = [self.numbers[place] for place in places]
+        products = [self.numbers[place] for place in places if place != C]
+        reached = any_of(~x.zero & _value(x.exponent).eq(_value(top)) for x in numbers)
+        some = any_of(~x.zero & _word(self.lowest).sle(_value(x.exponent)) for x in products)
+        _need(
+            chain, "the largest exponent is that of a term that is not zero", characterised(some & ~reached)
+        )
+
+    def _cut(self, chain: Chain, x: Fixed, live: Collection[int]) -> Fraction:
+        """What is lost in a value of the sum's tree, relative to 2^(its exponent)."""
+        places = set(self._places(x))
+        if not places & set(live):
+            return Fraction(0)
+        if x.addends:
+            room = max(a.word.width for a in x.addends) + (len(x.addends) - 1).bit_length()
+            if x.word.width < room or accumulate(x.addends, x.word.width).word is not x.word:
+                raise Unbounded("a sum's register may wrap")
+            parts = [self._cut(chain, addend, live) for addend in x.addends]
+            whole = sum(parts, Fraction(0))
+            if all(isinstance(addend.source, Number) for addend in x.addends) and places - {C}:
+                self._attained(chain, x.exponent, places)
+                for addend in x.addends:
+                    _need(chain, "a term of the largest exponent loses nothing", _lost(addend, on_top=True))
+                whole -= min(part for part in parts if part)
+            return whole
+        if x.source is None:
+            return Fraction(0)
+        counts, before = TRUE, Fraction(0)
+        if isinstance(x.source, Number):
+            counts = ~x.source.zero
+        else:
+            before = self._cut(chain, x.source, live)
+        above = counts & _value(x.exponent).slt(_value(x.source.exponent))
+        _need(chain, "no term's exponent is above the largest", characterised(above))
+        _need(chain, "a term loses less than the last bit that is kept", _lost(x))
+        return before + Fraction(1, 2**x.fraction_bits)
+
+    def _places(self, x: Fixed) -> Iterator[int]:
+        """The numbers that a value of the sum's tree is made of."""
+        for addend in x.addends:
+            yield from self._places(addend)
+        if x.addends:
+            return
+        if isinstance(x.source, Fixed):
+            yield from self._places(x.source)
+            return
+        found = [n for n, number in self.numbers.items() if number == x.source or _whole(number) is x.word]
+        if not found:
+            raise Unbounded("a sum has terms that are neither products nor c")
+        yield found[0]
+
+    def rounding(self, chain: Chain) -> Fraction:
+        """The share of the result's last bit that the last rounding loses at most (1: less than it)."""
+        for share in _SHARES:
+            less = "less than a" if share == 1 else f"{share} of a"
+            what = f"the last rounding loses {less} last bit, and nothing of 24 bits"
+            if chain.prove(what, self._misrounded(share)):
+                return share
+        raise Unbounded(f"not proved: {chain.stopped}")
+
+    def _misrounded(self, share: Fraction) -> Term:
+        total = var("sum", self.sum.word.width)
+        top = _free("top", self.sum.exponent)
+        (result,) = substitute([self.result], {self.sum.word: total, self.sum.exponent.term: top.term})
+        x, size, spare = decode(F32, result), magnitude(total), F32.precision
+        # both in units of 2^(top - F - 24)
+        shift = _value(x.exponent) - _value(top) + (self.sum.fraction_bits - F32.fraction_bits + spare)
+        width = total.width + F32.precision + 2 * spare + 16
+        lost = magnitude((size.zext(width) << spare) - (x.significand.zext(width) << shift.zext(width)))
+        last = (_leading_bit(size) >> F32.fraction_bits).zext(width) << spare
+        most, loss = last * share.numerator, lost * share.denominator
+        wrong = last.ule(1 << spare).ite(lost.ne(0), most.ule(loss) if share == 1 else most.ult(loss))
+        inside = ~shift.slt(0) & shift.slt(total.width + spare + 2)
+        given = self._finite & total.ne(0) & _word(self.lowest).sle(_value(top))
+        given &= _value(top).sle(_word(min(self.highest, top.high)))
+        return given & (~inside | wrong | x.sign.ne(total[total.width - 1]))
+
+    @property
+    def _finite(self) -> Term:
+        return ~any_of(x.infinite | x.nan for x in self.numbers.values())
+
+    def passes(self, chain: Chain, place: int) -> None:
+        """One number alone comes out as it is, where all others are zero."""
+        what = "c" if place == C else "one product"
+        x, got = self.numbers[place], decode(F32, self.result)
+        low = (F32.e_min if place == C else self.lowest) - x.fraction_bits
+        width = F32.e_max + 2 + x.integer_bits - low
+        words = [
+            number.significand.zext(width)
+            << (_value(number.exponent) - _word(number.fraction_bits + low)).zext(width)
+            for number in (x, got)
+        ]
+        given = self._finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
+        given &= _word(low + x.fraction_bits).sle(_value(x.exponent))
+        given &= _value(x.exponent).sle(_word(F32.e_max - x.integer_bits + 1))
+        outside = ~got.zero & _value(got.exponent).slt(_word(low + got.fraction_bits))
+        wrong = any_of([got.infinite, got.nan, outside, words[0].ne(words[1]), ~x.zero & x.sign.ne(got.sign)])
+        _need(chain, f"{what} alone comes out as it is", free_products(given & wrong))
+
+
+def _need(chain: Chain, what: str, goal: Term) -> None:
+    if goal.value != 0 and not chain.prove(what, goal):
+        raise Unbounded(f"not proved: {chain.stopped}")
+
+
+def _lost(x: Fixed, *, on_top: bool = False) -> Term:
+    """Does a term lose the last bit that is kept, or more? on_top: anything at all, at distance 0.
+
+    Where it is shifted out altogether, how far makes no difference.
+    """
+    source = x.source
+    assert source is not None
+    top = _free("top", x.exponent)
+    low = top if source.exponent.term is x.exponent.term else _free("exponent", source.exponent)
+    word = source.significand if isinstance(source, Number) else source.word
+    free = {word: var("term", word.width), source.exponent.term: low.term, x.exponent.term: top.term}
+    if isinstance(source, Number):
+        free[source.sign] = var("sign", 1)
+        assert source.sign.value is None
+        integer_bits = source.integer_bits
+    else:
+        integer_bits = word.width - source.fraction_bits
+    (aligned,) = substitute([x.word], free)
+    furthest = x.fraction_bits + integer_bits + 2
+    distance = _value(top) - _value(low)
+    near = distance.sle(_word(furthest)).ite(distance, _word(furthest))
+    width = furthest + source.fraction_bits + x.fraction_bits + max(aligned.width, word.width) + 2
+    exact = free[word].zext(width) if isinstance(source, Number) else free[word].sext(width)
+    exact = exact << x.fraction_bits
+    if isinstance(source, Number):
+        exact = free[source.sign].ite(-exact, exact)
+    unit = const(1, width) << (near.zext(width) + source.fraction_bits)
+    off = magnitude((aligned.sext(width) << (near.zext(width) + source.fraction_bits)) - exact)
+    inside = _value(low).sle(_word(low.high)) & _value(top).sle(_word(top.high))
+    if on_top:
+        return inside & distance.eq(0) & off.ne(0)
+    return inside & ~distance.slt(0) & unit.ule(off)
+
+
+def _leading_bit(word: Term) -> Term:
+    """The word with its highest set bit alone."""
+    bits, above = [], word[word.width - 1]
+    bits.append(above)
+    for place in range(word.width - 2, -1, -1):
+        bits.append(word[place] & ~above)
+        above = above | word[place]
+    whole = bits[0]
+    for bit in bits[1:]:
+        whole = whole.concat(bit)
+    return whole
+
+
+def _whole(x: Number) -> Term:
+    """A number's significand with its sign, in two's complement."""
+    word = x.significand.zext(x.significand.width + 1)
+    return x.sign.ite(-word, word)
+
+
+def _free(name: str, range_of: Exponent) -> Exponent:
+    return Exponent(var(name, range_of.term.width), range_of.low, range_of.high)
+
+
+def _value(x: Exponent) -> Term:
+    return x.term.zext(_WIDE) + x.low
+
+
+def _word(value: int) -> Term:
+    return const(value % (1 << _WIDE), _WIDE)
+
+
+def live(lanes: Sequence[int], part: Collection[int], c: bool) -> set[int]:
+    """The numbers of a sum that may be other than zero: where such lanes may be, and c or not."""
+    return {place for place, lane in enumerate(lanes) if lane in part} | ({C} if c else set())
+
+
+def adds_c_last(unit: Model) -> bool:
+    """Whether c is added to the result of all fused sums, which begin with 0."""
+    return isinstance(unit, FusedDotAdd) and unit.c_position == "last"
+
+
+def sums_of(unit: Model, subnormal: bool) -> list[FusedSum] | list[IeeeSum]:
+    """The sums of an instruction, in the order in which they are chained.
+
+    subnormal: whether operands may be. Fused sums are renamed to lanes from 0 and a c of their own, so that
+    those which are alike are one graph. Raises :class:`Unbounded` for units that do not add up like this.
+    """
+    if isinstance(unit, IeeeDotAdd):
+        return _ieee_sums(unit, subnormal)
+    if isinstance(unit, FusedDotAdd):
+        if unit.flush_inputs and subnormal:
+            raise Unbounded("the unit reads subnormal words as 0")
+        # a block does not know where c enters
+        unit = replace(unit, c_position="aligned") if adds_c_last(unit) else unit
+    found: list[FusedSum] = []
+    c: Term | None = None
+    for _, block in groupby(unit.trace.stages, lambda stage: stage.name.rpartition(": ")[0]):
+        stages = {stage.name.rpartition(": ")[2]: stage for stage in block}
+        found.append(_fused_sum(stages, c))
+        c = stages["result"].term
+    return found
+
+
+def _ieee_sums(unit: IeeeDotAdd, subnormal: bool) -> list[IeeeSum]:
+    if unit.flush and subnormal:
+        raise Unbounded("the unit reads subnormal words as 0")
+    if unit.sum_format != F32 or unit.product_format not in (None, F32) or unit.rounding.name != "RNE":
+        raise Unbounded("the unit's sums are not of binary32, or not to nearest")
+    lanes = unit.order or tuple(range(unit.k))
+    size = unit.block if unit.method in ("pairwise", "exact") else 1
+    levels = size.bit_length() - 1 if unit.method == "pairwise" else 0
+    depth = levels + 1 + (unit.product_format is not None)
+    blocks = [lanes[first : first + size] for first in range(0, unit.k, size)]
+    return [IeeeSum(block, 2 * size, depth, unit.flush) for block in blocks]
+
+
+def _fused_sum(stages: Mapping[str, Stage], c: Term | None) -> FusedSum:
+    """From the stages of one block by name; c: what is chained into it, if it is not the unit's c."""
+    total = stages["sum"].value
+    products = [stage.value for name, stage in stages.items() if name.startswith("product ")]
+    assert isinstance(total, Fixed)
+    lanes = []
+    new: dict[Term, Term] = {} if c is None else {c: var("c", F32.width)}
+    for place, product in enumerate(products):
+        assert isinstance(product, Number)
+        names = {str(v.data): v for v in variables([product.significand])}
+        (lane,) = {int(name[1:]) for name in names}
+        lanes.append(lane)
+        new |= {v: var(f"{name[0]}{place}", v.width) for name, v in names.items()}
+
+    def now(term: Term) -> Term:
+        return substitute([term], new)[0]
+
+    def number(x: Number) -> Number:
+        return Number(
+            now(x.sign), replace(x.exponent, term=now(x.exponent.term)), now(x.significand),
+            x.fraction_bits, now(x.zero), now(x.infinite), now(x.nan),
+        )  # fmt: skip
+
+    def fixed(x: Fixed) -> Fixed:
+        source = x.source
+        if source is not None:
+            source = number(source) if isinstance(source, Number) else fixed(source)
+        exponent = replace(x.exponent, term=now(x.exponent.term))
+        return Fixed(now(x.word), exponent, x.fraction_bits, source, tuple(map(fixed, x.addends)))
+
+    numbers = {place: number(x) for place, x in enumerate(products) if isinstance(x, Number)}
+    numbers[C] = decode(F32, var("c", F32.width))
+    return FusedSum(tuple(lanes), numbers, fixed(total), now(stages["result"].term))

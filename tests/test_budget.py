@@ -1,0 +1,200 @@
+"""Error budgets: never below an error that occurs, close to it, and refused where a lemma does not hold."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tcsmt.algorithms import algorithm_named
+from tcsmt.algorithms.bound import UNIT, bound, extreme, largest
+from tcsmt.algorithms.budget import budget, kept
+from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.loss import C, FusedSum, Unbounded, sums_of
+from tcsmt.algorithms.named import RECIPES
+from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.search import random_rows
+from tcsmt.algorithms.split import F32, Split
+from tcsmt.catalogue import rows_of
+from tcsmt.formats import FORMATS
+from tcsmt.models import FusedDotAdd
+from tcsmt.query import Solving
+from tcsmt.solvers.run import Settings
+from tests import oracle
+
+SMALL, NEAR = Inputs(low=0, high=0), Inputs(low=-2, high=3)
+CASES = [
+    ("markidis", "volta", 1, replace(NEAR, c_zero=True)),
+    ("markidis", "cdna3", 5, replace(NEAR, positive=True)),
+    ("ootomo-halfhalf", "hopper", 20, NEAR),
+    ("fp8-promoted,every=32", "hopper", 70, Inputs(low=-6, high=7)),
+    ("single-f16", "cdna1", 9, Inputs(low=-14, high=3)),
+    ("single-bf16", "cdna2", 5, NEAR),
+    ("fp32-fma", "hopper", 6, NEAR),
+]
+MORE = [
+    ("markidis", "volta/mma.m8n8k4.f32.f16.f16.f32@valpey", 3, NEAR),
+    ("markidis", "ampere", 12, NEAR),
+    ("ootomo-halfhalf,c=first", "turing", 3, NEAR),
+    ("ootomo-halfhalf,outside=RTZ", "turing", 9, NEAR),
+    ("fasi-bf16x3", "ampere", 5, NEAR),
+    ("cutlass-3xtf32", "ampere", 5, replace(NEAR, bits=(24, 13))),
+]
+
+
+@pytest.fixture(scope="module")
+def chain() -> Chain:
+    """One for all tests: what was proved of a unit is not asked again."""
+    return Chain(Solving(Settings(timeout=60)))
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "k", "domain"), [*CASES, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE)]
+)
+def test_no_error_is_larger_than_the_budget(
+    name: str, unit: str, k: int, domain: Inputs, chain: Chain
+) -> None:
+    algorithm, _ = algorithm_named(name, unit, k)
+    spent = budget(chain, algorithm, domain)
+    assert spent.total == sum(spent.shares.values())
+    worst, _ = largest(algorithm, domain, 0.6)
+    assert worst is not None
+    assert 0 < worst.relative <= spent.total / UNIT
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "domain", "share"),
+    [
+        ("markidis", "volta", Inputs(low=0, c_zero=True), 0.95),
+        ("markidis", "volta", Inputs(c_zero=True), 0.95),
+        ("fp32-fma", "hopper", NEAR, 0.95),
+    ],
+)
+def test_the_budget_is_close(name: str, unit: str, domain: Inputs, share: float) -> None:
+    algorithm, _ = algorithm_named(name, unit, 1)
+    found = bound(algorithm, domain, Solving(Settings(timeout=60)), seconds=3, alternate=False)
+    assert found.relative is not None
+    assert found.proved is not None
+    assert share * found.proved < found.relative.relative <= found.proved
+    assert found.proof is not None
+    if domain.c_zero:
+        assert found.ulps is not None
+        assert found.in_ulps is not None
+        assert found.ulps.ulps <= found.in_ulps
+
+
+@st.composite
+def units(draw: st.DrawFn) -> FusedDotAdd:
+    n_fma = draw(st.sampled_from([1, 2, 4]))
+    blocks = draw(st.sampled_from([1, 2]))
+    return FusedDotAdd(
+        a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=n_fma * blocks, n_fma=n_fma,
+        interleave=draw(st.sampled_from([0, 1])) * (blocks > 1),
+        fraction_bits=draw(st.sampled_from([20, 23, 24, 25, 27])),
+        products=draw(st.sampled_from(["unnormalised", "normalised"])),
+        alignment=draw(st.sampled_from(["RTZ", "RTZ", "RTN"])),
+        carry_bits=draw(st.sampled_from([None, None, 4])),
+        c_position=draw(st.sampled_from(["aligned", "last"])),
+        zero_exponent=draw(st.sampled_from([-133, -126])),
+        rounding=draw(st.sampled_from(["RTZ", "RNE", "RTP"])),
+    )  # fmt: skip
+
+
+def holds(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
+    """A bound holds, or is refused: a narrow sum loses terms that have the largest exponent."""
+    algorithm = RECIPES[name].on(unit, k)
+    narrow = unit.fraction_bits < F32.fraction_bits or unit.carry_bits is not None
+    if narrow or unit.alignment.name != "RTZ":  # other roundings have words with a bit to spare
+        with pytest.raises(Unbounded, match="not proved|may wrap"):
+            budget(chain, algorithm, SMALL)
+        return
+    total = budget(chain, algorithm, SMALL).total
+    rows = random_rows(SMALL, k, 4000, np.random.default_rng(7))
+    results = rows.run(algorithm)
+    order = np.argsort(-np.abs(results.astype(float)))
+    for row in order[:40]:
+        found = extreme(algorithm, rows.values(int(row)))
+        assert found is not None
+        assert found.relative <= total / UNIT
+
+
+@settings(max_examples=3, deadline=None)
+@given(unit=units(), name=st.sampled_from(["markidis", "ootomo-halfhalf"]), k=st.integers(1, 6))
+def test_whatever_the_unit(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
+    holds(unit, name, k, chain)
+
+
+@pytest.mark.long
+@settings(max_examples=60, deadline=None)
+@given(unit=units(), name=st.sampled_from(["markidis", "ootomo-halfhalf"]), k=st.integers(1, 6))
+def test_whatever_the_unit_longer(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
+    holds(unit, name, k, chain)
+
+
+def test_constants_of_a_split_against_the_definition() -> None:
+    """Every number of 13 bits of three binades, subnormal words included, in fractions."""
+    domain, bits = Inputs(low=-15, high=-13), 13
+    for split in (RECIPES["markidis"].split, RECIPES["ootomo-halfhalf"].split):
+        found = kept(split, domain, bits, 2)
+        largest_left = Fraction(0)
+        for exponent in range(domain.low, domain.high + 1):
+            for significand in range(1 << (bits - 1), 1 << bits, 3):
+                x = Fraction(significand, 1 << (bits - 1)) * Fraction(2) ** exponent
+                rest = x
+                for place, (size, power) in enumerate(zip(found.sizes, found.exponents, strict=True)):
+                    scaled = rest * 2 ** (split.scale * place)
+                    place_of = max(oracle.binary_exponent(abs(scaled)), split.format.e_min) if scaled else 0
+                    last = Fraction(2) ** (place_of - split.format.fraction_bits)
+                    word = oracle.round_to_grid(scaled, last, "RNE")
+                    got = word / 2 ** (split.scale * place)
+                    rest -= got
+                    assert abs(got) <= size * x
+                    if got:
+                        least = max(oracle.binary_exponent(abs(word)), split.format.e_min)
+                        assert Fraction(2) ** (least - split.scale * place) <= power * x
+                assert abs(rest) <= found.left * x
+                largest_left = max(largest_left, abs(rest) / x)
+        assert largest_left >= found.left * Fraction(9, 10)
+
+
+def test_a_split_that_overflows() -> None:
+    split = Split(format=FORMATS["f16"])
+    with pytest.raises(Unbounded, match="overflows"):
+        kept(split, Inputs(low=15, high=16), 24, 2)
+
+
+def test_a_lemma_that_does_not_hold_is_not_proved(chain: Chain) -> None:
+    (volta,) = sums_of(rows_of("volta")[0].model, subnormal=True)
+    assert isinstance(volta, FusedSum)
+    assert volta.rounding(chain) == 1
+    assert volta.cut(chain, {0, C}) == Fraction(1, 2**23)
+    finer = replace(volta, sum=replace(volta.sum, fraction_bits=24))
+    with pytest.raises(Unbounded, match="not proved"):
+        finer.passes(chain, 0) if finer.rounding(chain) else None
+    swapped = replace(volta, numbers={**volta.numbers, 0: volta.numbers[1], 1: volta.numbers[0]})
+    assert swapped.cut(chain, {0, 1}) == Fraction(1, 2**23)
+    missing = replace(volta, numbers={place: x for place, x in volta.numbers.items() if place != 3})
+    with pytest.raises(Unbounded, match="neither products nor c"):
+        missing.cut(chain, {0, C})
+
+
+REFUSED = [
+    ({"carry_bits": 1}, NEAR, "register may wrap"),
+    ({"flush_inputs": True}, Inputs(low=-14, high=0), "reads subnormal words as 0"),
+    ({"zero_exponent": None}, Inputs(low=0, high=0), "c alone comes out as it is"),
+]
+
+
+@pytest.mark.parametrize(("change", "domain", "message"), REFUSED)
+def test_what_is_refused(change: dict[str, object], domain: Inputs, message: str, chain: Chain) -> None:
+    unit = replace(rows_of("volta")[0].model, **change)
+    with pytest.raises(Unbounded, match=message):
+        budget(chain, RECIPES["markidis"].on(unit, 2), domain)
+
+
+def test_exponents_beyond_the_lemmas_are_refused(chain: Chain) -> None:
+    algorithm, _ = algorithm_named("single-bf16", "ampere", 2)
+    with pytest.raises(Unbounded, match="the lemmas hold from"):
+        budget(chain, algorithm, Inputs(low=55, high=60, bits=(8, 8)))
