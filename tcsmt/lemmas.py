@@ -72,12 +72,9 @@ class Lemmas:
                 second = solve(text, replace(self.solving.settings, solver=name))
                 self.seconds += second.seconds
                 if second.answer == "unsat":
-                    return f"{name} {second.version}"
+                    return second.by
                 if second.answer == "sat":
-                    raise Disagreement(
-                        f"solvers disagree: {first.solver} {first.version} answers unsat, "
-                        f"{name} {second.version} sat"
-                    )
+                    raise Disagreement(f"solvers disagree: {first.by} answers unsat, {second.by} sat")
         return ""
 
     def _earlier(self, digest: str) -> Lemma | None:

@@ -20,7 +20,7 @@ from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
 from tcsmt.models import Model, Trace
-from tcsmt.solvers.run import SOLVERS, Answer, Settings, solve
+from tcsmt.solvers.run import SOLVERS, Answer, Answered, Settings, solve
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
 
 __all__ = [
@@ -157,7 +157,7 @@ def _is_lane(name: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distinguished:
+class Distinguished(Answered):
     """There is such an input. ``values``: the word of each input, by name."""
 
     values: Mapping[str, int]
@@ -167,7 +167,7 @@ class Distinguished:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Equivalent:
+class Equivalent(Answered):
     """There is none. ``stage``: where the graphs were cut (empty: nowhere).
 
     ``scripts``: SHA-256 of each SMT-LIB script that was answered ``unsat``; none where both
@@ -345,7 +345,7 @@ class Solving:
         for variable, put in (given or {}).items():
             values[str(variable.data)] = put.value if put.value is not None else values[str(put.data)]
         if not _holds(question, values):
-            reason = f"{answer.solver} {answer.version} gave a model that does not replay"
+            reason = f"{answer.by} gave a model that does not replay"
             return Unknown(reason=reason, seconds=spent)
         return Distinguished(
             values=shorten(question.goal, question.formats, values),
@@ -369,10 +369,10 @@ class Solving:
             if name != answer.solver:
                 second = solve(text, replace(self.settings, solver=name))
                 if second.answer == "unsat":
-                    return replace(proof, confirmed=f"{name} {second.version}")
+                    return replace(proof, confirmed=second.by)
                 if second.answer == "sat":
-                    first = f"{answer.solver} {answer.version} answers unsat"
-                    reason = f"solvers disagree: {first}, {name} {second.version} sat"
+                    first = f"{answer.by} answers unsat"
+                    reason = f"solvers disagree: {first}, {second.by} sat"
                     return Unknown(reason=reason, seconds=spent)
         return proof
 

@@ -408,7 +408,7 @@ def proved(split: Split, settings: Settings, confirm: bool) -> list[dict[str, An
         found: dict[str, Any] = {
             "exponent field": "".join(map(str, fixed)).ljust(F32.exponent_bits, "x"),
             "answer": answer.answer,
-            "solver": f"{answer.solver} {answer.version}".strip(),
+            "solver": answer.by,
             "seconds": round(answer.seconds, 2),
         }
         if answer.answer == "unknown":
@@ -421,7 +421,7 @@ def proved(split: Split, settings: Settings, confirm: bool) -> list[dict[str, An
             others = [name for name in SOLVERS if name != answer.solver]
             second = _asked(question, replace(settings, solver=others[0]))
             if second.answer == answer.answer:
-                found["confirmed"] = f"{second.solver} {second.version}".strip()
+                found["confirmed"] = second.by
         answers.append(found)
 
     ask(())

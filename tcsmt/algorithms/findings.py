@@ -104,10 +104,10 @@ def flawed(
         case Distinguished():
             assert found.short is not None
             assert found.worst is not None
-            data |= {"verdict": flaw.title.lower(), "by": f"{verdict.solver} {verdict.version}".strip()}
+            data |= {"verdict": flaw.title.lower(), "by": verdict.by}
             data |= {"short": _case(found.short), "worst": _case(found.worst)}
         case Equivalent():
-            data |= {"verdict": flaw.absent.lower(), "by": f"{verdict.solver} {verdict.version}".strip()}
+            data |= {"verdict": flaw.absent.lower(), "by": verdict.by}
             data |= {
                 "proved": verdict.stage,
                 "scripts": list(verdict.scripts),
@@ -189,7 +189,7 @@ def record(found: Comparison) -> dict[str, Any]:
         case Distinguished():
             judgement = found.judgement
             assert judgement is not None
-            data |= {"verdict": "worse", "by": f"{verdict.solver} {verdict.version}".strip()}
+            data |= {"verdict": "worse", "by": verdict.by}
             data["inputs"] = {n: F32.hex(w) for n, w in verdict.values.items() if w}
             data["values"] = {n: F32.describe(w) for n, w in verdict.values.items() if w}
             data["exact"] = signed_text(judgement.exact)
@@ -197,7 +197,7 @@ def record(found: Comparison) -> dict[str, Any]:
             data |= {"excess_ulp": _number(judgement.excess), "excess_relative": _number(judgement.relative)}
             data["parts_at"] = parting(*(walk(a, verdict.values) for a in found.pair.algorithms))
         case Equivalent():
-            data |= {"verdict": "never worse", "by": f"{verdict.solver} {verdict.version}".strip()}
+            data |= {"verdict": "never worse", "by": verdict.by}
             data |= {
                 "proved": verdict.stage,
                 "scripts": list(verdict.scripts),

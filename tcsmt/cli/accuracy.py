@@ -181,8 +181,8 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
         case Distinguished():
             judgement = found.judgement
             assert judgement is not None
-            by = f"{verdict.solver} {verdict.version}".strip()
-            lines.append(f"WORSE: found by {by} in {verdict.seconds:.2f} s, replayed in exact fractions")
+            by = f"{verdict.by} in {verdict.seconds:.2f} s"
+            lines.append(f"WORSE: found by {by}, replayed in exact fractions")
             for name, word in verdict.values.items():
                 if word:
                     seen = shown(F32, word)
@@ -201,8 +201,7 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
         case Equivalent():
             where = f"; {verdict.stage}" if verdict.stage else ""
             confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
-            by = f"{verdict.solver} {verdict.version}".strip()
-            lines.append(f"NEVER WORSE: proved by {by} in {verdict.seconds:.2f} s{where}{confirmed}")
+            lines.append(f"NEVER WORSE: proved by {verdict.by} in {verdict.seconds:.2f} s{where}{confirmed}")
         case Unknown():
             lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.1f} s")
     return "\n".join(lines)
@@ -377,9 +376,8 @@ def finding_text(found: Finding, row: Row) -> str:
         case Distinguished():
             assert found.short is not None
             assert found.worst is not None
-            by = f"{verdict.solver} {verdict.version}".strip()
             lines.append(
-                f"{flaw.title}: found by {by} in {verdict.seconds:.2f} s, replayed in exact fractions"
+                f"{flaw.title}: found by {verdict.by} in {verdict.seconds:.2f} s, replayed in exact fractions"
             )
             lines += _case_lines(found.short)
             worst = found.worst
@@ -389,10 +387,8 @@ def finding_text(found: Finding, row: Row) -> str:
             lines += _case_lines(worst)
         case Equivalent():
             confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
-            by = f"{verdict.solver} {verdict.version}".strip()
-            lines.append(
-                f"{flaw.absent}: proved by {by} in {verdict.seconds:.2f} s; {verdict.stage}{confirmed}"
-            )
+            by = f"{verdict.by} in {verdict.seconds:.2f} s"
+            lines.append(f"{flaw.absent}: proved by {by}; {verdict.stage}{confirmed}")
         case Unknown():
             lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.1f} s")
     return "\n".join(lines)

@@ -113,10 +113,10 @@ def finding_lines(finding: Finding) -> list[str]:
                 return [title, "  EQUIVALENT: both sides are the same graph"]
             where = f", at stage '{verdict.stage}'" if verdict.stage else ""
             confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
-            by = f"{verdict.solver} {verdict.version}, {verdict.seconds:.3f} s"
+            by = f"{verdict.by}, {verdict.seconds:.3f} s"
             return [title, f"  EQUIVALENT: proved by {by}{where}{confirmed}"]
         case Distinguished():
-            by = f"{verdict.solver} {verdict.version}, {verdict.seconds:.3f} s, replayed"
+            by = f"{verdict.by}, {verdict.seconds:.3f} s, replayed"
             return [title, f"  DISTINGUISHED by {by}", *_witness_lines(finding)]
 
 

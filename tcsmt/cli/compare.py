@@ -110,8 +110,7 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
                 lines.append(f"EQUIVALENT, {sure}; {verdict.seconds:.3f} s in solvers; what was proved:")
                 lines += [f"  {number}. {step}" for number, step in enumerate(found.steps, 1)]
         case Distinguished():
-            by = f"{verdict.solver} {verdict.version}"
-            lines += [f"DISTINGUISHED by {by}, replayed", *finding_lines(finding_of(found))[2:]]
+            lines += [f"DISTINGUISHED by {verdict.by}, replayed", *finding_lines(finding_of(found))[2:]]
         case Unknown():
             lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.3f} s in solvers")
             lines += [f"  proved on the way: {step}" for step in found.steps]
