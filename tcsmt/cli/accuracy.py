@@ -30,7 +30,7 @@ from tcsmt.investigate import shown
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.sheet import Sheet
 from tcsmt.pictures.text import as_text
-from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
+from tcsmt.query import Distinguished, Equivalent, Solving, Unknown, Verdict
 from tcsmt.solvers.run import CHOICES, Settings
 
 #: Domains by name: Valpey et al.'s exponents (Ootomo and Yokota's Type 1), and their other range.
@@ -145,65 +145,72 @@ def pair_of(names: tuple[str, str], arch: str, k: int | None, inputs: Inputs) ->
     return Pair(names, (one, two), inputs), (row, other)
 
 
-def comparison_json(found: Comparison) -> dict[str, Any]:
-    """The comparison as plain data."""
-    pair, verdict = found.pair, found.verdict
-    data: dict[str, Any] = {"algorithms": list(pair.names), "k": pair.k, "domain": str(pair.domain)}
+def verdict_json(verdict: Verdict, found: str, absent: str) -> dict[str, Any]:
+    """The verdict as plain data, with what a witness and a proof are called."""
     match verdict:
         case Distinguished():
-            judgement = found.judgement
-            assert judgement is not None
-            data |= {"verdict": "worse", "solver": verdict.solver, "version": verdict.version}
-            data["inputs"] = {name: shown(F32, word) for name, word in verdict.values.items()}
-            data["exact"] = signed_text(judgement.exact)
-            data["results"] = [
-                {"algorithm": name, **shown(F32, word), "error": _text(error)}
-                for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True)
-            ]
-            data["excess"] = {"ulp": _float(judgement.excess), "2^-24 Σ|ab|": _float(judgement.relative)}
-            moves = [walk(a, verdict.values) for a in pair.algorithms]
-            data["steps"] = [[move.as_json() for move in one] for one in moves]
-            data["parts_at"] = parting(*moves)
+            return {"verdict": found, "solver": verdict.solver, "version": verdict.version}
         case Equivalent():
-            data |= {"verdict": "never worse", "solver": verdict.solver, "version": verdict.version}
-            data |= {"stage": verdict.stage, "scripts": list(verdict.scripts), "confirmed": verdict.confirmed}
+            proof = {"stage": verdict.stage, "scripts": list(verdict.scripts), "confirmed": verdict.confirmed}
+            return {"verdict": absent, "solver": verdict.solver, "version": verdict.version, **proof}
         case Unknown():
-            data |= {"verdict": "unknown", "reason": verdict.reason}
+            return {"verdict": "unknown", "reason": verdict.reason}
+
+
+def verdict_text(verdict: Verdict, found: str, absent: str) -> str:
+    """The verdict in one line, with what a witness and a proof are called."""
+    match verdict:
+        case Distinguished():
+            return f"{found}: found by {verdict.by} in {verdict.seconds:.2f} s, replayed in exact fractions"
+        case Equivalent():
+            where = f"; {verdict.stage}" if verdict.stage else ""
+            confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
+            return f"{absent}: proved by {verdict.by} in {verdict.seconds:.2f} s{where}{confirmed}"
+        case Unknown():
+            return f"UNKNOWN: {verdict.reason}; {verdict.seconds:.1f} s"
+
+
+def comparison_json(found: Comparison) -> dict[str, Any]:
+    """The comparison as plain data."""
+    pair, verdict, judgement = found.pair, found.verdict, found.judgement
+    data: dict[str, Any] = {"algorithms": list(pair.names), "k": pair.k, "domain": str(pair.domain)}
+    data |= verdict_json(verdict, "worse", "never worse")
+    if isinstance(verdict, Distinguished) and judgement is not None:
+        data["inputs"] = {name: shown(F32, word) for name, word in verdict.values.items()}
+        data["exact"] = signed_text(judgement.exact)
+        data["results"] = [
+            {"algorithm": name, **shown(F32, word), "error": _text(error)}
+            for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True)
+        ]
+        data["excess"] = {"ulp": _float(judgement.excess), "2^-24 Σ|ab|": _float(judgement.relative)}
+        moves = [walk(a, verdict.values) for a in pair.algorithms]
+        data["steps"] = [[move.as_json() for move in one] for one in moves]
+        data["parts_at"] = parting(*moves)
     return data | {"seconds": round(verdict.seconds, 3)}
 
 
 def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
     """The comparison for people."""
-    pair, verdict = found.pair, found.verdict
+    pair, verdict, judgement = found.pair, found.verdict, found.judgement
     lines = [f"{n}: {r.name}, evidence: {r.evidence}" for n, r in zip(pair.names, rows, strict=True)]
     lines += [f"K = {pair.k}; domain: {pair.domain}", ""]
-    match verdict:
-        case Distinguished():
-            judgement = found.judgement
-            assert judgement is not None
-            by = f"{verdict.by} in {verdict.seconds:.2f} s"
-            lines.append(f"WORSE: found by {by}, replayed in exact fractions")
-            for name, word in verdict.values.items():
-                if word:
-                    seen = shown(F32, word)
-                    lines.append(f"  {name:>5} = {seen['word']}  {seen['value']:<32} {seen['decimal']}")
-            lines.append(f"  exact = {signed_text(judgement.exact)}")
-            for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True):
-                lines.append(f"  {name}: {F32.hex(word)}  {F32.describe(word)}  error {_text(error)}")
-            if judgement.excess is not None and judgement.relative is not None:
-                lines.append(
-                    f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
-                    f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
-                )
-            parts = parting(*(walk(a, verdict.values) for a in pair.algorithms))
-            if parts:
-                lines.append(f"  they part at '{parts}' (after the split)")
-        case Equivalent():
-            where = f"; {verdict.stage}" if verdict.stage else ""
-            confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
-            lines.append(f"NEVER WORSE: proved by {verdict.by} in {verdict.seconds:.2f} s{where}{confirmed}")
-        case Unknown():
-            lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.1f} s")
+    lines.append(verdict_text(verdict, "WORSE", "NEVER WORSE"))
+    if isinstance(verdict, Distinguished) and judgement is not None:
+        for name, word in verdict.values.items():
+            if word:
+                seen = shown(F32, word)
+                lines.append(f"  {name:>5} = {seen['word']}  {seen['value']:<32} {seen['decimal']}")
+        lines.append(f"  exact = {signed_text(judgement.exact)}")
+        for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True):
+            lines.append(f"  {name}: {F32.hex(word)}  {F32.describe(word)}  error {_text(error)}")
+        if judgement.excess is not None and judgement.relative is not None:
+            lines.append(
+                f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
+                f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
+            )
+        parts = parting(*(walk(a, verdict.values) for a in pair.algorithms))
+        if parts:
+            lines.append(f"  they part at '{parts}' (after the split)")
     return "\n".join(lines)
 
 
@@ -340,20 +347,13 @@ def finding_json(found: Finding) -> dict[str, Any]:
     """The finding as plain data."""
     flaw, verdict = found.flaw, found.verdict
     data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
-    match verdict:
-        case Distinguished():
-            data |= {"verdict": flaw.title.lower(), "solver": verdict.solver, "version": verdict.version}
-            data |= {"short": _case_json(found.short), "worst": _case_json(found.worst)}
-        case Equivalent():
-            data |= {"verdict": flaw.absent.lower(), "solver": verdict.solver, "version": verdict.version}
-            data |= {"stage": verdict.stage, "scripts": list(verdict.scripts), "confirmed": verdict.confirmed}
-        case Unknown():
-            data |= {"verdict": "unknown", "reason": verdict.reason}
+    data |= verdict_json(verdict, flaw.title.lower(), flaw.absent.lower())
+    if found.short is not None and found.worst is not None:
+        data |= {"short": _case_json(found.short), "worst": _case_json(found.worst)}
     return data | {"seconds": round(verdict.seconds, 3)}
 
 
-def _case_json(case: Case | None) -> dict[str, Any]:
-    assert case is not None
+def _case_json(case: Case) -> dict[str, Any]:
     data: dict[str, Any] = {
         "inputs": {name: shown(F32, word) for name, word in case.values.items()},
         "exact": signed_text(case.exact), "result": shown(F32, case.result),
@@ -370,27 +370,12 @@ def _case_json(case: Case | None) -> dict[str, Any]:
 
 def finding_text(found: Finding, row: Row) -> str:
     """The finding for people."""
-    flaw, verdict = found.flaw, found.verdict
+    flaw, short, worst = found.flaw, found.short, found.worst
     lines = [f"{flaw.name}: {row.name}, evidence: {row.evidence}", f"K = {flaw.k}; domain: {flaw.domain}", ""]
-    match verdict:
-        case Distinguished():
-            assert found.short is not None
-            assert found.worst is not None
-            lines.append(
-                f"{flaw.title}: found by {verdict.by} in {verdict.seconds:.2f} s, replayed in exact fractions"
-            )
-            lines += _case_lines(found.short)
-            worst = found.worst
-            lines.append(
-                f"the worst found ({flaw.measure}): {float(worst.size):.4g}, {float(worst.ulps):.4g} ulp"
-            )
-            lines += _case_lines(worst)
-        case Equivalent():
-            confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
-            by = f"{verdict.by} in {verdict.seconds:.2f} s"
-            lines.append(f"{flaw.absent}: proved by {by}; {verdict.stage}{confirmed}")
-        case Unknown():
-            lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.1f} s")
+    lines.append(verdict_text(found.verdict, flaw.title, flaw.absent))
+    if short is not None and worst is not None:
+        size = f"{float(worst.size):.4g}, {float(worst.ulps):.4g} ulp"
+        lines += [*_case_lines(short), f"the worst found ({flaw.measure}): {size}", *_case_lines(worst)]
     return "\n".join(lines)
 
 
