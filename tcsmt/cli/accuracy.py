@@ -21,9 +21,11 @@ from tcsmt.algorithms.named import RECIPES, algorithm_named
 from tcsmt.algorithms.split import F32
 from tcsmt.algorithms.walk import Move, parting, walk
 from tcsmt.catalogue import Row
+from tcsmt.cli import options
 from tcsmt.cli.split import split
 from tcsmt.cli.sweep import sweep
 from tcsmt.cli.variants import variants
+from tcsmt.cli.verdict import EXIT
 from tcsmt.errors import TcsmtError, UnknownName, choose
 from tcsmt.explain import signed_text
 from tcsmt.investigate import shown
@@ -31,7 +33,7 @@ from tcsmt.pictures.build import draw
 from tcsmt.pictures.sheet import Sheet
 from tcsmt.pictures.text import as_text
 from tcsmt.query import Distinguished, Equivalent, Solving, Unknown, Verdict
-from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.solvers.run import Settings
 
 #: Domains by name: Valpey et al.'s exponents (Ootomo and Yokota's Type 1), and their other range.
 DOMAINS = {"type1": (-15, 14), "small": (-35, -15)}
@@ -64,8 +66,8 @@ def domain_options(command: Any) -> Any:
     for option in (
         click.option("--bits", nargs=2, type=int, default=(24, 24), metavar="A B", show_default=True,
                      help="Significand bits of a and of b."),
-        click.option("--positive", is_flag=True, help="No sign bit set."),
-        click.option("--c-zero", is_flag=True, help="c is +0."),
+        options.positive,
+        options.c_zero,
         click.option("--domain", default="type1", show_default=True,
                      help=f"Exponents of a, b and c: {', '.join(DOMAINS)} or LOW:HIGH. Zeros count, too."),
     ):  # fmt: skip
@@ -93,13 +95,13 @@ def algorithms() -> None:
 @click.option("--k", type=int, help="Products in the dot product.  [default: the unit's own K]")
 @domain_options
 @click.option("--search", default=5.0, help="Seconds for the simulator.", show_default=True)
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
-@click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
-@click.option("--confirm", is_flag=True, help="Have a second solver check every proof.")
+@options.solver
+@options.timeout()
+@options.memory
+@options.confirm
 @click.option("--explain", is_flag=True, help="Both algorithms on the witness, step by step.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--dump-smt", type=click.Path(path_type=Path), help="Write the SMT-LIB scripts here.")
+@options.as_json
+@options.dump_smt
 def compare(
     one: str,
     two: str,
@@ -135,7 +137,7 @@ def compare(
         click.echo(comparison_text(found, rows))
         if explain and isinstance(found.verdict, Distinguished):
             click.echo("\n" + walk_text(found, rows))
-    sys.exit({Equivalent: 0, Distinguished: 1, Unknown: 3}[type(found.verdict)])
+    sys.exit(EXIT[type(found.verdict)])
 
 
 def pair_of(names: tuple[str, str], arch: str, k: int | None, inputs: Inputs) -> tuple[Pair, tuple[Row, Row]]:
@@ -246,11 +248,9 @@ def _float(number: Fraction | None) -> float | None:
 
 
 @accuracy.command()
-@click.option(
-    "--output", type=click.Path(path_type=Path), required=True, help="JSON; goes on where it stopped."
-)
+@options.resumed(required=True)
 @click.option("--search", default=2.0, help="Seconds for each simulator search.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
+@options.timeout()
 def findings(output: Path, search: float, timeout: float) -> None:
     """Whether Ootomo-Yokota is ever worse than Markidis, on every unit, and what follows from it.
 
@@ -268,9 +268,9 @@ def findings(output: Path, search: float, timeout: float) -> None:
 @click.option("--k", type=int, default=1, help="Products in the dot product.", show_default=True)
 @domain_options
 @click.option("--search", default=20.0, help="Seconds for the search.", show_default=True)
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.solver
+@options.timeout()
+@options.as_json
 def bound(
     algorithm: str,
     arch: str,
@@ -304,10 +304,10 @@ def bound(
 @click.option("--k", type=int, default=1, help="Products in the dot product.", show_default=True)
 @domain_options
 @click.option("--search", default=5.0, help="Seconds for the simulator.", show_default=True)
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
-@click.option("--confirm", is_flag=True, help="Have a second solver check every proof.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.solver
+@options.timeout()
+@options.confirm
+@options.as_json
 def find_flaw(
     question: str,
     algorithm: str,
@@ -340,7 +340,7 @@ def find_flaw(
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
     else:
         click.echo(finding_text(found, row))
-    sys.exit({Equivalent: 0, Distinguished: 1, Unknown: 3}[type(found.verdict)])
+    sys.exit(EXIT[type(found.verdict)])
 
 
 def finding_json(found: Finding) -> dict[str, Any]:

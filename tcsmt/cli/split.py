@@ -12,9 +12,10 @@ import click
 
 from tcsmt import __version__
 from tcsmt.algorithms.split import Split
+from tcsmt.cli import options
 from tcsmt.errors import TcsmtError
 from tcsmt.files import make_folder, replace_text
-from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.solvers.run import Settings
 from tcsmt.splits import counted, enumerated, name_of, proved, record, splits
 
 
@@ -22,11 +23,11 @@ from tcsmt.splits import counted, enumerated, name_of, proved, record, splits
 @click.option("--format", "formats", multiple=True, help="Of the words: f16, tf32 or bf16 (repeatable).")
 @click.option("--prove", is_flag=True, help="Have a solver prove it for all inputs.")
 @click.option("--enumerate", "go_through", is_flag=True, help="Go through all 2^32 inputs (a minute each).")
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
-@click.option("--confirm", is_flag=True, help="Ask a second solver about every proof.")
-@click.option("--output", type=click.Path(path_type=Path), help="JSON file; a run goes on where it stopped.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.solver
+@options.timeout()
+@options.confirm
+@options.resumed()
+@options.as_json
 def split(
     formats: tuple[str, ...],
     prove: bool,

@@ -11,6 +11,7 @@ import click
 from tcsmt import __version__
 from tcsmt.algorithms import Recipe, algorithm_named, recipe_named
 from tcsmt.catalogue import architecture_named, row_named
+from tcsmt.cli import options
 from tcsmt.errors import TcsmtError, choose
 from tcsmt.files import make_folder, replace_text
 from tcsmt.papers.ootomo import conclusions, plots
@@ -37,9 +38,9 @@ _LENGTHS = (16, 64, 256, 1024, 4096)
 )
 @click.option("--size", type=click.IntRange(1, 1024), default=16, show_default=True, help="Rows and columns.")
 @click.option("--seeds", type=click.IntRange(1, 1000), default=2, show_default=True, help="Matrix products.")
-@click.option("--output", type=click.Path(path_type=Path), help="JSON file; a run goes on where it stopped.")
+@options.resumed()
 @click.option("--plots", "folder", type=click.Path(path_type=Path), help="Folder for plots, SVG.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def sweep(
     algorithms: tuple[str, ...],
     units: tuple[str, ...],

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.cli.papers import results_option
+from tcsmt.cli import options
 from tcsmt.errors import TcsmtError
 from tcsmt.files import make_folder, replace_text
 from tcsmt.papers.variants import LENGTHS, conclusions, plot, points
@@ -23,8 +23,8 @@ from tcsmt.papers.variants import LENGTHS, conclusions, plot, points
     show_default=True,
     help="Largest length of the dot products.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@results_option
+@options.as_json
+@options.results
 def variants(largest: int, as_json: bool, results: Path) -> None:
     """Khattak and Mikaitis's open question: V100 and B200, one parameter at a time.
 
