@@ -34,6 +34,7 @@ __all__ = [
     "Unknown",
     "Verdict",
     "difference",
+    "disagreement",
 ]
 
 
@@ -365,16 +366,29 @@ class Solving:
         )
         if not (self.confirm and text):
             return proof
+        second = self.second(text, answer)
+        if second.answer == "sat":
+            return Unknown(reason=disagreement(answer, second), seconds=spent)
+        return replace(proof, confirmed=second.by)
+
+    def second(self, text: str, first: Answer) -> Answer:
+        """What another solver than the first one says of a script, or ``unknown``, by nobody.
+
+        ``seconds``: of all that were asked.
+        """
+        spent = 0.0
         for name in SOLVERS:
-            if name != answer.solver:
-                second = solve(text, replace(self.settings, solver=name))
-                if second.answer == "unsat":
-                    return replace(proof, confirmed=second.by)
-                if second.answer == "sat":
-                    first = f"{answer.by} answers unsat"
-                    reason = f"solvers disagree: {first}, {second.by} sat"
-                    return Unknown(reason=reason, seconds=spent)
-        return proof
+            if name != first.solver:
+                answer = solve(text, replace(self.settings, solver=name))
+                spent += answer.seconds
+                if answer.answer != "unknown":
+                    return replace(answer, seconds=spent)
+        return Answer("unknown", "", seconds=spent)
+
+
+def disagreement(first: Answer, second: Answer) -> str:
+    """What is said where two solvers answer otherwise."""
+    return f"solvers disagree: {first.by} answers {first.answer}, {second.by} {second.answer}"
 
 
 def _holds(question: Question, values: Mapping[str, int]) -> bool:

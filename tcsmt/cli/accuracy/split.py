@@ -15,6 +15,7 @@ from tcsmt.algorithms.split import Split
 from tcsmt.cli import options
 from tcsmt.errors import TcsmtError
 from tcsmt.files import make_folder, replace_text
+from tcsmt.query import Solving
 from tcsmt.solvers.run import Settings
 from tcsmt.splits import counted, enumerated, name_of, proved, record, splits
 
@@ -46,7 +47,7 @@ def split(
 
     Exit code: 0 all as the closed form says, 1 some input is not, 2 usage error, 3 unknown.
     """
-    settings = Settings(solver, timeout)
+    solving = Solving(Settings(solver, timeout), confirm=confirm)
     chosen = splits(formats)
     before = _kept(output)
     if output is not None:
@@ -64,7 +65,7 @@ def split(
         keep(data)
         if prove and "proof" not in data:
             _say(f"{name}: proving")
-            data["proof"] = proved(one, settings, confirm)
+            data["proof"] = proved(one, solving)
             keep(data)
         if go_through and "all inputs" not in data:
             data["all inputs"] = _all_inputs(one)
