@@ -35,6 +35,7 @@ __all__ = [
     "Verdict",
     "difference",
     "disagreement",
+    "joined",
 ]
 
 
@@ -307,15 +308,7 @@ class Solving:
             if not isinstance(part, Equivalent):
                 return replace(part, seconds=spent)
             parts.append(part)
-        solved = next((p for p in parts if p.solver), parts[0])
-        confirmed = all(p.confirmed or not p.scripts for p in parts)
-        return replace(
-            solved,
-            stage="; ".join(f"case {n}: {p.stage or 'result'}" for n, p in enumerate(parts, 1)),
-            scripts=tuple(text for p in parts for text in p.scripts),
-            seconds=spent,
-            confirmed=solved.confirmed if confirmed else "",
-        )
+        return joined([(f"case {n}: {p.stage or 'result'}", p) for n, p in enumerate(parts, 1)], spent)
 
     def _ask(self, goal: Term, spent: list[float], timeout: float | None = None) -> Answer:
         if goal.value is not None:
@@ -384,6 +377,20 @@ class Solving:
                 if answer.answer != "unknown":
                     return replace(answer, seconds=spent)
         return Answer("unknown", "", seconds=spent)
+
+
+def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalent:
+    """Several proofs, each with what it proves, as one; confirmed where every one is that has a script."""
+    proofs = [proof for _, proof in parts]
+    solved = next((p for p in proofs if p.solver), proofs[0])
+    sure = all(p.confirmed or not p.scripts for p in proofs)
+    return replace(
+        solved,
+        stage="; ".join(what for what, _ in parts),
+        scripts=tuple(text for p in proofs for text in p.scripts),
+        seconds=seconds,
+        confirmed=solved.confirmed if sure else "",
+    )
 
 
 def disagreement(first: Answer, second: Answer) -> str:
