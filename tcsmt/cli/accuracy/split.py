@@ -13,7 +13,7 @@ import click
 from tcsmt import __version__
 from tcsmt.algorithms.split import Split
 from tcsmt.cli import options
-from tcsmt.errors import TcsmtError
+from tcsmt.cli.accuracy.earlier import earlier
 from tcsmt.files import make_folder, replace_text
 from tcsmt.query import Solving
 from tcsmt.solvers.run import Settings
@@ -49,7 +49,7 @@ def split(
     """
     solving = Solving(Settings(solver, timeout), confirm=confirm)
     chosen = splits(formats)
-    before = _kept(output)
+    before = earlier(output, _kept, "--output") or {}
     if output is not None:
         make_folder(output.parent)
     records = []
@@ -90,14 +90,9 @@ def _text(records: list[dict[str, Any]]) -> str:
     return f'{{"tcsmt": "{__version__}",\n"splits": [\n{lines}\n]}}\n'
 
 
-def _kept(path: Path | None) -> dict[str, dict[str, Any]]:
-    if path is None or not path.exists():
-        return {}
-    try:
-        data = json.loads(path.read_text())
-        return {one["split"]: one for one in data["splits"]} if data["tcsmt"] == __version__ else {}
-    except (OSError, ValueError, KeyError, TypeError):
-        raise TcsmtError(f"--output {path}: a file is there that is none of this command's") from None
+def _kept(data: Any) -> dict[str, dict[str, Any]]:
+    """Splits by name, of this version's file."""
+    return {one["split"]: one for one in data["splits"]} if data["tcsmt"] == __version__ else {}
 
 
 def _all_inputs(one: Split) -> dict[str, Any]:
