@@ -22,6 +22,7 @@ from tcsmt.errors import TcsmtError
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Question, Side, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
+from tcsmt.solvers.run import Answer
 
 __all__ = ["Comparison", "Judgement", "Pair", "compare", "judge"]
 
@@ -141,7 +142,7 @@ def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
     start = time.monotonic()
     rows, scores = climb(pair.domain, pair.k, pair.score, seconds=search, enough=_SURE)
     if scores[0] > _SURE:
-        return _witness(pair, rows.values(0), "simulator", "", start)
+        return _witness(pair, rows.values(0), Answer("sat", "simulator"), start)
     one, two = pair.algorithms
     chain = never_worse(solving, one, two, pair.domain)
     if chain is not None:
@@ -151,14 +152,14 @@ def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
         answer = solving.ask(goal, solving.settings.timeout / (1 if k == pair.k else 2))
         if answer.answer == "sat":
             values = dict.fromkeys(one.input_formats, 0) | answer.values
-            return _witness(pair, values, answer.solver, answer.version, start)
+            return _witness(pair, values, answer, start)
         if answer.answer == "unsat" and k == pair.k:
             return Comparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
     reason = f"no witness in {search:g} s of simulation, and no proof; {answer.reason}"
     return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
 
 
-def _witness(pair: Pair, values: dict[str, int], solver: str, version: str, start: float) -> Comparison:
+def _witness(pair: Pair, values: dict[str, int], answer: Answer, start: float) -> Comparison:
     """The witness made short and replayed."""
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
@@ -167,14 +168,14 @@ def _witness(pair: Pair, values: dict[str, int], solver: str, version: str, star
         return [i and w for i, w in zip(inside, worse, strict=True)]
 
     if not holds([values])[0]:
-        reason = f"{solver} {version} gave a model that does not replay"
+        reason = f"{answer.by} gave a model that does not replay"
         return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
     short = shorten_where(holds, pair.algorithms[0].input_formats, values)
     (judgement,) = judge(pair, [short])
     words = tuple(evaluate([a.trace.output for a in pair.algorithms], short))
     if words != judgement.words:
         raise AssertionError(f"the simulator gives {judgement.words}, the terms {words} at {short}")
-    seconds = time.monotonic() - start
-    return Comparison(
-        pair, Distinguished(values=short, solver=solver, version=version, seconds=seconds), judgement
+    verdict = Distinguished(
+        values=short, solver=answer.solver, version=answer.version, seconds=time.monotonic() - start
     )
+    return Comparison(pair, verdict, judgement)
