@@ -386,7 +386,7 @@ def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalen
     sure = all(p.confirmed or not p.scripts for p in proofs)
     return replace(
         solved,
-        stage="; ".join(what for what, _ in parts),
+        stage="; ".join(dict.fromkeys(what for what, _ in parts)),
         scripts=tuple(text for p in proofs for text in p.scripts),
         seconds=seconds,
         confirmed=solved.confirmed if sure else "",

@@ -311,6 +311,16 @@ def test_findings_go_on_where_they_stopped(tmp_path: Path) -> None:
     assert json.loads(path.read_text()) == {"one": {"verdict": "worse"}}
 
 
+def test_findings_confirm_proofs_of_an_earlier_run(tmp_path: Path) -> None:
+    path, calls = tmp_path / "found.json", []
+    proof = {"verdict": "never worse", "scripts": ["00"], "confirmed": ""}
+    work = [("one", lambda: calls.append(1) or {**proof, "confirmed": "z3" * (len(calls) > 1)})]
+    for confirm, expected in ((False, 1), (False, 1), (True, 2), (True, 2)):
+        write(path, iter(work), lambda line: None, confirm=confirm)
+        assert len(calls) == expected
+    assert json.loads(path.read_text())["one"]["confirmed"] == "z3"
+
+
 def test_successor_is_the_next_word_of_the_domain() -> None:
     """All words of a small domain, in order: each one's successor is the next larger value."""
     domain, bits = Inputs(low=-1, high=1), 3
@@ -457,11 +467,15 @@ def test_bound_on_the_command_line() -> None:
     shown = CliRunner().invoke(main, [*arguments, *options])
     assert shown.exit_code == 0, shown.output
     assert "none at all" in shown.output  # a product of 11-bit numbers has 22 bits
-    open_ended = CliRunner().invoke(
-        main, ["accuracy", "bound", "markidis", "--arch", "volta", "--search", "1", "--timeout", "1"]
-    )
+    two = ["accuracy", "bound", "ootomo-halfhalf", "--arch", "hopper", "--k", "100", "--domain", "0:0"]
+    data = json.loads(CliRunner().invoke(main, [*two, "--search", "1", "--json"]).output)
+    assert data["relative"]["relative"] < data["proved"] < 40
+    assert abs(sum(data["shares"].values()) - data["proved"]) < 1e-9
+    wide = ["accuracy", "bound", "single-bf16", "--arch", "ampere", "--domain", "55:60", "--bits", "8", "8"]
+    open_ended = CliRunner().invoke(main, [*wide, "--k", "2", "--search", "1", "--timeout", "1"])
     assert open_ended.exit_code == 3
     assert "found, not proved" in open_ended.output
+    assert "the lemmas hold from" in open_ended.output
 
 
 def test_compare_on_the_command_line() -> None:

@@ -35,6 +35,8 @@ __all__ = ["UNIT", "Bound", "Extreme", "bound", "largest", "prove"]
 UNIT = Fraction(1, 2**24)
 #: A longer dot product is not given to a solver whole.
 _LONGEST = 2
+#: Why a budget may lie above every error.
+_APART = "the largest losses of the steps need not meet on one input"
 #: Bounds that are tried, as multiples of the error found; powers of two, which are easier, come first.
 _LADDER = tuple(Fraction(n, 64) for n in (96, 80, 72, 68, 65))
 
@@ -180,6 +182,7 @@ def bound(
     """The largest errors found in about so many seconds, and the smallest bound proved."""
     start = time.monotonic()
     relative, ulps = largest(algorithm, domain, seconds, solving=solving if alternate else None)
+    worst = relative.relative if relative else Fraction(0)
     chain = Chain(solving)
     proved: Fraction | None = None
     proof: Equivalent | None = None
@@ -187,14 +190,14 @@ def bound(
     try:
         spent = budget(chain, algorithm, domain)
         proved, shares = spent.total / UNIT, {name: loss / UNIT for name, loss in spent.shares.items()}
-        proof, stopped = chain.verdict(time.monotonic() - start), ""
+        proof, stopped = chain.verdict(time.monotonic() - start), _APART if proved > worst else ""
     except Unbounded as why:
         stopped = str(why)
-    if algorithm.k <= _LONGEST:
+    if algorithm.k <= _LONGEST and (proved is None or proved > worst):
         chain = Chain(solving)
-        for limit in prove(chain, algorithm, domain, relative.relative if relative else Fraction(0)):
+        for limit in prove(chain, algorithm, domain, worst):
             if proved is None or limit < proved:
-                proved, shares = limit, {}
+                proved, shares, stopped = limit, {}, ""
                 proof = chain.verdict(time.monotonic() - start)
         stopped = stopped or chain.stopped
     # of one product alone, |exact result| is less than 2^24 of its last places

@@ -16,7 +16,7 @@ disjoint parts of S, so the largest of their losses counts once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -102,6 +102,8 @@ class _Spending:
     domain: Inputs
     a: Kept
     b: Kept
+    #: what alignment loses, by the numbers of a sum's place that may be other than zero
+    cuts: dict[tuple[int, frozenset[int]], tuple[Fraction, Fraction]] = field(default_factory=dict)
 
     def budget(self) -> Budget:
         algorithm, live = self.algorithm, not self.domain.c_zero
@@ -169,11 +171,11 @@ class _Spending:
             there = i < len(self.a.sizes) and j < len(self.b.sizes)
             lanes = range(len(part)) if there else range(0)
             before, partial = partial, Partial() if self.c_last else partial
-            for one in self.sums:
+            for number, one in enumerate(self.sums):
                 products = frozenset({(i, j)}) if live(one.lanes, lanes, False) else frozenset()
                 after = replace(partial, products=partial.products | products)
                 numbers = live(one.lanes, lanes, not partial.zero)
-                lost = self.lost(one, numbers, products, partial, after, shift)
+                lost = self.lost(number, numbers, products, partial, after, shift)
                 partial = replace(after, off=after.off + _up(lost))
             if self.c_last:
                 partial, _ = self.added(before, partial)
@@ -192,8 +194,8 @@ class _Spending:
 
     def lost(
         self,
-        one: FusedSum | IeeeSum,
-        numbers: set[int],
+        number: int,
+        numbers: frozenset[int],
         products: frozenset[tuple[int, int]],
         before: Partial,
         after: Partial,
@@ -202,20 +204,18 @@ class _Spending:
         """What one sum of some numbers, not zero, loses at most."""
         if not numbers:
             return Fraction(0)
-        reach = self.reach(after)
+        one, reach = self.sums[number], self.reach(after)
         if isinstance(one, IeeeSum):
             growth: Fraction = (1 + Fraction(1, 2**F32.precision)) ** one.depth
             absolute = one.operations * (_NORMAL if one.flush else _SMALLEST)
             return reach * (growth - 1) + absolute / self.least
-        one.passes(self.chain, C)  # and zero is zero
-        if len(numbers) == 1:
-            one.passes(self.chain, min(numbers))
-            return Fraction(0)
         self._fits(one, reach, shift)
+        cut, share = self.cut(number, one, numbers)
+        if len(numbers) == 1:
+            return Fraction(0)
         top = Fraction(0) if before.zero else self.reach(before)
         for i, j in products:
             top = max(top, self.a.exponents[i] * self.b.exponents[j], self.size(products))
-        cut, share = one.cut(self.chain, numbers), one.rounding(self.chain)
         bits, lost = one.sum.fraction_bits, cut * top
         for place in range(F32.precision, one.sum.word.width - 1):  # of the sum's leading bit
             last = 1 << (place - F32.fraction_bits)
@@ -224,6 +224,18 @@ class _Spending:
             highest = min(top, reach / lower) if lower > 0 else top
             lost = max(lost, (cut + rounded / 2**bits) * highest)
         return lost
+
+    def cut(self, number: int, one: FusedSum, numbers: frozenset[int]) -> tuple[Fraction, Fraction]:
+        """What alignment loses of some numbers, relative to 2^T, and the last rounding of its last bit."""
+        key = number, numbers
+        if key not in self.cuts:
+            one.passes(self.chain, C)  # and zero is zero
+            if len(numbers) == 1:
+                one.passes(self.chain, min(numbers))
+                self.cuts[key] = Fraction(0), Fraction(0)
+            else:
+                self.cuts[key] = one.cut(self.chain, numbers), one.rounding(self.chain)
+        return self.cuts[key]
 
     def _fits(self, fused: FusedSum, reach: Fraction, shift: int) -> None:
         """Every exponent lies where the lemmas hold."""

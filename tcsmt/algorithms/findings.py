@@ -6,7 +6,7 @@ Each entry of the list has a key of its own; one that is in the file already is 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -45,8 +45,16 @@ NORMAL = Inputs(low=-14, c_zero=True)
 
 #: Where ΔA·ΔB is zero, one factor being exact in f16; and the shortest significands where it is not.
 ONE_EXACT, TWELVE = Inputs(low=-2, bits=(22, 11)), Inputs(low=-2, bits=(12, 12))
+#: Words of which none is subnormal, and those left over are small.
+FINE = Inputs(low=-2)
 #: One binade, exact in f16: what the unit's own roundings do to a sum.
 BINADE = Inputs(low=0, high=0, bits=(11, 11))
+
+#: Other algorithms whose error is bounded, and their units.
+BASELINES = (
+    ("fp32-fma", "hopper"), ("ootomo-tf32tf32", "ampere"), ("cutlass-3xtf32", "ampere"), ("bf16x9", "hopper"),
+    ("fasi-f16x2", "volta"), ("fasi-f16x2", "blackwell"), ("markidis", "cdna1"),
+)  # fmt: skip
 
 #: Question 5: algorithms and units; binary32 multiply-adds are the same everywhere.
 FLAWED = {
@@ -73,12 +81,30 @@ def entries(solving: Solving, seconds: float) -> Iterator[Entry]:
             for one, two in (names, names[::-1]):
                 yield _entry(one, two, unit, k, domain, solving, seconds)
     for unit in UNITS:
-        key = f"bound of single-f16: {unit}, K = 1, {BINADE}"
-        yield key, lambda unit=unit: bounded("single-f16", unit, 1, BINADE, solving, seconds)  # type: ignore[misc]
+        yield from _bounds("single-f16", unit, (1, _own(unit)), (BINADE, EXACT), solving, seconds)
+        for name in ("markidis", "ootomo-halfhalf"):
+            domains = [domain for wide in (TYPE1, FINE) for domain in (replace(wide, c_zero=True), wide)]
+            yield from _bounds(name, unit, (1, _own(unit)), domains, solving, seconds)
+    for name, unit in BASELINES:
+        yield from _bounds(name, unit, (1, 4, 16), (FINE,), solving, seconds)
     for question in FLAWS:
         for name, units in FLAWED.items():
             for unit in units:
                 yield from _question_five(question, name, unit, solving, seconds)
+
+
+def _bounds(
+    name: str, unit: str, lengths: Sequence[int], domains: Sequence[Inputs], solving: Solving, seconds: float
+) -> Iterator[Entry]:
+    for k in sorted(set(lengths)):
+        for domain in domains:
+            key = f"bound of {name}: {unit}, K = {k}, {domain}"
+            yield key, lambda k=k, domain=domain: bounded(name, unit, k, domain, solving, seconds)  # type: ignore[misc]
+
+
+def _own(unit: str) -> int:
+    """The K of a unit's instruction with FP16 operands."""
+    return (units_for(recipe_named("markidis"), unit)[0] if "/" not in unit else row_named(unit)).model.k
 
 
 def _question_five(question: str, name: str, unit: str, solving: Solving, seconds: float) -> Iterator[Entry]:
@@ -132,7 +158,7 @@ def _case(case: Case) -> dict[str, Any]:
 def _question_one(
     unit: str, names: tuple[str, str], solving: Solving, seconds: float, *, short: bool = False
 ) -> Iterator[Entry]:
-    own = (units_for(recipe_named(names[0]), unit)[0] if "/" not in unit else row_named(unit)).model.k
+    own = units_for(recipe_named(names[0]), unit)[0].model.k if short and "/" not in unit else _own(unit)
     lengths = sorted({1, own}) if short else sorted({1, 2, 4, own})
     for k in lengths:
         domains = [replace(TYPE1, c_zero=True), TYPE1]
@@ -171,14 +197,18 @@ def bounded(name: str, unit: str, k: int, domain: Inputs, solving: Solving, seco
     """The largest relative error found, in 2^-24, and the smallest bound proved."""
     found = bound(algorithm_named(name, unit, k)[0], domain, solving, seconds=4 * seconds, alternate=False)
     worst = found.relative
-    return {
+    data: dict[str, Any] = {
         "verdict": "bounded" if found.proved is not None else "unknown",
+        "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
         "found": 0.0 if worst is None else _number(worst.relative),
         "inputs": {} if worst is None else {n: F32.hex(w) for n, w in worst.values.items() if w},
-        "proved": _number(found.proved), "proof": found.proof.stage if found.proof else "",
-        "scripts": list(found.proof.scripts) if found.proof else [],
+        "proved": _number(found.proved), "proved_ulps": _number(found.in_ulps),
+        "shares": {what: _number(loss) for what, loss in found.shares.items()},
         "open": found.open, "seconds": round(found.seconds, 2),
     }  # fmt: skip
+    if found.proof is not None:
+        data |= _answer(found.proof, "", "bounded")
+    return data
 
 
 def record(found: Comparison) -> dict[str, Any]:
@@ -276,8 +306,13 @@ def rounding_inside(unit: str) -> dict[str, Any]:
     return {"unit": row.name, "rms_error_relative": found}
 
 
-def write(path: Path, work: Iterator[Entry], progress: Callable[[str], None]) -> Mapping[str, Any]:
-    """Computes what is not in the file yet, and writes the file after each entry; at the end, in order."""
+def write(
+    path: Path, work: Iterator[Entry], progress: Callable[[str], None], *, confirm: bool = False
+) -> Mapping[str, Any]:
+    """Computes what is not in the file yet, and writes the file after each entry; at the end, in order.
+
+    confirm: proofs that are in the file, and that no second solver has checked, are asked for again.
+    """
     known: dict[str, Any] = {}
     if path.exists():
         try:
@@ -287,7 +322,7 @@ def write(path: Path, work: Iterator[Entry], progress: Callable[[str], None]) ->
     keys = []
     for key, compute in work:
         keys.append(key)
-        if key not in known:
+        if key not in known or (confirm and known[key].get("scripts") and not known[key]["confirmed"]):
             known[key] = compute()
             replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
             progress(f"{key}: {known[key].get('verdict', 'done')}")
@@ -310,4 +345,13 @@ def table(known: Mapping[str, Any]) -> str:
         excess = f"{worst['excess_ulp']:g} ({worst['excess_relative']:g})" if worst else ""
         cells = [entry["one"], entry["two"], entry["unit"], entry["k"], entry["domain"], entry["verdict"]]
         lines.append("| " + " | ".join(map(str, [*cells, witness, excess])) + " |")
+    bounds = [entry for entry in known.values() if entry.get("verdict") == "bounded"]
+    if bounds:
+        lines += [
+            "", "| algorithm | unit | K | domain | largest error found, 2^-24 of Σ | proved |",
+            "|---|---|---|---|---|---|",
+        ]  # fmt: skip
+    for entry in bounds:
+        names = ("algorithm", "unit", "k", "domain", "found", "proved")
+        lines.append("| " + " | ".join(str(entry[name]) for name in names) + " |")
     return "\n".join(lines)

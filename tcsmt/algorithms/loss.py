@@ -262,9 +262,10 @@ def _word(value: int) -> Term:
     return const(value % (1 << _WIDE), _WIDE)
 
 
-def live(lanes: Sequence[int], part: Collection[int], c: bool) -> set[int]:
+def live(lanes: Sequence[int], part: Collection[int], c: bool) -> frozenset[int]:
     """The numbers of a sum that may be other than zero: where such lanes may be, and c or not."""
-    return {place for place, lane in enumerate(lanes) if lane in part} | ({C} if c else set())
+    places = {place for place, lane in enumerate(lanes) if lane in part}
+    return frozenset(places | ({C} if c else set()))
 
 
 def adds_c_last(unit: Model) -> bool:

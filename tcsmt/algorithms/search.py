@@ -22,7 +22,8 @@ __all__ = ["Rows", "climb", "errors", "random_rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_ROWS = 16384
+#: Rows that are tried at once, fewer where a row has more products than this.
+_ROWS, _LANES = 16384, 64
 _KEPT = 64
 
 
@@ -171,12 +172,13 @@ def climb(
     start: rows to begin from beside random ones.
     """
     rng = np.random.default_rng(seed)
+    number = max(2 * _KEPT, _ROWS * _LANES // max(k, _LANES)) // 2
     best = start if start is not None else random_rows(domain, k, 1, rng)
     scores = score(best)
     end = time.monotonic() + seconds
     while True:
-        rows = random_rows(domain, k, _ROWS // 2, rng)
-        places = rng.integers(0, len(best), _ROWS // 2)
+        rows = random_rows(domain, k, number, rng)
+        places = rng.integers(0, len(best), number)
         rows = best.joined(rows).joined(_changed(domain, best[places], rng))
         found = np.concatenate([scores, score(rows[len(best) :])])
         order = np.argsort(-found, kind="stable")[:_KEPT]

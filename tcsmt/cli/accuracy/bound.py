@@ -29,6 +29,7 @@ from tcsmt.solvers.run import Settings
 @search_option(20.0)
 @options.solver
 @options.timeout()
+@options.confirm
 @options.as_json
 def bound(
     algorithm: str,
@@ -38,15 +39,18 @@ def bound(
     search: float,
     solver: str,
     timeout: float,
+    confirm: bool,
     as_json: bool,
 ) -> None:
     """The largest error of ALGORITHM that is found, and the smallest bound that is proved.
 
+    The bound adds up what each kind of step can lose: the split, products that are left out,
+    alignment and rounding in the unit, additions outside.
     Exit code: 0 a bound is proved, 2 usage error, 3 none is: what is shown is found, not proved.
     """
-    check_length(k, search)
+    check_length(k, search, most=4096)
     chosen, row = algorithm_named(algorithm, arch, k)
-    found = bound_of(chosen, inputs, Solving(Settings(solver, timeout)), seconds=search)
+    found = bound_of(chosen, inputs, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
     data = {"algorithm": algorithm, "unit": row.name, "k": k, "domain": str(inputs), **bound_json(found)}
     click.echo(json.dumps(data, indent=1, ensure_ascii=False) if as_json else bound_text(data))
     sys.exit(3 if found.proved is None else 0)
@@ -62,8 +66,14 @@ def bound_json(found: Bound) -> dict[str, Any]:
             "error": signed_text(one.error), "relative": float(one.relative), "ulps": float(one.ulps),
         }  # fmt: skip
     data["proved"] = None if found.proved is None else float(found.proved)
+    data["proved_ulps"] = None if found.in_ulps is None else float(found.in_ulps)
+    data["shares"] = {name: float(loss) for name, loss in found.shares.items()}
     if found.proof is not None:
-        data["proof"] = {"steps": found.proof.stage, "scripts": list(found.proof.scripts)}
+        proof = found.proof
+        data["proof"] = {
+            "by": proof.by, "confirmed": proof.confirmed, "steps": proof.stage.split("; "),
+            "scripts": list(proof.scripts),
+        }  # fmt: skip
     return data | {"open": found.open, "seconds": round(found.seconds, 2)}
 
 
@@ -82,11 +92,17 @@ def bound_text(data: dict[str, Any]) -> str:
     low = data["relative"]["relative"] if data["relative"] else 0
     if data["proved"] is None:
         lines.append(f"found, not proved: at least {low:.6g}·2^-24; no bound ({data['open']})")
-    else:
-        lines.append(
-            f"the largest relative error lies in [{low:.6g}, {data['proved']:.6g}]·2^-24: found, proved"
-        )
-        lines.append(f"  proved: {data['proof']['steps']}")
-        if data["open"]:
-            lines.append(f"  not closed: {data['open']}")
+        return "\n".join(lines)
+    lines.append(f"the largest relative error lies in [{low:.6g}, {data['proved']:.6g}]·2^-24: found, proved")
+    lines += [f"  {loss:>12.6g}  {name}" for name, loss in data["shares"].items()]
+    if data["proved_ulps"] is not None:
+        lines.append(f"  and so at most {data['proved_ulps']:.6g} ulps of the exact result")
+    elif data["ulps"] is not None:
+        lines.append("  in ulps there is no bound: the exact sum may cancel")
+    proof = data["proof"]
+    confirmed = f", confirmed by {proof['confirmed']}" if proof["confirmed"] else ""
+    lines.append(f"proved by {proof['by']}{confirmed}, {len(proof['scripts'])} queries:")
+    lines += [f"  {step}" for step in proof["steps"]]
+    if data["open"]:
+        lines.append(f"not closed: {data['open']}")
     return "\n".join(lines)

@@ -17,10 +17,12 @@ from tcsmt.solvers.run import Settings
 @options.resumed(required=True)
 @search_option(2.0)
 @options.timeout()
-def findings(output: Path, search: float, timeout: float) -> None:
+@options.confirm
+def findings(output: Path, search: float, timeout: float, confirm: bool) -> None:
     """Whether Ootomo-Yokota is ever worse than Markidis, on every unit, and what follows from it.
 
-    Prints the comparisons as a Markdown table.
+    Prints the comparisons and the bounds as Markdown tables. With --confirm, proofs of an earlier run that
+    no second solver has checked are asked for again.
     """
-    work = entries(Solving(Settings("auto", timeout)), search)
-    click.echo(table(write(output, work, lambda line: click.echo(line, err=True))))
+    work = entries(Solving(Settings("auto", timeout), confirm=confirm), search)
+    click.echo(table(write(output, work, lambda line: click.echo(line, err=True), confirm=confirm)))

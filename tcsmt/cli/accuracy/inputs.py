@@ -63,9 +63,9 @@ def search_option(seconds: float) -> Callable[[Any], Any]:
     return click.option("--search", default=seconds, help="Seconds for the simulator.", show_default=True)
 
 
-def check_length(k: int | None, search: float) -> None:
-    """Refuse lengths and times that nothing can be done with."""
-    if k is not None and not 1 <= k <= 64:
-        raise TcsmtError(f"k = {k}: allowed is 1 to 64 (the terms of longer dot products are too large)")
+def check_length(k: int | None, search: float, most: int = 64) -> None:
+    """Refuse lengths and times that nothing can be done with. most: products that terms are made for."""
+    if k is not None and not 1 <= k <= most:
+        raise TcsmtError(f"k = {k}: allowed is 1 to {most}")
     if not 0 < search <= 1e6:
         raise TcsmtError(f"search = {search:g}: allowed is over 0 and up to 1000000 seconds")
