@@ -24,6 +24,7 @@ from tcsmt.catalogue import Row
 from tcsmt.cli.split import split
 from tcsmt.cli.sweep import sweep
 from tcsmt.cli.variants import variants
+from tcsmt.cli.walk import explain as explain_command
 from tcsmt.errors import TcsmtError, UnknownName, choose
 from tcsmt.explain import signed_text
 from tcsmt.investigate import shown
@@ -42,7 +43,7 @@ def accuracy() -> None:
     """How accurate algorithms are that multiply binary32 matrices on a matrix unit."""
 
 
-for command in (split, sweep, variants):
+for command in (split, sweep, variants, explain_command):
     accuracy.add_command(command)
 
 
