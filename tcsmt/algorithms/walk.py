@@ -33,14 +33,6 @@ class Move:
     inputs: Mapping[str, int]
     shift: int = 0
 
-    @property
-    def text(self) -> str:
-        """The step in a line: the word, its value, and what is lost."""
-        shown = f"{self.name:<28} {self.format.hex(self.word):<10}  {self.format.describe(self.word)}"
-        if self.lost is None:
-            return shown
-        return shown + (f"   loses {signed_text(self.lost)}" if self.lost else "")
-
     def as_json(self) -> dict[str, str | None]:
         """The step as plain data."""
         return {

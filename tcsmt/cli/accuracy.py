@@ -18,9 +18,11 @@ from tcsmt.algorithms.compare import compare as compare_pair
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.flaws import FLAWS, Case, Finding, find
 from tcsmt.algorithms.named import RECIPES, algorithm_named
+from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.split import F32
-from tcsmt.algorithms.walk import Move, parting, walk
+from tcsmt.algorithms.walk import parting, walk
 from tcsmt.catalogue import Row
+from tcsmt.cli.picture import form_of, show_sheet
 from tcsmt.cli.split import split
 from tcsmt.cli.sweep import sweep
 from tcsmt.cli.variants import variants
@@ -28,9 +30,7 @@ from tcsmt.cli.walk import explain as explain_command
 from tcsmt.errors import TcsmtError, UnknownName, choose
 from tcsmt.explain import signed_text
 from tcsmt.investigate import shown
-from tcsmt.pictures.build import draw
 from tcsmt.pictures.sheet import Sheet
-from tcsmt.pictures.text import as_text
 from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
 from tcsmt.solvers.run import CHOICES, Settings
 
@@ -99,6 +99,9 @@ def algorithms() -> None:
 @click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
 @click.option("--confirm", is_flag=True, help="Have a second solver check every proof.")
 @click.option("--explain", is_flag=True, help="Both algorithms on the witness, step by step.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Write that picture here: .svg, .html or .txt."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--dump-smt", type=click.Path(path_type=Path), help="Write the SMT-LIB scripts here.")
 def compare(
@@ -116,6 +119,7 @@ def compare(
     memory: int,
     confirm: bool,
     explain: bool,
+    output: Path | None,
     as_json: bool,
     dump_smt: Path | None,
 ) -> None:
@@ -124,6 +128,7 @@ def compare(
     Errors are absolute, against the exact dot product c + Σ a·b. Exit code: 0 never (proved),
     1 there is such an input, 2 usage error, 3 unknown.
     """
+    form = form_of(output)
     inputs = inputs_of(domain, c_zero, positive, bits)
     check_length(k, search)
     pair, rows = pair_of((one, two), arch, k, inputs)
@@ -135,7 +140,12 @@ def compare(
     else:
         click.echo(comparison_text(found, rows))
         if explain and isinstance(found.verdict, Distinguished):
-            click.echo("\n" + walk_text(found, rows))
+            click.echo()
+            show_sheet(sheet_of(found, rows), None, None, as_json=False)
+    if output is not None and isinstance(found.verdict, Distinguished):
+        show_sheet(sheet_of(found, rows), form, output, as_json=False)
+    elif output is not None:
+        click.echo(f"no witness: {output} is not written", err=True)
     sys.exit({Equivalent: 0, Distinguished: 1, Unknown: 3}[type(found.verdict)])
 
 
@@ -209,27 +219,12 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
     return "\n".join(lines)
 
 
-def walk_text(found: Comparison, rows: tuple[Row, Row], width: int = 110) -> str:
-    """Both algorithms on the witness: every step, and the instruction that loses most, bit by bit."""
+def sheet_of(found: Comparison, rows: tuple[Row, Row]) -> Sheet:
+    """Both algorithms on the witness: every step, and bit by bit where they part."""
     assert isinstance(found.verdict, Distinguished)
-    lines, sheets = [], []
-    moves = [walk(a, found.verdict.values) for a in found.pair.algorithms]
-    parts = parting(*moves)
-    for name, row, steps in zip(found.pair.names, rows, moves, strict=True):
-        lines.append(f"{name} on {row.name}")
-        for move in steps:
-            mark = "  <- they part here" if move.name == parts else ""
-            lines.append(f"  {move.text}{mark}")
-        lines.append("")
-        worst = max((m for m in steps if m.kind == "unit" and m.lost), key=_lost, default=None)
-        if worst is not None and row.model.kind == "fused-dot-add":
-            sheets.append(f"{name}, {worst.name}:")
-            sheets.append(as_text(Sheet((draw(row.name, row.model, worst.inputs),)), width))
-    return "\n".join(lines + sheets)
-
-
-def _lost(move: Move) -> Fraction:
-    return abs(move.lost or Fraction(0))
+    values = found.verdict.values
+    each = zip(found.pair.names, rows, found.pair.algorithms, strict=True)
+    return walked_sheet([Walked.on(name, row, algorithm, values) for name, row, algorithm in each], values)
 
 
 def _text(error: Fraction | None) -> str:

@@ -61,7 +61,7 @@ def show_sheet(sheet: Sheet, form: str | None, output: Path | None, *, as_json: 
         width = min(160, max(80, shutil.get_terminal_size().columns - 1))
         text = as_text(sheet, width, colour=not os.environ.get("NO_COLOR")) + "\n"
     else:
-        text = _FORMATS[form or _SUFFIXES[_suffix(output)]](sheet)
+        text = _FORMATS[form or form_of(output)](sheet)
     if output is not None:
         replace_text(output, text)
     else:
@@ -103,8 +103,11 @@ def explain(
     show_sheet(sheet, form, output, as_json=as_json)
 
 
-def _suffix(output: Path | None) -> str:
-    return choose("suffix of a picture", output.suffix, _SUFFIXES) if output is not None else ".txt"
+def form_of(output: Path | None) -> str:
+    """The format that a file's suffix says; text where there is no file."""
+    return (
+        _SUFFIXES[choose("suffix of a picture", output.suffix, _SUFFIXES)] if output is not None else "text"
+    )
 
 
 def _row_of(source: Path, model: Model, number: int) -> dict[str, int]:
