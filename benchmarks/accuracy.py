@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import sys
 from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
+from machine import machine
 from published import Published
 
 import tcsmt
@@ -80,15 +80,23 @@ def entries(lengths: list[int], limit: float) -> Iterator[tuple[str, Any]]:
     }
     for question, pair in questions.items():
         yield f"{question}: compare", lambda pair=pair: ours(pair, limit)
-    for encoding in ("published", "ours"):
-        for question, pair in questions.items():
-            for solver in SOLVERS:
-                yield (
-                    f"{question}: {encoding}, {solver}",
-                    lambda p=pair, e=encoding, s=solver: asked(
-                        p, Published(p).script() if e == "published" else script(p.question.goal), s, limit
-                    ),
-                )
+    for domain in DOMAINS:
+        asked_here = {q: pair for q, pair in questions.items() if pair.domain == domain}
+        for encoding, write in (("published", published), ("ours", direct)):
+            for question, pair in asked_here.items():
+                for solver in SOLVERS:
+                    yield (
+                        f"{question}: {encoding}, {solver}",
+                        lambda p=pair, w=write, s=solver: asked(p, w(p), s, limit),
+                    )
+
+
+def published(pair: Pair) -> str:
+    return Published(pair).script()
+
+
+def direct(pair: Pair) -> str:
+    return script(pair.question.goal)
 
 
 def table(known: Mapping[str, Any]) -> str:
@@ -115,12 +123,9 @@ def table(known: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def machine() -> dict[str, Any]:
-    """What this was measured on."""
-    return {
-        "python": platform.python_version(), "system": platform.platform(),
-        "processor": platform.processor() or platform.machine(), "cores": os.cpu_count(),
-    }  # fmt: skip
+def solvers() -> dict[str, str]:
+    packages = {"bitwuzla": "bitwuzla", "z3": "z3-solver", "cvc5": "cvc5"}
+    return {name: version(packages[name]) for name in SOLVERS}
 
 
 def main() -> None:
@@ -131,13 +136,24 @@ def main() -> None:
     chosen = parser.parse_args()
     output = chosen.output
     data = json.loads(output.read_text()) if output.exists() else {}
-    data |= {"machine": machine(), "tcsmt": tcsmt.__version__, "unit": UNIT, "limit": chosen.limit}
+    data |= {
+        "machine": machine(),
+        "tcsmt": tcsmt.__version__,
+        "solvers": solvers(),
+        "unit": UNIT,
+        "limit": chosen.limit,
+    }
     known = data.setdefault("queries", {})
+
+    def save() -> None:
+        replace_text(output, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
     for key, measure in entries(chosen.k, chosen.limit):
         if key not in known:
             known[key] = measure()
             print(f"{key}: {known[key]['answer']} {known[key]['seconds']} s", file=sys.stderr, flush=True)
-            replace_text(output, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+            save()
+    save()
     print(table(known))
 
 
