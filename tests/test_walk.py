@@ -149,8 +149,10 @@ def test_outputs(tmp_path: Path) -> None:
     text = tcsmt(*arguments)
     assert text.count("◄ they part here") == 2
     data = json.loads(tcsmt(*arguments, "--json"))
-    (parted,) = (line for line in data["pictures"][0]["panels"][0]["lines"] if line["parts"])
-    assert parted["sides"]["ootomo-halfhalf"]["loses"] == "0x1.52d1p-24"
+    table = data["pictures"][0]["panels"][0]
+    (parted,) = (line for line in table["lines"] if line["parts"])
+    (side,) = (n for n, name in enumerate(table["sides"]) if name == "ootomo-halfhalf")
+    assert dict(zip(table["heads"], parted["cells"][side], strict=True))["loses"] == "0x1.52d1p-24"
     for suffix, start in (("svg", "<svg"), ("html", "<!doctype"), ("txt", "ootomo-halfhalf on volta")):
         target = tmp_path / f"picture.{suffix}"
         assert tcsmt(*arguments, "--output", target) == ""

@@ -297,15 +297,14 @@ def _panel(panel: Panel) -> dict[str, Any]:
 
 
 def _table(panel: Table) -> dict[str, Any]:
-    def named(cells: tuple[str, ...] | None) -> dict[str, str] | None:
-        return None if cells is None else dict(zip(panel.heads, cells, strict=True))
-
     return {
         **_listing(Listing(panel.title, panel.notes)),
+        "sides": list(panel.sides),
+        "heads": list(panel.heads),
         "lines": [
             {
                 "step": line.label,
-                "sides": dict(zip(panel.sides, map(named, line.sides), strict=True)),
+                "cells": [cells and list(cells) for cells in line.sides],
                 "parts": line.parts,
             }
             for line in panel.lines
