@@ -15,7 +15,6 @@ import argparse
 import ctypes
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -31,6 +30,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "oracles")]
 # isort: off
 import against_mmasim as oracle
 import numpy as np
+from machine import machine
 
 import tcsmt
 from tcsmt import jit, simulator
@@ -129,21 +129,6 @@ def chosen(only: str) -> list[Row]:
             seen.add(row.model)
             found.append(row)
     return found
-
-
-def machine() -> dict[str, str]:
-    """What this was measured on."""
-    about = {"python": platform.python_version(), "numpy": np.__version__, "system": platform.platform()}
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    about["processor"] = next((x.partition(": ")[2] for x in lines if x.startswith("model name")), "")
-    if jit.available():
-        import llvmlite.binding as llvm
-
-        about["LLVM target"] = llvm.get_host_cpu_name()
-        about["LLVM"] = ".".join(map(str, llvm.llvm_version_info))
-        vectors = ("avx512f", "avx2", "sse4.2", "neon", "sve")
-        about["vectors"] = next((v for v in vectors if llvm.get_host_cpu_features().get(v)), "")
-    return about
 
 
 def throughput(row: Row, count: int, most: float) -> dict[str, Any]:

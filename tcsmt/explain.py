@@ -13,14 +13,20 @@ from tcsmt.models import Stage, Trace
 from tcsmt.terms import Term
 
 __all__ = [
+    "LONGEST_DECIMAL",
     "Step",
     "exponent_value",
     "first_difference",
     "fixed_value",
     "known_words",
     "number_value",
+    "short_text",
+    "signed_text",
     "steps",
 ]
+
+#: Longer exact values are shown with a hexadecimal significand.
+LONGEST_DECIMAL = 22
 
 
 @dataclass(frozen=True)
@@ -126,3 +132,15 @@ def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, object]:
 def signed_text(value: Fraction) -> str:
     """A dyadic value as ``-1.25·2^-3``."""
     return ("-" if value < 0 else "") + power_text(abs(value))
+
+
+def short_text(value: Fraction) -> str:
+    """The exact value: ``1.25·2^-3``, or a hexadecimal significand where the decimal one is long."""
+    text = signed_text(value)
+    if len(text) <= LONGEST_DECIMAL:
+        return text
+    leading = abs(value.numerator).bit_length() - value.denominator.bit_length()
+    significand = abs(value) / Fraction(2) ** leading
+    digits = -(-(significand.denominator.bit_length() - 1) // 4)
+    fraction = f"{significand.numerator * 16**digits // significand.denominator:x}"[1:]
+    return f"{'-' if value < 0 else ''}0x1.{fraction}p{leading:+d}"

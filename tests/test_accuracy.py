@@ -439,6 +439,7 @@ BAD = [
     (["markidis", "markidis", "--arch", "volta", "--domain", "typ1"], "did you mean type1"),
     (["markidis", "markidis", "--arch", "volta", "--bits", "0", "3"], "allowed is 1 to 24"),
     (["markidis", "markidis", "--arch", "volta", "--search", "0"], "over 0 and up to"),
+    (["markidis", "markidis", "--arch", "volta", "--output", "x.png"], "unknown suffix of a picture '.png'"),
 ]
 
 
@@ -478,19 +479,26 @@ def test_bound_on_the_command_line() -> None:
     assert "the lemmas hold from" in open_ended.output
 
 
-def test_compare_on_the_command_line() -> None:
+def test_compare_on_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke
     arguments = ["accuracy", "compare", "ootomo-halfhalf", "markidis", "--arch", "volta", "--k", "1"]
     shown = run(main, [*arguments, "--explain"])
     assert shown.exit_code == 1
     assert "WORSE" in shown.output
     assert "they part here" in shown.output
+    picture = tmp_path / "witness.svg"
+    assert run(main, [*arguments, "--output", str(picture)]).exit_code == 1
+    assert "they part at 'A1·B1, lanes 0 to 0'" in picture.read_text()
     data = json.loads(run(main, [*arguments, "--json"]).output)
     assert data["verdict"] == "worse"
     assert [r["algorithm"] for r in data["results"]] == ["ootomo-halfhalf", "markidis"]
     same = run(
         main,
-        ["accuracy", "compare", "markidis", "markidis", "--arch", "volta", "--k", "1", "--search", "0.2"],
-    )
+        [
+            "accuracy", "compare", "markidis", "markidis", "--arch", "volta", "--k", "1", "--search", "0.2",
+            "--output", str(tmp_path / "none.svg"),
+        ],
+    )  # fmt: skip
     assert same.exit_code == 0, same.output
     assert "NEVER WORSE" in same.output
+    assert "no witness" in same.output

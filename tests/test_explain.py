@@ -268,7 +268,7 @@ def test_columns() -> None:
         shown = picture(ampere, **texts)
         grid = only_grid(shown)
         for most in (24, 60, 100):
-            columns = Sheet((shown,)).columns(0, most)
+            columns = Sheet((shown,)).columns(0, 0, most)
             assert len(columns) <= most
             spans = [(c.high, c.low) if isinstance(c, Gap) else (c, c) for c in columns]
             assert all(low > high for (_, low), (high, _) in pairwise(spans))

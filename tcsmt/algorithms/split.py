@@ -5,7 +5,8 @@ times 2^scale for each step, rounded again. What is left over is a binary32 subt
 scaling a binary32 multiplication, both to nearest as on the GPU's ordinary cores (they are exact
 unless something overflows). Where the sources differ:
 
-* Markidis et al. 2018 and Valpey et al. 2025: to nearest, no scaling.
+* Markidis et al. 2018: to nearest, no scaling. Valpey et al. 2025, section 6, name no rounding; the
+  script that they published truncates.
 * Ootomo and Yokota 2022: to nearest, scale = 11, "the mantissa length of FP16 with implicit bit".
 * Fasi et al. 2023, Mary and Mikaitis 2025: to nearest; as published in Khattak and Mikaitis' Fig. 7,
   toward zero.

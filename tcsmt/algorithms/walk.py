@@ -21,7 +21,8 @@ class Move:
     """One step: what is computed, the word that comes out, and what an exact step would have added.
 
     lost: exact minus computed (None: not finite). kind: ``split``, ``unit`` or ``outside``.
-    inputs: of an instruction, the words that the unit takes, by its own names.
+    inputs: of an instruction, the words that the unit takes, by its own names. shift: the result
+    takes 2^-shift of the word and, of an instruction, of what it loses.
     """
 
     name: str
@@ -30,14 +31,7 @@ class Move:
     word: int
     lost: Fraction | None
     inputs: Mapping[str, int]
-
-    @property
-    def text(self) -> str:
-        """The step in a line: the word, its value, and what is lost."""
-        shown = f"{self.name:<28} {self.format.hex(self.word):<10}  {self.format.describe(self.word)}"
-        if self.lost is None:
-            return shown
-        return shown + (f"   loses {signed_text(self.lost)}" if self.lost else "")
+    shift: int = 0
 
     def as_json(self) -> dict[str, str | None]:
         """The step as plain data."""
@@ -71,9 +65,9 @@ def _moves(algorithm: Algorithm, values: Mapping[str, int], words: Mapping[str, 
                 got = value(word, fmt)
                 rest = None if rest is None or got is None else rest - got / 2 ** (split.scale * number)
                 last = number == split.words - 1
-                yield Move(
-                    f"{side}{lane}, word {number}", "split", fmt, word, rest if last else Fraction(0), {}
-                )
+                lost = rest if last else Fraction(0)
+                shift = split.scale * number
+                yield Move(f"{side}{lane}, word {number}", "split", fmt, word, lost, {}, shift)
     outside = values["c"] if algorithm.c_enters == "first" else None
     for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
         inside = values["c"] if number == 0 and algorithm.c_enters == "unit" else 0
@@ -88,7 +82,7 @@ def _moves(algorithm: Algorithm, values: Mapping[str, int], words: Mapping[str, 
                 terms.append(None if x is None or y is None else x * y)
             exact = None if None in terms else sum((t for t in terms if t is not None), Fraction(0))
             inside = words[name]
-            yield Move(name, "unit", F32, inside, minus(exact, inside), unit)
+            yield Move(name, "unit", F32, inside, minus(exact, inside), unit, shift)
         if outside is None:
             outside = inside
             continue

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -38,15 +39,43 @@ _FORMATS: dict[str, Callable[[Sheet], str]] = {
 _SUFFIXES = {".txt": "text", ".svg": "svg", ".html": "html"}
 
 
+def picture_options(command: Any) -> Any:
+    """How a picture is shown: ``form``, ``output`` and ``as_json`` for :func:`show_sheet`."""
+    for option in (
+        options.as_json,
+        click.option("--output", type=click.Path(path_type=Path), help="Write the picture here."),
+        click.option(
+            "--format", "form", type=click.Choice(list(_FORMATS)), help="By --output's suffix, or text."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def show_sheet(sheet: Sheet, form: str | None, output: Path | None, *, as_json: bool) -> None:
+    """Print the sheet, or write it where there is an ``output``."""
+    if as_json:
+        pictures = [picture.as_json() for picture in sheet.pictures]
+        data = {"pictures": pictures, "difference": sheet.difference or None}
+        text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    elif form is None and output is None and sys.stdout.isatty():
+        width = min(160, max(80, shutil.get_terminal_size().columns - 1))
+        text = as_text(sheet, width, colour=not os.environ.get("NO_COLOR")) + "\n"
+    else:
+        text = _FORMATS[form or form_of(output)](sheet)
+    if output is not None:
+        replace_text(output, text)
+    else:
+        click.echo(text, nl=False)
+
+
 @click.command()
 @click.argument("model")
 @click.option("--input", "source", type=click.Path(path_type=Path), help="JSON, CSV or .npz of rows.")
 @click.option("--row", type=int, help="Which row of the file, counted from 0.  [default: 0]")
 @click.option("--vector", help='One row: "a0=1.5 b0=0x3e00 c=-0x1p-4"; what is not named is 0 (a scale: 1).')
 @click.option("--against", metavar="MODEL", help="Draw this model below it, and mark where they part.")
-@click.option("--format", "form", type=click.Choice(list(_FORMATS)), help="By --output's suffix, or text.")
-@click.option("--output", type=click.Path(path_type=Path), help="Write the picture here.")
-@options.as_json
+@picture_options
 def explain(
     model: str,
     source: Path | None,
@@ -70,25 +99,16 @@ def explain(
     if source is not None:
         values = _row_of(source, unit.model, row or 0)
     else:
-        values = _vector(vector or "", unit.model)
+        values = vector_of(vector or "", unit.model)
     sheet = _sheet(unit, row_given(against) if against else None, values)
-    if as_json:
-        pictures = [picture.as_json() for picture in sheet.pictures]
-        data = {"pictures": pictures, "difference": sheet.difference or None}
-        text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
-    elif form is None and output is None and sys.stdout.isatty():
-        width = min(160, max(80, shutil.get_terminal_size().columns - 1))
-        text = as_text(sheet, width, colour=not os.environ.get("NO_COLOR")) + "\n"
-    else:
-        text = _FORMATS[form or _SUFFIXES[_suffix(output)]](sheet)
-    if output is not None:
-        replace_text(output, text)
-    else:
-        click.echo(text, nl=False)
+    show_sheet(sheet, form, output, as_json=as_json)
 
 
-def _suffix(output: Path | None) -> str:
-    return choose("suffix of a picture", output.suffix, _SUFFIXES) if output is not None else ".txt"
+def form_of(output: Path | None) -> str:
+    """The format that a file's suffix says; text where there is no file."""
+    return (
+        _SUFFIXES[choose("suffix of a picture", output.suffix, _SUFFIXES)] if output is not None else "text"
+    )
 
 
 def _row_of(source: Path, model: Model, number: int) -> dict[str, int]:
@@ -100,7 +120,8 @@ def _row_of(source: Path, model: Model, number: int) -> dict[str, int]:
     return dict(zip(model.input_formats, map(int, np.concatenate(parts)), strict=True))
 
 
-def _vector(text: str, model: Model) -> dict[str, int]:
+def vector_of(text: str, model: Model) -> dict[str, int]:
+    """The words of a model's inputs, by name, from ``a0=1.5 b0=0x3e00``."""
     formats = model.input_formats
     values: dict[str, int] = {}
     for part in text.replace(",", " ").split():

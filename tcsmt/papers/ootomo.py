@@ -403,7 +403,7 @@ def plots(folder: Path, records: Sequence[Record]) -> Iterator[Path]:
     figures: dict[str, tuple[tuple[float, float], Callable[[Sweep, Any], None], str]] = {
         "k": ((9, 5.5), _against_k, "uniform"),
         "types": ((9, 4), _by_type, "type1"),
-        "bias": ((9, 6), _bias, "uniform"),
+        "bias": ((10, 7), _bias, "uniform"),
         "rounding": ((9, 5.5), _by_rounding, "uniform"),
     }
     for name, (size, draw, needed) in figures.items():
@@ -490,30 +490,45 @@ def _by_type(sweep: Sweep, figure: Any) -> None:
 
 
 def _bias(sweep: Sweep, figure: Any) -> None:
+    """Quantiles of the error on every unit, and its mean: the bias, in numbers at the right."""
     axes = figure.subplots(2, 2)
-    low, high, first, third = (QUANTILES.index(q) for q in (0.05, 0.95, 0.25, 0.75))
     for axis, (name, distribution) in zip(
         axes.flat,
         ((n, d) for n in ("markidis", "ootomo-halfhalf") for d in ("uniform", "positive")),
         strict=True,
     ):
-        units = sweep.records.get((distribution, sweep.longest, name), {})
-        # CDNA2 flushes subnormal residuals: its error has another scale
-        shown = {
-            label: found
+        records = sweep.records.get((distribution, sweep.longest, name), {})
+        units = {label: found for label, found in records.items() if "quantiles" in found}
+        # CDNA2 flushes subnormal residuals: its error has another scale, and ends at the frame
+        ends = [
+            found["quantiles"][QUANTILES.index(share)]
             for label, found in units.items()
-            if "quantiles" in found and "RNE" not in label and label != "cdna2"
-        }
-        for place, found in enumerate(shown.values()):
-            q = found["quantiles"]
-            axis.plot([q[low], q[high]], [place, place], color=COLOURS[0], linewidth=1)
-            axis.plot([q[first], q[third]], [place, place], color=COLOURS[0], linewidth=5)
-            axis.plot([found["mean"]], [place], "o", color=COLOURS[1], markersize=5)
+            for share in (0.05, 0.95)
+            if label != "cdna2"
+        ]
+        room = 0.05 * (max(ends, default=1.0) - min(ends, default=0.0))
+        left, right = min([0.0, *ends]) - room, max([0.0, *ends]) + room
+        axis.set_xlim(left, right)
+        for place, found in enumerate(units.values()):
+            at = [min(max(q, left), right) for q in found["quantiles"]]
+            for low, high, width, label in ((0.05, 0.95, 1, "90% of the elements"), (0.25, 0.75, 5, "50%")):
+                span = [at[QUANTILES.index(share)] for share in (low, high)]
+                axis.plot(span, [place, place], color=COLOURS[0], linewidth=width, label=label)
+            axis.plot([found["mean"]], [place], "o", color=COLOURS[1], markersize=5, label="mean")
         axis.axvline(0, color="#999999", linewidth=1)
-        axis.set_yticks(range(len(shown)), [label.partition(",")[0] for label in shown])
+        places = range(len(units))
+        axis.set_yticks(places, [label.replace(", ", ",\n") for label in units], fontsize=8)
+        axis.secondary_yaxis("right").set_yticks(
+            places, [_signed(found["mean"]) for found in units.values()], fontsize=8
+        )
         axis.invert_yaxis()
         axis.set_title(f"{name}, {distribution}, K = {sweep.longest}", fontsize=9)
-        axis.set_xlabel("error outward, units of 2^-24 Σ|a·b|")
+        axis.set_xlabel("error outward, units of 2^-24 Σ|a·b|; at the right its mean")
+    _legend(figure, list(axes.flat))
+
+
+def _signed(x: float) -> str:
+    return f"{x:+.0f}" if abs(x) >= 10 else f"{x:+.2g}"
 
 
 def _by_rounding(sweep: Sweep, figure: Any) -> None:

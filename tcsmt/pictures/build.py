@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from tcsmt.datapath import Exponent, Fixed, Number
-from tcsmt.explain import exponent_value, fixed_value, known_words, number_value, signed_text, steps
+from tcsmt.explain import (
+    LONGEST_DECIMAL,
+    exponent_value,
+    fixed_value,
+    known_words,
+    number_value,
+    short_text,
+    steps,
+)
 from tcsmt.formats import Format
 from tcsmt.models import Model, Stage
 from tcsmt.pictures.sheet import INTEGER_BITS, Cell, Fate, Grid, Input, Listing, Note, Picture, Row
@@ -18,9 +26,6 @@ from tcsmt.rounding import Rounding
 from tcsmt.terms import Term, operands_first, variables
 
 __all__ = ["draw", "exact_sum"]
-
-#: Longer exact values are shown with a hexadecimal significand.
-_LONGEST_DECIMAL = 22
 
 
 def draw(name: str, model: Model, values: Mapping[str, int]) -> Picture:
@@ -228,8 +233,8 @@ class _Drawing:
     def _text(self, x: Number | Fixed) -> str:
         """A term's value, with its own exponent where that is short."""
         text = self.texts.get(self.named.get(id(x), ""), "")
-        short = 0 < len(text) <= _LONGEST_DECIMAL and isinstance(x, Number)
-        return text if short else _short(self._value(x))
+        short = 0 < len(text) <= LONGEST_DECIMAL and isinstance(x, Number)
+        return text if short else short_text(self._value(x))
 
     def _label(self, x: Number | Fixed) -> str:
         """``a3·b3`` for a product, the input's name for an input, else the stage's; "" for a constant."""
@@ -287,10 +292,12 @@ class _Drawing:
         if got == 0:
             text += "; flushed to zero" if dropped != abs(value) else "; nothing is left"
         elif dropped:
-            text += f"; {_short(dropped)} dropped, magnitude {'raised by one unit' if up else 'not raised'}"
+            text += (
+                f"; {short_text(dropped)} dropped, magnitude {'raised by one unit' if up else 'not raised'}"
+            )
         else:
             text += "; nothing dropped"
-        shown = Row("rounded", stages, value < 0, tuple(cells), _short(fmt.value(word)))
+        shown = Row("rounded", stages, value < 0, tuple(cells), short_text(fmt.value(word)))
         return shown, Note(text, stages=stages)
 
     def _final(self, fmt: Format) -> tuple[int, str]:
@@ -348,7 +355,7 @@ class _Drawing:
             yield Note("none: the result is the exact sum", "error")
             return
         ulp = max(_leading(max(abs(exact), abs(fmt.value(word)))), fmt.e_min) - fmt.fraction_bits
-        yield Note(f"{_short(error)} = {_ulps(error, ulp)} (1 ulp = 2^{ulp})", "error")
+        yield Note(f"{short_text(error)} = {_ulps(error, ulp)} (1 ulp = 2^{ulp})", "error")
         found = [(what, loss) for what, loss in self.losses if loss]
         rest = error - sum((loss for _, loss in found), Fraction())
         if rest:
@@ -387,18 +394,18 @@ def _sum_row(label: str, value: Fraction, top: int, unit: int, name: str) -> Row
 
     high = max(leading, top + INTEGER_BITS - 1)
     cells = [Cell(w, magnitude >> (w - unit) & 1, fate(w)) for w in range(high, unit - 1, -1)]
-    return Row(label, (name,), value < 0, tuple(cells), _short(value))
+    return Row(label, (name,), value < 0, tuple(cells), short_text(value))
 
 
 def _cut_text(terms: Sequence[Row], unit: int, loss: Fraction) -> str:
     changed = [row.label for row in terms if any(c.fate is Fate.CHANGED for c in row.cells)]
     cut = [row.label for row in terms if row.value(Fate.CUT)]
     if changed:
-        return f"alignment rounds {_names(changed)}: the sum changes by {_short(loss)}"
+        return f"alignment rounds {_names(changed)}: the sum changes by {short_text(loss)}"
     if not cut:
         return f"alignment: no term has bits below 2^{unit}; nothing is cut"
     lose = "loses" if len(cut) == 1 else "lose"
-    return f"alignment: {_names(cut)} {lose} the bits below 2^{unit}: the sum changes by {_short(loss)}"
+    return f"alignment: {_names(cut)} {lose} the bits below 2^{unit}: the sum changes by {short_text(loss)}"
 
 
 def _names(labels: Sequence[str]) -> str:
@@ -407,7 +414,8 @@ def _names(labels: Sequence[str]) -> str:
 
 def _sum_text(value: Fraction, aligned: Fraction, top: int, carry_bits: int) -> str:
     if value != aligned:
-        return f"sum: {_short(aligned)} does not fit {carry_bits} carry bits and wraps to {_short(value)}"
+        wrapped = f"{carry_bits} carry bits and wraps to {short_text(value)}"
+        return f"sum: {short_text(aligned)} does not fit {wrapped}"
     if not value:
         return "sum: zero"
     leading = _leading(value)
@@ -447,24 +455,12 @@ def _text(fmt: Format, word: int) -> str:
 
 
 def _with_decimal(value: Fraction) -> str:
-    exact = _short(value)
+    exact = short_text(value)
     try:
         decimal = f"{float(value):.9g}"
     except OverflowError:
         return exact
     return exact if "^" not in exact and "x" not in exact else f"{exact} = {decimal}"
-
-
-def _short(value: Fraction) -> str:
-    """The exact value: ``1.25·2^-3``, or a hexadecimal significand where the decimal one is long."""
-    text = signed_text(value)
-    if len(text) <= _LONGEST_DECIMAL:
-        return text
-    leading = _leading(value)
-    significand = abs(value) / Fraction(2) ** leading
-    digits = -(-(significand.denominator.bit_length() - 1) // 4)
-    fraction = f"{significand.numerator * 16**digits // significand.denominator:x}"[1:]
-    return f"{'-' if value < 0 else ''}0x1.{fraction}p{leading:+d}"
 
 
 def _ulps(value: Fraction, ulp: int) -> str:

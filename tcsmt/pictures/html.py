@@ -29,5 +29,4 @@ figcaption {{ margin: 0.5rem 20px; font-size: small; }}
 
 def as_html(sheet: Sheet) -> str:
     """The sheet as an HTML document."""
-    title = " against ".join(picture.model for picture in sheet.pictures)
-    return _PAGE.format(title=escape(title), svg=as_svg(sheet))
+    return _PAGE.format(title=escape(sheet.name), svg=as_svg(sheet))

@@ -1,4 +1,4 @@
-"""What is drawn, whatever it is drawn with: grids of bits, lists of values, and notes on them.
+"""What is drawn, whatever it is drawn with: grids of bits, tables, lists of values, and notes on them.
 
 A bit is drawn in the column of its weight, a power of two. Grids of one position on a sheet share
 their columns, so that two models can be compared bit by bit.
@@ -20,11 +20,14 @@ __all__ = [
     "Gap",
     "Grid",
     "Input",
+    "Line",
     "Listing",
     "Note",
+    "Panel",
     "Picture",
     "Row",
     "Sheet",
+    "Table",
 ]
 
 #: Bits of an unnormalised product above its binary point; carry bits are counted above them.
@@ -99,6 +102,26 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A step of a table: what each side has there (None: it has no such step); parts: they part here."""
+
+    label: str
+    sides: tuple[tuple[str, ...] | None, ...]
+    parts: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Computations side by side, step by step: for each of ``sides`` a cell below each of ``heads``."""
+
+    title: str
+    sides: tuple[str, ...]
+    heads: tuple[str, ...]
+    lines: tuple[Line, ...]
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True)
 class Grid:
     """A fused sum: its aligned terms, the sum, and the result that it is rounded to.
 
@@ -134,15 +157,22 @@ class Input:
     value: str
 
 
+Panel = Grid | Listing | Table
+
+
 @dataclass(frozen=True)
 class Picture:
-    """One model on one input; ``zeros`` of its inputs are zero."""
+    """One model on one input; ``zeros`` of its inputs are zero.
+
+    group: pictures of one group on a sheet share the columns of their grids.
+    """
 
     model: str
     inputs: tuple[Input, ...]
     zeros: int
-    panels: tuple[Grid | Listing, ...]
+    panels: tuple[Panel, ...]
     results: tuple[Note, ...]
+    group: int = 0
 
     @property
     def given(self) -> str:
@@ -157,7 +187,7 @@ class Picture:
         return {
             "model": self.model,
             "inputs": {i.name: {"word": i.word, "value": i.value} for i in self.inputs},
-            "panels": [_grid(p) if isinstance(p, Grid) else _listing(p) for p in self.panels],
+            "panels": [_panel(p) for p in self.panels],
             "results": {note.label: note.text for note in self.results},
         }
 
@@ -172,19 +202,25 @@ class Gap:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Pictures one above the other, and where they part."""
+    """Pictures one above the other, and where they part; a title, where it is not the pictures' names."""
 
     pictures: tuple[Picture, ...]
     difference: str = ""
+    title: str = ""
 
-    def beside(self, place: int) -> list[Grid]:
-        """The grids, one of each picture, that stand at a place and share their columns."""
-        panels = [p.panels[place] for p in self.pictures if place < len(p.panels)]
+    @property
+    def name(self) -> str:
+        """What the sheet is called."""
+        return self.title or " against ".join(picture.model for picture in self.pictures)
+
+    def beside(self, group: int, place: int) -> list[Grid]:
+        """The grids, one of each picture of a group, that stand at a place and share their columns."""
+        panels = [p.panels[place] for p in self.pictures if p.group == group and place < len(p.panels)]
         return [panel for panel in panels if isinstance(panel, Grid)]
 
-    def columns(self, place: int, most: int) -> list[int | Gap]:
-        """The columns of the grids at a place, ``most`` at most."""
-        return _columns(self.beside(place), most)
+    def columns(self, group: int, place: int, most: int) -> list[int | Gap]:
+        """The columns of a group's grids at a place, ``most`` at most."""
+        return _columns(self.beside(group, place), most)
 
 
 def compared(left: Picture, right: Picture, stage: str, difference: str) -> Sheet:
@@ -248,6 +284,32 @@ def _without(weights: Sequence[int], needed: set[int]) -> list[int | Gap]:
 
 def _high(column: int | Gap) -> int:
     return column.high if isinstance(column, Gap) else column
+
+
+def _panel(panel: Panel) -> dict[str, Any]:
+    match panel:
+        case Grid():
+            return _grid(panel)
+        case Table():
+            return _table(panel)
+        case Listing():
+            return _listing(panel)
+
+
+def _table(panel: Table) -> dict[str, Any]:
+    return {
+        **_listing(Listing(panel.title, panel.notes)),
+        "sides": list(panel.sides),
+        "heads": list(panel.heads),
+        "lines": [
+            {
+                "step": line.label,
+                "cells": [cells and list(cells) for cells in line.sides],
+                "parts": line.parts,
+            }
+            for line in panel.lines
+        ],
+    }
 
 
 def _listing(panel: Listing) -> dict[str, Any]:

@@ -8,11 +8,23 @@ from fractions import Fraction
 from xml.sax.saxutils import escape
 
 from tcsmt.formats import power_text
-from tcsmt.pictures.sheet import INTEGER_BITS, Cell, Fate, Gap, Grid, Listing, Note, Picture, Row, Sheet
+from tcsmt.pictures.sheet import (
+    INTEGER_BITS,
+    Cell,
+    Fate,
+    Gap,
+    Grid,
+    Listing,
+    Note,
+    Picture,
+    Row,
+    Sheet,
+    Table,
+)
 
 __all__ = ["as_svg"]
 
-_CELL, _GAP, _LINE, _SPACE, _CHARACTER = 12, 34, 20, 6, 7.25
+_CELL, _GAP, _LINE, _SPACE, _CHARACTER, _HEAD = 12, 34, 20, 6, 7.25, 8.45
 _MARGIN, _NARROWEST = 20, 860
 _MOST_COLUMNS = 100
 _RULER_STEP = 4
@@ -64,7 +76,7 @@ class _Drawing:
         self.right = _NARROWEST
         self.fates: set[Fate] = set()
         self.columns = {
-            place: sheet.columns(place, _MOST_COLUMNS)
+            (picture.group, place): sheet.columns(picture.group, place, _MOST_COLUMNS)
             for picture in sheet.pictures
             for place, panel in enumerate(picture.panels)
             if isinstance(panel, Grid)
@@ -75,6 +87,9 @@ class _Drawing:
         for columns in self.columns.values():
             end = self.left + sum(map(_width, columns)) + 14 + notes * _CHARACTER
             self.right = max(self.right, int(end))
+        self.right = max([self.right, *(int(_MARGIN + len(p.model) * _HEAD) for p in sheet.pictures)])
+        tables = [t for p in sheet.pictures for t in p.panels if isinstance(t, Table)]
+        self.right = max([self.right, *(int(_table_columns(t)[-1]) for t in tables)])
 
     def document(self) -> str:
         """The whole SVG."""
@@ -90,11 +105,10 @@ class _Drawing:
         if self.fates:
             self._legend()
         width, height = self.right + _MARGIN, self.y + _MARGIN
-        names = " against ".join(picture.model for picture in self.sheet.pictures)
         body = "\n".join(self.elements)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
-            f'height="{height}" role="img">\n<title>{escape(names)}, bit by bit</title>\n'
+            f'height="{height}" role="img">\n<title>{escape(self.sheet.name)}, bit by bit</title>\n'
             f"<style>{_style()}</style>\n"
             f'<rect class="paper" width="{width}" height="{height}"/>\n{body}\n</svg>\n'
         )
@@ -111,10 +125,13 @@ class _Drawing:
             if panel.title:
                 self.y += _LINE
                 self._text(_MARGIN, panel.title, "ink head")
-            if isinstance(panel, Listing):
-                self._notes(panel.notes)
-            else:
-                self._grid(panel, self.columns[place])
+            match panel:
+                case Listing():
+                    self._notes(panel.notes)
+                case Table():
+                    self._table(panel)
+                case Grid():
+                    self._grid(panel, self.columns[picture.group, place])
         self.y += 10
         self._notes(picture.results)
 
@@ -132,6 +149,35 @@ class _Drawing:
         for line in textwrap.wrap(text, room):
             self.y += _LINE
             self._text(_MARGIN + indent, line, classes)
+
+    def _table(self, table: Table) -> None:
+        """The sides beside each other; a step that a side does not have is a dash."""
+        first, *starts, end = _table_columns(table)
+        self.y += _LINE
+        for side, start in zip(table.sides, starts[:: len(table.heads)], strict=True):
+            self._text(start, side, "ink head")
+        self.y += _LINE
+        for head, start in zip(table.heads * len(table.sides), starts, strict=True):
+            self._text(start, head, "faint small")
+        self.y += 6
+        self._rule(first, end)
+        for line in table.lines:
+            if line.parts:
+                self.elements.append(
+                    f'<rect class="carry-zone" x="{first - 4:g}" y="{self.y + 4}" '
+                    f'width="{end - first + 8:g}" height="{_LINE}"/>'
+                )
+            self.y += _LINE
+            self._text(
+                first, line.label + ("  ◄ they part" if line.parts else ""), "mark" if line.parts else "ink"
+            )
+            cells = [
+                cell for side in line.sides for cell in (side or ("–",) + ("",) * (len(table.heads) - 1))
+            ]
+            for cell, start in zip(cells, starts, strict=True):
+                self._text(start, cell, "faint" if cell == "–" else "ink")
+        self.y += 6
+        self._notes(table.notes)
 
     def _grid(self, grid: Grid, columns: Sequence[int | Gap]) -> None:
         at: dict[int, float] = {}
@@ -182,7 +228,7 @@ class _Drawing:
         point = edge(grid.top - 1)
         self._vertical(point, head + 34, bottom, "2,3")
         for place in (edge(grid.top + INTEGER_BITS - 1), edge(grid.unit - 1)):
-            self._vertical(place, head + 4, bottom, "")
+            self._vertical(place, head + 34, bottom, "")
         self.y = int(bottom) + 2
         self._notes(grid.notes)
 
@@ -253,6 +299,19 @@ class _Drawing:
     def _vertical(self, x: float, top: float, bottom: float, dashes: str) -> None:
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
         self.elements.append(f'<path class="line ruled" d="M{x:g} {top:g}V{bottom:g}"{dashed}/>')
+
+
+def _table_columns(table: Table) -> list[float]:
+    """Where the steps' names, every cell of every side, and the end of a table are."""
+    rows = [("", *table.heads * len(table.sides))]
+    for line in table.lines:
+        label = line.label + "  ◄ they part" * line.parts
+        rows.append((label, *(cell for side in line.sides for cell in side or ("",) * len(table.heads))))
+    places: list[float] = [_MARGIN]
+    for number, column in enumerate(zip(*rows, strict=True)):
+        last = number % len(table.heads) == 0
+        places.append(places[-1] + (max(map(len, column)) + (4 if last else 2)) * _CHARACTER)
+    return places
 
 
 def _width(column: int | Gap) -> int:

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import click
 
-from tcsmt.pictures.sheet import Cell, Fate, Gap, Grid, Listing, Note, Picture, Row, Sheet
+from tcsmt.pictures.sheet import Cell, Fate, Gap, Grid, Listing, Note, Picture, Row, Sheet, Table
 
 __all__ = ["as_text"]
 
@@ -28,6 +28,7 @@ _STYLES: dict[Fate, dict[str, object]] = {
 _LOST = {Fate.CUT: "₀₁", Fate.DROPPED: "₀₁"}
 _RULER_STEP = 4
 _PARTS = "◄ first difference"
+_PARTS_HERE = "◄ they part here"
 
 
 def as_text(sheet: Sheet, width: int = 110, *, colour: bool = False) -> str:
@@ -54,10 +55,13 @@ class _Text:
             yield ""
             if panel.title:
                 yield click.style(panel.title, bold=True)
-            if isinstance(panel, Listing):
-                yield from self._notes(panel.notes)
-            else:
-                yield from self._grid(panel, place)
+            match panel:
+                case Listing():
+                    yield from self._notes(panel.notes)
+                case Table():
+                    yield from self._table(panel)
+                case Grid():
+                    yield from self._grid(panel, place)
         yield ""
         yield from self._notes(self.picture.results)
 
@@ -69,12 +73,34 @@ class _Text:
             indent = " " * (len(head) + 4)
             yield from textwrap.wrap(text, self.width, initial_indent=head, subsequent_indent=indent)
 
+    def _table(self, table: Table) -> Iterator[str]:
+        """One side after the other: both beside each other would be too wide for a terminal."""
+        for number, side in enumerate(table.sides):
+            rows = [(line, cells) for line in table.lines if (cells := line.sides[number]) is not None]
+            columns = zip(
+                ("step", *table.heads), *((line.label, *cells) for line, cells in rows), strict=True
+            )
+            widths = [max(map(len, column)) for column in columns]
+            if number:
+                yield ""
+            yield click.style(side, bold=True)
+            yield click.style(_spaced(("", *table.heads), widths), dim=True)
+            for line, cells in rows:
+                yield _spaced((line.label, *cells), widths) + (f"  {_PARTS_HERE}" if line.parts else "")
+        if table.notes:
+            yield ""
+        yield from self._notes(table.notes)
+
     def _grid(self, grid: Grid, place: int) -> Iterator[str]:
         labels = ["power of two", *(row.label for row in grid.rows)]
         label = max(map(len, labels))
         notes = max((len(row.note) for row in grid.rows), default=0)
-        columns = self.sheet.columns(place, max(24, self.width - label - notes - 10))
-        bars = {c for g in self.sheet.beside(place) for c in (g.top + 1, g.top - 1, g.unit - 1)}
+        columns = self.sheet.columns(self.picture.group, place, max(24, self.width - label - notes - 10))
+        bars = {
+            c
+            for g in self.sheet.beside(self.picture.group, place)
+            for c in (g.top + 1, g.top - 1, g.unit - 1)
+        }
         layout = _Layout(grid, columns, bars)
         for name, text in layout.ruler():
             yield click.style(f"  {name:<{label}}   {text}", dim=True)
@@ -173,6 +199,10 @@ class _Layout:
             if text and (not line or len(line) < place):
                 line = line.ljust(place) + text
         return line
+
+
+def _spaced(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def _low(column: int | Gap) -> int:

@@ -68,7 +68,7 @@ def z3(text: str, names: Sequence[str]) -> Reply:
 
 
 def cvc5(text: str, names: Sequence[str]) -> Reply:
-    """cvc5, with eager bit-blasting, through its SMT-LIB parser."""
+    """cvc5, with eager bit-blasting of pure bit-vectors, through its SMT-LIB parser."""
     import cvc5 as library
 
     manager = library.TermManager()
@@ -76,6 +76,8 @@ def cvc5(text: str, names: Sequence[str]) -> Reply:
     solver.setOption("produce-models", "true")
     if "(set-logic QF_BV)" in text:
         solver.setOption("bitblast", "eager")
+    else:
+        solver.setOption("fp-exp", "true")  # binary16, too
     parser = library.InputParser(solver)
     parser.setStringInput(library.InputLanguage.SMT_LIB_2_6, text, "query")
     symbols = parser.getSymbolManager()

@@ -15,17 +15,17 @@ from tcsmt.algorithms.compare import Comparison, Pair
 from tcsmt.algorithms.compare import compare as compare_pair
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.named import algorithm_named
+from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.split import F32
-from tcsmt.algorithms.walk import Move, parting, walk
+from tcsmt.algorithms.walk import parting, walk
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, search_option
+from tcsmt.cli.picture import form_of, show_sheet
 from tcsmt.cli.verdict import EXIT, verdict_json, verdict_text
 from tcsmt.explain import signed_text
 from tcsmt.investigate import shown
-from tcsmt.pictures.build import draw
 from tcsmt.pictures.sheet import Sheet
-from tcsmt.pictures.text import as_text
 from tcsmt.query import Distinguished, Solving
 from tcsmt.solvers.run import Settings
 
@@ -42,6 +42,9 @@ from tcsmt.solvers.run import Settings
 @options.memory
 @options.confirm
 @click.option("--explain", is_flag=True, help="Both algorithms on the witness, step by step.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Write that picture here: .svg, .html or .txt."
+)
 @options.as_json
 @options.dump_smt
 def compare(
@@ -56,6 +59,7 @@ def compare(
     memory: int,
     confirm: bool,
     explain: bool,
+    output: Path | None,
     as_json: bool,
     dump_smt: Path | None,
 ) -> None:
@@ -64,6 +68,7 @@ def compare(
     Errors are absolute, against the exact dot product c + Σ a·b. Exit code: 0 never (proved),
     1 there is such an input, 2 usage error, 3 unknown.
     """
+    form = form_of(output)
     check_length(k, search)
     pair, rows = pair_of((one, two), arch, k, inputs)
     solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
@@ -74,7 +79,12 @@ def compare(
     else:
         click.echo(comparison_text(found, rows))
         if explain and isinstance(found.verdict, Distinguished):
-            click.echo("\n" + walk_text(found, rows))
+            click.echo()
+            show_sheet(sheet_of(found, rows), None, None, as_json=False)
+    if output is not None and isinstance(found.verdict, Distinguished):
+        show_sheet(sheet_of(found, rows), form, output, as_json=False)
+    elif output is not None:
+        click.echo(f"no witness: {output} is not written", err=True)
     sys.exit(EXIT[type(found.verdict)])
 
 
@@ -129,27 +139,12 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
     return "\n".join(lines)
 
 
-def walk_text(found: Comparison, rows: tuple[Row, Row], width: int = 110) -> str:
-    """Both algorithms on the witness: every step, and the instruction that loses most, bit by bit."""
+def sheet_of(found: Comparison, rows: tuple[Row, Row]) -> Sheet:
+    """Both algorithms on the witness: every step, and bit by bit where they part."""
     assert isinstance(found.verdict, Distinguished)
-    lines, sheets = [], []
-    moves = [walk(a, found.verdict.values) for a in found.pair.algorithms]
-    parts = parting(*moves)
-    for name, row, steps in zip(found.pair.names, rows, moves, strict=True):
-        lines.append(f"{name} on {row.name}")
-        for move in steps:
-            mark = "  <- they part here" if move.name == parts else ""
-            lines.append(f"  {move.text}{mark}")
-        lines.append("")
-        worst = max((m for m in steps if m.kind == "unit" and m.lost), key=_lost, default=None)
-        if worst is not None and row.model.kind == "fused-dot-add":
-            sheets.append(f"{name}, {worst.name}:")
-            sheets.append(as_text(Sheet((draw(row.name, row.model, worst.inputs),)), width))
-    return "\n".join(lines + sheets)
-
-
-def _lost(move: Move) -> Fraction:
-    return abs(move.lost or Fraction(0))
+    values = found.verdict.values
+    each = zip(found.pair.names, rows, found.pair.algorithms, strict=True)
+    return walked_sheet([Walked.on(name, row, algorithm, values) for name, row, algorithm in each], values)
 
 
 def _text(error: Fraction | None) -> str:

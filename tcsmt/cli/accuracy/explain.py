@@ -1,0 +1,41 @@
+"""``tcsmt accuracy explain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tcsmt.algorithms.named import algorithm_named
+from tcsmt.algorithms.picture import Walked, walked_sheet
+from tcsmt.cli.accuracy.inputs import arch_option
+from tcsmt.cli.picture import picture_options, show_sheet, vector_of
+
+
+@click.command()
+@click.argument("one")
+@click.argument("two", required=False)
+@arch_option
+@click.option(
+    "--k", type=click.IntRange(1, 64), help="Products in the dot product.  [default: the unit's own K]"
+)
+@click.option("--vector", required=True, help='"a0=1.5 b0=0x3fc00000 c=-0x1p-4"; what is not named is 0.')
+@picture_options
+def explain(
+    one: str,
+    two: str | None,
+    arch: str,
+    k: int | None,
+    vector: str,
+    form: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Draw algorithm ONE on a dot product step by step, TWO beside it, and where they part bit by bit."""
+    first, row = algorithm_named(one, arch, k)
+    values = vector_of(vector, first)
+    walked = [Walked.on(one, row, first, values)]
+    if two is not None:
+        second, row = algorithm_named(two, arch, first.k)
+        walked.append(Walked.on(two, row, second, values))
+    show_sheet(walked_sheet(walked, values), form, output, as_json=as_json)
