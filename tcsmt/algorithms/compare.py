@@ -18,12 +18,15 @@ from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp, value
 from tcsmt.algorithms.proof import never_worse
 from tcsmt.algorithms.search import Array, Rows, climb, errors
+from tcsmt.algorithms.split import F32
 from tcsmt.errors import TcsmtError
+from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Question, Side, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
+from tcsmt.words import to_words
 
-__all__ = ["Comparison", "Judgement", "Pair", "compare", "judge"]
+__all__ = ["Comparison", "Judgement", "Pair", "compare", "judge", "settle", "shown"]
 
 #: An error that is larger by this share of Σ|a·b| is larger for sure, binary64's rounding included.
 _SURE = 2.0**-60
@@ -39,6 +42,7 @@ class Judgement:
     size: Fraction
     words: tuple[int, int]
     errors: tuple[Fraction | None, Fraction | None]
+    wide: Format = F32
 
     @property
     def worse(self) -> bool:
@@ -50,13 +54,15 @@ class Judgement:
     def excess(self) -> Fraction | None:
         """By how much, in units in the last place of the exact result."""
         one, two = self.errors
-        return None if one is None or two is None else (one - two) / ulp(self.exact)
+        return None if one is None or two is None else (one - two) / ulp(self.exact, self.wide)
 
     @property
     def relative(self) -> Fraction | None:
-        """By how much, relative to |c| + Σ |a·b|, in units of 2^-24."""
+        """By how much, relative to |c| + Σ |a·b|, in units of 2^-24 (2^-precision)."""
         one, two = self.errors
-        return None if one is None or two is None or not self.size else (one - two) / self.size * 2**24
+        if one is None or two is None or not self.size:
+            return None
+        return (one - two) / self.size * (1 << self.wide.precision)
 
 
 @dataclass(frozen=True)
@@ -122,17 +128,13 @@ class Comparison:
 
 def judge(pair: Pair, inputs: Sequence[Mapping[str, int]]) -> list[Judgement]:
     """Both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
-    a, b = (
-        np.array([[values[f"{side}{i}"] for i in range(pair.k)] for values in inputs], np.uint32)
-        for side in "ab"
-    )
-    rows = Rows(a, b, np.array([values["c"] for values in inputs], np.uint32))
-    results = [rows.run(algorithm).view(np.uint32) for algorithm in pair.algorithms]
+    wide, rows = pair.domain.wide, Rows.of(inputs, pair.k)
+    results = [to_words(wide, rows.run(algorithm), "result") for algorithm in pair.algorithms]
     found = []
     for values, one, two in zip(inputs, *results, strict=True):
-        exact, size = exact_dot(values), exact_dot(values, absolute=True)
-        wrong = [None if (v := value(int(w))) is None else abs(v - exact) for w in (one, two)]
-        found.append(Judgement(exact, size, (int(one), int(two)), (wrong[0], wrong[1])))
+        exact, size = (exact_dot(values, absolute=a, wide=wide) for a in (False, True))
+        wrong = [None if (v := value(int(w), wide)) is None else abs(v - exact) for w in (one, two)]
+        found.append(Judgement(exact, size, (int(one), int(two)), (wrong[0], wrong[1]), wide))
     return found
 
 
@@ -141,7 +143,16 @@ def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
     start = time.monotonic()
     rows, scores = climb(pair.domain, pair.k, pair.score, seconds=search, enough=_SURE)
     if scores[0] > _SURE:
-        return _witness(pair, rows.values(0), "simulator", "", start)
+        return shown(pair, rows.values(0), "simulator", "", start)
+    found = settle(pair, solving, start)
+    if isinstance(found.verdict, Unknown):
+        reason = f"no witness in {search:g} s of simulation, and no proof; {found.verdict.reason}"
+        return replace(found, verdict=replace(found.verdict, reason=reason))
+    return found
+
+
+def settle(pair: Pair, solving: Solving, start: float) -> Comparison:
+    """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     one, two = pair.algorithms
     chain = never_worse(solving, one, two, pair.domain)
     if chain is not None:
@@ -151,14 +162,13 @@ def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
         answer = solving.ask(goal, solving.settings.timeout / (1 if k == pair.k else 2))
         if answer.answer == "sat":
             values = dict.fromkeys(one.input_formats, 0) | answer.values
-            return _witness(pair, values, answer.solver, answer.version, start)
+            return shown(pair, values, answer.solver, answer.version, start)
         if answer.answer == "unsat" and k == pair.k:
             return Comparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
-    reason = f"no witness in {search:g} s of simulation, and no proof; {answer.reason}"
-    return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
+    return Comparison(pair, Unknown(reason=answer.reason, seconds=time.monotonic() - start))
 
 
-def _witness(pair: Pair, values: dict[str, int], solver: str, version: str, start: float) -> Comparison:
+def shown(pair: Pair, values: dict[str, int], solver: str, version: str, start: float) -> Comparison:
     """The witness made short and replayed."""
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
