@@ -24,6 +24,7 @@ from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Question, Side, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
+from tcsmt.terms import Term, any_of
 from tcsmt.words import to_words
 
 __all__ = ["Comparison", "Judgement", "Pair", "compare", "judge", "settle", "shown"]
@@ -89,6 +90,15 @@ class Pair:
         return replace(self, algorithms=(one, two))
 
     @cached_property
+    def doubts(self) -> tuple[Term, Term]:
+        """Two truth values: a result does not fit the fixed-point words; the first one's error is larger."""
+        grid = Grid.of(self.domain, self.k)
+        words = [a.trace.output for a in self.algorithms]
+        numbers = [grid.number(word) for word in words]
+        exact = grid.dot(self.domain, self.algorithms[0].trace)
+        return any_of([~grid.holds(word) for word in words]), nearer(numbers[1], numbers[0], exact)
+
+    @cached_property
     def question(self) -> Question:
         """Is there an input of the domain at which the first one's error is larger?
 
@@ -96,16 +106,12 @@ class Pair:
         fail to replay, and a proof covers every input.
         """
         one, two = self.algorithms
-        grid = Grid.of(self.domain, self.k)
-        words = [a.trace.output for a in self.algorithms]
-        numbers = [grid.number(word) for word in words]
-        exact = grid.dot(self.domain, one.trace)
-        doubt = ~grid.holds(words[0]) | ~grid.holds(words[1]) | nearer(numbers[1], numbers[0], exact)
         where = self.domain.holds(one.trace)
         return Question(
             title=f"is {self.names[0]} less accurate than {self.names[1]}",
             sides=(Side(self.names[0], one, one.trace), Side(self.names[1], two, two.trace)),
-            goal=where & doubt, formats=one.input_formats, domain=where, domain_text=str(self.domain),
+            goal=where & any_of(self.doubts), formats=one.input_formats, domain=where,
+            domain_text=str(self.domain),
         )  # fmt: skip
 
     def score(self, rows: Rows) -> Array:

@@ -67,7 +67,7 @@ class Rows:
 
     def run(self, algorithm: Algorithm) -> Array:
         """The algorithm's results, (rows,) float32 (words, where the wide format is another one)."""
-        return algorithm.simulate(self.a, self.b, self.c.view(np.float32))
+        return algorithm.simulate(self.a, self.b, self.c)
 
 
 def errors(rows: Rows, *results: Array) -> tuple[list[Array], Array, Array]:

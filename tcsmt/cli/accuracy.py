@@ -21,6 +21,7 @@ from tcsmt.algorithms.named import RECIPES, algorithm_named
 from tcsmt.algorithms.split import F32
 from tcsmt.algorithms.walk import Move, parting, walk
 from tcsmt.catalogue import Row
+from tcsmt.cli.reduced import reduced
 from tcsmt.cli.split import split
 from tcsmt.cli.sweep import sweep
 from tcsmt.cli.variants import variants
@@ -42,7 +43,7 @@ def accuracy() -> None:
     """How accurate algorithms are that multiply binary32 matrices on a matrix unit."""
 
 
-for command in (split, sweep, variants):
+for command in (reduced, split, sweep, variants):
     accuracy.add_command(command)
 
 
