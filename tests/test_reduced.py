@@ -297,15 +297,24 @@ def test_residuals_are_exact_where_the_range_says_so(p: int) -> None:
 
 def test_solvers_agree_with_enumeration() -> None:
     limits = Limits(most=0, settings=Settings(timeout=30))
-    proved = examine(FACTS["one-by-one-c"], "volta", 2, limits)
-    assert proved["verdict"] == "proved"
-    assert examine(FACTS["one-by-one-c"], "volta", 2, Limits(22))["verdict"] == "holds for all inputs"
-    refuted = examine(FACTS["two-by-one-c"], "hopper", 2, limits)
-    assert refuted["verdict"] == refuted["solver"]["verdict"] == "not so"
-    assert examine(FACTS["two-by-one-c"], "hopper", 2, Limits(23))["verdict"] == "not so"
-    open_still = examine(FACTS["monotone-2-c"], "volta", 11, limits, ask=False)
-    assert open_still["verdict"] == "open"
-    assert "solver" not in open_still
+    for name, counted, solved in (
+        ("one-by-one", "holds for all inputs", "proved"),
+        ("two-by-one", "not so", "not so"),
+    ):
+        found = examine(FACTS[name], "volta", 2, limits)
+        assert "enumerated" not in found
+        assert found["verdict"] == found["solver"]["verdict"] == solved
+        assert examine(FACTS[name], "volta", 2, Limits(14), ask=False)["verdict"] == counted
+    still_open = examine(FACTS["monotone-2-c"], "volta", 10, limits, ask=False)
+    assert still_open["verdict"] == "open"
+    assert "solver" not in still_open
+
+
+def test_full_width_is_searched_by_the_simulator() -> None:
+    found = examine(FACTS["two-by-one-c"], "volta", 11, Limits(most=0, settings=Settings(timeout=1)))
+    assert (found["narrow"], found["wide"]) == ("f16", "f32")
+    assert found["verdict"] == "not so"
+    assert found["solver"]["by"] == "simulator"
 
 
 @pytest.mark.long

@@ -253,7 +253,7 @@ def survey(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every entry with its key. One that is known, decided or with the same limits, is not computed again.
 
-    After a width at which solvers did not answer in time they are not asked about larger ones.
+    After a width at which solvers did not answer in time they are asked about full width alone.
     """
     for fact in chosen:
         for unit in units[:1] if fact.ordinary else units:
@@ -262,7 +262,7 @@ def survey(
                 key = key_of(fact, unit, width)
                 entry = known.get(key)
                 if entry is None or (entry["verdict"] == "open" and entry["limits"] != limits.as_json()):
-                    entry = examine(fact, unit, width, limits, ask=answered)
+                    entry = examine(fact, unit, width, limits, ask=answered or width == F16.precision)
                 answered &= entry.get("solver", {}).get("verdict") != "unknown"
                 yield key, entry
 
@@ -288,8 +288,8 @@ def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = Tr
         if entry["enumerated"]["all of it"] or entry["verdict"] == "not so":
             break
     if entry["verdict"] == "open" and fact.kind != "error" and ask:
-        start, question = time.monotonic(), _question(fact, algorithms, domain)
-        found = _settled(question, Solving(limits.settings), start)
+        question = _question(fact, algorithms, domain)
+        found = _settled(question, Solving(limits.settings))
         entry["solver"] = _answer(found)
         if isinstance(found, Distinguished):
             entry |= {"verdict": "not so", "witness": _witness(question, found.values, "solver")}
@@ -305,10 +305,14 @@ def _question(fact: Fact, algorithms: Sequence[Algorithm], domain: Inputs) -> Fl
     return FLAWS[fact.kind](fact.algorithms[0], algorithms[0], domain)
 
 
-def _settled(question: Flaw | Pair, solving: Solving, start: float) -> Verdict:
+def _settled(question: Flaw | Pair, solving: Solving) -> Verdict:
+    """What solvers say; at full width after a search by the simulator, which knows binary32 only."""
+    full, start = question.domain.wide == F32, time.monotonic()
     if isinstance(question, Pair):
-        return compare.settle(question, solving, start).verdict
-    return flaws.settle(question, solving, start).verdict
+        compared = compare.compare(question, solving) if full else compare.settle(question, solving, start)
+        return compared.verdict
+    found = flaws.find(question, solving) if full else flaws.settle(question, solving, start)
+    return found.verdict
 
 
 def _enumerated(
