@@ -140,7 +140,8 @@ class Fact:
 
     kind: ``monotone`` or ``sign``: an algorithm does not have the flaw; ``worse``: the first of two is
     never less accurate; ``error``: how large the relative error is (a number, no statement).
-    k: products. words: a and b are sums of so many narrow words (0: any numbers of the wide format).
+    k: products. words: significands of a and b have so many times p bits (0: all of the wide format's; 1
+    is enough for what depends on the first words alone, which do not fall where the numbers grow).
     range: exponents, as of f16's image: ``type1`` -15 to 14, ``normal`` -14 to 14, ``exact`` -2 to 14
     (a residual loses nothing), ``binade`` 0.
     """
