@@ -37,7 +37,7 @@ from tcsmt.query import (
     difference,
 )
 from tcsmt.shorten import shorten
-from tcsmt.solvers.run import Answer
+from tcsmt.solvers.run import Answer, Answered
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
 
 __all__ = ["ENGINE", "Comparison", "Step", "compare", "compare_models", "finding_of"]
@@ -47,7 +47,7 @@ ENGINE = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class Step(Answered):
     """What one query, or no query, proved on the way.
 
     what: the statement. how: what was left free, or why no solver was needed. script: SHA-256 of the
@@ -73,7 +73,7 @@ class Step:
             return f"{self.what}: {self.how}"
         confirmed = f", confirmed by {self.confirmed}" if self.confirmed else ""
         kept = ", in an earlier run" if self.earlier else ""
-        return f"{self.what}: {self.solver} {self.version}, {self.seconds:.3f} s{kept}, {self.how}{confirmed}"
+        return f"{self.what}: {self.by}, {self.seconds:.3f} s{kept}, {self.how}{confirmed}"
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class _Comparing:
         if answer.answer == "unsat":
             self.proved("result", "nothing free", lemma)
             return self._equal()
-        reason = answer.reason or f"{answer.solver} {answer.version} gave a model that does not replay"
+        reason = answer.reason or f"{answer.by} gave a model that does not replay"
         return Comparison(question, Unknown(reason=reason, seconds=self.seconds), tuple(self.steps))
 
     def _inhabited(self) -> None:

@@ -22,7 +22,16 @@ from tcsmt.models import Model
 from tcsmt.terms import FALSE, Term, any_of, operands_first, substitute, umax
 from tcsmt.words import unsigned
 
-__all__ = ["Kernel", "check_floats", "compiled", "declared", "in_threads", "kernel", "threads_in_use"]
+__all__ = [
+    "Kernel",
+    "check_floats",
+    "compiled",
+    "declared",
+    "in_threads",
+    "kernel",
+    "over_groups",
+    "threads_in_use",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -204,6 +213,26 @@ def declared(text: str) -> str:
     return "\n".join([*declarations, text])
 
 
+def over_groups(name: str, parameters: str, body: str, *, last: str = "group") -> str:
+    """An LLVM function that runs the body for ``%g`` from 0 on, once for each of its ``%groups``.
+
+    last: the block in which the body ends; it starts in the block ``group``.
+    """
+    return f"""define void @{name}(i64 %groups, {parameters}) {{
+entry:
+  br label %group
+group:
+  %g = phi i64 [0, %entry], [%g.next, %{last}]
+{body}
+  %g.next = add i64 %g, 1
+  %g.more = icmp ult i64 %g.next, %groups
+  br i1 %g.more, label %group, label %exit
+exit:
+  ret void
+}}
+"""
+
+
 @dataclass(frozen=True)
 class _Source:
     """What the functions of a kernel are written from.
@@ -233,19 +262,7 @@ class _Source:
         result = self._result(e, read, "group")
         self._store(e, result, e.emit(f"mul i64 %g, {self.width}"))
         pointers = "".join(f", ptr noalias %{operand.name}" for operand in self.inputs)
-        return f"""define void @rows(i64 %groups, ptr noalias %d{pointers}) {{
-entry:
-  br label %group
-group:
-  %g = phi i64 [0, %entry], [%g.next, %done]
-{e.text}
-  %g.next = add i64 %g, 1
-  %g.more = icmp ult i64 %g.next, %groups
-  br i1 %g.more, label %group, label %exit
-exit:
-  ret void
-}}
-"""
+        return over_groups("rows", f"ptr noalias %d{pointers}", e.text, last="done")
 
     def outer(self) -> str:
         """One vector of columns for each row: A's words (and their scales) are the same in every column."""
@@ -277,12 +294,7 @@ exit:
         names = [operand.name for operand in self.inputs]
         parameters = "".join(f", ptr noalias %{n}, i64 %{n}.lane, i64 %{n}.group" for n in names)
         kind = e.type(e.container(self.root.width))
-        return f"""define void @outer(i64 %groups, i64 %steps, ptr noalias %d, i64 %d.group{parameters}) {{
-entry:
-  br label %group
-group:
-  %g = phi i64 [0, %entry], [%g.next, %finish]
-{before.text}
+        body = f"""{before.text}
   br label %step
 step:
   %s = phi i64 [0, %group], [%s.next, %done]
@@ -293,14 +305,9 @@ step:
   %s.more = icmp ult i64 %s.next, %steps
   br i1 %s.more, label %step, label %finish
 finish:
-{after.text}
-  %g.next = add i64 %g, 1
-  %g.more = icmp ult i64 %g.next, %groups
-  br i1 %g.more, label %group, label %exit
-exit:
-  ret void
-}}
-"""
+{after.text}"""
+        given = f"i64 %steps, ptr noalias %d, i64 %d.group{parameters}"
+        return over_groups("outer", given, body, last="finish")
 
     def _result(self, e: Emitter, read: Callable[[Emitter], None], block: str) -> str:
         """The result's register, in the block ``done``; ``e`` writes the one named ``block``.

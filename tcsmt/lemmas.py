@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tcsmt import cache
 from tcsmt.interpret.smtlib import script
-from tcsmt.query import Solving
-from tcsmt.solvers.run import SOLVERS, Answer, solve
+from tcsmt.query import Solving, disagreement
+from tcsmt.solvers.run import SOLVERS, Answer
 from tcsmt.terms import Term
 
 __all__ = ["Disagreement", "Lemma", "Lemmas"]
@@ -67,18 +67,11 @@ class Lemmas:
     def _second(self, text: str, first: Answer) -> str:
         if not self.solving.confirm or first.answer != "unsat":
             return ""
-        for name in SOLVERS:
-            if name != first.solver:
-                second = solve(text, replace(self.solving.settings, solver=name))
-                self.seconds += second.seconds
-                if second.answer == "unsat":
-                    return f"{name} {second.version}"
-                if second.answer == "sat":
-                    raise Disagreement(
-                        f"solvers disagree: {first.solver} {first.version} answers unsat, "
-                        f"{name} {second.version} sat"
-                    )
-        return ""
+        second = self.solving.second(text, first)
+        self.seconds += second.seconds
+        if second.answer == "sat":
+            raise Disagreement(disagreement(first, second))
+        return second.by
 
     def _earlier(self, digest: str) -> Lemma | None:
         content = cache.kept(_name(digest)) if self.lasting and self.solving.dump is None else None

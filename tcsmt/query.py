@@ -20,7 +20,7 @@ from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
 from tcsmt.models import Model, Trace
-from tcsmt.solvers.run import SOLVERS, Answer, Settings, solve
+from tcsmt.solvers.run import SOLVERS, Answer, Answered, Settings, solve
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
 
 __all__ = [
@@ -34,6 +34,8 @@ __all__ = [
     "Unknown",
     "Verdict",
     "difference",
+    "disagreement",
+    "joined",
 ]
 
 
@@ -157,7 +159,7 @@ def _is_lane(name: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distinguished:
+class Distinguished(Answered):
     """There is such an input. ``values``: the word of each input, by name."""
 
     values: Mapping[str, int]
@@ -167,7 +169,7 @@ class Distinguished:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Equivalent:
+class Equivalent(Answered):
     """There is none. ``stage``: where the graphs were cut (empty: nowhere).
 
     ``scripts``: SHA-256 of each SMT-LIB script that was answered ``unsat``; none where both
@@ -306,15 +308,7 @@ class Solving:
             if not isinstance(part, Equivalent):
                 return replace(part, seconds=spent)
             parts.append(part)
-        solved = next((p for p in parts if p.solver), parts[0])
-        confirmed = all(p.confirmed or not p.scripts for p in parts)
-        return replace(
-            solved,
-            stage="; ".join(f"case {n}: {p.stage or 'result'}" for n, p in enumerate(parts, 1)),
-            scripts=tuple(text for p in parts for text in p.scripts),
-            seconds=spent,
-            confirmed=solved.confirmed if confirmed else "",
-        )
+        return joined([(f"case {n}: {p.stage or 'result'}", p) for n, p in enumerate(parts, 1)], spent)
 
     def _ask(self, goal: Term, spent: list[float], timeout: float | None = None) -> Answer:
         if goal.value is not None:
@@ -345,7 +339,7 @@ class Solving:
         for variable, put in (given or {}).items():
             values[str(variable.data)] = put.value if put.value is not None else values[str(put.data)]
         if not _holds(question, values):
-            reason = f"{answer.solver} {answer.version} gave a model that does not replay"
+            reason = f"{answer.by} gave a model that does not replay"
             return Unknown(reason=reason, seconds=spent)
         return Distinguished(
             values=shorten(question.goal, question.formats, values),
@@ -365,16 +359,43 @@ class Solving:
         )
         if not (self.confirm and text):
             return proof
+        second = self.second(text, answer)
+        if second.answer == "sat":
+            return Unknown(reason=disagreement(answer, second), seconds=spent)
+        return replace(proof, confirmed=second.by)
+
+    def second(self, text: str, first: Answer) -> Answer:
+        """What another solver than the first one says of a script, or ``unknown``, by nobody.
+
+        ``seconds``: of all that were asked.
+        """
+        spent = 0.0
         for name in SOLVERS:
-            if name != answer.solver:
-                second = solve(text, replace(self.settings, solver=name))
-                if second.answer == "unsat":
-                    return replace(proof, confirmed=f"{name} {second.version}")
-                if second.answer == "sat":
-                    first = f"{answer.solver} {answer.version} answers unsat"
-                    reason = f"solvers disagree: {first}, {name} {second.version} sat"
-                    return Unknown(reason=reason, seconds=spent)
-        return proof
+            if name != first.solver:
+                answer = solve(text, replace(self.settings, solver=name))
+                spent += answer.seconds
+                if answer.answer != "unknown":
+                    return replace(answer, seconds=spent)
+        return Answer("unknown", "", seconds=spent)
+
+
+def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalent:
+    """Several proofs, each with what it proves, as one; confirmed where every one is that has a script."""
+    proofs = [proof for _, proof in parts]
+    solved = next((p for p in proofs if p.solver), proofs[0])
+    sure = all(p.confirmed or not p.scripts for p in proofs)
+    return replace(
+        solved,
+        stage="; ".join(what for what, _ in parts),
+        scripts=tuple(text for p in proofs for text in p.scripts),
+        seconds=seconds,
+        confirmed=solved.confirmed if sure else "",
+    )
+
+
+def disagreement(first: Answer, second: Answer) -> str:
+    """What is said where two solvers answer otherwise."""
+    return f"solvers disagree: {first.by} answers {first.answer}, {second.by} {second.answer}"
 
 
 def _holds(question: Question, values: Mapping[str, int]) -> bool:

@@ -25,10 +25,10 @@ from tcsmt.errors import choose
 from tcsmt.formats import FORMATS, Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
-from tcsmt.interpret.smtlib import script
 from tcsmt.kernels import in_threads
+from tcsmt.query import Equivalent, Solving, Unknown
 from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.run import SOLVERS, Answer, Settings, solve
+from tcsmt.solvers.run import Answer
 from tcsmt.terms import FALSE, Term, const, substitute, umax, var
 
 __all__ = [
@@ -385,11 +385,11 @@ class _Counts:
         return counts
 
 
-def proved(split: Split, settings: Settings, confirm: bool) -> list[dict[str, Any]]:
+def proved(split: Split, solving: Solving) -> list[dict[str, Any]]:
     """The solver's answers to "is there an input for which :func:`claim` does not hold?".
 
     One answer for all inputs; where there is none in time, one for each half of the exponents, and so on.
-    confirm: another solver is asked too, and named where it agrees.
+    A second solver that confirms a proof is named; where one objects, there is no proof.
     """
     goal, word = ~claim(split), traced(split).word
     answers: list[dict[str, Any]] = []
@@ -400,7 +400,7 @@ def proved(split: Split, settings: Settings, confirm: bool) -> list[dict[str, An
         for bit in fixed:
             given = given.concat(const(bit, 1))
         (question,) = substitute([goal], {word: given.concat(var("low", rest))} if fixed else {})
-        answer = _asked(question, settings)
+        answer = _asked(question, solving)
         if answer.answer == "unknown" and len(fixed) < F32.exponent_bits:
             for bit in (0, 1):
                 ask((*fixed, bit))
@@ -408,31 +408,30 @@ def proved(split: Split, settings: Settings, confirm: bool) -> list[dict[str, An
         found: dict[str, Any] = {
             "exponent field": "".join(map(str, fixed)).ljust(F32.exponent_bits, "x"),
             "answer": answer.answer,
-            "solver": f"{answer.solver} {answer.version}".strip(),
+            "solver": answer.by,
             "seconds": round(answer.seconds, 2),
         }
         if answer.answer == "unknown":
             found["reason"] = answer.reason
+        if answer.answer == "unsat":
+            match solving.proof("", question, answer, answer.seconds):
+                case Equivalent(confirmed=confirmed) if confirmed:
+                    found["confirmed"] = confirmed
+                case Unknown(reason=reason):
+                    found |= {"answer": "unknown", "reason": reason}
         if answer.answer == "sat":
             values = {"x": 0, "sign": 0, "low": 0} | answer.values
             (found_at,) = evaluate([given.concat(var("low", rest)) if fixed else word], values)
             found["x"] = F32.hex(found_at)
-        if confirm and answer.answer == "unsat":
-            others = [name for name in SOLVERS if name != answer.solver]
-            second = _asked(question, replace(settings, solver=others[0]))
-            if second.answer == answer.answer:
-                found["confirmed"] = f"{second.solver} {second.version}".strip()
         answers.append(found)
 
     ask(())
     return answers
 
 
-def _asked(question: Term, settings: Settings) -> Answer:
+def _asked(question: Term, solving: Solving) -> Answer:
     """The solver's answer, an input replayed on the evaluator."""
-    if question.value is not None:
-        return Answer("sat" if question.value else "unsat", "simplifier")
-    answer = solve(script(question), settings)
+    answer = solving.ask(question)
     if answer.answer == "sat" and evaluate([question], answer.values) != [1]:
         return replace(answer, answer="unknown", reason="gave a model that does not replay")
     return answer

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from test_cli import done, refused, tcsmt
 
-from tcsmt import engine, lemmas, proofs
+from tcsmt import engine, proofs
 from tcsmt.catalogue import row_named, rows
 from tcsmt.engine import Comparison, compare, compare_models
 from tcsmt.errors import TcsmtError
@@ -192,7 +192,7 @@ def test_an_empty_domain_is_never_equal() -> None:
 
 
 def test_solvers_that_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lemmas, "solve", lambda text, settings: Answer("sat", settings.solver))
+    monkeypatch.setattr(Solving, "second", lambda self, text, first: Answer("sat", "z3"))
     unit = fused(VOLTA)
     found = asked(unit, replace(unit, carry_bits=3), confirm=True)
     assert isinstance(found.verdict, Unknown)
@@ -200,7 +200,7 @@ def test_solvers_that_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_unconfirmed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lemmas, "solve", lambda text, settings: Answer("unknown", settings.solver))
+    monkeypatch.setattr(Solving, "second", lambda self, text, first: Answer("unknown", ""))
     unit = fused(VOLTA)
     found = asked(unit, replace(unit, carry_bits=3), confirm=True)
     assert isinstance(found.verdict, Equivalent)

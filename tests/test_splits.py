@@ -19,8 +19,9 @@ from tcsmt.cli import main
 from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
+from tcsmt.query import Solving
 from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.run import Settings
+from tcsmt.solvers.run import Answer, Settings
 from tcsmt.splits import (
     CLASSES,
     SPLITS,
@@ -132,7 +133,7 @@ def test_the_compiled_function_is_the_interpreted_one(monkeypatch: pytest.Monkey
 
 
 def test_a_solver_proves_the_claim() -> None:
-    (answer,) = proved(SPLITS[2], Settings(timeout=60), confirm=False)
+    (answer,) = proved(SPLITS[2], Solving(Settings(timeout=60)))
     assert answer["answer"] == "unsat"
     assert answer["exponent field"] == "xxxxxxxx"
 
@@ -142,7 +143,7 @@ def test_a_false_claim_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
     from tcsmt import splits
 
     monkeypatch.setattr(splits, "distance", lambda split, x: distance(F16, x))
-    (answer,) = proved(F16_SCALED, Settings(timeout=60), confirm=False)
+    (answer,) = proved(F16_SCALED, Solving(Settings(timeout=60)))
     assert answer["answer"] == "sat"
     value = F32.value(int(answer["x"], 16))
     assert oracle(F16, value)[0] != oracle(F16_SCALED, value)[0]
@@ -151,17 +152,29 @@ def test_a_false_claim_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all inputs at once take too long."""
     from tcsmt import splits
-    from tcsmt.solvers.run import Answer
 
     asked = []
 
-    def slow(question: object, settings: Settings) -> Answer:
+    def slow(question: object, solving: Solving) -> Answer:
         asked.append(question)
         return Answer("unknown" if len(asked) == 1 else "unsat", "bitwuzla", reason="timeout")
 
     monkeypatch.setattr(splits, "_asked", slow)
-    answers = proved(F16, Settings(), confirm=False)
+    answers = proved(F16, Solving(Settings()))
     assert [a["exponent field"] for a in answers] == ["0xxxxxxx", "1xxxxxxx"]
+
+
+@pytest.mark.parametrize(("said", "answer"), [("unsat", "unsat"), ("unknown", "unsat"), ("sat", "unknown")])
+def test_a_second_solver_confirms_a_proof_or_refutes_it(
+    said: str, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = Answer(said, "z3", "4") if said != "unknown" else Answer(said, "")
+    monkeypatch.setattr(Solving, "second", lambda self, text, first: second)
+    monkeypatch.setattr(Solving, "ask", lambda self, goal: Answer("unsat", "bitwuzla"))
+    (found,) = proved(F16, Solving(confirm=True))
+    assert found["answer"] == answer
+    assert found.get("confirmed") == ("z3 4" if said == "unsat" else None)
+    assert ("disagree" in found.get("reason", "")) == (said == "sat")
 
 
 @pytest.mark.long

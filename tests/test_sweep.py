@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tcsmt.algorithms import recipe_named
 from tcsmt.cli import main
-from tcsmt.cli import sweep as command
+from tcsmt.cli.accuracy import sweep as command
 from tcsmt.models import FusedDotAdd
 from tcsmt.papers import ootomo
 from tcsmt.papers.multiword import experiment_inputs, multiply, norm

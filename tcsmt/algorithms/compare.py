@@ -24,6 +24,7 @@ from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Question, Side, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
+from tcsmt.solvers.run import Answer
 from tcsmt.terms import Term, any_of
 from tcsmt.words import to_words
 
@@ -149,7 +150,7 @@ def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
     start = time.monotonic()
     rows, scores = climb(pair.domain, pair.k, pair.score, seconds=search, enough=_SURE)
     if scores[0] > _SURE:
-        return shown(pair, rows.values(0), "simulator", "", start)
+        return shown(pair, rows.values(0), Answer("sat", "simulator"), start)
     found = settle(pair, solving, start)
     if isinstance(found.verdict, Unknown):
         reason = f"no witness in {search:g} s of simulation, and no proof; {found.verdict.reason}"
@@ -168,13 +169,13 @@ def settle(pair: Pair, solving: Solving, start: float) -> Comparison:
         answer = solving.ask(goal, solving.settings.timeout / (1 if k == pair.k else 2))
         if answer.answer == "sat":
             values = dict.fromkeys(one.input_formats, 0) | answer.values
-            return shown(pair, values, answer.solver, answer.version, start)
+            return shown(pair, values, answer, start)
         if answer.answer == "unsat" and k == pair.k:
             return Comparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
     return Comparison(pair, Unknown(reason=answer.reason, seconds=time.monotonic() - start))
 
 
-def shown(pair: Pair, values: dict[str, int], solver: str, version: str, start: float) -> Comparison:
+def shown(pair: Pair, values: dict[str, int], answer: Answer, start: float) -> Comparison:
     """The witness made short and replayed."""
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
@@ -183,14 +184,14 @@ def shown(pair: Pair, values: dict[str, int], solver: str, version: str, start: 
         return [i and w for i, w in zip(inside, worse, strict=True)]
 
     if not holds([values])[0]:
-        reason = f"{solver} {version} gave a model that does not replay"
+        reason = f"{answer.by} gave a model that does not replay"
         return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
     short = shorten_where(holds, pair.algorithms[0].input_formats, values)
     (judgement,) = judge(pair, [short])
     words = tuple(evaluate([a.trace.output for a in pair.algorithms], short))
     if words != judgement.words:
         raise AssertionError(f"the simulator gives {judgement.words}, the terms {words} at {short}")
-    seconds = time.monotonic() - start
-    return Comparison(
-        pair, Distinguished(values=short, solver=solver, version=version, seconds=seconds), judgement
+    verdict = Distinguished(
+        values=short, solver=answer.solver, version=answer.version, seconds=time.monotonic() - start
     )
+    return Comparison(pair, verdict, judgement)

@@ -28,10 +28,10 @@ from tcsmt.errors import TcsmtError
 from tcsmt.explain import signed_text
 from tcsmt.files import replace_text
 from tcsmt.models import FusedDotAdd, Model
-from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
+from tcsmt.query import Distinguished, Equivalent, Solving, Unknown, Verdict
 from tcsmt.rounding import ROUNDINGS
 
-__all__ = ["entries", "record", "table", "write"]
+__all__ = ["answered", "entries", "record", "table", "write"]
 
 #: The units of question 1; Volta as published is a refuted reading of the catalogue.
 UNITS = (
@@ -100,22 +100,22 @@ def flawed(
         "measure": flaw.measure, "seconds": round(verdict.seconds, 2),
         "search": seconds, "timeout": solving.settings.timeout,
     }  # fmt: skip
+    data |= answered(verdict, flaw.title.lower(), flaw.absent.lower())
+    if found.short is not None and found.worst is not None:
+        data |= {"short": _case(found.short), "worst": _case(found.worst)}
+    return data
+
+
+def answered(verdict: Verdict, found: str, absent: str) -> dict[str, Any]:
+    """The verdict in short, with what a witness and a proof are called."""
     match verdict:
         case Distinguished():
-            assert found.short is not None
-            assert found.worst is not None
-            data |= {"verdict": flaw.title.lower(), "by": f"{verdict.solver} {verdict.version}".strip()}
-            data |= {"short": _case(found.short), "worst": _case(found.worst)}
+            return {"verdict": found, "by": verdict.by}
         case Equivalent():
-            data |= {"verdict": flaw.absent.lower(), "by": f"{verdict.solver} {verdict.version}".strip()}
-            data |= {
-                "proved": verdict.stage,
-                "scripts": list(verdict.scripts),
-                "confirmed": verdict.confirmed,
-            }
+            scripts = {"scripts": list(verdict.scripts), "confirmed": verdict.confirmed}
+            return {"verdict": absent, "by": verdict.by, "proved": verdict.stage, **scripts}
         case Unknown():
-            data |= {"verdict": "unknown", "reason": verdict.reason}
-    return data
+            return {"verdict": "unknown", "reason": verdict.reason}
 
 
 def _case(case: Case) -> dict[str, Any]:
@@ -183,28 +183,15 @@ def bounded(name: str, unit: str, k: int, domain: Inputs, solving: Solving, seco
 
 def record(found: Comparison) -> dict[str, Any]:
     """A comparison's verdict in short."""
-    verdict = found.verdict
-    data: dict[str, Any] = {"seconds": round(verdict.seconds, 2)}
-    match verdict:
-        case Distinguished():
-            judgement = found.judgement
-            assert judgement is not None
-            data |= {"verdict": "worse", "by": f"{verdict.solver} {verdict.version}".strip()}
-            data["inputs"] = {n: F32.hex(w) for n, w in verdict.values.items() if w}
-            data["values"] = {n: F32.describe(w) for n, w in verdict.values.items() if w}
-            data["exact"] = signed_text(judgement.exact)
-            data["results"] = [F32.hex(w) for w in judgement.words]
-            data |= {"excess_ulp": _number(judgement.excess), "excess_relative": _number(judgement.relative)}
-            data["parts_at"] = parting(*(walk(a, verdict.values) for a in found.pair.algorithms))
-        case Equivalent():
-            data |= {"verdict": "never worse", "by": f"{verdict.solver} {verdict.version}".strip()}
-            data |= {
-                "proved": verdict.stage,
-                "scripts": list(verdict.scripts),
-                "confirmed": verdict.confirmed,
-            }
-        case Unknown():
-            data |= {"verdict": "unknown", "reason": verdict.reason}
+    verdict, judgement = found.verdict, found.judgement
+    data: dict[str, Any] = {"seconds": round(verdict.seconds, 2), **answered(verdict, "worse", "never worse")}
+    if isinstance(verdict, Distinguished) and judgement is not None:
+        data["inputs"] = {n: F32.hex(w) for n, w in verdict.values.items() if w}
+        data["values"] = {n: F32.describe(w) for n, w in verdict.values.items() if w}
+        data["exact"] = signed_text(judgement.exact)
+        data["results"] = [F32.hex(w) for w in judgement.words]
+        data |= {"excess_ulp": _number(judgement.excess), "excess_relative": _number(judgement.relative)}
+        data["parts_at"] = parting(*(walk(a, verdict.values) for a in found.pair.algorithms))
     return data
 
 

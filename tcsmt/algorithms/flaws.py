@@ -30,6 +30,7 @@ from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
+from tcsmt.solvers.run import Answer
 from tcsmt.terms import Term, const, substitute, var
 from tcsmt.words import to_words
 
@@ -324,7 +325,7 @@ def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> Finding:
     begin = begin.joined(one[first > -np.inf].padded(flaw.k))
     rows, scores = climb(flaw.domain, flaw.k, flaw.score, seconds=search * 3 / 4, start=begin)
     if scores[0] >= _SURE:
-        return shown(flaw, rows.values(0), "simulator", "", start)
+        return shown(flaw, rows.values(0), Answer("sat", "simulator"), start)
     found = settle(flaw, solving, start)
     if isinstance(found.verdict, Unknown):
         reason = f"no witness in {search:g} s of simulation, and no proof; {found.verdict.reason}"
@@ -345,7 +346,7 @@ def settle(flaw: Flaw, solving: Solving, start: float) -> Finding:
         answer = solving.ask(goal)
         if answer.answer == "sat":
             values = dict.fromkeys(flaw.algorithm.input_formats, 0) | answer.values
-            return shown(flaw, values, answer.solver, answer.version, start)
+            return shown(flaw, values, answer, start)
         if answer.answer != "unsat" or not chain.prove(what, goal):
             reason = f"{what}: {answer.reason}"
             break
@@ -355,7 +356,7 @@ def settle(flaw: Flaw, solving: Solving, start: float) -> Finding:
     return Finding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
 
 
-def shown(flaw: Flaw, values: dict[str, int], solver: str, version: str, start: float) -> Finding:
+def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> Finding:
     """The witness replayed, and a short one that is made from it."""
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
@@ -363,7 +364,7 @@ def shown(flaw: Flaw, values: dict[str, int], solver: str, version: str, start: 
         return [i and case is not None for i, case in zip(inside, flaw.examine(tries), strict=True)]
 
     if not holds([values])[0]:
-        reason = f"{solver} {version}".strip() + " gave an input that does not replay"
+        reason = f"{answer.by} gave an input that does not replay"
         return Finding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
     short, worst = flaw.examine([shorten_where(holds, flaw.algorithm.input_formats, values), values])
     assert short is not None
@@ -375,6 +376,7 @@ def shown(flaw: Flaw, values: dict[str, int], solver: str, version: str, start: 
         for words, result in inputs:
             if evaluate([flaw.algorithm.trace.output], words) != [result]:
                 raise AssertionError(f"the simulator gives {result}, the terms something else at {words}")
-    seconds = time.monotonic() - start
-    verdict = Distinguished(values=short.values, solver=solver, version=version, seconds=seconds)
+    verdict = Distinguished(
+        values=short.values, solver=answer.solver, version=answer.version, seconds=time.monotonic() - start
+    )
     return Finding(flaw, verdict, short, worst)

@@ -28,7 +28,7 @@ from tcsmt.algorithms.split import Split
 from tcsmt.datapath import Number, decode, multiply
 from tcsmt.errors import TcsmtError
 from tcsmt.models import Stage
-from tcsmt.query import Equivalent, Solving, Unknown
+from tcsmt.query import Equivalent, Solving, Unknown, joined
 from tcsmt.solvers.run import Answer
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 
@@ -255,15 +255,7 @@ class Chain:
 
     def verdict(self, seconds: float) -> Equivalent:
         """All steps as one proof."""
-        proofs = [proof for _, proof in self.steps]
-        solved = next((p for p in proofs if p.solver), proofs[0])
-        sure = all(p.confirmed or not p.scripts for p in proofs)
-        return Equivalent(
-            stage="; ".join(what for what, _ in self.steps),
-            scripts=tuple(text for p in proofs for text in p.scripts),
-            solver=solved.solver, version=solved.version, seconds=seconds,
-            confirmed=solved.confirmed if sure else "",
-        )  # fmt: skip
+        return joined(self.steps, seconds)
 
 
 def split_steps(chain: Chain, words: Words, digits: int | None = None) -> bool:

@@ -30,6 +30,7 @@ from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.compare import Pair
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.exhaustive import LARGEST, Everything, middles
+from tcsmt.algorithms.findings import answered
 from tcsmt.algorithms.flaws import FLAWS, Flaw
 from tcsmt.algorithms.named import algorithm_named
 from tcsmt.algorithms.split import F32
@@ -37,8 +38,8 @@ from tcsmt.errors import TcsmtError
 from tcsmt.explain import signed_text
 from tcsmt.formats import FORMATS, Format
 from tcsmt.models import Model
-from tcsmt.query import Distinguished, Equivalent, Solving, Unknown, Verdict
-from tcsmt.solvers.run import Settings
+from tcsmt.query import Distinguished, Equivalent, Solving, Verdict
+from tcsmt.solvers.run import Answer, Settings
 from tcsmt.terms import any_of
 
 __all__ = [
@@ -291,9 +292,12 @@ def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = Tr
     if entry["verdict"] == "open" and fact.kind != "error" and ask:
         question = _question(fact, algorithms, domain)
         found = _settled(question, Solving(limits.settings))
-        entry["solver"] = _answer(found)
+        entry["solver"] = {"seconds": round(found.seconds, 2), **answered(found, "not so", "proved")}
         if isinstance(found, Distinguished):
-            entry |= {"verdict": "not so", "witness": _witness(question, found.values, "solver")}
+            entry |= {
+                "verdict": "not so",
+                "witness": _witness(question, found.values, Answer("sat", found.solver, found.version)),
+            }
         elif isinstance(found, Equivalent):
             entry["verdict"] = "proved"
     return entry
@@ -337,24 +341,24 @@ def _enumerated(
     if tally.first is not None:
         return data | {
             "verdict": "not so",
-            "witness": _witness(question, everything.values(tally.first), "enumeration"),
+            "witness": _witness(question, everything.values(tally.first), Answer("sat", "enumeration")),
         }
     if tally.whole:
         data["verdict"] = "holds for all inputs" if tried == domain else "open"
     return data
 
 
-def _witness(question: Flaw | Pair, values: Mapping[str, int], by: str) -> dict[str, Any]:
+def _witness(question: Flaw | Pair, values: Mapping[str, int], answer: Answer) -> dict[str, Any]:
     """Made short and replayed; raises TcsmtError where it does not replay."""
     start = time.monotonic()
     if isinstance(question, Pair):
-        compared = compare.shown(question, dict(values), by, "", start)
+        compared = compare.shown(question, dict(values), answer, start)
         judged, verdict = compared.judgement, compared.verdict
     else:
-        found = flaws.shown(question, dict(values), by, "", start)
+        found = flaws.shown(question, dict(values), answer, start)
         judged, verdict = None, found.verdict
     if not isinstance(verdict, Distinguished):
-        raise TcsmtError(f"{by} gave {dict(values)}, which does not replay: {verdict}")
+        raise TcsmtError(f"{answer.by} gave {dict(values)}, which does not replay: {verdict}")
     fmt = question.domain.wide
     data: dict[str, Any] = {
         "inputs": {name: fmt.hex(word) for name, word in verdict.values.items() if word},
@@ -372,19 +376,6 @@ def _witness(question: Flaw | Pair, values: Mapping[str, int], by: str) -> dict[
     if case.moved:
         data |= {"moved": case.moved, "to": fmt.describe(case.word), "result after": fmt.describe(case.after)}
     return data | {"ulps": float(case.ulps)}
-
-
-def _answer(verdict: Verdict) -> dict[str, Any]:
-    data: dict[str, Any] = {"seconds": round(verdict.seconds, 2)}
-    match verdict:
-        case Unknown():
-            return data | {"verdict": "unknown", "reason": verdict.reason}
-        case Equivalent():
-            data |= {"verdict": "proved", "proved": verdict.stage, "scripts": list(verdict.scripts)}
-            data["confirmed"] = verdict.confirmed
-            return data | {"by": f"{verdict.solver} {verdict.version}".strip()}
-        case Distinguished():
-            return data | {"verdict": "not so", "by": f"{verdict.solver} {verdict.version}".strip()}
 
 
 def _error(algorithm: Algorithm, everything: Everything, seconds: float) -> dict[str, Any]:

@@ -8,20 +8,13 @@ from pathlib import Path
 
 import click
 
+from tcsmt.cli import options
 from tcsmt.custom import row_given
 from tcsmt.discovery import choose_row, load
 from tcsmt.files import replace_text
 from tcsmt.investigate import Finding, Investigation, Report
 from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
-from tcsmt.solvers.run import CHOICES, Settings
-
-folders_option = click.option(
-    "--properties",
-    "folders",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="A folder with property modules of your own (may be repeated).",
-)
+from tcsmt.solvers.run import Settings
 
 
 @click.command()
@@ -29,14 +22,14 @@ folders_option = click.option(
 @click.option("--arch", help="Architecture, sm_XX or GPU, such as volta or h200.")
 @click.option("--instruction", help="Instruction, or a part that only one has; see `tcsmt models`.")
 @click.option("--model", help="Instead: a model file, or ARCH/INSTRUCTION; see `tcsmt models --toml`.")
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
-@click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
-@click.option("--confirm", is_flag=True, help="Have a second solver check every proof.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.solver
+@options.timeout()
+@options.memory
+@options.confirm
+@options.as_json
 @click.option("--output", type=click.Path(path_type=Path), help="Write the JSON report here as it grows.")
-@click.option("--dump-smt", type=click.Path(path_type=Path), help="Write the SMT-LIB scripts here.")
-@folders_option
+@options.dump_smt
+@options.folders
 def find(
     name: str,
     arch: str | None,
@@ -113,10 +106,10 @@ def finding_lines(finding: Finding) -> list[str]:
                 return [title, "  EQUIVALENT: both sides are the same graph"]
             where = f", at stage '{verdict.stage}'" if verdict.stage else ""
             confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
-            by = f"{verdict.solver} {verdict.version}, {verdict.seconds:.3f} s"
+            by = f"{verdict.by}, {verdict.seconds:.3f} s"
             return [title, f"  EQUIVALENT: proved by {by}{where}{confirmed}"]
         case Distinguished():
-            by = f"{verdict.solver} {verdict.version}, {verdict.seconds:.3f} s, replayed"
+            by = f"{verdict.by}, {verdict.seconds:.3f} s, replayed"
             return [title, f"  DISTINGUISHED by {by}", *_witness_lines(finding)]
 
 

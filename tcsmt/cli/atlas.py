@@ -10,12 +10,13 @@ import click
 
 from tcsmt.atlas import groups, run
 from tcsmt.catalogue import architecture_named, rows
+from tcsmt.cli import options
 from tcsmt.errors import UnknownName
 from tcsmt.files import make_folder, replace_text
 from tcsmt.pairs import Asking
 from tcsmt.pictures.matrix import as_page, as_table
 from tcsmt.query import Domain
-from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.solvers.run import Settings
 from tcsmt.store import Store
 
 
@@ -23,22 +24,16 @@ from tcsmt.store import Store
 @click.option("--arch", "architectures", multiple=True, help="Only rows of this architecture (repeatable).")
 @click.option("--types", multiple=True, help="Only these types, D.A.B.C, as f32.f16.f16.f32 (repeatable).")
 @click.option("--claims", is_flag=True, help="With the rows that were refuted or are disputed.")
-@click.option("--finite/--all-words", default=False, help="Without NaN and infinity.  [default: all words]")
-@click.option("--jobs", type=click.IntRange(1, 256), default=2, show_default=True, help="Pairs at a time.")
-@click.option(
-    "--scheduler", default="", metavar="ADDRESS",
-    help="Ask on the workers of this Dask scheduler, as tcp://host:8786 (needs the extra dask).",
-)  # fmt: skip
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
-@click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
-@click.option("--confirm/--no-confirm", default=True, help="Second solver for proofs.  [default: confirm]")
-@click.option(
-    "--store", type=click.Path(path_type=Path), default=Path("atlas.sqlite"), show_default=True,
-    help="Verdicts are kept here, and not asked again.",
-)  # fmt: skip
+@options.finite
+@options.jobs
+@options.scheduler
+@options.solver
+@options.timeout()
+@options.memory
+@options.confirmed
+@options.store("atlas.sqlite")
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for atlas.json, .txt and .html.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def atlas(
     architectures: tuple[str, ...],
     types: tuple[str, ...],

@@ -26,6 +26,7 @@ from tcsmt.audit import (
     listed,
 )
 from tcsmt.catalogue import Row
+from tcsmt.cli import options
 from tcsmt.cli.atlas import progress
 from tcsmt.custom import row_given
 from tcsmt.errors import TcsmtError
@@ -36,7 +37,7 @@ from tcsmt.models import Model
 from tcsmt.neighbours import value_text
 from tcsmt.pairs import Asking
 from tcsmt.papers import fasi, khattak
-from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.solvers.run import Settings
 from tcsmt.store import Store
 
 #: Published sets of vectors, by name.
@@ -63,17 +64,14 @@ _WIDTH = 110
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write the vectors that close the gaps: .json, .csv."
 )
-@click.option("--jobs", type=click.IntRange(1, 256), default=2, show_default=True, help="Pairs at a time.")
-@click.option("--scheduler", default="", metavar="ADDRESS", help="Ask on the workers of this Dask scheduler.")
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=20.0, help="Seconds for each query.", show_default=True)
-@click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
-@click.option("--confirm/--no-confirm", default=True, help="Second solver for proofs.  [default: confirm]")
-@click.option(
-    "--store", type=click.Path(path_type=Path), default=Path("audit.sqlite"), show_default=True,
-    help="Verdicts are kept here, and not asked again.",
-)  # fmt: skip
-@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+@options.jobs
+@options.scheduler
+@options.solver
+@options.timeout(20.0)
+@options.memory
+@options.confirmed
+@options.store("audit.sqlite")
+@options.as_json
 def audit(
     files: tuple[Path, ...],
     published: tuple[str, ...],
@@ -87,7 +85,7 @@ def audit(
     memory: int,
     confirm: bool,
     store: Path,
-    as_data: bool,
+    as_json: bool,
 ) -> None:
     """How good are test vectors: which hypotheses they tell apart, and what would close the gaps.
 
@@ -119,7 +117,7 @@ def audit(
             replace_text(output, _WRITERS[output.suffix.lower()](row, _closing_vectors(made, closed)))
             click.echo(f"{output}: {len(closed.vectors)} vectors", err=True)
     readings = {name: _RULES[name](row.model) for name in published if name in _RULES}
-    if as_data:
+    if as_json:
         click.echo(json.dumps(_data(made, found, closed, readings), indent=1, ensure_ascii=False))
     else:
         click.echo("\n".join(_lines(made, found, closed, readings)))

@@ -9,12 +9,13 @@ from pathlib import Path
 import click
 
 from tcsmt.claims import Judgement, judge, published
+from tcsmt.cli import options
 from tcsmt.cli.ask import finding_lines
 from tcsmt.datasets import DataSet, find_datasets
 from tcsmt.errors import UnknownName
 from tcsmt.files import replace_text
 from tcsmt.query import Solving
-from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.solvers.run import Settings
 
 
 @click.command()
@@ -23,10 +24,10 @@ from tcsmt.solvers.run import CHOICES, Settings
     "--data", "folders", type=click.Path(path_type=Path), multiple=True,
     help="Measured data sets, as for `tcsmt validate` (may be repeated).",
 )  # fmt: skip
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
+@options.solver
+@options.timeout()
 @click.option("--output", type=click.Path(path_type=Path), help="Write JSON here as it grows.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def claims(
     names: tuple[str, ...],
     folders: tuple[Path, ...],

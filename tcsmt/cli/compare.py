@@ -11,7 +11,9 @@ import click
 
 from tcsmt import __version__
 from tcsmt.catalogue import Row
+from tcsmt.cli import options
 from tcsmt.cli.ask import finding_lines
+from tcsmt.cli.verdict import EXIT
 from tcsmt.custom import row_given
 from tcsmt.engine import Comparison, compare_models, finding_of
 from tcsmt.lemmas import Lemmas
@@ -19,28 +21,26 @@ from tcsmt.pictures.build import draw
 from tcsmt.pictures.sheet import compared
 from tcsmt.pictures.text import as_text
 from tcsmt.query import Distinguished, Domain, Equivalent, Solving, Unknown
-from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.solvers.run import Settings
 
 
 @click.command()
 @click.argument("a")
 @click.argument("b")
-@click.option("--finite/--all-words", default=False, help="Without NaN and infinity.  [default: all words]")
-@click.option("--positive", is_flag=True, help="No sign bit set.")
+@options.finite
+@options.positive
 @click.option("--exclude-subnormal", is_flag=True, help="No subnormal input.")
-@click.option("--c-zero", is_flag=True, help="c is +0.")
+@options.c_zero
 @click.option("--exponents", nargs=2, type=int, metavar="LOW HIGH", help="Of the non-zero a and b, unbiased.")
 @click.option("--lanes", type=int, metavar="N", help="Only the first N lanes; the others are zero.")
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
-@click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
-@click.option(
-    "--confirm/--no-confirm", default=True, help="Have a second solver check every proof.  [default: confirm]"
-)
+@options.solver
+@options.timeout()
+@options.memory
+@options.confirmed
 @click.option("--again", is_flag=True, help="Prove again what earlier runs proved.")
 @click.option("--explain", is_flag=True, help="Draw both models on the witness.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--dump-smt", type=click.Path(path_type=Path), help="Write the SMT-LIB scripts here.")
+@options.as_json
+@options.dump_smt
 def compare(
     a: str,
     b: str,
@@ -77,8 +77,7 @@ def compare(
         click.echo(comparison_text(found, rows))
         if explain and isinstance(found.verdict, Distinguished):
             click.echo("\n" + picture(found, rows))
-    code = {Equivalent: 0, Distinguished: 1, Unknown: 3}
-    sys.exit(code[type(found.verdict)])
+    sys.exit(EXIT[type(found.verdict)])
 
 
 def comparison_json(found: Comparison, rows: tuple[Row, Row]) -> dict[str, Any]:
@@ -110,8 +109,7 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
                 lines.append(f"EQUIVALENT, {sure}; {verdict.seconds:.3f} s in solvers; what was proved:")
                 lines += [f"  {number}. {step}" for number, step in enumerate(found.steps, 1)]
         case Distinguished():
-            by = f"{verdict.solver} {verdict.version}"
-            lines += [f"DISTINGUISHED by {by}, replayed", *finding_lines(finding_of(found))[2:]]
+            lines += [f"DISTINGUISHED by {verdict.by}, replayed", *finding_lines(finding_of(found))[2:]]
         case Unknown():
             lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.3f} s in solvers")
             lines += [f"  proved on the way: {step}" for step in found.steps]

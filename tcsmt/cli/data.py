@@ -11,6 +11,7 @@ from typing import Any
 import click
 import numpy as np
 
+from tcsmt.cli import options
 from tcsmt.custom import is_model_file, row_given
 from tcsmt.datasets import Mismatch, Replay, find_datasets, objection, replay, row_of
 from tcsmt.errors import TcsmtError
@@ -26,7 +27,7 @@ from tcsmt.simulator import run_words
 @click.option("--input", "source", type=click.Path(path_type=Path), required=True, help="JSON, CSV or .npz.")
 @click.option("--output", type=click.Path(path_type=Path), help="JSON, CSV or .npz, by its suffix.")
 @click.option("--explain", is_flag=True, help="Print every stage of every row.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def run(model: str, source: Path, output: Path | None, explain: bool, as_json: bool) -> None:
     """Simulate MODEL (ARCH, ARCH/INSTRUCTION or a model file) on the rows of a file.
 
@@ -71,7 +72,7 @@ def stage_lines(model: Model, row: Iterable[int]) -> list[str]:
     show_default=True,
     help="Mismatching rows to explain.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_json: bool) -> None:
     """Replay measured data sets: .npz with a manifest, JSON, or the published text files.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.cli.ask import folders_option
+from tcsmt.cli import options
 from tcsmt.custom import row_given
 from tcsmt.files import replace_text
 from tcsmt.hardware import vectors as probe_vectors
@@ -16,7 +16,7 @@ from tcsmt.hardware.instructions import language_of
 from tcsmt.hardware.run import compiler_of, judge_lines, measure
 from tcsmt.hardware.source import program
 from tcsmt.query import Solving
-from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.solvers.run import Settings
 
 _EMITTED = ("cuda", "hip", "json", "csv")
 
@@ -31,10 +31,10 @@ _EMITTED = ("cuda", "hip", "json", "csv")
 @click.option("--emit", type=click.Choice(_EMITTED), help="What to write: a program, or the vectors.")
 @click.option("--run", "run", is_flag=True, help="Compile and run the program; write and judge the answers.")
 @click.option("--output", type=click.Path(path_type=Path), help="The file to write; with --run the answers.")
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=20.0, help="Seconds for each query.", show_default=True)
-@click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
-@folders_option
+@options.solver
+@options.timeout(20.0)
+@options.memory
+@options.folders
 def probe(
     model: str,
     names: tuple[str, ...],

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from tcsmt.catalogue import Row
-from tcsmt.cli import identified
+from tcsmt.cli import identified, options
 from tcsmt.custom import row_given
 from tcsmt.datasets import DataSet, find_datasets
 from tcsmt.errors import TcsmtError
@@ -42,7 +42,7 @@ _EXIT = {"identified": 0, "refuted": 1, "inconsistent": 1, "open": 3}
     "--transcript", type=click.Path(path_type=Path), help="Keep questions and answers; go on from it."
 )
 @click.option("--seed", default=1, show_default=True, help="Of the random questions.")
-@click.option("--timeout", default=10.0, show_default=True, help="Seconds for a solver's query.")
+@options.timeout(10.0)
 @click.option("--answer-timeout", default=30.0, show_default=True, help="Seconds for an answer of --command.")
 @click.option(
     "--plan", type=click.Choice(["set", "tree"]), help="Print the questions in advance; ask nothing."
@@ -52,7 +52,7 @@ _EXIT = {"identified": 0, "refuted": 1, "inconsistent": 1, "open": 3}
     type=click.Choice(["tree", "precision", "rounding", "special", "features", "all"]),
     help="Ask the box a classical probe instead.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def identify(
     formats: str | None,
     k: int | None,

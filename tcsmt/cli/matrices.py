@@ -12,6 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
+from tcsmt.cli import options
 from tcsmt.custom import row_given
 from tcsmt.errors import TcsmtError, choose
 from tcsmt.files import replace_text
@@ -48,7 +49,7 @@ def reduction_named(text: str) -> Reduction:
     help="sequential, split-k:PARTS or promote:EVERY (a second accumulator, as DeepGEMM).",
 )  # fmt: skip
 @click.option("--columns", type=click.IntRange(min=1), help="Columns in one portion of the work.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def gemm(
     model: str,
     a_path: Path,

@@ -14,23 +14,16 @@ from typing import Any
 import click
 
 from tcsmt import __version__
+from tcsmt.cli import options
 from tcsmt.errors import TcsmtError, choose
 from tcsmt.files import make_folder, replace_text
 from tcsmt.solvers.run import SOLVERS, Settings
 
-results_option = click.option(
-    "--results",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("results"),
-    show_default=True,
-    help="Folder for what was found.",
-)
-
 
 @click.command()
 @click.argument("paper")
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
-@results_option
+@options.timeout()
+@options.results
 def reproduce(paper: str, timeout: float, results: Path) -> None:
     """Run a paper's experiments again, and print our results beside the published ones.
 

@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 from tcsmt.catalogue import Row
+from tcsmt.cli import options
 from tcsmt.custom import row_given
 from tcsmt.errors import TcsmtError, UnknownName, choose
 from tcsmt.explain import first_difference, steps
@@ -45,7 +46,7 @@ _SUFFIXES = {".txt": "text", ".svg": "svg", ".html": "html"}
 @click.option("--against", metavar="MODEL", help="Draw this model below it, and mark where they part.")
 @click.option("--format", "form", type=click.Choice(list(_FORMATS)), help="By --output's suffix, or text.")
 @click.option("--output", type=click.Path(path_type=Path), help="Write the picture here.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def explain(
     model: str,
     source: Path | None,

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from tcsmt.catalogue import Row, rows, rows_of
-from tcsmt.cli.ask import folders_option
+from tcsmt.cli import options
 from tcsmt.cli.table import markdown
 from tcsmt.custom import is_model_file, model_toml, row_given
 from tcsmt.discovery import properties as find_properties
@@ -18,12 +18,10 @@ from tcsmt.formats import Format
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.rounding import Rounding
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
 
 @click.command("properties")
-@folders_option
-@json_option
+@options.folders
+@options.as_json
 def properties(folders: tuple[Path, ...], as_json: bool) -> None:
     """List what can be asked."""
     found = find_properties(folders).values()
@@ -41,7 +39,7 @@ def properties(folders: tuple[Path, ...], as_json: bool) -> None:
 @click.option("--toml", metavar="MODEL", help="Print this one as a model file, to start one of your own.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print a table for documents.")
 @click.option("--claims/--no-claims", default=True, help="Show refuted and disputed claims too.")
-@json_option
+@options.as_json
 def models(arch: str | None, toml: str | None, as_markdown: bool, claims: bool, as_json: bool) -> None:
     """List the catalogue: every unit with its parameters and evidence."""
     if toml is not None:
@@ -71,7 +69,7 @@ def models(arch: str | None, toml: str | None, as_markdown: bool, claims: bool, 
 @click.command("describe")
 @click.argument("arch")
 @click.argument("instruction", required=False)
-@json_option
+@options.as_json
 def describe(arch: str, instruction: str | None, as_json: bool) -> None:
     """Describe an architecture's instruction, in every convention in use.
 

@@ -11,7 +11,7 @@ from tcsmt import jit
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.limbs import fitted
 from tcsmt.interpret.llvm import Emitter, container, native, schedule
-from tcsmt.kernels import check_floats, declared
+from tcsmt.kernels import check_floats, declared, over_groups
 from tcsmt.terms import Term, variables
 
 __all__ = ["Exhaust"]
@@ -67,16 +67,4 @@ class Exhaust:
         place = e.emit(f"mul i64 %g, {_ROWS}")
         address = e.emit(f"getelementptr i32, ptr %d, i64 {place}")
         e.lines.append(f"  store {kind} {value}, ptr {address}, align 4")
-        return declared(f"""define void @words(i64 %groups, i32 %start, ptr noalias %d) {{
-entry:
-  br label %group
-group:
-  %g = phi i64 [0, %entry], [%g.next, %group]
-{e.text}
-  %g.next = add i64 %g, 1
-  %g.more = icmp ult i64 %g.next, %groups
-  br i1 %g.more, label %group, label %exit
-exit:
-  ret void
-}}
-""")
+        return declared(over_groups("words", "i32 %start, ptr noalias %d", e.text))

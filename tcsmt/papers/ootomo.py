@@ -381,7 +381,7 @@ def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
 def _answered(answer: Answer) -> dict[str, Any]:
     return {
         "answer": {"unsat": "proved", "sat": "refuted"}.get(answer.answer, answer.reason),
-        "solver": f"{answer.solver} {answer.version}",
+        "solver": answer.by,
         "seconds": round(answer.seconds, 2),
     }
 

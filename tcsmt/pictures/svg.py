@@ -28,7 +28,6 @@ _DARK = {
     "cut-zone": "#3a1a1b", "kept": "#63d17c", "changed": "#c9a4ff", "cut": "#ff8078", "sum": "#e6ebf1",
     "carry": "#f2c14e", "leading": "#ffffff", "rounded": "#76b6ff", "dropped": "#ff8078", "mark": "#f07bff",
 }  # fmt: skip
-_ZONES = ("paper", "window", "carry-zone", "cut-zone")
 _FIXED_STYLE = (
     "text{font:12px ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace}"
     ".bit{text-anchor:middle}.zero{opacity:.5}.head{font-weight:bold;font-size:14px}"

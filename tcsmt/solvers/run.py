@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tcsmt.errors import TcsmtError, choose
 
-__all__ = ["CHOICES", "SOLVERS", "Answer", "Settings", "solve"]
+__all__ = ["CHOICES", "SOLVERS", "Answer", "Answered", "Settings", "solve"]
 
 #: Every solver, fastest on these queries first (see ``benchmarks/queries.py``).
 SOLVERS = ("bitwuzla", "z3", "cvc5")
@@ -49,8 +49,20 @@ class Settings:
         return SOLVERS[:1] if self.solver == "auto" else (self.solver,)
 
 
+class Answered:
+    """What a solver answered, or the simulator, the simplifier, before one was asked."""
+
+    solver: str
+    version: str
+
+    @property
+    def by(self) -> str:
+        """Who, with the version where there is one."""
+        return f"{self.solver} {self.version}".strip()
+
+
 @dataclass(frozen=True)
-class Answer:
+class Answer(Answered):
     """A solver's answer to one script: ``sat``, ``unsat`` or ``unknown`` (with the reason)."""
 
     answer: str

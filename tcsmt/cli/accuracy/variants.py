@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.cli.papers import results_option
+from tcsmt.cli import options
+from tcsmt.cli.accuracy.earlier import earlier
 from tcsmt.errors import TcsmtError
 from tcsmt.files import make_folder, replace_text
 from tcsmt.papers.variants import LENGTHS, conclusions, plot, points
@@ -23,8 +24,8 @@ from tcsmt.papers.variants import LENGTHS, conclusions, plot, points
     show_default=True,
     help="Largest length of the dot products.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@results_option
+@options.as_json
+@options.results
 def variants(largest: int, as_json: bool, results: Path) -> None:
     """Khattak and Mikaitis's open question: V100 and B200, one parameter at a time.
 
@@ -34,7 +35,7 @@ def variants(largest: int, as_json: bool, results: Path) -> None:
     """
     make_folder(results)
     path = results / "variants.json"
-    before = _kept(path)
+    before = earlier(path, _kept) or []
     beyond = [point for point in before if point["n"] > largest]
     found: list[dict[str, Any]] = []
     for point in points(largest, before):
@@ -73,12 +74,7 @@ def _write(path: Path, found: list[dict[str, Any]]) -> None:
     replace_text(path, json.dumps(data, indent=1) + "\n")
 
 
-def _kept(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    try:
-        data = json.loads(path.read_text())
-        points: list[dict[str, Any]] = data["points"]
-        return points if data["tcsmt"] == __version__ else []
-    except (OSError, ValueError, KeyError, TypeError):
-        raise TcsmtError(f"{path}: a file is there that is none of this command's") from None
+def _kept(data: Any) -> list[dict[str, Any]]:
+    """The points of this version's file."""
+    points: list[dict[str, Any]] = data["points"]
+    return points if data["tcsmt"] == __version__ else []

@@ -12,9 +12,11 @@ import click
 
 from tcsmt import __version__
 from tcsmt.algorithms.split import Split
-from tcsmt.errors import TcsmtError
+from tcsmt.cli import options
+from tcsmt.cli.accuracy.earlier import earlier
 from tcsmt.files import make_folder, replace_text
-from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.query import Solving
+from tcsmt.solvers.run import Settings
 from tcsmt.splits import counted, enumerated, name_of, proved, record, splits
 
 
@@ -22,11 +24,11 @@ from tcsmt.splits import counted, enumerated, name_of, proved, record, splits
 @click.option("--format", "formats", multiple=True, help="Of the words: f16, tf32 or bf16 (repeatable).")
 @click.option("--prove", is_flag=True, help="Have a solver prove it for all inputs.")
 @click.option("--enumerate", "go_through", is_flag=True, help="Go through all 2^32 inputs (a minute each).")
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
-@click.option("--confirm", is_flag=True, help="Ask a second solver about every proof.")
-@click.option("--output", type=click.Path(path_type=Path), help="JSON file; a run goes on where it stopped.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.solver
+@options.timeout()
+@options.confirm
+@options.resumed()
+@options.as_json
 def split(
     formats: tuple[str, ...],
     prove: bool,
@@ -45,9 +47,9 @@ def split(
 
     Exit code: 0 all as the closed form says, 1 some input is not, 2 usage error, 3 unknown.
     """
-    settings = Settings(solver, timeout)
+    solving = Solving(Settings(solver, timeout), confirm=confirm)
     chosen = splits(formats)
-    before = _kept(output)
+    before = earlier(output, _kept, "--output") or {}
     if output is not None:
         make_folder(output.parent)
     records = []
@@ -63,7 +65,7 @@ def split(
         keep(data)
         if prove and "proof" not in data:
             _say(f"{name}: proving")
-            data["proof"] = proved(one, settings, confirm)
+            data["proof"] = proved(one, solving)
             keep(data)
         if go_through and "all inputs" not in data:
             data["all inputs"] = _all_inputs(one)
@@ -88,14 +90,9 @@ def _text(records: list[dict[str, Any]]) -> str:
     return f'{{"tcsmt": "{__version__}",\n"splits": [\n{lines}\n]}}\n'
 
 
-def _kept(path: Path | None) -> dict[str, dict[str, Any]]:
-    if path is None or not path.exists():
-        return {}
-    try:
-        data = json.loads(path.read_text())
-        return {one["split"]: one for one in data["splits"]} if data["tcsmt"] == __version__ else {}
-    except (OSError, ValueError, KeyError, TypeError):
-        raise TcsmtError(f"--output {path}: a file is there that is none of this command's") from None
+def _kept(data: Any) -> dict[str, dict[str, Any]]:
+    """Splits by name, of this version's file."""
+    return {one["split"]: one for one in data["splits"]} if data["tcsmt"] == __version__ else {}
 
 
 def _all_inputs(one: Split) -> dict[str, Any]:

@@ -13,10 +13,11 @@ import click
 from tcsmt import __version__
 from tcsmt.algorithms.reduced import FACTS, WIDTHS, Fact, Limits, narrow_format, survey
 from tcsmt.catalogue import rows_of
-from tcsmt.cli.papers import results_option
+from tcsmt.cli import options
+from tcsmt.cli.accuracy.earlier import earlier
 from tcsmt.errors import TcsmtError, choose
 from tcsmt.files import make_folder, replace_text
-from tcsmt.solvers.run import CHOICES, Settings
+from tcsmt.solvers.run import Settings
 
 #: Blackwell's unit for f16 is Hopper's.
 UNITS = ("volta", "ampere", "hopper", "cdna3")
@@ -33,10 +34,10 @@ UNITS = ("volta", "ampere", "hopper", "cdna3")
 )
 @click.option("--inputs", default=28, show_default=True, help="Go through 2^INPUTS inputs at most.")
 @click.option("--seconds", default=60.0, show_default=True, help="For going through them.")
-@click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
-@click.option("--timeout", default=60.0, help="Seconds for each query.", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@results_option
+@options.solver
+@options.timeout()
+@options.as_json
+@options.results
 def reduced(
     questions: tuple[str, ...],
     units: tuple[str, ...],
@@ -63,7 +64,7 @@ def reduced(
     limits = Limits(inputs, seconds, Settings(solver, timeout))
     make_folder(results)
     path = results / "reduced.json"
-    known = _kept(path)
+    known = earlier(path, _kept) or {}
     found: dict[str, dict[str, Any]] = {}
     for key, entry in survey(chosen, units, numbers, known, limits):
         if known.get(key) is not entry:
@@ -101,15 +102,10 @@ def _text(entries: Mapping[str, Any]) -> str:
     return f'{{"tcsmt": "{__version__}",\n"entries": {{\n{lines}\n}}}}\n'
 
 
-def _kept(path: Path) -> dict[str, dict[str, Any]]:
-    if not path.exists():
-        return {}
-    try:
-        data = json.loads(path.read_text())
-        entries: dict[str, dict[str, Any]] = data["entries"]
-        return entries if data["tcsmt"] == __version__ else {}
-    except (OSError, ValueError, KeyError, TypeError):
-        raise TcsmtError(f"{path}: a file is there that is none of this command's") from None
+def _kept(data: Any) -> dict[str, dict[str, Any]]:
+    """Entries by key, of this version's file."""
+    entries: dict[str, dict[str, Any]] = data["entries"]
+    return entries if data["tcsmt"] == __version__ else {}
 
 
 def _lines(fact: Fact, entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -11,6 +11,8 @@ import click
 from tcsmt import __version__
 from tcsmt.algorithms import Recipe, algorithm_named, recipe_named
 from tcsmt.catalogue import architecture_named, row_named
+from tcsmt.cli import options
+from tcsmt.cli.accuracy.earlier import earlier
 from tcsmt.errors import TcsmtError, choose
 from tcsmt.files import make_folder, replace_text
 from tcsmt.papers.ootomo import conclusions, plots
@@ -37,9 +39,9 @@ _LENGTHS = (16, 64, 256, 1024, 4096)
 )
 @click.option("--size", type=click.IntRange(1, 1024), default=16, show_default=True, help="Rows and columns.")
 @click.option("--seeds", type=click.IntRange(1, 1000), default=2, show_default=True, help="Matrix products.")
-@click.option("--output", type=click.Path(path_type=Path), help="JSON file; a run goes on where it stopped.")
+@options.resumed()
 @click.option("--plots", "folder", type=click.Path(path_type=Path), help="Folder for plots, SVG.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.as_json
 def sweep(
     algorithms: tuple[str, ...],
     units: tuple[str, ...],
@@ -117,20 +119,17 @@ def _check_runs(recipe: Recipe, units: list[str], named: bool) -> None:
 
 
 def _kept(path: Path | None, settings: dict[str, Any]) -> list[dict[str, Any]]:
-    if path is None or not path.exists():
+    """The file's records, which must have been made with the same settings."""
+    found = earlier(path, lambda data: (data["records"], {name: data[name] for name in settings}), "--output")
+    if found is None:
         return []
-    try:
-        data = json.loads(path.read_text())
-        records: list[dict[str, Any]] = data["records"]
-        before = {name: data[name] for name in settings}
-    except (OSError, ValueError, KeyError, TypeError):
-        raise TcsmtError(f"--output {path}: a file is there that is none of this command's") from None
+    records, before = found
     for name, value in settings.items():
         if before[name] != value:
             raise TcsmtError(
                 f"--output {path}: was made with {name} = {before[name]}, now {value}; give another"
             )
-    return records
+    return list(records)
 
 
 def _say(text: str) -> None:

@@ -1,0 +1,92 @@
+"""``tcsmt accuracy bound``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from tcsmt.algorithms.bound import Bound
+from tcsmt.algorithms.bound import bound as bound_of
+from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.named import algorithm_named
+from tcsmt.algorithms.split import F32
+from tcsmt.cli import options
+from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, k_option, search_option
+from tcsmt.explain import signed_text
+from tcsmt.investigate import shown
+from tcsmt.query import Solving
+from tcsmt.solvers.run import Settings
+
+
+@click.command()
+@click.argument("algorithm")
+@arch_option
+@k_option
+@inputs_options
+@search_option(20.0)
+@options.solver
+@options.timeout()
+@options.as_json
+def bound(
+    algorithm: str,
+    arch: str,
+    k: int,
+    inputs: Inputs,
+    search: float,
+    solver: str,
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """The largest error of ALGORITHM that is found, and the smallest bound that is proved.
+
+    Exit code: 0 a bound is proved, 2 usage error, 3 none is: what is shown is found, not proved.
+    """
+    check_length(k, search)
+    chosen, row = algorithm_named(algorithm, arch, k)
+    found = bound_of(chosen, inputs, Solving(Settings(solver, timeout)), seconds=search)
+    data = {"algorithm": algorithm, "unit": row.name, "k": k, "domain": str(inputs), **bound_json(found)}
+    click.echo(json.dumps(data, indent=1, ensure_ascii=False) if as_json else bound_text(data))
+    sys.exit(3 if found.proved is None else 0)
+
+
+def bound_json(found: Bound) -> dict[str, Any]:
+    """The bound as plain data; relative errors in 2^-24 of |c| + Σ|a·b|."""
+    data: dict[str, Any] = {}
+    for name, one in (("relative", found.relative), ("ulps", found.ulps)):
+        data[name] = one and {
+            "inputs": {n: shown(F32, w) for n, w in one.values.items() if w},
+            "result": shown(F32, one.result), "exact": signed_text(one.exact),
+            "error": signed_text(one.error), "relative": float(one.relative), "ulps": float(one.ulps),
+        }  # fmt: skip
+    data["proved"] = None if found.proved is None else float(found.proved)
+    if found.proof is not None:
+        data["proof"] = {"steps": found.proof.stage, "scripts": list(found.proof.scripts)}
+    return data | {"open": found.open, "seconds": round(found.seconds, 2)}
+
+
+def bound_text(data: dict[str, Any]) -> str:
+    """The bound for people."""
+    lines = [f"{data['algorithm']} on {data['unit']}, K = {data['k']}; domain: {data['domain']}", ""]
+    for name, title in (("relative", "relative to |c| + Σ|a·b|"), ("ulps", "in ulps of the exact result")):
+        one = data[name]
+        if one is None:
+            lines.append(f"largest error found, {title}: none at all")
+            continue
+        size = f"{one['relative']:.6g}·2^-24" if name == "relative" else f"{one['ulps']:.6g}"
+        lines.append(f"largest error found, {title}: {size}")
+        lines += [f"  {n:>5} = {v['word']}  {v['value']}" for n, v in one["inputs"].items()]
+        lines.append(f"  result {one['result']['value']}, exact {one['exact']}")
+    low = data["relative"]["relative"] if data["relative"] else 0
+    if data["proved"] is None:
+        lines.append(f"found, not proved: at least {low:.6g}·2^-24; no bound ({data['open']})")
+    else:
+        lines.append(
+            f"the largest relative error lies in [{low:.6g}, {data['proved']:.6g}]·2^-24: found, proved"
+        )
+        lines.append(f"  proved: {data['proof']['steps']}")
+        if data["open"]:
+            lines.append(f"  not closed: {data['open']}")
+    return "\n".join(lines)

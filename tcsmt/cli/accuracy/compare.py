@@ -1,0 +1,160 @@
+"""``tcsmt accuracy compare``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tcsmt import __version__
+from tcsmt.algorithms.compare import Comparison, Pair
+from tcsmt.algorithms.compare import compare as compare_pair
+from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.named import algorithm_named
+from tcsmt.algorithms.split import F32
+from tcsmt.algorithms.walk import Move, parting, walk
+from tcsmt.catalogue import Row
+from tcsmt.cli import options
+from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, search_option
+from tcsmt.cli.verdict import EXIT, verdict_json, verdict_text
+from tcsmt.explain import signed_text
+from tcsmt.investigate import shown
+from tcsmt.pictures.build import draw
+from tcsmt.pictures.sheet import Sheet
+from tcsmt.pictures.text import as_text
+from tcsmt.query import Distinguished, Solving
+from tcsmt.solvers.run import Settings
+
+
+@click.command()
+@click.argument("one")
+@click.argument("two")
+@arch_option
+@click.option("--k", type=int, help="Products in the dot product.  [default: the unit's own K]")
+@inputs_options
+@search_option(5.0)
+@options.solver
+@options.timeout()
+@options.memory
+@options.confirm
+@click.option("--explain", is_flag=True, help="Both algorithms on the witness, step by step.")
+@options.as_json
+@options.dump_smt
+def compare(
+    one: str,
+    two: str,
+    arch: str,
+    k: int | None,
+    inputs: Inputs,
+    search: float,
+    solver: str,
+    timeout: float,
+    memory: int,
+    confirm: bool,
+    explain: bool,
+    as_json: bool,
+    dump_smt: Path | None,
+) -> None:
+    """Is algorithm ONE ever less accurate than TWO: an input, or a proof that there is none.
+
+    Errors are absolute, against the exact dot product c + Σ a·b. Exit code: 0 never (proved),
+    1 there is such an input, 2 usage error, 3 unknown.
+    """
+    check_length(k, search)
+    pair, rows = pair_of((one, two), arch, k, inputs)
+    solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
+    found = compare_pair(pair, solving, search=search)
+    if as_json:
+        data = {"tcsmt": __version__, "arch": [row.name for row in rows], **comparison_json(found)}
+        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+    else:
+        click.echo(comparison_text(found, rows))
+        if explain and isinstance(found.verdict, Distinguished):
+            click.echo("\n" + walk_text(found, rows))
+    sys.exit(EXIT[type(found.verdict)])
+
+
+def pair_of(names: tuple[str, str], arch: str, k: int | None, inputs: Inputs) -> tuple[Pair, tuple[Row, Row]]:
+    """Two algorithms on one architecture; k is that of the first one's unit where not given."""
+    one, row = algorithm_named(names[0], arch, k)
+    two, other = algorithm_named(names[1], arch, one.k)
+    return Pair(names, (one, two), inputs), (row, other)
+
+
+def comparison_json(found: Comparison) -> dict[str, Any]:
+    """The comparison as plain data."""
+    pair, verdict, judgement = found.pair, found.verdict, found.judgement
+    data: dict[str, Any] = {"algorithms": list(pair.names), "k": pair.k, "domain": str(pair.domain)}
+    data |= verdict_json(verdict, "worse", "never worse")
+    if isinstance(verdict, Distinguished) and judgement is not None:
+        data["inputs"] = {name: shown(F32, word) for name, word in verdict.values.items()}
+        data["exact"] = signed_text(judgement.exact)
+        data["results"] = [
+            {"algorithm": name, **shown(F32, word), "error": _text(error)}
+            for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True)
+        ]
+        data["excess"] = {"ulp": _float(judgement.excess), "2^-24 Σ|ab|": _float(judgement.relative)}
+        moves = [walk(a, verdict.values) for a in pair.algorithms]
+        data["steps"] = [[move.as_json() for move in one] for one in moves]
+        data["parts_at"] = parting(*moves)
+    return data | {"seconds": round(verdict.seconds, 3)}
+
+
+def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
+    """The comparison for people."""
+    pair, verdict, judgement = found.pair, found.verdict, found.judgement
+    lines = [f"{n}: {r.name}, evidence: {r.evidence}" for n, r in zip(pair.names, rows, strict=True)]
+    lines += [f"K = {pair.k}; domain: {pair.domain}", ""]
+    lines.append(verdict_text(verdict, "WORSE", "NEVER WORSE"))
+    if isinstance(verdict, Distinguished) and judgement is not None:
+        for name, word in verdict.values.items():
+            if word:
+                seen = shown(F32, word)
+                lines.append(f"  {name:>5} = {seen['word']}  {seen['value']:<32} {seen['decimal']}")
+        lines.append(f"  exact = {signed_text(judgement.exact)}")
+        for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True):
+            lines.append(f"  {name}: {F32.hex(word)}  {F32.describe(word)}  error {_text(error)}")
+        if judgement.excess is not None and judgement.relative is not None:
+            lines.append(
+                f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
+                f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
+            )
+        parts = parting(*(walk(a, verdict.values) for a in pair.algorithms))
+        if parts:
+            lines.append(f"  they part at '{parts}' (after the split)")
+    return "\n".join(lines)
+
+
+def walk_text(found: Comparison, rows: tuple[Row, Row], width: int = 110) -> str:
+    """Both algorithms on the witness: every step, and the instruction that loses most, bit by bit."""
+    assert isinstance(found.verdict, Distinguished)
+    lines, sheets = [], []
+    moves = [walk(a, found.verdict.values) for a in found.pair.algorithms]
+    parts = parting(*moves)
+    for name, row, steps in zip(found.pair.names, rows, moves, strict=True):
+        lines.append(f"{name} on {row.name}")
+        for move in steps:
+            mark = "  <- they part here" if move.name == parts else ""
+            lines.append(f"  {move.text}{mark}")
+        lines.append("")
+        worst = max((m for m in steps if m.kind == "unit" and m.lost), key=_lost, default=None)
+        if worst is not None and row.model.kind == "fused-dot-add":
+            sheets.append(f"{name}, {worst.name}:")
+            sheets.append(as_text(Sheet((draw(row.name, row.model, worst.inputs),)), width))
+    return "\n".join(lines + sheets)
+
+
+def _lost(move: Move) -> Fraction:
+    return abs(move.lost or Fraction(0))
+
+
+def _text(error: Fraction | None) -> str:
+    return "infinite" if error is None else signed_text(error)
+
+
+def _float(number: Fraction | None) -> float | None:
+    return None if number is None else float(number)

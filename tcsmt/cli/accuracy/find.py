@@ -1,0 +1,114 @@
+"""``tcsmt accuracy find``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from tcsmt import __version__
+from tcsmt.algorithms import flaws
+from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.flaws import FLAWS, Case, Finding
+from tcsmt.algorithms.named import algorithm_named
+from tcsmt.algorithms.split import F32
+from tcsmt.catalogue import Row
+from tcsmt.cli import options
+from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, k_option, search_option
+from tcsmt.cli.verdict import EXIT, verdict_json, verdict_text
+from tcsmt.errors import choose
+from tcsmt.explain import signed_text
+from tcsmt.investigate import shown
+from tcsmt.query import Solving
+from tcsmt.solvers.run import Settings
+
+
+@click.command()
+@click.argument("question")
+@click.argument("algorithm")
+@arch_option
+@k_option
+@inputs_options
+@search_option(5.0)
+@options.solver
+@options.timeout()
+@options.confirm
+@options.as_json
+def find(
+    question: str,
+    algorithm: str,
+    arch: str,
+    k: int,
+    inputs: Inputs,
+    search: float,
+    solver: str,
+    timeout: float,
+    confirm: bool,
+    as_json: bool,
+) -> None:
+    """Does ALGORITHM have a flaw: an input, or a proof that there is none.
+
+    QUESTION ``monotone``: does its result fall where one word, and with it the exact c + Σ a·b,
+    grows? ``sign``: is its result zero or of the wrong sign where the exact sum is not zero?
+    Exit code: 0 never (proved), 1 there is such an input, 2 usage error, 3 unknown.
+    """
+    check_length(k, search)
+    kind = FLAWS[choose("question", question, FLAWS)]
+    chosen, row = algorithm_named(algorithm, arch, k)
+    solving = Solving(Settings(solver, timeout), confirm=confirm)
+    found = flaws.find(kind(algorithm, chosen, inputs), solving, search=search)
+    if as_json:
+        data = {"tcsmt": __version__, "question": question, "unit": row.name, **finding_json(found)}
+        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+    else:
+        click.echo(finding_text(found, row))
+    sys.exit(EXIT[type(found.verdict)])
+
+
+def finding_json(found: Finding) -> dict[str, Any]:
+    """The finding as plain data."""
+    flaw, verdict = found.flaw, found.verdict
+    data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
+    data |= verdict_json(verdict, flaw.title.lower(), flaw.absent.lower())
+    if found.short is not None and found.worst is not None:
+        data |= {"short": _case_json(found.short), "worst": _case_json(found.worst)}
+    return data | {"seconds": round(verdict.seconds, 3)}
+
+
+def _case_json(case: Case) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "inputs": {name: shown(F32, word) for name, word in case.values.items()},
+        "exact": signed_text(case.exact), "result": shown(F32, case.result),
+    }  # fmt: skip
+    if case.moved:
+        data |= {
+            "moved": case.moved,
+            "to": shown(F32, case.word),
+            "exact_after": signed_text(case.exact_after),
+        }
+        data["result_after"] = shown(F32, case.after)
+    return data | {"size": float(case.size), "ulps": float(case.ulps)}
+
+
+def finding_text(found: Finding, row: Row) -> str:
+    """The finding for people."""
+    flaw, short, worst = found.flaw, found.short, found.worst
+    lines = [f"{flaw.name}: {row.name}, evidence: {row.evidence}", f"K = {flaw.k}; domain: {flaw.domain}", ""]
+    lines.append(verdict_text(found.verdict, flaw.title, flaw.absent))
+    if short is not None and worst is not None:
+        size = f"{float(worst.size):.4g}, {float(worst.ulps):.4g} ulp"
+        lines += [*_case_lines(short), f"the worst found ({flaw.measure}): {size}", *_case_lines(worst)]
+    return "\n".join(lines)
+
+
+def _case_lines(case: Case) -> list[str]:
+    lines = [
+        f"  {n:>5} = {F32.hex(w)}  {F32.describe(w)}" for n, w in case.values.items() if w or n == case.moved
+    ]
+    lines.append(f"  exact {signed_text(case.exact)}, result {F32.describe(case.result)}")
+    if case.moved:
+        lines.append(f"  {case.moved:>5} = {F32.hex(case.word)}  {F32.describe(case.word)}")
+        lines.append(f"  exact {signed_text(case.exact_after)}, result {F32.describe(case.after)}")
+    return lines

@@ -1,0 +1,89 @@
+"""Options that several commands take: each is written once. A function makes one whose default differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tcsmt.solvers.run import CHOICES
+
+__all__ = [
+    "as_json",
+    "c_zero",
+    "confirm",
+    "confirmed",
+    "dump_smt",
+    "finite",
+    "folders",
+    "jobs",
+    "memory",
+    "positive",
+    "results",
+    "resumed",
+    "scheduler",
+    "solver",
+    "store",
+    "timeout",
+]
+
+_Option = Callable[[Any], Any]
+
+#: A file or folder; what is wrong with it is said where it is used.
+_PATH = click.Path(path_type=Path)
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+solver = click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
+memory = click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
+dump_smt = click.option("--dump-smt", type=_PATH, help="Write the SMT-LIB scripts here.")
+
+_CONFIRM = "Have a second solver check every proof."
+confirm = click.option("--confirm", is_flag=True, help=_CONFIRM)
+#: For commands that confirm where nothing is said.
+confirmed = click.option("--confirm/--no-confirm", default=True, help=f"{_CONFIRM}  [default: confirm]")
+
+finite = click.option(
+    "--finite/--all-words", default=False, help="Without NaN and infinity.  [default: all words]"
+)
+positive = click.option("--positive", is_flag=True, help="No sign bit set.")
+c_zero = click.option("--c-zero", is_flag=True, help="c is +0.")
+
+jobs = click.option(
+    "--jobs", type=click.IntRange(1, 256), default=2, show_default=True, help="Pairs at a time."
+)
+scheduler = click.option(
+    "--scheduler", default="", metavar="ADDRESS",
+    help="Ask on the workers of this Dask scheduler, as tcp://host:8786 (needs the extra dask).",
+)  # fmt: skip
+
+folders = click.option(
+    "--properties", "folders", type=_PATH, multiple=True,
+    help="A folder with property modules of your own (may be repeated).",
+)  # fmt: skip
+results = click.option(
+    "--results", type=click.Path(path_type=Path, file_okay=False), default=Path("results"),
+    show_default=True, help="Folder for what was found.",
+)  # fmt: skip
+
+
+def timeout(seconds: float = 60.0) -> _Option:
+    """``--timeout``, with its default."""
+    return click.option("--timeout", default=seconds, help="Seconds for each query.", show_default=True)
+
+
+def store(name: str) -> _Option:
+    """``--store``, with the name of the file that it is by default."""
+    return click.option(
+        "--store", type=_PATH, default=Path(name), show_default=True,
+        help="Verdicts are kept here, and not asked again.",
+    )  # fmt: skip
+
+
+def resumed(*, required: bool = False) -> _Option:
+    """``--output``, of a command that goes on from what its file has."""
+    return click.option(
+        "--output", type=_PATH, required=required, help="JSON file; a run goes on where it stopped."
+    )
