@@ -317,6 +317,19 @@ def test_full_width_is_searched_by_the_simulator() -> None:
     assert found["solver"]["by"] == "simulator"
 
 
+def test_recorded_counterexamples_of_volta_follow_the_papers() -> None:
+    path = Path(__file__).parents[1] / "results" / "reduced.json"
+    entries = json.loads(path.read_text())["entries"].values()
+    wrong = [e for e in entries if e["verdict"] == "not so" and e["unit"] == "volta" and e["width"] <= 4]
+    assert wrong
+    for entry in wrong:
+        fmt, reference = wide_format(narrow_format(entry["width"])), Reference("volta", entry["width"])
+        given = {name: fmt.value(int(word, 16)) for name, word in entry["witness"]["inputs"].items()}
+        a, b, c = (given.get(name, Fraction(0)) for name in ("a0", "b0", "c"))
+        one, two = (abs(f(a, b, c) - a * b - c) for f in (reference.ootomo, reference.markidis))
+        assert one > two, entry["witness"]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("unit", ["volta", "ampere", "hopper", "cdna3"])
 def test_one_word_is_monotone_for_all_inputs_of_small_widths(unit: str) -> None:
