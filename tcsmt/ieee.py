@@ -76,11 +76,13 @@ _FMA = {
 
 
 def fma_words(fmt: Format, a: Term, b: Term, c: Term) -> Term:
-    """a·b + c on words of one format (f32 or f64), rounded once to nearest even; NaNs are ``nan_word``.
+    """a·b + c on words of one format, rounded once to nearest even; NaNs are ``nan_word``.
 
-    A macro: one instruction where the machine has it, :func:`fma` for solvers.
+    A macro for f32 and f64: one instruction where the machine has it, :func:`fma` for solvers.
     """
-    return _FMA[fmt.name](a, b, c)
+    if fmt.name in _FMA:
+        return _FMA[fmt.name](a, b, c)
+    return _fma_definition(fmt, a, b, c)
 
 
 def convert(x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None) -> Term:

@@ -33,7 +33,7 @@ _HEX_FLOAT = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?"
 
 
 def dtype_of(fmt: Format) -> np.dtype[Any]:
-    """The dtype whose elements are stored as the format's words (tf32: float32; ue4m3: uint8)."""
+    """The dtype whose elements are stored as the format's words (tf32: float32); unsigned where none is."""
     if fmt.name in _NUMPY:
         return np.dtype(_NUMPY[fmt.name])
     if fmt.name in _ML_DTYPES:
@@ -41,7 +41,7 @@ def dtype_of(fmt: Format) -> np.dtype[Any]:
 
         own: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
         return own
-    return np.dtype({"tf32": np.float32}.get(fmt.name, np.uint8))
+    return np.dtype(np.float32) if fmt.name == "tf32" else unsigned(fmt)
 
 
 def unsigned(fmt: Format) -> np.dtype[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tcsmt import ieee
-from tcsmt.algorithms.split import F32, RNE, Split, power
+from tcsmt.algorithms.split import RNE, Split, power
 from tcsmt.datapath import decode
 from tcsmt.formats import Format
 from tcsmt.models import Model, Stage, Trace
@@ -42,6 +42,8 @@ class Sum:
 class Algorithm(Model):
     """A dot product of binary32 numbers, c + Σ a·b, through words of a narrower format.
 
+    (Of numbers of ``split.wide``, where that is another format.)
+
     It is a model: it has a trace, runs on arrays, and can be asked about like a unit.
     unit: the instruction that is used. split: how a and b become words.
     sums: what the unit adds up; the sums are added outside in this order, each first multiplied by
@@ -54,10 +56,10 @@ class Algorithm(Model):
 
     kind: ClassVar[str] = "algorithm"
     title: ClassVar[str] = "an algorithm on a matrix unit"
-    a_format: Format = field(init=False, default=F32)
-    b_format: Format = field(init=False, default=F32)
-    c_format: Format = field(init=False, default=F32)
-    d_format: Format = field(init=False, default=F32)
+    a_format: Format = field(init=False)
+    b_format: Format = field(init=False)
+    c_format: Format = field(init=False)
+    d_format: Format = field(init=False)
     unit: Model
     split: Split
     sums: tuple[Sum, ...]
@@ -65,12 +67,23 @@ class Algorithm(Model):
     c_enters: str = choice("unit", "first", "last")
     rounding: Rounding = RNE
 
+    def __post_init__(self) -> None:
+        for name in ("a_format", "b_format", "c_format", "d_format"):
+            object.__setattr__(self, name, self.wide)
+        super().__post_init__()
+
+    @property
+    def wide(self) -> Format:
+        """The format of a, b, c and the result."""
+        return self.split.wide
+
     def validate(self) -> None:
-        """The unit takes the words and accumulates in binary32; sums are made of words that exist."""
+        """The unit takes the words and accumulates in the wide format; sums are made of words that exist."""
         unit, split = self.unit, self.split
         narrow = unit.a_format == unit.b_format == split.format and unit.scale_format is None
         self.check("unit", narrow, f"a unit with {split.format.name} operands and no block scales")
-        self.check("unit", unit.c_format == unit.d_format == F32, "a unit with f32 for c and the result")
+        whole = unit.c_format == unit.d_format == self.wide
+        self.check("unit", whole, f"a unit with {self.wide.name} for c and the result")
         places = [p for total in self.sums for product in total.products for p in product]
         self.check("sums", bool(places) and all(total.products for total in self.sums), "one product or more")
         self.check("sums", all(0 <= p < split.words for p in places), f"words 0 to {split.words - 1}")
@@ -117,14 +130,14 @@ class Algorithm(Model):
         words = {"a": a, "b": b}
 
         def seen(name: str, word: Term) -> Term:
-            stages.append(Stage(name, F32, word))
+            stages.append(Stage(name, self.wide, word))
             return word
 
         def lanes(side: str, number: int, part: range) -> list[Term]:
             taken = [words[side][lane][number] for lane in part]
             return taken + [const(0, self.split.format.width)] * (self.unit.k - len(part))
 
-        zero = const(0, F32.width)
+        zero = const(0, self.wide.width)
         outside = seen("c outside", c) if self.c_enters == "first" else None
         for number, (shift, steps) in enumerate(self.chains(self.k)):
             inside = c if number == 0 and self.c_enters == "unit" else zero
@@ -143,10 +156,11 @@ class Algorithm(Model):
 
     def plus(self, x: Term, shift: int, y: Term) -> Term:
         """The word of x·2^-shift + y, rounded once."""
+        wide, scale = self.wide, power(-shift, self.wide)
         if self.rounding is RNE:
-            return ieee.fma_words(F32, x, power(-shift), y)
-        scaled, addend = ieee.exact_product(decode(F32, x), decode(F32, power(-shift))), decode(F32, y)
-        return ieee.add(scaled, addend, F32, self.rounding)
+            return ieee.fma_words(wide, x, scale, y)
+        scaled = ieee.exact_product(decode(wide, x), decode(wide, scale))
+        return ieee.add(scaled, decode(wide, y), wide, self.rounding)
 
     def simulate(self, a: Any, b: Any, c: Any = 0.0) -> np.ndarray:
         """Results for rows of any length; see :func:`tcsmt.algorithms.arrays.simulate`."""

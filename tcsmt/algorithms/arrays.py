@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.algorithms.algorithm import Algorithm
-from tcsmt.algorithms.split import F32, Split
+from tcsmt.algorithms.split import Split
 from tcsmt.errors import TcsmtError
 from tcsmt.interpret.arrays import Program
 from tcsmt.matmul import gemm
@@ -30,12 +30,14 @@ def simulate(algorithm: Algorithm, a: Any, b: Any, c: Any = 0.0) -> Array:
     """c + Σ a·b by the algorithm for every row: an array (rows,) of float32.
 
     a, b: (rows, length), float32 or uint32 words, any length of 1 or more; c: (rows,) or one number.
+    Where the wide format is not binary32: unsigned words of it, the results as well.
     Raises :class:`tcsmt.errors.TcsmtError` for shapes and values that do not fit.
     """
-    left, right = to_words(F32, a, "a"), to_words(F32, b, "b")
+    wide = algorithm.wide
+    left, right = to_words(wide, a, "a"), to_words(wide, b, "b")
     if left.ndim != 2 or left.shape != right.shape or 0 in left.shape:
         raise TcsmtError(f"a has shape {left.shape}, b {right.shape}: allowed is (rows, length), both alike")
-    addend = to_words(F32, c if isinstance(c, np.ndarray) else np.float32(c), "c")
+    addend = to_words(wide, c if isinstance(c, np.ndarray) else np.float32(c), "c")
     if addend.shape not in ((), (len(left),)):
         raise TcsmtError(f"c has shape {addend.shape}: allowed is ({len(left)},) or one number")
     start = np.ascontiguousarray(np.broadcast_to(addend, (len(left),)))
@@ -56,16 +58,17 @@ def multiply(algorithm: Algorithm, a: Any, b: Any, c: Any = None) -> Array:
     a: (M, K), b: (K, N), c: (M, N) or None for zeros, float32 or uint32 words.
     Raises :class:`tcsmt.errors.TcsmtError` for shapes and values that do not fit.
     """
-    left, right = to_words(F32, a, "A"), to_words(F32, b, "B")
+    wide = algorithm.wide
+    left, right = to_words(wide, a, "A"), to_words(wide, b, "B")
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0] or 0 in left.shape + right.shape:
         raise TcsmtError(f"A has shape {left.shape}, B {right.shape}: allowed is (M, K) and (K, N)")
     shape = (left.shape[0], right.shape[1])
-    start = np.zeros(shape, np.uint32) if c is None else to_words(F32, c, "C")
+    start = np.zeros(shape, unsigned(wide)) if c is None else to_words(wide, c, "C")
     if start.shape != shape:
         raise TcsmtError(f"C has shape {start.shape}: A·B is {shape}")
 
     def chain(x: Array, y: Array, inside: Array) -> Array:
-        return gemm(x, y, inside, model=algorithm.unit).view(np.uint32)
+        return gemm(x, y, inside, model=algorithm.unit).view(inside.dtype)
 
     return _run(algorithm, left, right, start, chain, axis=0)
 
@@ -86,7 +89,7 @@ def _run(algorithm: Algorithm, a: Array, b: Array, c: Array, chain: Chain, axis:
     assert outside is not None
     if algorithm.c_enters == "last":
         outside = _plus(algorithm, 0, c, outside)
-    return from_words(F32, outside)
+    return from_words(algorithm.wide, outside)
 
 
 def _operands(
@@ -111,14 +114,15 @@ def words(split: Split, numbers: Array) -> list[Array]:
 
 @lru_cache(maxsize=64)
 def _splitter(split: Split) -> Program:
-    return Program(split.apply(var("x", F32.width)))
+    return Program(split.apply(var("x", split.wide.width)))
 
 
 @lru_cache(maxsize=64)
 def _adder(algorithm: Algorithm, shift: int) -> Program:
-    return Program([algorithm.plus(var("x", F32.width), shift, var("y", F32.width))])
+    x, y = (var(name, algorithm.wide.width) for name in "xy")
+    return Program([algorithm.plus(x, shift, y)])
 
 
 def _plus(algorithm: Algorithm, shift: int, x: Array, y: Array) -> Array:
     (found,) = _adder(algorithm, shift).run({"x": x.reshape(-1), "y": y.reshape(-1)})
-    return found.astype(np.uint32, copy=False).reshape(x.shape)
+    return found.astype(x.dtype, copy=False).reshape(x.shape)

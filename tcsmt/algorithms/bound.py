@@ -35,6 +35,8 @@ __all__ = ["UNIT", "Bound", "Extreme", "bound", "largest", "prove"]
 UNIT = Fraction(1, 2**24)
 #: A longer dot product is not given to a solver whole.
 _LONGEST = 2
+#: A bound that is not larger than the error found by more is close enough.
+_CLOSE = Fraction(63, 64)
 #: Why a budget may lie above every error.
 _APART = "the largest losses of the steps need not meet on one input"
 #: Bounds that are tried, as multiples of the error found; powers of two, which are easier, come first.
@@ -193,7 +195,7 @@ def bound(
         proof, stopped = chain.verdict(time.monotonic() - start), _APART if proved > worst else ""
     except Unbounded as why:
         stopped = str(why)
-    if algorithm.k <= _LONGEST and (proved is None or proved > worst):
+    if algorithm.k <= _LONGEST and (proved is None or worst < _CLOSE * proved):
         chain = Chain(solving)
         for limit in prove(chain, algorithm, domain, worst):
             if proved is None or limit < proved:

@@ -85,6 +85,8 @@ def budget(chain: Chain, algorithm: Algorithm, domain: Inputs) -> Budget:
 
     Raises :class:`tcsmt.algorithms.loss.Unbounded` where there is none.
     """
+    if algorithm.wide != F32:
+        raise Unbounded("the lemmas are about binary32")
     counts = counts_of(algorithm, domain)
     sides = []
     for bits, count in zip(domain.bits, counts, strict=True):

@@ -18,13 +18,17 @@ from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp, value
 from tcsmt.algorithms.proof import never_worse
 from tcsmt.algorithms.search import Array, Rows, climb, errors
+from tcsmt.algorithms.split import F32
 from tcsmt.errors import TcsmtError
+from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Question, Side, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
 from tcsmt.solvers.run import Answer
+from tcsmt.terms import Term, any_of
+from tcsmt.words import to_words
 
-__all__ = ["Comparison", "Judgement", "Pair", "compare", "judge"]
+__all__ = ["Comparison", "Judgement", "Pair", "compare", "judge", "settle", "shown"]
 
 #: An error that is larger by this share of Σ|a·b| is larger for sure, binary64's rounding included.
 _SURE = 2.0**-60
@@ -40,6 +44,7 @@ class Judgement:
     size: Fraction
     words: tuple[int, int]
     errors: tuple[Fraction | None, Fraction | None]
+    wide: Format = F32
 
     @property
     def worse(self) -> bool:
@@ -51,13 +56,15 @@ class Judgement:
     def excess(self) -> Fraction | None:
         """By how much, in units in the last place of the exact result."""
         one, two = self.errors
-        return None if one is None or two is None else (one - two) / ulp(self.exact)
+        return None if one is None or two is None else (one - two) / ulp(self.exact, self.wide)
 
     @property
     def relative(self) -> Fraction | None:
-        """By how much, relative to |c| + Σ |a·b|, in units of 2^-24."""
+        """By how much, relative to |c| + Σ |a·b|, in units of 2^-24 (2^-precision)."""
         one, two = self.errors
-        return None if one is None or two is None or not self.size else (one - two) / self.size * 2**24
+        if one is None or two is None or not self.size:
+            return None
+        return (one - two) / self.size * (1 << self.wide.precision)
 
 
 @dataclass(frozen=True)
@@ -84,6 +91,15 @@ class Pair:
         return replace(self, algorithms=(one, two))
 
     @cached_property
+    def doubts(self) -> tuple[Term, Term]:
+        """Two truth values: a result does not fit the fixed-point words; the first one's error is larger."""
+        grid = Grid.of(self.domain, self.k)
+        words = [a.trace.output for a in self.algorithms]
+        numbers = [grid.number(word) for word in words]
+        exact = grid.dot(self.domain, self.algorithms[0].trace)
+        return any_of([~grid.holds(word) for word in words]), nearer(numbers[1], numbers[0], exact)
+
+    @cached_property
     def question(self) -> Question:
         """Is there an input of the domain at which the first one's error is larger?
 
@@ -91,16 +107,12 @@ class Pair:
         fail to replay, and a proof covers every input.
         """
         one, two = self.algorithms
-        grid = Grid.of(self.domain, self.k)
-        words = [a.trace.output for a in self.algorithms]
-        numbers = [grid.number(word) for word in words]
-        exact = grid.dot(self.domain, one.trace)
-        doubt = ~grid.holds(words[0]) | ~grid.holds(words[1]) | nearer(numbers[1], numbers[0], exact)
         where = self.domain.holds(one.trace)
         return Question(
             title=f"is {self.names[0]} less accurate than {self.names[1]}",
             sides=(Side(self.names[0], one, one.trace), Side(self.names[1], two, two.trace)),
-            goal=where & doubt, formats=one.input_formats, domain=where, domain_text=str(self.domain),
+            goal=where & any_of(self.doubts), formats=one.input_formats, domain=where,
+            domain_text=str(self.domain),
         )  # fmt: skip
 
     def score(self, rows: Rows) -> Array:
@@ -123,17 +135,13 @@ class Comparison:
 
 def judge(pair: Pair, inputs: Sequence[Mapping[str, int]]) -> list[Judgement]:
     """Both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
-    a, b = (
-        np.array([[values[f"{side}{i}"] for i in range(pair.k)] for values in inputs], np.uint32)
-        for side in "ab"
-    )
-    rows = Rows(a, b, np.array([values["c"] for values in inputs], np.uint32))
-    results = [rows.run(algorithm).view(np.uint32) for algorithm in pair.algorithms]
+    wide, rows = pair.domain.wide, Rows.of(inputs, pair.k)
+    results = [to_words(wide, rows.run(algorithm), "result") for algorithm in pair.algorithms]
     found = []
     for values, one, two in zip(inputs, *results, strict=True):
-        exact, size = exact_dot(values), exact_dot(values, absolute=True)
-        wrong = [None if (v := value(int(w))) is None else abs(v - exact) for w in (one, two)]
-        found.append(Judgement(exact, size, (int(one), int(two)), (wrong[0], wrong[1])))
+        exact, size = (exact_dot(values, absolute=a, wide=wide) for a in (False, True))
+        wrong = [None if (v := value(int(w), wide)) is None else abs(v - exact) for w in (one, two)]
+        found.append(Judgement(exact, size, (int(one), int(two)), (wrong[0], wrong[1]), wide))
     return found
 
 
@@ -142,7 +150,16 @@ def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
     start = time.monotonic()
     rows, scores = climb(pair.domain, pair.k, pair.score, seconds=search, enough=_SURE)
     if scores[0] > _SURE:
-        return _witness(pair, rows.values(0), Answer("sat", "simulator"), start)
+        return shown(pair, rows.values(0), Answer("sat", "simulator"), start)
+    found = settle(pair, solving, start)
+    if isinstance(found.verdict, Unknown):
+        reason = f"no witness in {search:g} s of simulation, and no proof; {found.verdict.reason}"
+        return replace(found, verdict=replace(found.verdict, reason=reason))
+    return found
+
+
+def settle(pair: Pair, solving: Solving, start: float) -> Comparison:
+    """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     one, two = pair.algorithms
     chain = never_worse(solving, one, two, pair.domain)
     if chain is not None:
@@ -152,14 +169,13 @@ def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
         answer = solving.ask(goal, solving.settings.timeout / (1 if k == pair.k else 2))
         if answer.answer == "sat":
             values = dict.fromkeys(one.input_formats, 0) | answer.values
-            return _witness(pair, values, answer, start)
+            return shown(pair, values, answer, start)
         if answer.answer == "unsat" and k == pair.k:
             return Comparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
-    reason = f"no witness in {search:g} s of simulation, and no proof; {answer.reason}"
-    return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
+    return Comparison(pair, Unknown(reason=answer.reason, seconds=time.monotonic() - start))
 
 
-def _witness(pair: Pair, values: dict[str, int], answer: Answer, start: float) -> Comparison:
+def shown(pair: Pair, values: dict[str, int], answer: Answer, start: float) -> Comparison:
     """The witness made short and replayed."""
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:

@@ -25,6 +25,8 @@ __all__ = ["Grid", "Inputs", "exact_dot", "magnitude", "nearer", "ulp", "value"]
 class Inputs:
     """Which inputs count: zeros, and numbers with exponents from ``low`` to ``high``.
 
+    wide: the format of a, b and c.
+
     low, high: unbiased, of a, b and c. bits: significand bits of a and of b, the implicit one
     counted (24: all; 11: the number is exact in f16 and tf32). c_zero: c is +0. positive: no sign
     bit set. Valpey et al. take -15 to 14 (Type 1 of Ootomo and Yokota).
@@ -35,21 +37,23 @@ class Inputs:
     bits: tuple[int, int] = (24, 24)
     c_zero: bool = False
     positive: bool = False
+    wide: Format = F32
 
     def __post_init__(self) -> None:
-        allowed = f"allowed is {F32.e_min} to {F32.e_max}, binary32's normal numbers"
-        if not (F32.e_min <= self.low <= F32.e_max and F32.e_min <= self.high <= F32.e_max):
+        wide = self.wide
+        allowed = f"allowed is {wide.e_min} to {wide.e_max}, {wide.name}'s normal numbers"
+        if not (wide.e_min <= self.low <= wide.e_max and wide.e_min <= self.high <= wide.e_max):
             raise TcsmtError(f"exponents {self.low} to {self.high}: {allowed}")
         if self.low > self.high:
             raise TcsmtError(f"exponents {self.low} to {self.high}: no number has such an exponent")
-        if not all(1 <= n <= F32.precision for n in self.bits):
+        if not all(1 <= n <= wide.precision for n in self.bits):
             raise TcsmtError(
-                f"bits {self.bits[0]} {self.bits[1]}: allowed is 1 to {F32.precision} for a and for b"
+                f"bits {self.bits[0]} {self.bits[1]}: allowed is 1 to {wide.precision} for a and for b"
             )
 
     def __str__(self) -> str:
         words = [f"exponents {self.low} to {self.high}"]
-        if self.bits != (F32.precision, F32.precision):
+        if self.bits != (self.wide.precision, self.wide.precision):
             words.append(f"a of {self.bits[0]} and b of {self.bits[1]} significand bits")
         words += ["positive"] if self.positive else []
         words += ["c = 0"] if self.c_zero else []
@@ -57,40 +61,45 @@ class Inputs:
 
     def holds(self, trace: Trace) -> Term:
         """The truth value "these inputs lie in the domain"."""
-        conditions = [trace.c.eq(0)] if self.c_zero else [self.within(trace.c, F32.precision)]
+        conditions = [trace.c.eq(0)] if self.c_zero else [self.within(trace.c, self.wide.precision)]
         for words, bits in zip((trace.a, trace.b), self.bits, strict=True):
             conditions += [self.within(word, bits) for word in words]
         return all_of(conditions)
 
     def contains(self, values: Mapping[str, int]) -> bool:
         """Whether the words of one input, by name, lie in the domain."""
-        kept = dict(zip("abc", (*self.bits, F32.precision), strict=True))
+        kept = dict(zip("abc", (*self.bits, self.wide.precision), strict=True))
         for name, word in values.items():
-            sign, field, fraction = F32.fields(word)
+            sign, field, fraction = self.wide.fields(word)
             zero = not field and not fraction
-            if not (zero or self.low <= field - F32.bias <= self.high) or (sign and self.positive):
+            if not (zero or self.low <= field - self.wide.bias <= self.high) or (sign and self.positive):
                 return False
-            if fraction & ((1 << (F32.precision - kept[name[0]])) - 1):
+            if fraction & ((1 << (self.wide.precision - kept[name[0]])) - 1):
                 return False
         return not (self.c_zero and values["c"])
 
     def within(self, word: Term, bits: int) -> Term:
         """Whether a word is zero or in the range, with so many significand bits at most."""
-        field = word[F32.sign_bit - 1 : F32.fraction_bits]
-        inside = ~field.ult(self.low + F32.bias) & field.ule(self.high + F32.bias)
-        inside |= word[F32.sign_bit - 1 : 0].eq(0)
-        dropped = F32.precision - bits
+        wide = self.wide
+        field = word[wide.sign_bit - 1 : wide.fraction_bits]
+        inside = ~field.ult(self.low + wide.bias) & field.ule(self.high + wide.bias)
+        inside |= word[wide.sign_bit - 1 : 0].eq(0)
+        dropped = wide.precision - bits
         if dropped:
             inside &= word[dropped - 1 : 0].eq(0)
-        return inside & ~word[F32.sign_bit] if self.positive else inside
+        return inside & ~word[wide.sign_bit] if self.positive else inside
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Two's complement fixed-point words of ``width`` bits that count units of 2^low."""
+    """Two's complement fixed-point words of ``width`` bits that count units of 2^low.
+
+    wide: the format of the words that :meth:`number`, :meth:`holds` and :meth:`dot` read.
+    """
 
     low: int
     width: int
+    wide: Format = F32
 
     @classmethod
     def of(cls, domain: Inputs, k: int, low: int | None = None) -> Grid:
@@ -98,11 +107,11 @@ class Grid:
 
         low: smaller units (None: those). Truncated and rounded sums of words are multiples of them.
         """
-        last = domain.low - F32.fraction_bits
+        last = domain.low - domain.wide.fraction_bits
         finest = min(2 * last, last)
         low = finest if low is None else min(low, finest)
         most = max(2 * domain.high + 2, domain.high + 1) + (k + 1).bit_length()
-        return cls(low, most + 4 - low)
+        return cls(low, most + 4 - low, domain.wide)
 
     @property
     def top(self) -> int:
@@ -116,31 +125,31 @@ class Grid:
         return x.sign.ite(-word, word)
 
     def number(self, word: Term) -> Term:
-        """The word of a binary32 word for which :meth:`holds` is 1."""
+        """The word of a floating-point word for which :meth:`holds` is 1."""
         x, wide = self._counted(word)
-        counted = wide[wide.width - 1 : F32.fraction_bits]
+        counted = wide[wide.width - 1 : self.wide.fraction_bits]
         return x.sign.ite(-counted, counted)
 
     def holds(self, word: Term) -> Term:
-        """Whether a binary32 word is finite, below 2^top, and a multiple of 2^low."""
-        x, wide = self._counted(word)
-        field = word[F32.sign_bit - 1 : F32.fraction_bits]
-        fits = field.ult(min(self.top, F32.e_max + 1) + F32.bias)
-        fits &= x.zero | ~field.ult(max(self.low + F32.bias, 0))
-        return fits & wide[F32.fraction_bits - 1 : 0].eq(0)
+        """Whether a floating-point word is finite, below 2^top, and a multiple of 2^low."""
+        (x, wide), fmt = self._counted(word), self.wide
+        field = word[fmt.sign_bit - 1 : fmt.fraction_bits]
+        fits = field.ult(min(self.top, fmt.e_max + 1) + fmt.bias)
+        fits &= x.zero | ~field.ult(max(self.low + fmt.bias, 0))
+        return fits & wide[fmt.fraction_bits - 1 : 0].eq(0)
 
     def _counted(self, word: Term) -> tuple[Number, Term]:
-        """The number, and its magnitude in units of 2^(low - 23)."""
-        x, width = decode(F32, word), self.width + F32.fraction_bits
-        low = max(self.low, F32.e_min)
+        """The number, and its magnitude in units of 2^(low - fraction bits)."""
+        x, width = decode(self.wide, word), self.width + self.wide.fraction_bits
+        low = max(self.low, self.wide.e_min)
         moved = x.exponent.within(low, max(self.top, low)).zext(width)
         return x, (x.significand.zext(width) << moved) << (low - self.low)
 
     def dot(self, domain: Inputs, trace: Trace, *, absolute: bool = False) -> Term:
         """The exact c + Σ a·b; absolute: |c| + Σ |a·b|."""
-        terms = [self.place(decode(F32, trace.c), domain.low, domain.high)]
+        terms = [self.place(decode(self.wide, trace.c), domain.low, domain.high)]
         for x, y in zip(trace.a, trace.b, strict=True):
-            product = multiply(decode(F32, x), decode(F32, y))
+            product = multiply(decode(self.wide, x), decode(self.wide, y))
             terms.append(self.place(product, 2 * domain.low, 2 * domain.high))
         return total(*(magnitude(t) if absolute else t for t in terms))
 
@@ -161,19 +170,19 @@ def value(word: int, fmt: Format = F32) -> Fraction | None:
     return None if fmt.is_nan(word) or fmt.is_infinite(word) else fmt.value(word)
 
 
-def exact_dot(values: Mapping[str, int], *, absolute: bool = False) -> Fraction:
-    """c + Σ a·b of binary32 words by name, in fractions, without any of the terms above."""
+def exact_dot(values: Mapping[str, int], *, absolute: bool = False, wide: Format = F32) -> Fraction:
+    """c + Σ a·b of words of one format by name, in fractions, without any of the terms above."""
     k = sum(name[0] == "a" for name in values)
-    terms = [F32.value(values["c"])]
-    terms += [F32.value(values[f"a{i}"]) * F32.value(values[f"b{i}"]) for i in range(k)]
+    terms = [wide.value(values["c"])]
+    terms += [wide.value(values[f"a{i}"]) * wide.value(values[f"b{i}"]) for i in range(k)]
     return sum((abs(t) for t in terms), Fraction(0)) if absolute else sum(terms, Fraction(0))
 
 
-def ulp(x: Fraction) -> Fraction:
-    """The distance of binary32 numbers at a value: 2^(e - 23), and 2^-149 at least."""
+def ulp(x: Fraction, wide: Format = F32) -> Fraction:
+    """The distance of a format's numbers at a value: for binary32 2^(e - 23), and 2^-149 at least."""
     size = abs(x)
-    exponent = F32.e_min
+    exponent = wide.e_min
     if size:
         exponent = size.numerator.bit_length() - size.denominator.bit_length()
         exponent -= size < Fraction(2) ** exponent
-    return Fraction(2) ** (max(exponent, F32.e_min) - F32.fraction_bits)
+    return Fraction(2) ** (max(exponent, wide.e_min) - wide.fraction_bits)

@@ -31,7 +31,7 @@ from tcsmt.models import FusedDotAdd, Model
 from tcsmt.query import Distinguished, Equivalent, Solving, Unknown, Verdict
 from tcsmt.rounding import ROUNDINGS
 
-__all__ = ["entries", "record", "table", "write"]
+__all__ = ["answered", "entries", "record", "table", "write"]
 
 #: The units of question 1; Volta as published is a refuted reading of the catalogue.
 UNITS = (
@@ -126,13 +126,13 @@ def flawed(
         "measure": flaw.measure, "seconds": round(verdict.seconds, 2),
         "search": seconds, "timeout": solving.settings.timeout,
     }  # fmt: skip
-    data |= _answer(verdict, flaw.title.lower(), flaw.absent.lower())
+    data |= answered(verdict, flaw.title.lower(), flaw.absent.lower())
     if found.short is not None and found.worst is not None:
         data |= {"short": _case(found.short), "worst": _case(found.worst)}
     return data
 
 
-def _answer(verdict: Verdict, found: str, absent: str) -> dict[str, Any]:
+def answered(verdict: Verdict, found: str, absent: str) -> dict[str, Any]:
     """The verdict in short, with what a witness and a proof are called."""
     match verdict:
         case Distinguished():
@@ -207,14 +207,14 @@ def bounded(name: str, unit: str, k: int, domain: Inputs, solving: Solving, seco
         "open": found.open, "seconds": round(found.seconds, 2),
     }  # fmt: skip
     if found.proof is not None:
-        data |= _answer(found.proof, "", "bounded")
+        data |= answered(found.proof, "", "bounded")
     return data
 
 
 def record(found: Comparison) -> dict[str, Any]:
     """A comparison's verdict in short."""
     verdict, judgement = found.verdict, found.judgement
-    data: dict[str, Any] = {"seconds": round(verdict.seconds, 2), **_answer(verdict, "worse", "never worse")}
+    data: dict[str, Any] = {"seconds": round(verdict.seconds, 2), **answered(verdict, "worse", "never worse")}
     if isinstance(verdict, Distinguished) and judgement is not None:
         data["inputs"] = {n: F32.hex(w) for n, w in verdict.values.items() if w}
         data["values"] = {n: F32.describe(w) for n, w in verdict.values.items() if w}

@@ -22,7 +22,6 @@ from typing import ClassVar
 import numpy as np
 
 from tcsmt.algorithms.algorithm import Algorithm
-from tcsmt.algorithms.bound import UNIT
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, ulp, value
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors, random_rows
@@ -33,8 +32,9 @@ from tcsmt.query import Distinguished, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
 from tcsmt.solvers.run import Answer
 from tcsmt.terms import Term, const, substitute, var
+from tcsmt.words import to_words
 
-__all__ = ["FLAWS", "Case", "Finding", "Flaw", "Monotone", "Sign", "find", "successor"]
+__all__ = ["FLAWS", "Case", "Finding", "Flaw", "Monotone", "Sign", "find", "settle", "shown", "successor"]
 
 #: A longer dot product with a 24-bit product in each lane is not given to a solver whole.
 _LONGEST = 4
@@ -73,7 +73,6 @@ class Flaw(ABC):
 
     title: ClassVar[str]
     absent: ClassVar[str]
-    measure: ClassVar[str]
     name: str
     algorithm: Algorithm
     domain: Inputs
@@ -82,6 +81,11 @@ class Flaw(ABC):
     def k(self) -> int:
         """Products."""
         return self.algorithm.k
+
+    @property
+    @abstractmethod
+    def measure(self) -> str:
+        """What ``Case.size`` is counted in."""
 
     @abstractmethod
     def score(self, rows: Rows) -> Array:
@@ -101,15 +105,13 @@ class Flaw(ABC):
 
     def rows(self, inputs: Sequence[Mapping[str, int]]) -> Rows:
         """The inputs as arrays."""
-        a, b = (
-            np.array([[values[f"{side}{i}"] for i in range(self.k)] for values in inputs], np.uint32)
-            for side in "ab"
-        )
-        return Rows(a, b, np.array([values["c"] for values in inputs], np.uint32))
+        return Rows.of(inputs, self.k)
 
     def results(self, inputs: Sequence[Mapping[str, int]]) -> list[int]:
         """The results' words."""
-        return [int(w) for w in self.rows(inputs).run(self.algorithm).view(np.uint32)] if inputs else []
+        if not inputs:
+            return []
+        return [int(w) for w in to_words(self.domain.wide, self.rows(inputs).run(self.algorithm), "result")]
 
 
 def successor(word: Term, domain: Inputs, bits: int) -> Term:
@@ -118,23 +120,24 @@ def successor(word: Term, domain: Inputs, bits: int) -> Term:
     After the largest it is a word outside of the domain; after either zero it is the smallest
     positive number, and before them both the largest negative one.
     """
-    step, least = 1 << (F32.precision - bits), (domain.low + F32.bias) << F32.fraction_bits
-    size = word & ((1 << F32.sign_bit) - 1)
-    negative = word[F32.sign_bit] & size.ne(0)
-    below = size.eq(least).ite(const(0, F32.width), word - step)
-    return negative.ite(below, size.eq(0).ite(const(least, F32.width), size + step))
+    wide = domain.wide
+    step, least = 1 << (wide.precision - bits), (domain.low + wide.bias) << wide.fraction_bits
+    size = word & ((1 << wide.sign_bit) - 1)
+    negative = word[wide.sign_bit] & size.ne(0)
+    below = size.eq(least).ite(const(0, wide.width), word - step)
+    return negative.ite(below, size.eq(0).ite(const(least, wide.width), size + step))
 
 
 @lru_cache(maxsize=64)
 def _stepper(domain: Inputs, bits: int) -> Program:
-    after = successor(var("x", F32.width), domain, bits)
+    after = successor(var("x", domain.wide.width), domain, bits)
     return Program([after, domain.within(after, bits)])
 
 
 def _order(word: Term) -> Term:
     """Two's complement words in the order of the values (no NaN); both zeros alike."""
-    size = word & ((1 << F32.sign_bit) - 1)
-    return word[F32.sign_bit].ite(-size, size)
+    size = word & ((1 << (word.width - 1)) - 1)
+    return word[word.width - 1].ite(-size, size)
 
 
 class Monotone(Flaw):
@@ -142,13 +145,17 @@ class Monotone(Flaw):
 
     title = "NOT MONOTONE"
     absent = "MONOTONE"
-    measure = "2^-24 of |c| + Σ|a·b|"
+
+    @property
+    def measure(self) -> str:
+        """What ``Case.size`` is counted in."""
+        return f"2^-{self.domain.wide.precision} of |c| + Σ|a·b|"
 
     @cached_property
     def moves(self) -> tuple[tuple[str, int, str], ...]:
         """The words that are moved, their bits, and the word that they are multiplied with (c: none)."""
         one, two = self.domain.bits
-        found = [] if self.domain.c_zero else [("c", F32.precision, "")]
+        found = [] if self.domain.c_zero else [("c", self.domain.wide.precision, "")]
         for i in range(self.k):
             found += [(f"a{i}", one, f"b{i}"), (f"b{i}", two, f"a{i}")]
         return tuple(found)
@@ -200,19 +207,18 @@ class Monotone(Flaw):
     def _case(
         self, values: Mapping[str, int], result: int, moved: str, changed: Mapping[str, int], after: int
     ) -> Case | None:
-        one, two = value(result), value(after)
-        exact, grown = exact_dot(values), exact_dot(changed)
+        wide = self.domain.wide
+        one, two = value(result, wide), value(after, wide)
+        exact, grown = exact_dot(values, wide=wide), exact_dot(changed, wide=wide)
         if one is None or two is None or not (two - one) * (grown - exact) < 0:
             return None
         fall = abs(two - one)
-        return Case(
-            values, exact, result, fall / exact_dot(values, absolute=True) / UNIT, fall / ulp(one),
-            moved, changed[moved], after, grown,
-        )  # fmt: skip
+        share = fall / exact_dot(values, absolute=True, wide=wide) * (1 << wide.precision)
+        return Case(values, exact, result, share, fall / ulp(one, wide), moved, changed[moved], after, grown)
 
     def goals(self) -> Iterator[tuple[str, Term]]:
         """For each word that can move: does the result fall, or depend on a zero's sign, or is it a NaN?"""
-        trace = self.algorithm.trace
+        trace, wide = self.algorithm.trace, self.domain.wide
         words = {str(word.data): word for word in trace.inputs}
         for moved, bits, factor in self.moves:
             after = successor(words[moved], self.domain, bits)
@@ -220,12 +226,12 @@ class Monotone(Flaw):
             one, two = _order(trace.output), _order(changed)
             falls, rises = two.slt(one), one.slt(two)
             if factor:
-                sign = words[factor][F32.sign_bit]
-                falls = words[factor][F32.sign_bit - 1 : 0].ne(0) & sign.ite(rises, falls)
-            (negated,) = substitute([trace.output], {words[moved]: words[moved] ^ (1 << F32.sign_bit)})
-            zero = words[moved][F32.sign_bit - 1 : 0].eq(0)
+                sign = words[factor][wide.sign_bit]
+                falls = words[factor][wide.sign_bit - 1 : 0].ne(0) & sign.ite(rises, falls)
+            (negated,) = substitute([trace.output], {words[moved]: words[moved] ^ (1 << wide.sign_bit)})
+            zero = words[moved][wide.sign_bit - 1 : 0].eq(0)
             apart = zero & _order(negated).ne(one)
-            nan = const(F32.infinity_word, F32.sign_bit).ult(trace.output[F32.sign_bit - 1 : 0])
+            nan = const(wide.infinity_word, wide.sign_bit).ult(trace.output[wide.sign_bit - 1 : 0])
             doubt = (self.domain.within(after, bits) & falls) | apart | nan
             yield f"no step of {moved} the wrong way", self.domain.holds(trace) & doubt
 
@@ -235,7 +241,11 @@ class Sign(Flaw):
 
     title = "WRONG SIGN"
     absent = "NEVER A WRONG SIGN"
-    measure = "of the exact sum"
+
+    @property
+    def measure(self) -> str:
+        """What ``Case.size`` is counted in."""
+        return "of the exact sum"
 
     def score(self, rows: Rows) -> Array:
         """The error relative to the exact sum, and 1; 1 at most where the sign is right."""
@@ -252,11 +262,12 @@ class Sign(Flaw):
         return [self._case(v, r) for v, r in zip(inputs, self.results(inputs), strict=True)]
 
     def _case(self, values: Mapping[str, int], word: int) -> Case | None:
-        exact, result = exact_dot(values), value(word)
+        wide = self.domain.wide
+        exact, result = exact_dot(values, wide=wide), value(word, wide)
         if not exact or result is None or result * exact > 0:
             return None
         error = abs(result - exact)
-        return Case(values, exact, word, error / abs(exact), error / ulp(exact))
+        return Case(values, exact, word, error / abs(exact), error / ulp(exact, wide))
 
     def goals(self) -> Iterator[tuple[str, Term]]:
         """Is the sign wrong?"""
@@ -278,8 +289,8 @@ class Sign(Flaw):
 
 
 def _wrong(result: Term, exact: Term) -> Term:
-    zero = result[F32.sign_bit - 1 : 0].eq(0)
-    return exact.ne(0) & (zero | result[F32.sign_bit].ne(exact[exact.width - 1]))
+    zero = result[result.width - 2 : 0].eq(0)
+    return exact.ne(0) & (zero | result[result.width - 1].ne(exact[exact.width - 1]))
 
 
 #: The flaws by their names on the command line.
@@ -314,7 +325,16 @@ def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> Finding:
     begin = begin.joined(one[first > -np.inf].padded(flaw.k))
     rows, scores = climb(flaw.domain, flaw.k, flaw.score, seconds=search * 3 / 4, start=begin)
     if scores[0] >= _SURE:
-        return _witness(flaw, rows.values(0), Answer("sat", "simulator"), start)
+        return shown(flaw, rows.values(0), Answer("sat", "simulator"), start)
+    found = settle(flaw, solving, start)
+    if isinstance(found.verdict, Unknown):
+        reason = f"no witness in {search:g} s of simulation, and no proof; {found.verdict.reason}"
+        return replace(found, verdict=replace(found.verdict, reason=reason))
+    return found
+
+
+def settle(flaw: Flaw, solving: Solving, start: float) -> Finding:
+    """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     chain = Chain(solving)
     if flaw.prove(chain):
         return Finding(flaw, chain.verdict(time.monotonic() - start))
@@ -326,18 +346,17 @@ def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> Finding:
         answer = solving.ask(goal)
         if answer.answer == "sat":
             values = dict.fromkeys(flaw.algorithm.input_formats, 0) | answer.values
-            return _witness(flaw, values, answer, start)
+            return shown(flaw, values, answer, start)
         if answer.answer != "unsat" or not chain.prove(what, goal):
             reason = f"{what}: {answer.reason}"
             break
     else:
         if chain.steps:
             return Finding(flaw, chain.verdict(time.monotonic() - start))
-    reason = f"no witness in {search:g} s of simulation, and no proof; {reason}"
     return Finding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
 
 
-def _witness(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> Finding:
+def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> Finding:
     """The witness replayed, and a short one that is made from it."""
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:

@@ -24,7 +24,7 @@ from itertools import product as pairs
 
 from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, magnitude, nearer
-from tcsmt.algorithms.split import F32, Split
+from tcsmt.algorithms.split import Split
 from tcsmt.datapath import Number, decode, multiply
 from tcsmt.errors import TcsmtError
 from tcsmt.models import Stage
@@ -70,7 +70,8 @@ class Words:
     @cached_property
     def c(self) -> Term:
         """c, or +0 where the domain has no other."""
-        return const(0, F32.width) if self.domain.c_zero else var("c", F32.width)
+        width = self.domain.wide.width
+        return const(0, width) if self.domain.c_zero else var("c", width)
 
     @cached_property
     def stages(self) -> list[Stage]:
@@ -82,16 +83,16 @@ class Words:
         """Units as small as the last bit of any product of words, or of c."""
         low, _ = word_exponents(self.split, self.domain)
         last = [low - self.split.format.fraction_bits - self.split.scale * (n - 1) for n in self.counts]
-        of_c = sum(last) if self.domain.c_zero else self.domain.low - F32.fraction_bits
+        of_c = sum(last) if self.domain.c_zero else self.domain.low - self.domain.wide.fraction_bits
         finest = min(sum(last), of_c)
-        return Grid(finest, Grid.of(self.domain, self.algorithm.k).top + 5 - finest)
+        return Grid(finest, Grid.of(self.domain, self.algorithm.k).top + 5 - finest, self.domain.wide)
 
     @cached_property
     def parts(self) -> list[Term]:
         """c, and for each lane the exact product of the sums of the words, in fixed point."""
         low, high = (2 * e for e in word_exponents(self.split, self.domain))
         grid, fmt = self.grid, self.split.format
-        found = [grid.place(decode(F32, self.c), self.domain.low, self.domain.high)]
+        found = [grid.place(decode(grid.wide, self.c), self.domain.low, self.domain.high)]
         for left, right in zip(*self.operands, strict=True):
             numbers = ([decode(fmt, word) for word in words] for words in (left, right))
             terms = []
@@ -116,7 +117,7 @@ class Words:
     def holds(self) -> Term:
         """What part 1 has proved of the words, and that c is in the domain."""
         low, high = word_exponents(self.split, self.domain)
-        found = [] if self.domain.c_zero else [self.domain.within(self.c, F32.precision)]
+        found = [] if self.domain.c_zero else [self.domain.within(self.c, self.domain.wide.precision)]
         for words in (words for side in self.operands for words in side):
             numbers = [decode(self.split.format, word) for word in words if word.op == "var"]
             found += [x.zero | _between(x, low, high) for x in numbers]
@@ -130,7 +131,7 @@ def word_exponents(split: Split, domain: Inputs) -> tuple[int, int]:
     """Where the exponents of words that are not zero lie (part of what :func:`split_goal` says)."""
     fmt, bits = split.format, max(domain.bits)
     exact = bits <= fmt.precision
-    low = domain.low - (0 if exact else F32.precision - 1)
+    low = domain.low - (0 if exact else domain.wide.precision - 1)
     return max(fmt.e_min, low), min(fmt.e_max, domain.high + (not exact))
 
 
@@ -140,11 +141,12 @@ def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int 
     count: words that may be other than +0. digits: at most 2^-digits of the number is left over
     (None: nothing).
     """
-    word, fmt = var("x", F32.width), split.format
+    word, fmt = var("x", split.wide.width), split.format
     low, high = word_exponents(split, domain)
-    bottom = min(low - fmt.fraction_bits, domain.low - F32.fraction_bits) - split.scale * (split.words - 1)
-    grid = Grid(bottom, domain.high + 4 - bottom)
-    rest = whole = grid.place(decode(F32, word), domain.low, domain.high)
+    last = min(low - fmt.fraction_bits, domain.low - split.wide.fraction_bits)
+    bottom = last - split.scale * (split.words - 1)
+    grid = Grid(bottom, domain.high + 4 - bottom, split.wide)
+    rest = whole = grid.place(decode(split.wide, word), domain.low, domain.high)
     fine: list[Term] = []
     sizes: list[Term] = []
     for number, one in enumerate(split.apply(word)):
@@ -324,15 +326,16 @@ def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]]:
 
 def adding_zero(chain: Chain, algorithm: Algorithm, shift: int) -> None:
     """Prove that a zero of either sign, times 2^-shift, changes no number that it is added to."""
-    x, y = var("x", F32.width), var("y", F32.width)
-    finite = _size(x).eq(0) & _size(y).ult(F32.infinity_word)
+    wide = algorithm.wide
+    x, y = var("x", wide.width), var("y", wide.width)
+    finite = _size(x).eq(0) & _size(y).ult(wide.infinity_word)
     changed = finite & _size(algorithm.plus(x, shift, y)).ne(_size(y))
     if not chain.prove("adding zero changes nothing", changed):
         raise TcsmtError(f"not proved: adding zero changes nothing ({chain.stopped})")
 
 
 def _size(word: Term) -> Term:
-    return word[F32.sign_bit - 1 : 0]
+    return word[word.width - 2 : 0]
 
 
 def _added(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
@@ -348,7 +351,7 @@ def _inexact(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
     grid = words.grid
     shift, last = addends[-1]
     before = _added(words, addends[:-1])
-    fine = Grid(grid.low - shift, grid.width + shift)
+    fine = Grid(grid.low - shift, grid.width + shift, grid.wide)
     number = fine.number(last)
     loose = any_of([~fine.holds(term) for term in (last, before)])
     if shift:

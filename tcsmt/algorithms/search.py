@@ -8,7 +8,7 @@ good enough to rank rows, and never what is reported.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,15 @@ class Rows:
     def __getitem__(self, places: Any) -> Rows:
         return Rows(self.a[places], self.b[places], self.c[places])
 
+    @classmethod
+    def of(cls, inputs: Sequence[Mapping[str, int]], k: int) -> Rows:
+        """Inputs given as words by name."""
+        a, b = (
+            np.array([[values[f"{side}{i}"] for i in range(k)] for values in inputs], np.uint32)
+            for side in "ab"
+        )
+        return cls(a, b, np.array([values["c"] for values in inputs], np.uint32))
+
     def joined(self, other: Rows) -> Rows:
         """These rows and then the others."""
         pairs = zip((self.a, self.b, self.c), (other.a, other.b, other.c), strict=True)
@@ -58,8 +67,8 @@ class Rows:
         return found | {"c": int(self.c[row])}
 
     def run(self, algorithm: Algorithm) -> Array:
-        """The algorithm's results, (rows,) float32."""
-        return algorithm.simulate(self.a, self.b, self.c.view(np.float32))
+        """The algorithm's results, (rows,) float32 (words, where the wide format is another one)."""
+        return algorithm.simulate(self.a, self.b, self.c)
 
 
 def errors(rows: Rows, *results: Array) -> tuple[list[Array], Array, Array]:

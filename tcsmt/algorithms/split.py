@@ -1,4 +1,4 @@
-"""A binary32 number as a sum of words of a narrower format.
+"""A number of a wide format (binary32) as a sum of words of a narrower one.
 
 The first word is the number rounded; every further word is what the words before it leave over,
 times 2^scale for each step, rounded again. What is left over is a binary32 subtraction, and the
@@ -34,15 +34,17 @@ RNE = ROUNDINGS["RNE"]
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """How a binary32 word becomes words of ``format``.
+    """How a word of the format ``wide`` becomes words of ``format``.
 
     words: how many. rounding: of the first word. residual: rounding of the words after it.
     scale: each further word holds what is left over times 2^scale more, so that word j counts
     2^(-j·scale) of what it says. A number beyond the format becomes infinite where the rounding
-    says so; in a format without infinities it becomes the largest finite number.
+    says so; in a format without infinities it becomes the largest finite number. wide: binary32, or
+    a smaller format that stands for it (:mod:`tcsmt.algorithms.reduced`).
     """
 
     format: Format
+    wide: Format = F32
     words: int = 2
     rounding: Rounding = RNE
     residual: Rounding = RNE
@@ -55,23 +57,24 @@ class Split:
             raise TcsmtError(f"scale = {self.scale}: allowed is from 0 to 60")
 
     def apply(self, word: Term) -> tuple[Term, ...]:
-        """The words of a binary32 word, the largest first."""
-        if self.format == F32:
-            return (word, *[const(0, F32.width)] * (self.words - 1))
+        """The words of a word of the wide format, the largest first."""
+        wide = self.wide
+        if self.format == wide:
+            return (word, *[const(0, wide.width)] * (self.words - 1))
         found = [self._convert(word, self.rounding)]
         rest = word
         for _ in range(1, self.words):
-            wide = ieee.widen(found[-1], self.format, F32)
-            rest = ieee.add_words(F32, wide ^ (1 << F32.sign_bit), rest)
+            taken = ieee.widen(found[-1], self.format, wide)
+            rest = ieee.add_words(wide, taken ^ (1 << wide.sign_bit), rest)
             if self.scale:
-                rest = ieee.multiply_words(F32, rest, power(self.scale))
+                rest = ieee.multiply_words(wide, rest, power(self.scale, wide))
             found.append(self._convert(rest, self.residual))
         return tuple(found)
 
     def _convert(self, word: Term, rounding: Rounding) -> Term:
-        return ieee.convert(decode(F32, word), self.format, rounding)
+        return ieee.convert(decode(self.wide, word), self.format, rounding)
 
 
-def power(exponent: int) -> Term:
-    """The binary32 word of 2^exponent."""
-    return const(F32.word(Fraction(2) ** exponent), F32.width)
+def power(exponent: int, fmt: Format = F32) -> Term:
+    """The word of 2^exponent."""
+    return const(fmt.word(Fraction(2) ** exponent), fmt.width)

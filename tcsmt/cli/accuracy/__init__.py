@@ -8,7 +8,9 @@ from tcsmt.cli.lazy import Lazy
 
 __all__ = ["accuracy"]
 
-_COMMANDS = ("algorithms", "bound", "compare", "explain", "find", "findings", "split", "sweep", "variants")
+_COMMANDS = (
+    "algorithms", "bound", "compare", "explain", "find", "findings", "reduced", "split", "sweep", "variants",
+)  # fmt: skip
 
 
 @click.group(cls=Lazy, modules={name: f"{__name__}.{name}" for name in _COMMANDS})

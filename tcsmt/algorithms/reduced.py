@@ -1,0 +1,399 @@
+"""Algorithms on smaller formats: all their inputs, and what solvers say of widths in between.
+
+A format of p significant bits stands for f16 (p = 11), one of 2p + 2 for binary32 (24), and the unit's
+numbers keep their distances from the formats'. What holds for all inputs of every small p is no proof
+for p = 11; an input where it does not is a recipe for one. How each parameter is scaled:
+
+* the narrow format: p significant bits; 4 exponent bits up to p = 4, then 5 as f16 has; IEEE 754's bias,
+  subnormal numbers and infinities;
+* the wide format: 2p + 2 significant bits, and 3 exponent bits more than the narrow one;
+* fraction bits of the unit (F, those of a second alignment and of roundings) are as many more or less
+  than the wide format's as they are than binary32's 23: F is 2p + 1 for Volta, 2p + 2 for Ampere, 2p + 3
+  for Hopper and Blackwell; a reach of c moves with them;
+* the exponent of a zero term is as far below the wide format's smallest exponent as below -126, and the
+  limit of a product as far above its largest one as above 127;
+* a scaled residual is multiplied by 2^p, as by 2^11; roundings, N_FMA, K and the order of steps stay.
+
+For p = 11 that is the algorithm itself. The product of two narrow numbers has 2p bits, which the wide
+format holds, as 22 are held; one of two words and one has 3p, which it holds for p = 2 alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from tcsmt.algorithms import compare, flaws
+from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms.compare import Pair
+from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.exhaustive import LARGEST, Everything, middles
+from tcsmt.algorithms.findings import answered
+from tcsmt.algorithms.flaws import FLAWS, Flaw
+from tcsmt.algorithms.named import algorithm_named
+from tcsmt.algorithms.split import F32
+from tcsmt.errors import TcsmtError
+from tcsmt.explain import signed_text
+from tcsmt.formats import FORMATS, Format
+from tcsmt.models import Model
+from tcsmt.query import Distinguished, Equivalent, Solving, Verdict
+from tcsmt.solvers.run import Answer, Settings
+from tcsmt.terms import any_of
+
+__all__ = [
+    "FACTS", "WIDTHS", "Fact", "Limits", "examine", "image", "key_of", "narrow_format", "survey",
+    "wide_format",
+]  # fmt: skip
+
+F16 = FORMATS["f16"]
+#: Significant bits of narrow formats.
+WIDTHS = range(2, F16.precision + 1)
+#: Parameters of units that are counted from the wide format's fraction bits.
+_FRACTION = (
+    "fraction_bits", "dot_fraction_bits", "normalised_fraction_bits", "round_fraction_bits", "c_reach",
+)  # fmt: skip
+
+
+def _format(exponent_bits: int, precision: int) -> Format:
+    """IEEE 754's format of so many bits, under its own name where it has one."""
+    made = Format(
+        name=f"ieee-e{exponent_bits}m{precision - 1}", exponent_bits=exponent_bits,
+        fraction_bits=precision - 1, bias=(1 << (exponent_bits - 1)) - 1,
+    )  # fmt: skip
+    return next((known for known in FORMATS.values() if replace(known, name=made.name) == made), made)
+
+
+def narrow_format(precision: int) -> Format:
+    """What stands for f16. Raises :class:`tcsmt.errors.TcsmtError` where p is not in ``WIDTHS``."""
+    if precision not in WIDTHS:
+        raise TcsmtError(f"width {precision}: allowed is {WIDTHS[0]} to {WIDTHS[-1]} significant bits")
+    return _format(4 if precision <= 4 else 5, precision)
+
+
+def wide_format(narrow: Format) -> Format:
+    """What stands for binary32 beside it."""
+    return _format(narrow.exponent_bits + 3, 2 * narrow.precision + 2)
+
+
+def image(algorithm: Algorithm, narrow: Format) -> Algorithm:
+    """The algorithm on a narrow format and the wide one beside it, scaled as the module says.
+
+    Raises :class:`tcsmt.errors.TcsmtError` for one whose words are neither f16 nor binary32.
+    """
+    wide, split = wide_format(narrow), algorithm.split
+    formats = {F16.name: narrow, F32.name: wide}
+    if split.format.name not in formats or split.scale not in (0, F16.precision):
+        raise TcsmtError(
+            f"words of {split.format.name}, residuals times 2^{split.scale}: "
+            f"allowed are f16 and f32, and residuals times 1 or 2^{F16.precision}"
+        )
+    scale = narrow.precision if split.scale else 0
+    return replace(
+        algorithm,
+        unit=_unit(algorithm.unit, formats, wide),
+        split=replace(split, format=formats[split.format.name], wide=wide, scale=scale),
+    )
+
+
+def _unit(unit: Model, formats: Mapping[str, Format], wide: Format) -> Model:
+    moved = dict.fromkeys(_FRACTION, wide.fraction_bits - F32.fraction_bits)
+    moved |= {"zero_exponent": wide.e_min - F32.e_min, "product_limit": wide.e_max - F32.e_max}
+    changes: dict[str, Any] = {}
+    for name in (parameter.name for parameter in fields(unit)):
+        given = getattr(unit, name)
+        if isinstance(given, Format):
+            changes[name] = formats[given.name]
+        elif name in moved and given is not None:
+            changes[name] = given + moved[name]
+    return replace(unit, **changes)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far to go: 2^most inputs, seconds for going through them, and the solver's settings.
+
+    Raises :class:`tcsmt.errors.TcsmtError`.
+    """
+
+    most: int = 28
+    seconds: float = 60.0
+    settings: Settings = field(default_factory=Settings)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.most <= LARGEST:
+            raise TcsmtError(f"2^{self.most} inputs: allowed are 2^0 to 2^{LARGEST}")
+        if self.seconds <= 0:
+            raise TcsmtError(f"{self.seconds:g} seconds: allowed is more than 0")
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "inputs": f"2^{self.most}", "seconds": self.seconds,
+            "solver": self.settings.solver, "timeout": self.settings.timeout,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """A statement about algorithms that has an image for every width.
+
+    kind: ``monotone`` or ``sign``: an algorithm does not have the flaw; ``worse``: the first of two is
+    never less accurate; ``error``: how large the relative error is (a number, no statement).
+    k: products. words: significands of a and b have so many times p bits (0: all of the wide format's; 1
+    is enough for what depends on the first words alone, which do not fall where the numbers grow).
+    range: exponents, as of f16's image: ``type1`` -15 to 14, ``normal`` -14 to 14, ``exact`` -2 to 14
+    (a residual loses nothing), ``binade`` 0.
+    """
+
+    name: str
+    title: str
+    kind: str
+    algorithms: tuple[str, ...]
+    k: int = 1
+    words: tuple[int, int] = (0, 0)
+    c_zero: bool = True
+    range: str = "type1"
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether it has nothing to do with a unit."""
+        return self.algorithms == ("fp32-fma",)
+
+    def domain(self, narrow: Format) -> Inputs:
+        """Its inputs on the image of this width."""
+        wide, p = wide_format(narrow), narrow.precision
+        low, high = {
+            "type1": (narrow.e_min - 1, narrow.e_max - 1),
+            "normal": (narrow.e_min, narrow.e_max - 1),
+            "exact": (narrow.e_min + p + 1, narrow.e_max - 1),
+            "binade": (0, 0),
+        }[self.range]
+        a, b = (n * p or wide.precision for n in self.words)
+        return Inputs(low=low, high=high, bits=(a, b), c_zero=self.c_zero, wide=wide)
+
+    def images(self, unit: str, narrow: Format) -> list[Algorithm]:
+        """Its algorithms on the image of an architecture's or instruction's unit."""
+        return [image(algorithm_named(name, unit, self.k)[0], narrow) for name in self.algorithms]
+
+
+def _both(fact: Fact) -> tuple[Fact, Fact]:
+    """c = 0, and with c."""
+    with_c = replace(fact, name=f"{fact.name}-c", title=f"{fact.title}, with c", c_zero=False)
+    return replace(fact, title=f"{fact.title}, c = 0"), with_c
+
+
+_OOTOMO, _MARKIDIS = "ootomo-halfhalf", "markidis"
+
+FACTS: dict[str, Fact] = {
+    fact.name: fact
+    for fact in (
+        *_both(Fact(
+            name="monotone-1", title="one word, one product: monotone", kind="monotone",
+            algorithms=("single-f16",), words=(1, 1),
+        )),
+        *_both(Fact(
+            name="monotone-2", title="one word, two products: monotone", kind="monotone",
+            algorithms=("single-f16",), k=2, words=(1, 1),
+        )),
+        *_both(Fact(
+            name="one-by-one", title="a and b of one word: Ootomo-Yokota never worse than Markidis",
+            kind="worse", algorithms=(_OOTOMO, _MARKIDIS), words=(1, 1), range="normal",
+        )),
+        Fact(
+            name="one-by-one-reverse", title="a and b of one word: Markidis never worse, c = 0",
+            kind="worse", algorithms=(_MARKIDIS, _OOTOMO), words=(1, 1), range="normal",
+        ),
+        *_both(Fact(
+            name="two-by-one", title="a of two words, b of one: Ootomo-Yokota never worse than Markidis",
+            kind="worse", algorithms=(_OOTOMO, _MARKIDIS), words=(2, 1),
+        )),
+        *_both(Fact(
+            name="two-by-one-exact", title="a of two words, b of one, exact residuals: the same",
+            kind="worse", algorithms=(_OOTOMO, _MARKIDIS), words=(2, 1), range="exact",
+        )),
+        Fact(
+            name="sign-markidis", title="Markidis, one product: never of the wrong sign, c = 0",
+            kind="sign", algorithms=(_MARKIDIS,),
+        ),
+        *_both(Fact(
+            name="fma-monotone", title="FP32 multiply-add, one product: monotone", kind="monotone",
+            algorithms=("fp32-fma",),
+        )),
+        *_both(Fact(
+            name="fma-sign", title="FP32 multiply-add, one product: never of the wrong sign", kind="sign",
+            algorithms=("fp32-fma",),
+        )),
+        Fact(
+            name="error-single", title="one word, one product and c, one binade: largest error",
+            kind="error", algorithms=("single-f16",), words=(1, 1), c_zero=False, range="binade",
+        ),
+        Fact(
+            name="error-markidis", title="Markidis, one product, residuals exact: largest error",
+            kind="error", algorithms=(_MARKIDIS,), range="exact",
+        ),
+        Fact(
+            name="error-ootomo", title="Ootomo-Yokota, one product, residuals exact: largest error",
+            kind="error", algorithms=(_OOTOMO,), range="exact",
+        ),
+    )
+}  # fmt: skip
+
+
+def key_of(fact: Fact, unit: str, width: int) -> str:
+    """What an entry is kept under."""
+    return f"{fact.name}, {'any unit' if fact.ordinary else unit}, p = {width}"
+
+
+def survey(
+    chosen: Sequence[Fact],
+    units: Sequence[str],
+    widths: Sequence[int],
+    known: Mapping[str, dict[str, Any]],
+    limits: Limits,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every entry with its key. One that is known, decided or with the same limits, is not computed again.
+
+    After a width at which solvers did not answer in time they are asked about full width alone.
+    """
+    for fact in chosen:
+        for unit in units[:1] if fact.ordinary else units:
+            answered = True
+            for width in sorted(widths):
+                key = key_of(fact, unit, width)
+                entry = known.get(key)
+                if entry is None or (entry["verdict"] == "open" and entry["limits"] != limits.as_json()):
+                    entry = examine(fact, unit, width, limits, ask=answered or width == F16.precision)
+                answered &= entry.get("solver", {}).get("verdict") != "unknown"
+                yield key, entry
+
+
+def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = True) -> dict[str, Any]:
+    """What is known of a fact at one width, as plain data.
+
+    First all inputs, or those with exponents in the middle where all are too many; then, where that does
+    not decide, a solver (if it is to be asked) about all of them. Raises :class:`tcsmt.errors.TcsmtError`.
+    """
+    narrow = narrow_format(width)
+    domain, algorithms = fact.domain(narrow), fact.images(unit, narrow)
+    entry: dict[str, Any] = {
+        "fact": fact.name, "title": fact.title, "unit": unit, "width": width,
+        "narrow": narrow.name, "wide": domain.wide.name, "k": fact.k, "domain": str(domain),
+    }  # fmt: skip
+    entry |= {"limits": limits.as_json(), "verdict": "open"}
+    for everything in middles(domain, fact.k, limits.most):
+        if fact.kind == "error":
+            entry |= _error(algorithms[0], everything, limits.seconds)
+        else:
+            entry |= _enumerated(fact, algorithms, everything, domain, limits.seconds)
+        if entry["enumerated"]["all of it"] or entry["verdict"] == "not so":
+            break
+    if entry["verdict"] == "open" and fact.kind != "error" and ask:
+        question = _question(fact, algorithms, domain)
+        found = _settled(question, Solving(limits.settings))
+        entry["solver"] = {"seconds": round(found.seconds, 2), **answered(found, "not so", "proved")}
+        if isinstance(found, Distinguished):
+            entry |= {
+                "verdict": "not so",
+                "witness": _witness(question, found.values, Answer("sat", found.solver, found.version)),
+            }
+        elif isinstance(found, Equivalent):
+            entry["verdict"] = "proved"
+    return entry
+
+
+def _question(fact: Fact, algorithms: Sequence[Algorithm], domain: Inputs) -> Flaw | Pair:
+    if fact.kind == "worse":
+        one, two = algorithms
+        return Pair((fact.algorithms[0], fact.algorithms[1]), (one, two), domain)
+    return FLAWS[fact.kind](fact.algorithms[0], algorithms[0], domain)
+
+
+def _settled(question: Flaw | Pair, solving: Solving) -> Verdict:
+    """What solvers say; at full width after a search by the simulator, which knows binary32 only."""
+    full, start = question.domain.wide == F32, time.monotonic()
+    if isinstance(question, Pair):
+        compared = compare.compare(question, solving) if full else compare.settle(question, solving, start)
+        return compared.verdict
+    found = flaws.find(question, solving) if full else flaws.settle(question, solving, start)
+    return found.verdict
+
+
+def _enumerated(
+    fact: Fact, algorithms: Sequence[Algorithm], everything: Everything, domain: Inputs, seconds: float
+) -> dict[str, Any]:
+    start, tried = time.monotonic(), everything.domain
+    question = _question(fact, algorithms, tried)
+    if isinstance(question, Pair):
+        unsure, goal = question.doubts
+        tally = everything.count(algorithms[0], goal, unsure, seconds=seconds)
+    else:
+        goal = any_of([goal for _, goal in question.goals()])
+        tally = everything.count(algorithms[0], goal, seconds=seconds)
+    data: dict[str, Any] = {
+        "enumerated": {
+            "domain": str(tried), "all of it": tally.whole, "inputs": tally.gone,
+            "counterexamples": tally.holds, "not decided": tally.unsure,
+            "seconds": round(time.monotonic() - start, 2),
+        }
+    }  # fmt: skip
+    if tally.first is not None:
+        return data | {
+            "verdict": "not so",
+            "witness": _witness(question, everything.values(tally.first), Answer("sat", "enumeration")),
+        }
+    if tally.whole:
+        data["verdict"] = "holds for all inputs" if tried == domain else "open"
+    return data
+
+
+def _witness(question: Flaw | Pair, values: Mapping[str, int], answer: Answer) -> dict[str, Any]:
+    """Made short and replayed; raises TcsmtError where it does not replay."""
+    start = time.monotonic()
+    if isinstance(question, Pair):
+        compared = compare.shown(question, dict(values), answer, start)
+        judged, verdict = compared.judgement, compared.verdict
+    else:
+        found = flaws.shown(question, dict(values), answer, start)
+        judged, verdict = None, found.verdict
+    if not isinstance(verdict, Distinguished):
+        raise TcsmtError(f"{answer.by} gave {dict(values)}, which does not replay: {verdict}")
+    fmt = question.domain.wide
+    data: dict[str, Any] = {
+        "inputs": {name: fmt.hex(word) for name, word in verdict.values.items() if word},
+        "values": {name: fmt.describe(word) for name, word in verdict.values.items() if word},
+    }
+    if judged is not None:
+        results = dict(zip(question.names, judged.words, strict=True))  # type: ignore[union-attr]
+        data["exact"] = signed_text(judged.exact)
+        data["results"] = {name: fmt.describe(word) for name, word in results.items()}
+        data["excess in ulp"] = None if judged.excess is None else float(judged.excess)
+        return data
+    case = found.short
+    assert case is not None
+    data |= {"exact": signed_text(case.exact), "result": fmt.describe(case.result)}
+    if case.moved:
+        data |= {"moved": case.moved, "to": fmt.describe(case.word), "result after": fmt.describe(case.after)}
+    return data | {"ulps": float(case.ulps)}
+
+
+def _error(algorithm: Algorithm, everything: Everything, seconds: float) -> dict[str, Any]:
+    start, fmt = time.monotonic(), everything.domain.wide
+    worst = everything.worst(algorithm, seconds=seconds)
+    share = worst.relative * (1 << fmt.precision)
+    return {
+        "verdict": "largest of all inputs" if worst.whole else "largest found",
+        "enumerated": {
+            "domain": str(everything.domain), "all of it": worst.whole, "inputs": worst.gone,
+            "seconds": round(time.monotonic() - start, 2),
+        },
+        "unit of errors": f"2^-{fmt.precision} of |c| + Σ|a·b|",
+        "largest error": float(share),
+        "exactly": f"{share.numerator}/{share.denominator}",
+        "witness": {
+            "inputs": {name: fmt.hex(word) for name, word in worst.values.items() if word},
+            "values": {name: fmt.describe(word) for name, word in worst.values.items() if word},
+            "result": fmt.describe(worst.result),
+        },
+    }  # fmt: skip

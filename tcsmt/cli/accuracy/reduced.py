@@ -1,0 +1,168 @@
+"""``tcsmt accuracy reduced``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tcsmt import __version__
+from tcsmt.algorithms.reduced import FACTS, WIDTHS, Fact, Limits, narrow_format, survey
+from tcsmt.catalogue import rows_of
+from tcsmt.cli import options
+from tcsmt.cli.accuracy.earlier import earlier
+from tcsmt.errors import TcsmtError, choose
+from tcsmt.files import make_folder, replace_text
+from tcsmt.solvers.run import Settings
+
+#: Blackwell's unit for f16 is Hopper's.
+UNITS = ("volta", "ampere", "hopper", "cdna3")
+
+
+@click.command()
+@click.option("--question", "questions", multiple=True, help="One of the facts (repeatable); all.")
+@click.option("--arch", "units", multiple=True, default=UNITS, show_default=True, help="Repeatable.")
+@click.option(
+    "--widths",
+    default="2:11",
+    show_default=True,
+    help="Significant bits of the narrow format: 2,3,4 or LOW:HIGH.",
+)
+@click.option("--inputs", default=28, show_default=True, help="Go through 2^INPUTS inputs at most.")
+@click.option("--seconds", default=60.0, show_default=True, help="For going through them.")
+@options.solver
+@options.timeout()
+@options.as_json
+@options.results
+def reduced(
+    questions: tuple[str, ...],
+    units: tuple[str, ...],
+    widths: str,
+    inputs: int,
+    seconds: float,
+    solver: str,
+    timeout: float,
+    as_json: bool,
+    results: Path,
+) -> None:
+    """Facts about algorithms on smaller formats: all inputs, then solvers, as far as they go.
+
+    A format of p significant bits stands for FP16, one of 2p + 2 for FP32, and the unit between them is
+    scaled alike; p = 11 is the real one. Writes RESULTS/reduced.json as it goes; goes on where it stopped.
+
+    Exit code: 0 every fact holds at every width, 1 some input shows that one does not, 2 usage error,
+    3 open somewhere, and no such input.
+    """
+    chosen = [FACTS[choose("question", name, FACTS)] for name in questions] or list(FACTS.values())
+    for unit in units:
+        rows_of(unit)
+    numbers = widths_of(widths)
+    limits = Limits(inputs, seconds, Settings(solver, timeout))
+    make_folder(results)
+    path = results / "reduced.json"
+    known = earlier(path, _kept) or {}
+    found: dict[str, dict[str, Any]] = {}
+    for key, entry in survey(chosen, units, numbers, known, limits):
+        if known.get(key) is not entry:
+            known[key] = entry
+            replace_text(path, _text(known))
+            click.echo(f"{key}: {entry['verdict']}", err=True)
+        found[key] = entry
+    if as_json:
+        click.echo(_text(found), nl=False)
+    else:
+        for fact in chosen:
+            click.echo("\n".join(_lines(fact, [e for e in found.values() if e["fact"] == fact.name])))
+    verdicts = {entry["verdict"] for entry in found.values()}
+    sys.exit(1 if "not so" in verdicts else 3 if verdicts & {"open", "largest found"} else 0)
+
+
+def widths_of(text: str) -> list[int]:
+    """``2,3,4`` or ``LOW:HIGH``. Raises :class:`tcsmt.errors.TcsmtError`."""
+    low, colon, high = text.partition(":")
+    try:
+        found = list(range(int(low), int(high) + 1)) if colon else [int(one) for one in text.split(",")]
+    except ValueError:
+        found = []
+    if not found:
+        allowed = f"allowed are numbers from {WIDTHS[0]} to {WIDTHS[-1]}, as 2,3,4 or 2:6"
+        raise TcsmtError(f"--widths {text}: {allowed}")
+    for width in found:
+        narrow_format(width)
+    return sorted(set(found))
+
+
+def _text(entries: Mapping[str, Any]) -> str:
+    """JSON with an entry on each line."""
+    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in entries.items())
+    return f'{{"tcsmt": "{__version__}",\n"entries": {{\n{lines}\n}}}}\n'
+
+
+def _kept(data: Any) -> dict[str, dict[str, Any]]:
+    """Entries by key, of this version's file."""
+    entries: dict[str, dict[str, Any]] = data["entries"]
+    return entries if data["tcsmt"] == __version__ else {}
+
+
+def _lines(fact: Fact, entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The fact, a line for each unit, and the counterexample of the smallest width."""
+    yield f"{fact.name}: {fact.title}"
+    for unit in dict.fromkeys(entry["unit"] for entry in entries):
+        mine = [entry for entry in entries if entry["unit"] == unit]
+        say = _errors(mine) if fact.kind == "error" else _verdicts(mine)
+        yield f"  {'any unit' if fact.ordinary else unit:<10}" + "; ".join(say)
+        wrong = [entry for entry in mine if entry["verdict"] == "not so"]
+        if wrong:
+            yield f"            {_shown(wrong[0])}"
+
+
+def _errors(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for entry in entries:
+        if "largest error" not in entry:
+            yield f"p = {entry['width']}: open"
+            continue
+        mark = "" if entry["verdict"] == "largest of all inputs" else " at least"
+        where = _exponents(entry["enumerated"]["domain"])
+        yield f"p = {entry['width']}: {entry['largest error']:.4f}{mark} ({where})"
+    if entries:
+        yield "in half ulps: 2^-(2p + 2) of |c| + Σ|a·b|"
+
+
+def _verdicts(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    def widths(kept: Sequence[Mapping[str, Any]]) -> str:
+        return "p = " + ", ".join(str(entry["width"]) for entry in kept)
+
+    for verdict in ("holds for all inputs", "proved", "not so"):
+        kept = [entry for entry in entries if entry["verdict"] == verdict]
+        if kept:
+            yield f"{verdict}: {widths(kept)}"
+    left = [entry for entry in entries if entry["verdict"] == "open"]
+    part = [e for e in left if e.get("enumerated", {}).get("all of it")]
+    for where in dict.fromkeys(_exponents(entry["enumerated"]["domain"]) for entry in part):
+        kept = [entry for entry in part if _exponents(entry["enumerated"]["domain"]) == where]
+        yield f"holds for {where}, open beyond: {widths(kept)}"
+    rest = [entry for entry in left if entry not in part]
+    if rest:
+        yield f"open: {widths(rest)}"
+
+
+def _exponents(domain: str) -> str:
+    return domain.partition(",")[0]
+
+
+def _shown(entry: Mapping[str, Any]) -> str:
+    found = entry["witness"]
+    inputs = ", ".join(f"{name} = {value}" for name, value in found["values"].items())
+    results = found.get("results") or {"result": found["result"]}
+    if "moved" in found:
+        results |= {f"with {found['moved']} = {found['to']}": found["result after"]}
+    said = ", ".join(f"{name} {value}" for name, value in results.items())
+    share = ""
+    if entry.get("enumerated", {}).get("counterexamples"):
+        tally = entry["enumerated"]
+        share = f" ({tally['counterexamples']} of {tally['inputs']} inputs)"
+    return f"p = {entry['width']}{share}: {inputs}: exact {found['exact']}, {said}"
