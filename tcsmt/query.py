@@ -245,7 +245,8 @@ class Solving:
     """Puts questions to solvers with one set of settings; keeps the scripts where asked to.
 
     confirm: ask a second, independent solver about every proof. dump: file for the scripts (the
-    second and later ones get a number before the suffix).
+    second and later ones get a number before the suffix). proved: goals without a model, for lemmas that
+    several proofs need.
     """
 
     def __init__(
@@ -254,6 +255,7 @@ class Solving:
         self.settings = settings or Settings()
         self.confirm = confirm
         self.dump = dump
+        self.proved: dict[Term, Equivalent] = {}
         self._dumped = itertools.count(1)
 
     def verdict(self, question: Question) -> Verdict:

@@ -29,7 +29,6 @@ from tcsmt.datapath import Number, decode, multiply
 from tcsmt.errors import TcsmtError
 from tcsmt.models import Stage
 from tcsmt.query import Equivalent, Solving, Unknown, joined
-from tcsmt.solvers.run import Answer
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 
 __all__ = ["Chain", "Words", "adding_zero", "counts_of", "free_products", "never_worse", "split_goal"]
@@ -238,10 +237,10 @@ class Chain:
         """Whether the goal is proved to have no model; remembered with its words."""
         if goal in self._done:
             return True
-        answer = self.solving.ask(goal)
-        proof = self._read(goal, answer)
+        proof = self.solving.proved.get(goal) or self._asked(goal)
         if isinstance(proof, Equivalent):
             self._done.add(goal)
+            self.solving.proved[goal] = proof
             self.steps.append((what, proof))
             return True
         self.stopped = f"{what}: {proof.reason}"
@@ -251,7 +250,8 @@ class Chain:
         """A step that needs no solver."""
         self.steps.append((what, Equivalent(stage="", scripts=(), solver="", version="", seconds=0.0)))
 
-    def _read(self, goal: Term, answer: Answer) -> Equivalent | Unknown:
+    def _asked(self, goal: Term) -> Equivalent | Unknown:
+        answer = self.solving.ask(goal)
         if answer.answer == "unsat":
             return self.solving.proof("", goal, answer, answer.seconds)
         reason = "not so for all words" if answer.answer == "sat" else answer.reason
