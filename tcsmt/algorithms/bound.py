@@ -13,7 +13,7 @@ asked about as a whole, too, on free words (``proof.py``), which may give less.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -39,8 +39,8 @@ _LONGEST = 2
 _CLOSE = Fraction(63, 64)
 #: Why a budget may lie above every error.
 _APART = "the largest losses of the steps need not meet on one input"
-#: Bounds that are tried, as multiples of the error found; powers of two, which are easier, come first.
-_LADDER = tuple(Fraction(n, 64) for n in (96, 80, 72, 68, 65))
+#: Bounds that are tried, as multiples of the error found.
+_LADDER = tuple(Fraction(n, 64) for n in (65, 68, 72, 80, 96))
 
 
 @dataclass(frozen=True)
@@ -150,32 +150,35 @@ def _over(grid: Grid, result: Term, exact: Term, size: Term, limit: Fraction) ->
     return (size.zext(width) * limit.numerator).ult(error * limit.denominator)
 
 
-def prove(chain: Chain, algorithm: Algorithm, domain: Inputs, found: Fraction) -> Iterator[Fraction]:
-    """Bounds of the relative error in 2^-24, each smaller than the one before it.
+def prove(
+    chain: Chain, algorithm: Algorithm, domain: Inputs, found: Fraction, below: Fraction | None
+) -> Fraction | None:
+    """The smallest of some bounds of the relative error, in 2^-24, that is proved in time (None: none).
 
-    found: the largest error found, in 2^-24. The chain holds the steps of each bound as it is given.
-    Ends where a bound is not proved in time, or the split leaves something over; the chain says why.
+    found: the largest error found. below: a bound that is known. The chain holds the steps, or says why
+    there are none: the split may leave something over.
     """
     words = Words(algorithm, domain, counts_of(algorithm, domain))
     if not split_steps(chain, words):
-        return
-    result, steps = words.stages[-1].term, list(chain.steps)
+        return None
+    result = words.stages[-1].term
     for limit in _limits(found):
-        chain.steps = list(steps)
+        if below is not None and limit >= below:
+            break
         over = _over(words.grid, result, words.exact, words.size, limit * UNIT)
         goal = free_products(words.holds & (~words.grid.holds(result) | over))
-        if not chain.prove(f"the sums err by {float(limit):g}·2^-24 of |c| + Σ|a·b| at most", goal):
-            return
-        yield limit
+        if chain.prove(f"the sums err by {float(limit):g}·2^-24 of |c| + Σ|a·b| at most", goal):
+            return limit
+    return None
 
 
 def _limits(found: Fraction) -> list[Fraction]:
-    """Powers of two from eight times the error found, then closer to it; from 1/2 where none was found."""
+    """From a little more than the error found up to eight times a power of two above it, from 1/2 on."""
     power = Fraction(1, 2)
     while power < found:
         power *= 2
     closer = [Fraction(int(np.ceil(float(found * factor * 64))), 64) for factor in _LADDER]
-    return [power * 8, power * 4, power * 2, power, *(limit for limit in closer if 0 < limit < power)]
+    return [*(limit for limit in closer if 0 < limit < power), power, power * 2, power * 4, power * 8]
 
 
 def bound(
@@ -197,10 +200,10 @@ def bound(
         stopped = str(why)
     if algorithm.k <= _LONGEST and (proved is None or worst < _CLOSE * proved):
         chain = Chain(solving)
-        for limit in prove(chain, algorithm, domain, worst):
-            if proved is None or limit < proved:
-                proved, shares, stopped = limit, {}, ""
-                proof = chain.verdict(time.monotonic() - start)
+        limit = prove(chain, algorithm, domain, worst, proved)
+        if limit is not None:
+            proved, shares, stopped = limit, {}, ""
+            proof = chain.verdict(time.monotonic() - start)
         stopped = stopped or chain.stopped
     # of one product alone, |exact result| is less than 2^24 of its last places
     alone = algorithm.k == 1 and domain.c_zero and 2 * domain.low >= F32.e_min

@@ -41,6 +41,8 @@ _DIGITS = 5
 _CHUNK = 1 << 21
 #: Binary32's smallest number, and its smallest normal one.
 _SMALLEST, _NORMAL = Fraction(1, 2**149), Fraction(1, 2**126)
+#: What is taken from the standard (and proved of our additions in ``tests/test_ieee.py``).
+_IEEE = "a binary32 operation loses half of its result's last bit at most (IEEE 754-2019, 4.3.1)"
 #: Losses are rounded up to multiples of this.
 _STEP = Fraction(1, 2**96)
 
@@ -92,7 +94,8 @@ def budget(chain: Chain, algorithm: Algorithm, domain: Inputs) -> Budget:
     for bits, count in zip(domain.bits, counts, strict=True):
         sides.append(kept(algorithm.split, domain, bits, count))
         name = algorithm.split.format.name
-        what = f"{count} {name} word{'s' * (count > 1)} leave {float(sides[-1].left):.4g} of a number"
+        words_of = f"{count} {name} words leave" if count > 1 else f"one {name} word leaves"
+        what = f"{words_of} {float(sides[-1].left):.4g} of a number"
         chain.know(f"{what} of {bits} bits at most (all of them tried)")
     return _Spending(chain, algorithm, domain, sides[0], sides[1]).budget()
 
@@ -158,6 +161,7 @@ class _Spending:
         joined = Partial(whole.c or part.c, whole.products | part.products, off)
         if whole.zero or part.zero:
             return joined, Fraction(0)
+        self.chain.know(_IEEE)
         lost = self.reach(joined) / 2 ** (F32.precision - (not nearest)) + _SMALLEST / self.least
         return replace(joined, off=off + _up(lost)), _up(lost)
 
@@ -208,6 +212,7 @@ class _Spending:
             return Fraction(0)
         one, reach = self.sums[number], self.reach(after)
         if isinstance(one, IeeeSum):
+            self.chain.know(_IEEE)
             growth: Fraction = (1 + Fraction(1, 2**F32.precision)) ** one.depth
             absolute = one.operations * (_NORMAL if one.flush else _SMALLEST)
             return reach * (growth - 1) + absolute / self.least

@@ -248,7 +248,8 @@ class Chain:
 
     def know(self, what: str) -> None:
         """A step that needs no solver."""
-        self.steps.append((what, Equivalent(stage="", scripts=(), solver="", version="", seconds=0.0)))
+        if all(step != what for step, _ in self.steps):
+            self.steps.append((what, Equivalent(stage="", scripts=(), solver="", version="", seconds=0.0)))
 
     def _asked(self, goal: Term) -> Equivalent | Unknown:
         answer = self.solving.ask(goal)

@@ -48,7 +48,7 @@ def bound(
     alignment and rounding in the unit, additions outside.
     Exit code: 0 a bound is proved, 2 usage error, 3 none is: what is shown is found, not proved.
     """
-    check_length(k, search, most=4096)
+    check_length(k, search, most=1024)
     chosen, row = algorithm_named(algorithm, arch, k)
     found = bound_of(chosen, inputs, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
     data = {"algorithm": algorithm, "unit": row.name, "k": k, "domain": str(inputs), **bound_json(found)}
