@@ -116,19 +116,23 @@ def largest(
 ) -> tuple[Extreme | None, Extreme | None]:
     """The inputs with the largest errors found: relative, and in ulps.
 
+    Of many products, all but the first are alike to begin with: what each of them loses adds up.
     solving: asked for a larger relative error after each climb (None: the simulator alone).
     """
     end = time.monotonic() + seconds
-    score = _relative(algorithm)
-    rows, scores = climb(domain, algorithm.k, score, seconds=seconds / 4)
-    while solving is not None and algorithm.k <= 2 and time.monotonic() < end:
+    score, k, start = _relative(algorithm), algorithm.k, None
+    if k > 2:
+        alike, _ = climb(domain, 2, lambda rows: score(rows.repeated(k)), seconds=seconds / 2)
+        start = alike.repeated(k)
+    rows, scores = climb(domain, k, score, seconds=seconds / 4, start=start)
+    while solving is not None and k <= 2 and time.monotonic() < end:
         better = Fraction(float(max(scores[0], 0.0))).limit_denominator(2**40) * Fraction(65, 64)
         answer = solving.ask(error_goal(algorithm, domain, better), max(1.0, end - time.monotonic()))
         if answer.answer != "sat":
             break
         start = _row(algorithm, dict.fromkeys(algorithm.input_formats, 0) | answer.values)
-        rows, scores = climb(domain, algorithm.k, score, seconds=seconds / 8, start=start.joined(rows))
-    in_ulps, ulps = climb(domain, algorithm.k, _in_ulps(algorithm), seconds=seconds / 4, start=rows)
+        rows, scores = climb(domain, k, score, seconds=seconds / 8, start=start.joined(rows))
+    in_ulps, ulps = climb(domain, k, _in_ulps(algorithm), seconds=seconds / 4, start=rows)
     found = [
         extreme(algorithm, r.values(0)) if s[0] > 0 else None for r, s in ((rows, scores), (in_ulps, ulps))
     ]

@@ -220,16 +220,21 @@ class _Spending:
         cut, share = self.cut(number, one, numbers)
         if len(numbers) == 1:
             return Fraction(0)
-        top = Fraction(0) if before.zero else self.reach(before)
-        for i, j in products:
-            top = max(top, self.a.exponents[i] * self.b.exponents[j], self.size(products))
-        bits, lost = one.sum.fraction_bits, cut * top
-        for place in range(F32.precision, one.sum.word.width - 1):  # of the sum's leading bit
-            last = 1 << (place - F32.fraction_bits)
-            rounded = Fraction(last - 1) if share == 1 else share * last
-            lower = Fraction(1 << place, 1 << bits) - cut
-            highest = min(top, reach / lower) if lower > 0 else top
-            lost = max(lost, (cut + rounded / 2**bits) * highest)
+        # T is the exponent of what was summed before, and only products lose; or of a product
+        size = self.size(products)
+        largest = [self.a.exponents[i] * self.b.exponents[j] for i, j in products]
+        cases: list[tuple[Fraction, Fraction | None]] = [(max([size, *largest]), None)]
+        if not before.zero:
+            cases.append((self.reach(before), size if one.truncates(self.chain) else None))
+        lost = Fraction(0)
+        for top, most in cases:
+            for place in range(F32.precision - 1, one.sum.word.width - 1):  # of the sum's leading bit
+                last = 1 << (place - F32.fraction_bits)
+                rounded = Fraction(last - 1) if share == 1 or last == 1 else share * last
+                lower = Fraction(1 << place, 1 << one.sum.fraction_bits) - cut
+                highest = top if last == 1 or lower <= 0 else min(top, reach / lower)
+                aligned = cut * highest if most is None else min(cut * highest, most)
+                lost = max(lost, aligned + rounded / 2**one.sum.fraction_bits * highest)
         return lost
 
     def cut(self, number: int, one: FusedSum, numbers: frozenset[int]) -> tuple[Fraction, Fraction]:

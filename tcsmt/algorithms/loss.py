@@ -90,6 +90,17 @@ class FusedSum:
         self._attained(chain, self.sum.exponent, self.numbers)
         return self._cut(chain, self.sum, live)
 
+    def truncates(self, chain: Chain) -> bool:
+        """Whether it was proved that no product loses more than itself, all being aligned once."""
+        places = {place: x for x in self.sum.addends for place in self._places(x)}
+        alone = all(isinstance(x.source, Number) for x in places.values())
+        what = "a term loses no more than itself"
+        return alone and all(
+            chain.prove(what, _Alignment.of(x).loses_more_than_all)
+            for place, x in places.items()
+            if place != C
+        )
+
     def _attained(self, chain: Chain, top: Exponent, places: Collection[int]) -> None:
         """The largest exponent is that of a term that is not zero, where some product is not."""
         numbers = [self.numbers[place] for place in places]
@@ -114,7 +125,11 @@ class FusedSum:
             if all(isinstance(addend.source, Number) for addend in x.addends) and places - {C}:
                 self._attained(chain, x.exponent, places)
                 for addend in x.addends:
-                    _need(chain, "a term of the largest exponent loses nothing", _lost(addend, on_top=True))
+                    _need(
+                        chain,
+                        "a term of the largest exponent loses nothing",
+                        _Alignment.of(addend).loses_on_top,
+                    )
                 whole -= min(part for part in parts if part)
             return whole
         if x.source is None:
@@ -126,7 +141,7 @@ class FusedSum:
             before = self._cut(chain, x.source, live)
         above = counts & _value(x.exponent).slt(_value(x.source.exponent))
         _need(chain, "no term's exponent is above the largest", characterised(above))
-        _need(chain, "a term loses less than the last bit that is kept", _lost(x))
+        _need(chain, "a term loses less than the last bit that is kept", _Alignment.of(x).loses_a_bit)
         return before + Fraction(1, 2**x.fraction_bits)
 
     def _places(self, x: Fixed) -> Iterator[int]:
@@ -197,38 +212,61 @@ def _need(chain: Chain, what: str, goal: Term) -> None:
         raise Unbounded(f"not proved: {chain.stopped}")
 
 
-def _lost(x: Fixed, *, on_top: bool = False) -> Term:
-    """Does a term lose the last bit that is kept, or more? on_top: anything at all, at distance 0.
+@dataclass(frozen=True)
+class _Alignment:
+    """The alignment of one term, its sign, significand and exponents being free.
 
-    Where it is shifted out altogether, how far makes no difference.
+    given: the exponents lie where they can. distance: from the term's to the largest. off: what is lost,
+    unit: the last bit that is kept, size: the term, in the same units, all magnitudes. Where the term is
+    shifted out altogether, how far makes no difference to what is compared.
     """
-    source = x.source
-    assert source is not None
-    top = _free("top", x.exponent)
-    low = top if source.exponent.term is x.exponent.term else _free("exponent", source.exponent)
-    word = source.significand if isinstance(source, Number) else source.word
-    free = {word: var("term", word.width), source.exponent.term: low.term, x.exponent.term: top.term}
-    if isinstance(source, Number):
-        free[source.sign] = var("sign", 1)
-        assert source.sign.value is None
-        integer_bits = source.integer_bits
-    else:
+
+    given: Term
+    distance: Term
+    off: Term
+    unit: Term
+    size: Term
+
+    @classmethod
+    def of(cls, x: Fixed) -> _Alignment:
+        source = x.source
+        assert source is not None
+        top = _free("top", x.exponent)
+        low = top if source.exponent.term is x.exponent.term else _free("exponent", source.exponent)
+        word = source.significand if isinstance(source, Number) else source.word
+        free = {word: var("term", word.width), source.exponent.term: low.term, x.exponent.term: top.term}
         integer_bits = word.width - source.fraction_bits
-    (aligned,) = substitute([x.word], free)
-    furthest = x.fraction_bits + integer_bits + 2
-    distance = _value(top) - _value(low)
-    near = distance.sle(_word(furthest)).ite(distance, _word(furthest))
-    width = furthest + source.fraction_bits + x.fraction_bits + max(aligned.width, word.width) + 2
-    exact = free[word].zext(width) if isinstance(source, Number) else free[word].sext(width)
-    exact = exact << x.fraction_bits
-    if isinstance(source, Number):
-        exact = free[source.sign].ite(-exact, exact)
-    unit = const(1, width) << (near.zext(width) + source.fraction_bits)
-    off = magnitude((aligned.sext(width) << (near.zext(width) + source.fraction_bits)) - exact)
-    inside = _value(low).sle(_word(low.high)) & _value(top).sle(_word(top.high))
-    if on_top:
-        return inside & distance.eq(0) & off.ne(0)
-    return inside & ~distance.slt(0) & unit.ule(off)
+        if isinstance(source, Number):
+            assert source.sign.value is None
+            free[source.sign] = var("sign", 1)
+        (aligned,) = substitute([x.word], free)
+        furthest = x.fraction_bits + integer_bits + 2
+        distance = _value(top) - _value(low)
+        near = distance.sle(_word(furthest)).ite(distance, _word(furthest))
+        width = furthest + source.fraction_bits + x.fraction_bits + max(aligned.width, word.width) + 2
+        exact = free[word].zext(width) if isinstance(source, Number) else free[word].sext(width)
+        exact = exact << x.fraction_bits
+        if isinstance(source, Number):
+            exact = free[source.sign].ite(-exact, exact)
+        place = near.zext(width) + source.fraction_bits
+        off = magnitude((aligned.sext(width) << place) - exact)
+        inside = _value(low).sle(_word(low.high)) & _value(top).sle(_word(top.high))
+        return cls(inside & ~distance.slt(0), distance, off, const(1, width) << place, magnitude(exact))
+
+    @property
+    def loses_a_bit(self) -> Term:
+        """Is the last bit that is kept lost, or more?"""
+        return self.given & self.unit.ule(self.off)
+
+    @property
+    def loses_on_top(self) -> Term:
+        """Is anything lost of a term that has the largest exponent?"""
+        return self.given & self.distance.eq(0) & self.off.ne(0)
+
+    @property
+    def loses_more_than_all(self) -> Term:
+        """Is more lost than the term itself?"""
+        return self.given & self.size.ult(self.off)
 
 
 def _leading_bit(word: Term) -> Term:

@@ -60,6 +60,11 @@ class Rows:
         zeros = ((0, 0), (0, k - self.a.shape[1]))
         return Rows(np.pad(self.a, zeros), np.pad(self.b, zeros), self.c)
 
+    def repeated(self, k: int) -> Rows:
+        """The same dot products with the last product again and again, up to k products."""
+        places = np.minimum(np.arange(k), self.a.shape[1] - 1)
+        return Rows(self.a[:, places], self.b[:, places], self.c)
+
     def values(self, row: int) -> dict[str, int]:
         """One row's words by name."""
         found = {f"a{i}": int(x) for i, x in enumerate(self.a[row])}
@@ -120,17 +125,7 @@ def random_rows(domain: Inputs, k: int, count: int, rng: np.random.Generator) ->
     a, b = (np.where(here, numbers(k, bits, middle), 0) for bits in domain.bits)
     c = numbers(1, F32.precision, np.clip(2 * middle, domain.low, domain.high))[:, 0]
     c = np.where(rng.random(count) < 0.2, 0, c) if not domain.c_zero else np.zeros(count)
-    return _alike(Rows(*(np.ascontiguousarray(x).astype(np.uint32) for x in (a, b, c))), rng)
-
-
-def _alike(rows: Rows, rng: np.random.Generator) -> Rows:
-    """Some rows with the same product in all lanes but the first: what each of them loses adds up."""
-    if rows.a.shape[1] < 3:
-        return rows
-    chosen = rng.random(len(rows))[:, None] < 0.25
-    later = np.arange(rows.a.shape[1])[None, :] > 1
-    a, b = (np.where(chosen & later, words[:, 1:2], words) for words in (rows.a, rows.b))
-    return Rows(a, b, rows.c)
+    return Rows(*(np.ascontiguousarray(x).astype(np.uint32) for x in (a, b, c)))
 
 
 def _restrict(domain: Inputs, bits: int, words: Array, rng: np.random.Generator) -> Array:
@@ -162,7 +157,7 @@ def _changed(domain: Inputs, rows: Rows, rng: np.random.Generator) -> Rows:
         return np.where(moved, new, old).astype(np.uint32)
 
     c = rows.c if domain.c_zero else change(rows.c, F32.precision)
-    return _alike(Rows(change(rows.a, domain.bits[0]), change(rows.b, domain.bits[1]), c), rng)
+    return Rows(change(rows.a, domain.bits[0]), change(rows.b, domain.bits[1]), c)
 
 
 def climb(
