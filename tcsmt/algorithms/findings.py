@@ -202,7 +202,7 @@ def bounded(name: str, unit: str, k: int, domain: Inputs, solving: Solving, seco
         "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
         "found": 0.0 if worst is None else _number(worst.relative),
         "inputs": {} if worst is None else {n: F32.hex(w) for n, w in worst.values.items() if w},
-        "proved": _number(found.proved), "proved_ulps": _number(found.in_ulps),
+        "bound": _number(found.proved), "bound_ulps": _number(found.in_ulps),
         "shares": {what: _number(loss) for what, loss in found.shares.items()},
         "open": found.open, "seconds": round(found.seconds, 2),
     }  # fmt: skip
@@ -352,6 +352,6 @@ def table(known: Mapping[str, Any]) -> str:
             "|---|---|---|---|---|---|",
         ]  # fmt: skip
     for entry in bounds:
-        names = ("algorithm", "unit", "k", "domain", "found", "proved")
+        names = ("algorithm", "unit", "k", "domain", "found", "bound")
         lines.append("| " + " | ".join(str(entry[name]) for name in names) + " |")
     return "\n".join(lines)
