@@ -13,6 +13,7 @@ from tcsmt.algorithms import algorithm_named
 from tcsmt.algorithms.bound import UNIT, bound, extreme, largest
 from tcsmt.algorithms.budget import budget, kept
 from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.findings import bounded, table
 from tcsmt.algorithms.loss import C, FusedSum, Unbounded, sums_of
 from tcsmt.algorithms.named import RECIPES
 from tcsmt.algorithms.proof import Chain
@@ -84,6 +85,14 @@ def test_the_budget_is_close(name: str, unit: str, domain: Inputs, share: float)
         assert found.ulps is not None
         assert found.in_ulps is not None
         assert found.ulps.ulps <= found.in_ulps
+
+
+def test_a_bound_as_a_finding() -> None:
+    entry = bounded("markidis", "volta", 1, NEAR, Solving(Settings(timeout=60)), 0.2)
+    assert 0 < entry["found"] <= entry["bound"] <= 13
+    assert sum(entry["shares"].values()) == pytest.approx(entry["bound"], rel=1e-5)
+    assert "comes out as it is" in entry["proved"]
+    assert f"| markidis | volta | 1 | {NEAR} | {entry['found']} | {entry['bound']} |" in table({"": entry})
 
 
 @st.composite
