@@ -25,7 +25,7 @@ import numpy as np
 from tcsmt.algorithms.algorithm import Algorithm, Step
 from tcsmt.algorithms.arrays import words
 from tcsmt.algorithms.error import Grid, Inputs, magnitude
-from tcsmt.algorithms.loss import C, FusedSum, IeeeSum, Unbounded, adds_c_last, live, sums_of
+from tcsmt.algorithms.loss import FusedSum, IeeeSum, Losses, Unbounded, adds_c_last, live, sums_of
 from tcsmt.algorithms.proof import Chain, adding_zero, counts_of, word_exponents
 from tcsmt.algorithms.split import F32, Split
 from tcsmt.datapath import decode
@@ -107,8 +107,8 @@ class _Spending:
     domain: Inputs
     a: Kept
     b: Kept
-    #: what alignment loses, by the numbers of a sum's place that may be other than zero
-    cuts: dict[tuple[int, frozenset[int]], tuple[Fraction, Fraction]] = field(default_factory=dict)
+    #: by a sum's place in the instruction, and its numbers that may be other than zero
+    losses: dict[tuple[int, frozenset[int]], Losses | None] = field(default_factory=dict)
 
     def budget(self) -> Budget:
         algorithm, live = self.algorithm, not self.domain.c_zero
@@ -217,37 +217,29 @@ class _Spending:
             absolute = one.operations * (_NORMAL if one.flush else _SMALLEST)
             return reach * (growth - 1) + absolute / self.least
         self._fits(one, reach, shift)
-        cut, share = self.cut(number, one, numbers)
-        if len(numbers) == 1:
+        if (number, numbers) not in self.losses:
+            self.losses[number, numbers] = one.losses(self.chain, numbers)
+        found = self.losses[number, numbers]
+        if found is None:
             return Fraction(0)
         # T is the exponent of what was summed before, and only products lose; or of a product
-        size = self.size(products)
+        size, bits = self.size(products), one.sum.fraction_bits
         largest = [self.a.exponents[i] * self.b.exponents[j] for i, j in products]
         cases: list[tuple[Fraction, Fraction | None]] = [(max([size, *largest]), None)]
         if not before.zero:
-            cases.append((self.reach(before), size if one.truncates(self.chain) else None))
-        lost = Fraction(0)
+            cases.append((self.reach(before), size if found.truncates else None))
+        lost = found.small / self.least
         for top, most in cases:
-            for place in range(F32.precision - 1, one.sum.word.width - 1):  # of the sum's leading bit
-                last = 1 << (place - F32.fraction_bits)
-                rounded = Fraction(last - 1) if share == 1 or last == 1 else share * last
-                lower = Fraction(1 << place, 1 << one.sum.fraction_bits) - cut
-                highest = top if last == 1 or lower <= 0 else min(top, reach / lower)
-                aligned = cut * highest if most is None else min(cut * highest, most)
-                lost = max(lost, aligned + rounded / 2**one.sum.fraction_bits * highest)
+            ends = [(Fraction(0), top)]  # what rounding loses, and 2^T at most, by the sum's leading bit
+            for place in range(one.precision, one.sum.word.width - 1):
+                last = 1 << (place - one.precision + 1)
+                lower = Fraction(1 << place, 1 << bits) - found.cut
+                highest = min(top, reach / lower) if lower > 0 else top
+                ends.append((Fraction(last - 1) if found.share == 1 else found.share * last, highest))
+            for rounded, highest in ends:
+                aligned = found.cut * highest if most is None else min(found.cut * highest, most)
+                lost = max(lost, aligned + rounded / 2**bits * highest)
         return lost
-
-    def cut(self, number: int, one: FusedSum, numbers: frozenset[int]) -> tuple[Fraction, Fraction]:
-        """What alignment loses of some numbers, relative to 2^T, and the last rounding of its last bit."""
-        key = number, numbers
-        if key not in self.cuts:
-            one.passes(self.chain, C)  # and zero is zero
-            if len(numbers) == 1:
-                one.passes(self.chain, min(numbers))
-                self.cuts[key] = Fraction(0), Fraction(0)
-            else:
-                self.cuts[key] = one.cut(self.chain, numbers), one.rounding(self.chain)
-        return self.cuts[key]
 
     def _fits(self, fused: FusedSum, reach: Fraction, shift: int) -> None:
         """Every exponent lies where the lemmas hold."""

@@ -27,7 +27,7 @@ from tcsmt.grids import characterised
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model, Stage
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
 
-__all__ = ["C", "FusedSum", "IeeeSum", "Unbounded", "adds_c_last", "live", "sums_of"]
+__all__ = ["C", "FusedSum", "IeeeSum", "Losses", "Unbounded", "adds_c_last", "live", "sums_of"]
 
 #: c among the numbers of a fused sum; products go by their lanes.
 C = -1
@@ -59,16 +59,33 @@ class IeeeSum:
 
 
 @dataclass(frozen=True)
+class Losses:
+    """What a fused sum loses at most.
+
+    cut: by alignment, of all numbers, relative to 2^T. truncates: no product loses more than itself, and c
+    nothing where it is largest. share: by the last rounding, of the result's last bit (1: less than it).
+    small: where every product is zero, and c is tiny.
+    """
+
+    cut: Fraction
+    share: Fraction
+    truncates: bool
+    small: Fraction
+
+
+@dataclass(frozen=True)
 class FusedSum:
     """One fused sum of an instruction, and what is proved of it by a :class:`Chain`.
 
     lanes: of the instruction, in order. numbers: the products by their place in ``lanes``, and c.
+    precision: significant bits that the last rounding keeps.
     """
 
     lanes: tuple[int, ...]
     numbers: dict[int, Number]
     sum: Fixed
     result: Term
+    precision: int
 
     @property
     def lowest(self) -> int:
@@ -79,6 +96,17 @@ class FusedSum:
     def highest(self) -> int:
         """The largest exponent for which the lemmas hold: no result overflows."""
         return F32.e_max - (self.sum.word.width - self.sum.fraction_bits)
+
+    def losses(self, chain: Chain, live: Collection[int]) -> Losses | None:
+        """What is lost where such numbers may be other than zero; None: nothing.
+
+        Raises :class:`Unbounded` where lemmas are not proved.
+        """
+        exact = self.passes(chain, C)  # and zero is zero
+        if exact and len(live) == 1 and self.passes(chain, min(live)):
+            return None
+        small = Fraction(0) if exact else self.stays_small(chain)
+        return Losses(self.cut(chain, live), self.rounding(chain), self.truncates(chain), small)
 
     def cut(self, chain: Chain, live: Collection[int]) -> Fraction:
         """What alignment loses of the live numbers at most, together, relative to 2^T.
@@ -91,25 +119,24 @@ class FusedSum:
         return self._cut(chain, self.sum, live)
 
     def truncates(self, chain: Chain) -> bool:
-        """Whether it was proved that no product loses more than itself, all being aligned once."""
-        places = {place: x for x in self.sum.addends for place in self._places(x)}
-        alone = all(isinstance(x.source, Number) for x in places.values())
-        what = "a term loses no more than itself"
-        return alone and all(
-            chain.prove(what, _Alignment.of(x).loses_more_than_all)
-            for place, x in places.items()
-            if place != C
+        """Whether it was proved that no product loses more than itself, and c nothing where it is largest."""
+        places = {place: _Alignment.of(x) for x in self.sum.addends for place in self._places(x)}
+        alone = all(isinstance(x.source, Number) for x in self.sum.addends)
+        return (
+            alone
+            and chain.prove("a term of the largest exponent loses nothing", places.pop(C).loses_on_top)
+            and all(
+                chain.prove("a term loses no more than itself", x.loses_more_than_all)
+                for x in places.values()
+            )
         )
 
     def _attained(self, chain: Chain, top: Exponent, places: Collection[int]) -> None:
-        """The largest exponent is that of a term that is not zero, where some product is not."""
+        """The largest exponent, if it is not below the lowest, is that of a term that is not zero."""
         numbers = [self.numbers[place] for place in places]
-        products = [self.numbers[place] for place in places if place != C]
         reached = any_of(~x.zero & _value(x.exponent).eq(_value(top)) for x in numbers)
-        some = any_of(~x.zero & _word(self.lowest).sle(_value(x.exponent)) for x in products)
-        _need(
-            chain, "the largest exponent is that of a term that is not zero", characterised(some & ~reached)
-        )
+        wrong = characterised(_word(self.lowest).sle(_value(top)) & ~reached)
+        _need(chain, "the largest exponent is that of a term that is not zero", wrong)
 
     def _cut(self, chain: Chain, x: Fixed, live: Collection[int]) -> Fraction:
         """What is lost in a value of the sum's tree, relative to 2^(its exponent)."""
@@ -124,13 +151,9 @@ class FusedSum:
             whole = sum(parts, Fraction(0))
             if all(isinstance(addend.source, Number) for addend in x.addends) and places - {C}:
                 self._attained(chain, x.exponent, places)
-                for addend in x.addends:
-                    _need(
-                        chain,
-                        "a term of the largest exponent loses nothing",
-                        _Alignment.of(addend).loses_on_top,
-                    )
-                whole -= min(part for part in parts if part)
+                what = "a term of the largest exponent loses nothing"
+                if all(chain.prove(what, _Alignment.of(addend).loses_on_top) for addend in x.addends):
+                    whole -= min(part for part in parts if part)
             return whole
         if x.source is None:
             return Fraction(0)
@@ -162,7 +185,7 @@ class FusedSum:
         """The share of the result's last bit that the last rounding loses at most (1: less than it)."""
         for share in _SHARES:
             less = "less than a" if share == 1 else f"{share} of a"
-            what = f"the last rounding loses {less} last bit, and nothing of 24 bits"
+            what = f"the last rounding loses {less} last bit, and nothing of {self.precision} bits"
             if chain.prove(what, self._misrounded(share)):
                 return share
         raise Unbounded(f"not proved: {chain.stopped}")
@@ -176,20 +199,21 @@ class FusedSum:
         shift = _value(x.exponent) - _value(top) + (self.sum.fraction_bits - F32.fraction_bits + spare)
         width = total.width + F32.precision + 2 * spare + 16
         lost = magnitude((size.zext(width) << spare) - (x.significand.zext(width) << shift.zext(width)))
-        last = (_leading_bit(size) >> F32.fraction_bits).zext(width) << spare
+        last = (_leading_bit(size) >> (self.precision - 1)).zext(width) << spare
         most, loss = last * share.numerator, lost * share.denominator
         wrong = last.ule(1 << spare).ite(lost.ne(0), most.ule(loss) if share == 1 else most.ult(loss))
         inside = ~shift.slt(0) & shift.slt(total.width + spare + 2)
-        given = self._finite & total.ne(0) & _word(self.lowest).sle(_value(top))
+        given = self._finite & _word(self.lowest).sle(_value(top))
         given &= _value(top).sle(_word(min(self.highest, top.high)))
-        return given & (~inside | wrong | x.sign.ne(total[total.width - 1]))
+        wrong |= ~inside | x.sign.ne(total[total.width - 1])
+        return given & total.eq(0).ite(~x.zero, wrong)
 
     @property
     def _finite(self) -> Term:
         return ~any_of(x.infinite | x.nan for x in self.numbers.values())
 
-    def passes(self, chain: Chain, place: int) -> None:
-        """One number alone comes out as it is, where all others are zero."""
+    def passes(self, chain: Chain, place: int) -> bool:
+        """Whether it was proved that one number alone comes out as it is, where all others are zero."""
         what = "c" if place == C else "one product"
         x, got = self.numbers[place], decode(F32, self.result)
         low = (F32.e_min if place == C else self.lowest) - x.fraction_bits
@@ -204,7 +228,17 @@ class FusedSum:
         given &= _value(x.exponent).sle(_word(F32.e_max - x.integer_bits + 1))
         outside = ~got.zero & _value(got.exponent).slt(_word(low + got.fraction_bits))
         wrong = any_of([got.infinite, got.nan, outside, words[0].ne(words[1]), ~x.zero & x.sign.ne(got.sign)])
-        _need(chain, f"{what} alone comes out as it is", free_products(given & wrong))
+        return chain.prove(f"{what} alone comes out as it is", free_products(given & wrong))
+
+    def stays_small(self, chain: Chain) -> Fraction:
+        """How far a result may be from the sum where the largest exponent lies below the lowest."""
+        highest = self.lowest + self.sum.word.width - self.sum.fraction_bits
+        x, top = decode(F32, self.result), _value(self.sum.exponent)
+        large = x.infinite | x.nan | ~_value(x.exponent).sle(_word(highest))
+        free = {self.sum.word: var("sum", self.sum.word.width)}
+        (goal,) = substitute([self._finite & top.slt(_word(self.lowest)) & large], free)
+        _need(chain, "a result is small where the largest exponent is", characterised(goal))
+        return Fraction(2) ** (highest + 2)
 
 
 def _need(chain: Chain, what: str, goal: Term) -> None:
@@ -328,7 +362,8 @@ def sums_of(unit: Model, subnormal: bool) -> list[FusedSum] | list[IeeeSum]:
     c: Term | None = None
     for _, block in groupby(unit.trace.stages, lambda stage: stage.name.rpartition(": ")[0]):
         stages = {stage.name.rpartition(": ")[2]: stage for stage in block}
-        found.append(_fused_sum(stages, c))
+        kept = getattr(unit, "round_fraction_bits", None) or unit.d_format.fraction_bits
+        found.append(_fused_sum(stages, c, kept + 1))
         c = stages["result"].term
     return found
 
@@ -346,7 +381,7 @@ def _ieee_sums(unit: IeeeDotAdd, subnormal: bool) -> list[IeeeSum]:
     return [IeeeSum(block, 2 * size, depth, unit.flush) for block in blocks]
 
 
-def _fused_sum(stages: Mapping[str, Stage], c: Term | None) -> FusedSum:
+def _fused_sum(stages: Mapping[str, Stage], c: Term | None, precision: int) -> FusedSum:
     """From the stages of one block by name; c: what is chained into it, if it is not the unit's c."""
     total = stages["sum"].value
     products = [stage.value for name, stage in stages.items() if name.startswith("product ")]
@@ -378,4 +413,4 @@ def _fused_sum(stages: Mapping[str, Stage], c: Term | None) -> FusedSum:
 
     numbers = {place: number(x) for place, x in enumerate(products) if isinstance(x, Number)}
     numbers[C] = decode(F32, var("c", F32.width))
-    return FusedSum(tuple(lanes), numbers, fixed(total), now(stages["result"].term))
+    return FusedSum(tuple(lanes), numbers, fixed(total), now(stages["result"].term), precision)
