@@ -216,7 +216,8 @@ class FusedSum:
         """Whether it was proved that one number alone comes out as it is, where all others are zero."""
         what = "c" if place == C else "one product"
         x, got = self.numbers[place], decode(F32, self.result)
-        low = (F32.e_min if place == C else self.lowest) - x.fraction_bits
+        least = F32.e_min if place == C else self.lowest
+        low = min(least - x.fraction_bits, F32.e_min - got.fraction_bits)
         width = F32.e_max + 2 + x.integer_bits - low
         words = [
             number.significand.zext(width)
@@ -224,7 +225,7 @@ class FusedSum:
             for number in (x, got)
         ]
         given = self._finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
-        given &= _word(low + x.fraction_bits).sle(_value(x.exponent))
+        given &= _word(least).sle(_value(x.exponent))
         given &= _value(x.exponent).sle(_word(F32.e_max - x.integer_bits + 1))
         outside = ~got.zero & _value(got.exponent).slt(_word(low + got.fraction_bits))
         wrong = any_of([got.infinite, got.nan, outside, words[0].ne(words[1]), ~x.zero & x.sign.ne(got.sign)])
