@@ -19,7 +19,7 @@ from tcsmt.formats import Format
 from tcsmt.models import Stage
 from tcsmt.terms import Term, all_of, any_of, const, operands_first, substitute, var
 
-__all__ = ["Block", "Prove", "characterised", "multiple", "same_result"]
+__all__ = ["Block", "Prove", "characterised", "multiple", "same_result", "signed", "signed_word"]
 
 #: Proves that a goal has no solution: what that says, and the goal.
 Prove = Callable[[str, Term], bool]
@@ -116,21 +116,21 @@ def same_result(one: Block, two: Block, known: Term, prove: Prove, satisfiable: 
         return satisfiable(characterised(finite & goal))
 
     high, low = one, two
-    if possible(_value(high.top).slt(_value(low.top))) is not False:
+    if possible(signed(high.top).slt(signed(low.top))) is not False:
         high, low = two, one
-    gap = _value(high.top) - _value(low.top)
+    gap = signed(high.top) - signed(low.top)
     distance = next((d for d in range(1, FURTHEST) if possible(const(d, WIDE).slt(gap)) is False), None)
     if distance is None:
         return False
     least, most = high.top.low, high.top.high  # of the limit: the grids differ up to it
     while least < most:
         middle = (least + most) // 2
-        if possible(gap.ne(0) & _word(middle).slt(_value(high.top))) is False:
+        if possible(gap.ne(0) & signed_word(middle).slt(signed(high.top))) is False:
             most = middle
         else:
             least = middle + 1
     limit = most
-    apart = gap.ne(0) & _word(limit).slt(_value(high.top))
+    apart = gap.ne(0) & signed_word(limit).slt(signed(high.top))
     inside = _inside(high.top, high.top) & _inside(low.top, low.top)
     wrong = any_of([gap.slt(0), const(distance, WIDE).slt(gap), apart, ~inside])
     text = f"the largest exponents differ by 0 to {distance}, and only up to 2^{limit}"
@@ -140,12 +140,12 @@ def same_result(one: Block, two: Block, known: Term, prove: Prove, satisfiable: 
         return False
     top = Exponent(var("top", high.top.term.width), high.top.low, high.top.high)
     limits = enumerate([high.top.high, *[limit] * distance])
-    cases = [_Case(high, low, d, top, known & _value(top).sle(_word(most))) for d, most in limits]
+    cases = [_Case(high, low, d, top, known & signed(top).sle(signed_word(most))) for d, most in limits]
     return all(case.shifted(prove) and case.rounded(prove) for case in cases)
 
 
 def _bounded(block: Block, known: Term, prove: Prove) -> bool:
-    above = any_of(~x.zero & _value(block.top).slt(_value(x.exponent)) for x in block.sources)
+    above = any_of(~x.zero & signed(block.top).slt(signed(x.exponent)) for x in block.sources)
     wrong = any_of(x.zero & x.significand.ne(0) for x in block.sources)
     return prove("no term's exponent is above the largest", characterised(known & above)) and prove(
         "a zero term has significand 0", known & wrong
@@ -256,7 +256,7 @@ def _multiple_of(fmt: Format, word: Term, last_bit: int) -> Term:
 
 def _clear(unit: Exponent, last_bit: int) -> Term:
     """How many low bits a multiple of 2^``last_bit`` has zero, its unit being 2^``unit``: not below 0."""
-    count = _word(last_bit) - _value(unit)
+    count = signed_word(last_bit) - signed(unit)
     return count.slt(0).ite(0, count)
 
 
@@ -271,19 +271,21 @@ def _below(x: Fixed, top: Exponent) -> Term:
     """Whether an aligned term is finite, and not above the largest exponent; a zero's does not matter."""
     assert isinstance(x.source, Number)
     finite = ~x.source.infinite & ~x.source.nan
-    return finite & (x.source.zero | _value(x.source.exponent).sle(_value(top)))
+    return finite & (x.source.zero | signed(x.source.exponent).sle(signed(top)))
 
 
 def _inside(x: Exponent, range_of: Exponent) -> Term:
     """Whether the exponent lies where the other does."""
-    return _word(range_of.low).sle(_value(x)) & _value(x).sle(_word(range_of.high))
+    return signed_word(range_of.low).sle(signed(x)) & signed(x).sle(signed_word(range_of.high))
 
 
-def _value(x: Exponent) -> Term:
+def signed(x: Exponent) -> Term:
+    """An exponent as a signed word."""
     return x.term.zext(WIDE) + x.low
 
 
-def _word(value: int) -> Term:
+def signed_word(value: int) -> Term:
+    """A number as such a word."""
     return const(value % (1 << WIDE), WIDE)
 
 

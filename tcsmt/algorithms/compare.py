@@ -17,7 +17,7 @@ import numpy as np
 from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp, value
 from tcsmt.algorithms.proof import never_worse
-from tcsmt.algorithms.search import Array, Rows, climb, errors
+from tcsmt.algorithms.search import Array, Rows, climb, errors, searched
 from tcsmt.algorithms.split import F32
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import Format
@@ -152,10 +152,7 @@ def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
     if scores[0] > _SURE:
         return shown(pair, rows.values(0), Answer("sat", "simulator"), start)
     found = settle(pair, solving, start)
-    if isinstance(found.verdict, Unknown):
-        reason = f"no witness in {search:g} s of simulation, and no proof; {found.verdict.reason}"
-        return replace(found, verdict=replace(found.verdict, reason=reason))
-    return found
+    return replace(found, verdict=searched(found.verdict, search))
 
 
 def settle(pair: Pair, solving: Solving, start: float) -> Comparison:

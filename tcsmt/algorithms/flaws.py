@@ -24,7 +24,7 @@ import numpy as np
 from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, ulp, value
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
-from tcsmt.algorithms.search import Array, Rows, climb, errors, random_rows
+from tcsmt.algorithms.search import Array, Rows, climb, errors, random_rows, searched
 from tcsmt.algorithms.split import F32
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
@@ -299,11 +299,10 @@ FLAWS: dict[str, type[Flaw]] = {"monotone": Monotone, "sign": Sign}
 
 def alike(domain: Inputs, k: int, rng: np.random.Generator) -> Rows:
     """Rows of the domain with the same product in every lane, and c the last number of a binade."""
-    rows = random_rows(domain, 1, _ALIKE, rng)
-    a, b = (np.repeat(words, k, axis=1) for words in (rows.a, rows.b))
+    rows = random_rows(domain, 1, _ALIKE, rng).repeated(k)
     exponent = rng.integers(domain.low, domain.high, _ALIKE, endpoint=True) + F32.bias
     c = (exponent << F32.fraction_bits | (1 << F32.fraction_bits) - 1).astype(np.uint32)
-    return Rows(a, b, rows.c if domain.c_zero else c)
+    return rows if domain.c_zero else replace(rows, c=c)
 
 
 @dataclass(frozen=True)
@@ -327,10 +326,7 @@ def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> Finding:
     if scores[0] >= _SURE:
         return shown(flaw, rows.values(0), Answer("sat", "simulator"), start)
     found = settle(flaw, solving, start)
-    if isinstance(found.verdict, Unknown):
-        reason = f"no witness in {search:g} s of simulation, and no proof; {found.verdict.reason}"
-        return replace(found, verdict=replace(found.verdict, reason=reason))
-    return found
+    return replace(found, verdict=searched(found.verdict, search))
 
 
 def settle(flaw: Flaw, solving: Solving, start: float) -> Finding:

@@ -2,10 +2,11 @@
 
 Each fused sum of a unit is read from the model's own stages. With T the largest exponent:
 
-* a term that is aligned is off by less than 2^(T - F); one that has the largest exponent, by nothing;
+* a term that is aligned is off by less than 2^(T - F); one that has the largest exponent, by nothing
+  where the grid holds all of its bits;
 * the sum of the aligned terms is exact, as its word is wide enough;
-* the last rounding loses a known share of the result's last bit where the sum has more than 24
-  significant bits, and nothing where it has not.
+* the last rounding loses a known share of the result's last bit where the sum has more significant
+  bits than it keeps (24, or a narrow unit's), and nothing where it has not.
 
 Every line is a query on the model's own graph, cut at the inputs of a stage, and small whatever the
 number of lanes. What follows for a whole algorithm is arithmetic (``budget.py``).
@@ -23,7 +24,7 @@ from tcsmt.algorithms.proof import Chain, free_products
 from tcsmt.algorithms.split import F32
 from tcsmt.datapath import Exponent, Fixed, Number, accumulate, decode
 from tcsmt.errors import TcsmtError
-from tcsmt.grids import characterised
+from tcsmt.grids import characterised, signed, signed_word
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model, Stage
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
 
@@ -31,8 +32,6 @@ __all__ = ["C", "FusedSum", "IeeeSum", "Losses", "Unbounded", "adds_c_last", "li
 
 #: c among the numbers of a fused sum; products go by their lanes.
 C = -1
-#: Bits of exponents as signed words.
-_WIDE = 12
 #: Sums whose largest exponent lies below this are not looked at: a result may be subnormal.
 _LOWEST = -120
 #: Shares of the result's last bit that the last rounding may lose, in the order in which they are tried;
@@ -134,8 +133,8 @@ class FusedSum:
     def _attained(self, chain: Chain, top: Exponent, places: Collection[int]) -> None:
         """The largest exponent, if it is not below the lowest, is that of a term that is not zero."""
         numbers = [self.numbers[place] for place in places]
-        reached = any_of(~x.zero & _value(x.exponent).eq(_value(top)) for x in numbers)
-        wrong = characterised(_word(self.lowest).sle(_value(top)) & ~reached)
+        reached = any_of(~x.zero & signed(x.exponent).eq(signed(top)) for x in numbers)
+        wrong = characterised(signed_word(self.lowest).sle(signed(top)) & ~reached)
         _need(chain, "the largest exponent is that of a term that is not zero", wrong)
 
     def _cut(self, chain: Chain, x: Fixed, live: Collection[int]) -> Fraction:
@@ -162,7 +161,7 @@ class FusedSum:
             counts = ~x.source.zero
         else:
             before = self._cut(chain, x.source, live)
-        above = counts & _value(x.exponent).slt(_value(x.source.exponent))
+        above = counts & signed(x.exponent).slt(signed(x.source.exponent))
         _need(chain, "no term's exponent is above the largest", characterised(above))
         _need(chain, "a term loses less than the last bit that is kept", _Alignment.of(x).loses_a_bit)
         return before + Fraction(1, 2**x.fraction_bits)
@@ -196,15 +195,15 @@ class FusedSum:
         (result,) = substitute([self.result], {self.sum.word: total, self.sum.exponent.term: top.term})
         x, size, spare = decode(F32, result), magnitude(total), F32.precision
         # both in units of 2^(top - F - 24)
-        shift = _value(x.exponent) - _value(top) + (self.sum.fraction_bits - F32.fraction_bits + spare)
+        shift = signed(x.exponent) - signed(top) + (self.sum.fraction_bits - F32.fraction_bits + spare)
         width = total.width + F32.precision + 2 * spare + 16
         lost = magnitude((size.zext(width) << spare) - (x.significand.zext(width) << shift.zext(width)))
         last = (_leading_bit(size) >> (self.precision - 1)).zext(width) << spare
         most, loss = last * share.numerator, lost * share.denominator
         wrong = last.ule(1 << spare).ite(lost.ne(0), most.ule(loss) if share == 1 else most.ult(loss))
         inside = ~shift.slt(0) & shift.slt(total.width + spare + 2)
-        given = self._finite & _word(self.lowest).sle(_value(top))
-        given &= _value(top).sle(_word(min(self.highest, top.high)))
+        given = self._finite & signed_word(self.lowest).sle(signed(top))
+        given &= signed(top).sle(signed_word(min(self.highest, top.high)))
         wrong |= ~inside | x.sign.ne(total[total.width - 1])
         return given & total.eq(0).ite(~x.zero, wrong)
 
@@ -221,23 +220,23 @@ class FusedSum:
         width = F32.e_max + 2 + x.integer_bits - low
         words = [
             number.significand.zext(width)
-            << (_value(number.exponent) - _word(number.fraction_bits + low)).zext(width)
+            << (signed(number.exponent) - signed_word(number.fraction_bits + low)).zext(width)
             for number in (x, got)
         ]
         given = self._finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
-        given &= _word(least).sle(_value(x.exponent))
-        given &= _value(x.exponent).sle(_word(F32.e_max - x.integer_bits + 1))
-        outside = ~got.zero & _value(got.exponent).slt(_word(low + got.fraction_bits))
+        given &= signed_word(least).sle(signed(x.exponent))
+        given &= signed(x.exponent).sle(signed_word(F32.e_max - x.integer_bits + 1))
+        outside = ~got.zero & signed(got.exponent).slt(signed_word(low + got.fraction_bits))
         wrong = any_of([got.infinite, got.nan, outside, words[0].ne(words[1]), ~x.zero & x.sign.ne(got.sign)])
         return chain.prove(f"{what} alone comes out as it is", free_products(given & wrong))
 
     def stays_small(self, chain: Chain) -> Fraction:
         """How far a result may be from the sum where the largest exponent lies below the lowest."""
         highest = self.lowest + self.sum.word.width - self.sum.fraction_bits
-        x, top = decode(F32, self.result), _value(self.sum.exponent)
-        large = x.infinite | x.nan | ~_value(x.exponent).sle(_word(highest))
+        x, top = decode(F32, self.result), signed(self.sum.exponent)
+        large = x.infinite | x.nan | ~signed(x.exponent).sle(signed_word(highest))
         free = {self.sum.word: var("sum", self.sum.word.width)}
-        (goal,) = substitute([self._finite & top.slt(_word(self.lowest)) & large], free)
+        (goal,) = substitute([self._finite & top.slt(signed_word(self.lowest)) & large], free)
         _need(chain, "a result is small where the largest exponent is", characterised(goal))
         return Fraction(2) ** (highest + 2)
 
@@ -276,8 +275,8 @@ class _Alignment:
             free[source.sign] = var("sign", 1)
         (aligned,) = substitute([x.word], free)
         furthest = x.fraction_bits + integer_bits + 2
-        distance = _value(top) - _value(low)
-        near = distance.sle(_word(furthest)).ite(distance, _word(furthest))
+        distance = signed(top) - signed(low)
+        near = distance.sle(signed_word(furthest)).ite(distance, signed_word(furthest))
         width = furthest + source.fraction_bits + x.fraction_bits + max(aligned.width, word.width) + 2
         exact = free[word].zext(width) if isinstance(source, Number) else free[word].sext(width)
         exact = exact << x.fraction_bits
@@ -285,7 +284,7 @@ class _Alignment:
             exact = free[source.sign].ite(-exact, exact)
         place = near.zext(width) + source.fraction_bits
         off = magnitude((aligned.sext(width) << place) - exact)
-        inside = _value(low).sle(_word(low.high)) & _value(top).sle(_word(top.high))
+        inside = signed(low).sle(signed_word(low.high)) & signed(top).sle(signed_word(top.high))
         return cls(inside & ~distance.slt(0), distance, off, const(1, width) << place, magnitude(exact))
 
     @property
@@ -325,14 +324,6 @@ def _whole(x: Number) -> Term:
 
 def _free(name: str, range_of: Exponent) -> Exponent:
     return Exponent(var(name, range_of.term.width), range_of.low, range_of.high)
-
-
-def _value(x: Exponent) -> Term:
-    return x.term.zext(_WIDE) + x.low
-
-
-def _word(value: int) -> Term:
-    return const(value % (1 << _WIDE), _WIDE)
 
 
 def live(lanes: Sequence[int], part: Collection[int], c: bool) -> frozenset[int]:

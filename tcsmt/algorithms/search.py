@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ import numpy as np
 from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.split import F32
+from tcsmt.query import Unknown, Verdict
 
-__all__ = ["Rows", "climb", "errors", "random_rows"]
+__all__ = ["Rows", "climb", "errors", "random_rows", "searched"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -189,3 +190,11 @@ def climb(
         best, scores = rows[order], found[order]
         if scores[0] >= enough or time.monotonic() > end:
             return best, scores
+
+
+def searched(verdict: Verdict, seconds: float) -> Verdict:
+    """A solver's verdict after a search that found nothing: where it is unknown, the reason says so."""
+    if not isinstance(verdict, Unknown):
+        return verdict
+    reason = f"no witness in {seconds:g} s of simulation, and no proof; {verdict.reason}"
+    return replace(verdict, reason=reason)
