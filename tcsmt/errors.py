@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["TcsmtError", "UnknownName", "choose"]
+__all__ = ["Contradiction", "TcsmtError", "UnknownName", "choose"]
 
 
 class TcsmtError(ValueError):
     """Bad input; the message is one line for the user, and the command line exits with 2."""
+
+
+class Contradiction(TcsmtError):
+    """Evidence contradicts a proof: a defect of tcsmt. The message has both; the command line exits with 4."""
 
 
 class UnknownName(TcsmtError):

@@ -31,6 +31,13 @@ class Rounding:
     def __repr__(self) -> str:
         return self.name
 
+    @property
+    def nearest(self) -> bool:
+        """Whether the result is always one of the nearest numbers, however ties are broken."""
+        both = [(sign, odd) for sign in (FALSE, TRUE) for odd in (FALSE, TRUE)]
+        stays = all(self.away(*one, FALSE, rest).value == 0 for one in both for rest in (FALSE, TRUE))
+        return stays and all(self.away(*one, TRUE, TRUE).value == 1 for one in both)
+
     def __reduce__(self) -> tuple[Callable[[str], Rounding], tuple[str]]:
         return rounding_named, (self.name,)
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from tcsmt.errors import TcsmtError
-from tcsmt.formats import Format
+from tcsmt.formats import Format, Specials
 
-__all__ = ["dtype_of", "from_words", "to_word", "to_words", "unsigned"]
+__all__ = ["dtype_of", "floats", "from_words", "to_word", "to_words", "unsigned"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -102,6 +102,35 @@ def _first(name: str, array: Array, wrong: Array) -> tuple[str, Any]:
 def from_words(fmt: Format, words: Array) -> Array:
     """Words as an array of the format's dtype."""
     return words.astype(unsigned(fmt)).view(dtype_of(fmt))
+
+
+def floats(fmt: Format, words: Array) -> Array:
+    """The values of words in binary64, which holds them exactly: infinities and NaNs as such.
+
+    words: unsigned, of any shape. For formats of 32 bits at most whose numbers binary64 has.
+    """
+    if fmt.name in ("f16", "f32"):
+        return words.astype(unsigned(fmt), copy=False).view(dtype_of(fmt)).astype(np.float64)
+    stored = words.astype(np.int64) >> fmt.ignored_low_bits
+    fraction = stored & ((1 << fmt.fraction_bits) - 1)
+    field = stored >> fmt.fraction_bits & ((1 << fmt.exponent_bits) - 1)
+    normal = (field > 0) | (not fmt.has_subnormals)
+    significand = (fraction | normal.astype(np.int64) << fmt.fraction_bits).astype(np.float64)
+    least = 1 if fmt.has_subnormals else 0
+    place = np.maximum(field, least) - fmt.bias - fmt.fraction_bits
+    values: Array = np.ldexp(significand, place.astype(np.int32))
+    top = field == (1 << fmt.exponent_bits) - 1
+    match fmt.specials:
+        case Specials.IEEE:
+            values[top] = np.where(fraction[top] == 0, np.inf, np.nan)
+        case Specials.NAN_ONLY:
+            values[top & (fraction == (1 << fmt.fraction_bits) - 1)] = np.nan
+        case Specials.NEGATIVE_ZERO_NAN:
+            values[words == fmt.nan_word] = np.nan
+    if fmt.signed:
+        negative = (words.astype(np.int64) >> fmt.sign_bit & 1).astype(bool)
+        values[negative] *= -1
+    return values
 
 
 def to_word(fmt: Format, text: str) -> int:

@@ -25,14 +25,13 @@ from tcsmt.algorithms.error import Grid, Inputs, exact_dot, magnitude, ulp, valu
 from tcsmt.algorithms.loss import Unbounded
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors
-from tcsmt.algorithms.split import F32
+from tcsmt.errors import Contradiction
+from tcsmt.formats import Format
 from tcsmt.query import Equivalent, Solving
 from tcsmt.terms import Term
 
-__all__ = ["UNIT", "Bound", "Extreme", "bound", "largest", "prove"]
+__all__ = ["Bound", "Extreme", "bound", "largest", "prove", "unit"]
 
-#: What relative errors are counted in.
-UNIT = Fraction(1, 2**24)
 #: A longer dot product is not given to a solver whole.
 _LONGEST = 2
 #: A bound that is not larger than the error found by more is close enough.
@@ -45,14 +44,17 @@ _LADDER = tuple(Fraction(n, 64) for n in (65, 68, 72, 80, 96))
 
 @dataclass(frozen=True)
 class Extreme:
-    """An input with a large error: the error, relative (in 2^-24) and in ulps of the exact result."""
+    """An input with a large error: the error, relative (in 2^-24) and in ulps of the exact result.
+
+    All three are None where the result is not finite: no error is larger.
+    """
 
     values: dict[str, int]
     result: int
     exact: Fraction
-    error: Fraction
-    relative: Fraction
-    ulps: Fraction
+    error: Fraction | None
+    relative: Fraction | None
+    ulps: Fraction | None
 
 
 @dataclass(frozen=True)
@@ -75,38 +77,41 @@ class Bound:
     seconds: float
 
 
-def extreme(algorithm: Algorithm, values: dict[str, int]) -> Extreme | None:
-    """The error on one input, in fractions; None where the result is not finite."""
-    rows = _row(algorithm, values)
-    word = int(rows.run(algorithm).view(np.uint32)[0])
-    result, exact = value(word), exact_dot(values)
-    size = exact_dot(values, absolute=True)
-    if result is None or not size:
-        return None
+def unit(wide: Format) -> Fraction:
+    """What relative errors are counted in: 2^-24 for binary32."""
+    return Fraction(1, 1 << wide.precision)
+
+
+def extreme(algorithm: Algorithm, values: dict[str, int]) -> Extreme:
+    """The error on one input, in fractions. Any error is infinite relative to an exact sum of zeros."""
+    wide = algorithm.wide
+    (word,) = (int(w) for w in Rows.of([values], algorithm.k, wide).words(algorithm))
+    result, exact = value(word, wide), exact_dot(values, wide=wide)
+    size = exact_dot(values, absolute=True, wide=wide)
+    if result is None or (result and not size):
+        return Extreme(values, word, exact, None, None, None)
     error = abs(result - exact)
-    return Extreme(values, word, exact, error, error / size / UNIT, error / ulp(exact))
-
-
-def _row(algorithm: Algorithm, values: dict[str, int]) -> Rows:
-    a, b = (np.array([[values[f"{s}{i}"] for i in range(algorithm.k)]], np.uint32) for s in "ab")
-    return Rows(a, b, np.array([values["c"]], np.uint32))
+    relative = error / size / unit(wide) if size else Fraction(0)
+    return Extreme(values, word, exact, error, relative, error / ulp(exact, wide))
 
 
 def _relative(algorithm: Algorithm) -> Callable[[Rows], Array]:
     def score(rows: Rows) -> Array:
         (error,), _, size = errors(rows, rows.run(algorithm))
         with np.errstate(all="ignore"):
-            return np.where((size > 0) & np.isfinite(error), error / size, -np.inf)
+            return np.where(size > 0, error / size, -np.inf)
 
     return score
 
 
 def _in_ulps(algorithm: Algorithm) -> Callable[[Rows], Array]:
+    wide = algorithm.wide
+
     def score(rows: Rows) -> Array:
         (error,), exact, _ = errors(rows, rows.run(algorithm))
         with np.errstate(all="ignore"):
-            place = np.ldexp(1.0, np.maximum(np.frexp(exact)[1] - 24, -149))
-            return np.where((exact > 0) & np.isfinite(error), error / place, -np.inf)
+            place = np.maximum(np.frexp(exact)[1] - wide.precision, wide.e_min - wide.fraction_bits)
+            return np.where(exact > 0, error / np.ldexp(1.0, place), -np.inf)
 
     return score
 
@@ -125,12 +130,12 @@ def largest(
         alike, _ = climb(domain, 2, lambda rows: score(rows.repeated(k)), seconds=seconds / 2)
         start = alike.repeated(k)
     rows, scores = climb(domain, k, score, seconds=seconds / 4, start=start)
-    while solving is not None and k <= 2 and time.monotonic() < end:
+    while solving is not None and k <= 2 and np.isfinite(scores[0]) and time.monotonic() < end:
         better = Fraction(float(max(scores[0], 0.0))).limit_denominator(2**40) * Fraction(65, 64)
         answer = solving.ask(error_goal(algorithm, domain, better), max(1.0, end - time.monotonic()))
         if answer.answer != "sat":
             break
-        start = _row(algorithm, dict.fromkeys(algorithm.input_formats, 0) | answer.values)
+        start = Rows.of([dict.fromkeys(algorithm.input_formats, 0) | answer.values], k, algorithm.wide)
         rows, scores = climb(domain, k, score, seconds=seconds / 8, start=start.joined(rows))
     in_ulps, ulps = climb(domain, k, _in_ulps(algorithm), seconds=seconds / 4, start=rows)
     found = [
@@ -140,11 +145,12 @@ def largest(
 
 
 def error_goal(algorithm: Algorithm, domain: Inputs, limit: Fraction) -> Term:
-    """Is there an input with a larger error than ``limit`` relative to |c| + Σ |a·b|?"""
+    """Is there an input with a larger error than ``limit`` relative to |c| + Σ |a·b|, or an infinite one?"""
     trace, grid = algorithm.trace, Grid.of(domain, algorithm.k)
     size = grid.dot(domain, trace, absolute=True)
     over = _over(grid, trace.output, grid.dot(domain, trace), size, limit)
-    return domain.holds(trace) & grid.holds(trace.output) & over
+    finite = trace.output[domain.wide.sign_bit - 1 : 0].ult(domain.wide.infinity_word)
+    return domain.holds(trace) & (~finite | (grid.holds(trace.output) & over))
 
 
 def _over(grid: Grid, result: Term, exact: Term, size: Term, limit: Fraction) -> Term:
@@ -169,7 +175,7 @@ def prove(
     for limit in _limits(found):
         if below is not None and limit >= below:
             break
-        over = _over(words.grid, result, words.exact, words.size, limit * UNIT)
+        over = _over(words.grid, result, words.exact, words.size, limit * unit(domain.wide))
         goal = free_products(words.holds & (~words.grid.holds(result) | over))
         if chain.prove(f"the sums err by {float(limit):g}·2^-24 of |c| + Σ|a·b| at most", goal):
             return limit
@@ -188,8 +194,12 @@ def _limits(found: Fraction) -> list[Fraction]:
 def bound(
     algorithm: Algorithm, domain: Inputs, solving: Solving, *, seconds: float = 30.0, alternate: bool = True
 ) -> Bound:
-    """The largest errors found in about so many seconds, and the smallest bound proved."""
+    """The largest errors found in about so many seconds, and the smallest bound proved.
+
+    Raises :class:`tcsmt.errors.Contradiction` where a larger error is found than is proved.
+    """
     start = time.monotonic()
+    wide = algorithm.wide
     relative, ulps = largest(algorithm, domain, seconds, solving=solving if alternate else None)
     worst = relative.relative if relative else Fraction(0)
     chain = Chain(solving)
@@ -198,11 +208,13 @@ def bound(
     shares: dict[str, Fraction] = {}
     try:
         spent = budget(chain, algorithm, domain)
-        proved, shares = spent.total / UNIT, {name: loss / UNIT for name, loss in spent.shares.items()}
-        proof, stopped = chain.verdict(time.monotonic() - start), _APART if proved > worst else ""
+        proved = spent.total / unit(wide)
+        shares = {name: loss / unit(wide) for name, loss in spent.shares.items()}
+        proof, stopped = chain.verdict(time.monotonic() - start), _APART if proved != worst else ""
     except Unbounded as why:
         stopped = str(why)
-    if algorithm.k <= _LONGEST and (proved is None or worst < _CLOSE * proved):
+    near = worst is not None and proved is not None and worst >= _CLOSE * proved
+    if algorithm.k <= _LONGEST and worst is not None and not near:
         chain = Chain(solving)
         limit = prove(chain, algorithm, domain, worst, proved)
         if limit is not None:
@@ -210,7 +222,28 @@ def bound(
             proof = chain.verdict(time.monotonic() - start)
         stopped = stopped or chain.stopped
     # of one product alone, |exact result| is less than 2^24 of its last places
-    alone = algorithm.k == 1 and domain.c_zero and 2 * domain.low >= F32.e_min
-    return Bound(
+    alone = algorithm.k == 1 and domain.c_zero and 2 * domain.low >= wide.e_min
+    found = Bound(
         relative, ulps, proved, proved if alone else None, proof, shares, stopped, time.monotonic() - start
     )
+    _consistent(algorithm, domain, found)
+    return found
+
+
+def _consistent(algorithm: Algorithm, domain: Inputs, found: Bound) -> None:
+    """Raise :class:`tcsmt.errors.Contradiction` where an error is larger than what was proved."""
+    wide = algorithm.wide
+    for one, proved, measure in (
+        (found.relative, found.proved, f"2^-{wide.precision} of |c| + Σ|a·b|"),
+        (found.ulps, found.in_ulps, "ulp of the exact result"),
+    ):
+        if one is None or proved is None:
+            continue
+        size = one.relative if one is found.relative else one.ulps
+        if size is None or size > proved:
+            inputs = ", ".join(f"{name} = {wide.hex(word)}" for name, word in one.values.items() if word)
+            given = "an infinite error" if size is None else f"an error of {float(size):.9g} {measure}"
+            raise Contradiction(
+                f"{given} was found where {float(proved):.9g} {measure} was proved to be the most: "
+                f"{inputs} (K = {algorithm.k}, domain: {domain})"
+            )

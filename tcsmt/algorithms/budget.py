@@ -3,14 +3,17 @@
 Relative to S = |c| + Σ |a·b|, for every input of a domain and any length of the dot product:
 
 * *the split*: a = Σ A_i + r with |r| <= ρ|a|, |A_i| <= ν_i |a| and 2^(exponent of A_i) <= μ_i |a|, each
-  proved for all binary32 numbers of the domain at once (a word's scale is counted in);
+  proved for all numbers of the domain at once (a word's scale is counted in; ``kept.py``);
 * *products left out*: Σ ν_i ν_j over the words whose product is not computed;
-* *inside the unit*: in each fused sum 2^T is at most the larger of μ_i μ_j S and of what was summed
-  before; from it follows what alignment and the last rounding lose (``loss.py``);
-* *outside*: binary32 additions lose half of their result's last bit (to nearest; IEEE 754-2019, 4.3.1).
+* *inside the unit*: the steps of an instruction, as its own trace has them (``steps.py``). In a fused sum
+  2^T is at most the larger of μ_i μ_j S and of what was summed before; from it follows what alignment and
+  the last rounding lose (``loss.py``);
+* *IEEE operations*, inside and outside: each loses a known share of its exact result, half of the last bit
+  to nearest and a whole one otherwise, and what lies below the smallest number (IEEE 754-2019, 4.3).
 
 The sum of these is a bound by the triangle inequality. Chains over parts of the dot product add up
-disjoint parts of S, so the largest of their losses counts once.
+disjoint parts of S, so the largest of their losses counts once. No result overflows: for each step it is
+checked that the largest value that it can reach lies below what its format holds.
 """
 
 from __future__ import annotations
@@ -18,31 +21,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
-import numpy as np
-
-from tcsmt.algorithms.algorithm import Algorithm, Step
-from tcsmt.algorithms.arrays import words
-from tcsmt.algorithms.error import Grid, Inputs, magnitude
-from tcsmt.algorithms.loss import FusedSum, IeeeSum, Losses, Unbounded, adds_c_last, live, sums_of
+from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms.algorithm import Step as Instruction
+from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.kept import Kept, kept
+from tcsmt.algorithms.loss import C, Losses, Unbounded
 from tcsmt.algorithms.proof import Chain, adding_zero, counts_of, word_exponents
-from tcsmt.algorithms.split import F32, Split
-from tcsmt.datapath import decode
-from tcsmt.interpret.exhaust import Exhaust
-from tcsmt.terms import FALSE, Term, any_of, const, var
-from tcsmt.words import from_words
+from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, Source, Step, steps_of
+from tcsmt.formats import Format
+from tcsmt.rounding import Rounding
+from tcsmt.terms import var
 
 __all__ = ["Budget", "budget"]
 
-#: Significant bits of the split's constants.
-_DIGITS = 5
-#: Numbers that are tried at once.
-_CHUNK = 1 << 21
-#: Binary32's smallest number, and its smallest normal one.
-_SMALLEST, _NORMAL = Fraction(1, 2**149), Fraction(1, 2**126)
-#: What is taken from the standard (and proved of our additions in ``tests/test_ieee.py``).
-_IEEE = "a binary32 operation loses half of its result's last bit at most (IEEE 754-2019, 4.3.1)"
+#: What is taken from the standard (and proved of our operations in ``tests/test_ieee.py``).
+_IEEE = "an IEEE operation loses half of its result's last bit at most to nearest, else all (754-2019, 4.3)"
 #: Losses are rounded up to multiples of this.
 _STEP = Fraction(1, 2**96)
 
@@ -60,20 +55,15 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What the words of a number keep, relative to it: sizes ν_i, exponents μ_i, what is left over ρ."""
-
-    sizes: tuple[Fraction, ...]
-    exponents: tuple[Fraction, ...]
-    left: Fraction
-
-
-@dataclass(frozen=True)
 class Partial:
-    """What a partial sum may hold, c and products of words, and how far it may be off."""
+    """A partial sum: which terms it may hold, c and products of words, and how far it may be off.
+
+    It differs from their exact sum by (growth - 1)·Σ|term| + off·S at most, Σ over its own terms.
+    """
 
     c: bool = False
     products: frozenset[tuple[int, int]] = frozenset()
+    growth: Fraction = Fraction(1)
     off: Fraction = Fraction(0)
 
     @property
@@ -81,14 +71,20 @@ class Partial:
         """Whether it is 0."""
         return not self.c and not self.products
 
+    def joined(self, *others: Partial) -> Partial:
+        """The exact sum of partial sums, which have no term in common."""
+        parts = (self, *others)
+        return Partial(
+            any(p.c for p in parts), frozenset().union(*(p.products for p in parts)),
+            max(p.growth for p in parts), sum((p.off for p in parts), Fraction(0)),
+        )  # fmt: skip
+
 
 def budget(chain: Chain, algorithm: Algorithm, domain: Inputs) -> Budget:
     """The bound; its lemmas are added to the chain.
 
     Raises :class:`tcsmt.algorithms.loss.Unbounded` where there is none.
     """
-    if algorithm.wide != F32:
-        raise Unbounded("the lemmas are about binary32")
     counts = counts_of(algorithm, domain)
     sides = []
     for bits, count in zip(domain.bits, counts, strict=True):
@@ -107,21 +103,27 @@ class _Spending:
     domain: Inputs
     a: Kept
     b: Kept
-    #: by a sum's place in the instruction, and its numbers that may be other than zero
+    #: by a step's place in the instruction, and its numbers that may be other than zero
     losses: dict[tuple[int, frozenset[int]], Losses | None] = field(default_factory=dict)
 
     def budget(self) -> Budget:
         algorithm, live = self.algorithm, not self.domain.c_zero
         kinds = {(i, j) for i in range(len(self.a.sizes)) for j in range(len(self.b.sizes))}
-        kept = {product for total in algorithm.sums for product in total.products}
+        computed = {product for total in algorithm.sums for product in total.products}
         shares = {
             "the split": self.a.left + (1 + self.a.left) * self.b.left,
-            "products left out": self.size(kinds - kept),
+            "products left out": self.size(kinds - computed),
         }
         whole = Partial(c=True) if live and algorithm.c_enters == "first" else Partial()
-        outside = Fraction(0)
         c = Partial(c=live and algorithm.c_enters == "unit")
-        most = Fraction(0)
+        spent = most = Fraction(0)
+
+        def spend(name: str) -> None:
+            nonlocal spent
+            wrong = self.wrong(whole)
+            shares[name] = shares.get(name, Fraction(0)) + wrong - spent
+            spent = wrong
+
         for shift, steps in algorithm.chains(algorithm.k):
             if steps[0][2].start == 0:
                 most = Fraction(0)
@@ -129,98 +131,173 @@ class _Spending:
             # disjoint parts of the dot product share what the largest of them loses
             more = max(part.off - most, Fraction(0))
             most += more
+            part = replace(part, off=more)
+            alone, whole = whole, whole.joined(part)
             products = dict.fromkeys(f"A{i}·B{j}" for i, j, _ in steps)
-            name = f"in the unit, {' + '.join(products)}"
-            shares[name] = shares.get(name, Fraction(0)) + more
-            whole, lost = self.outside(whole, replace(part, off=more), shift)
-            outside += lost
+            spend(f"in the unit, {' + '.join(products)}")
+            whole = self.outside(alone, part, shift)
+            spend("additions outside")
             c = Partial()
         if algorithm.c_enters == "last":
-            whole, lost = self.outside(whole, Partial(c=live), 0)
-            outside += lost
-        shares["additions outside"] = outside
+            whole = self.outside(whole, Partial(c=live), 0)
+            spend("additions outside")
         return Budget({name: loss for name, loss in shares.items() if loss})
 
     def size(self, products: Iterable[tuple[int, int]]) -> Fraction:
         """Σ ν_i ν_j."""
         return sum((self.a.sizes[i] * self.b.sizes[j] for i, j in products), Fraction(0))
 
-    def reach(self, partial: Partial) -> Fraction:
-        """How large a partial sum, or the sum of its terms' magnitudes, can be."""
-        return max(Fraction(partial.c), self.size(partial.products)) + partial.off
+    def terms(self, partial: Partial) -> Fraction:
+        """Σ of the magnitudes of a partial sum's terms, at most, relative to S."""
+        return max(Fraction(partial.c), self.size(partial.products))
 
-    def outside(self, whole: Partial, part: Partial, shift: int) -> tuple[Partial, Fraction]:
-        """The sum of both by the algorithm, and what rounding loses of it."""
+    def wrong(self, partial: Partial) -> Fraction:
+        """How far a partial sum is off at most."""
+        return (partial.growth - 1) * self.terms(partial) + partial.off
+
+    def reach(self, partial: Partial) -> Fraction:
+        """How large a partial sum can be, relative to S."""
+        return self.terms(partial) + self.wrong(partial)
+
+    @cached_property
+    def least(self) -> Fraction:
+        """S at least, where it is not 0."""
+        product = Fraction(2) ** (2 * self.domain.low)
+        return product if self.domain.c_zero else min(product, Fraction(2) ** self.domain.low)
+
+    @cached_property
+    def most(self) -> Fraction:
+        """S at most."""
+        domain = self.domain
+        c, a, b = (
+            (2 - Fraction(2) ** (1 - bits)) * Fraction(2) ** domain.high
+            for bits in (domain.wide.precision, *domain.bits)
+        )
+        return (Fraction(0) if domain.c_zero else c) + self.algorithm.k * a * b
+
+    def stays_below(self, limit: Fraction, reach: Fraction, shift: int, what: str) -> None:
+        """Refuse what may overflow: a value of ``reach``, counted in 2^-shift, that is not below the limit."""
+        largest = self.most * reach * 2**shift
+        if largest >= limit:
+            raise Unbounded(f"{what} may overflow: it may reach {float(largest):.4g}, of {float(limit):.4g}")
+
+    # --- IEEE operations
+
+    def outside(self, whole: Partial, part: Partial, shift: int) -> Partial:
+        """The sum of both by the algorithm; nothing is rounded where one of both is zero."""
         if part.zero:
             adding_zero(self.chain, self.algorithm, shift)
-        return self.added(whole, part, nearest=self.algorithm.rounding.name in ("RNE", "RNA"))
-
-    def added(self, whole: Partial, part: Partial, *, nearest: bool = True) -> tuple[Partial, Fraction]:
-        """A binary32 sum, and what rounding loses of it: nothing where one of both is zero."""
-        off = whole.off + part.off
-        joined = Partial(whole.c or part.c, whole.products | part.products, off)
+        joined = whole.joined(part)
         if whole.zero or part.zero:
-            return joined, Fraction(0)
+            return joined
+        wide = self.algorithm.wide
+        x, y = var("x", wide.width), var("y", wide.width)
+        operation = self.algorithm.added(x, shift, y)
+        return self.rounded(joined, operation.format, operation.rounding, fine=not shift)
+
+    def rounded(
+        self,
+        exact: Partial,
+        fmt: Format,
+        rounding: Rounding,
+        shift: int = 0,
+        *,
+        fine: bool = False,
+        flush: bool = False,
+    ) -> Partial:
+        """An exact sum rounded to a format; fine: where the result is subnormal, nothing is lost."""
         self.chain.know(_IEEE)
-        lost = self.reach(joined) / 2 ** (F32.precision - (not nearest)) + _SMALLEST / self.least
-        return replace(joined, off=off + _up(lost)), _up(lost)
+        share = Fraction(1, 2) if rounding.nearest else Fraction(1)
+        self.stays_below(fmt.largest_finite, self.reach(exact), shift, f"a sum in {fmt.name}")
+        factor = 1 + share / 2**fmt.fraction_bits
+        smallest = Fraction(2) ** fmt.e_min if flush else share * Fraction(2) ** (fmt.e_min - fmt.fraction_bits)
+        lost = Fraction(0) if fine else smallest / self.least
+        return replace(exact, growth=_up(exact.growth * factor), off=_up(exact.off * factor + lost))
 
-    @property
-    def least(self) -> Fraction:
-        """|a·b| at least, where it is not 0."""
-        return Fraction(2) ** (2 * self.domain.low)
+    # --- instructions
 
-    def inside(self, start: Partial, shift: int, steps: list[Step]) -> Partial:
+    @cached_property
+    def steps(self) -> Sequence[Step]:
+        """The steps of an instruction."""
+        low, high = word_exponents(self.algorithm.split, self.domain)
+        return steps_of(self.chain, self.algorithm.unit, low, high)
+
+    def inside(self, start: Partial, shift: int, steps: list[Instruction]) -> Partial:
         """A chain of instructions."""
         partial = start
         for i, j, part in steps:
             there = i < len(self.a.sizes) and j < len(self.b.sizes)
-            lanes = range(len(part)) if there else range(0)
-            before, partial = partial, Partial() if self.c_last else partial
-            for number, one in enumerate(self.sums):
-                products = frozenset({(i, j)}) if live(one.lanes, lanes, False) else frozenset()
-                after = replace(partial, products=partial.products | products)
-                numbers = live(one.lanes, lanes, not partial.zero)
-                lost = self.lost(number, numbers, products, partial, after, shift)
-                partial = replace(after, off=after.off + _up(lost))
-            if self.c_last:
-                partial, _ = self.added(before, partial)
+            partial = self.instruction(partial, (i, j), len(part) if there else 0, shift)
         return partial
 
-    @cached_property
-    def c_last(self) -> bool:
-        """Whether c joins after the instruction's sums."""
-        return adds_c_last(self.algorithm.unit)
+    def instruction(self, c: Partial, product: tuple[int, int], lanes: int, shift: int) -> Partial:
+        """One instruction, of whose lanes the first ones have products that are not zero."""
+        found: list[Partial] = []
 
-    @cached_property
-    def sums(self) -> Sequence[FusedSum | IeeeSum]:
-        """The sums of an instruction."""
-        low, _ = word_exponents(self.algorithm.split, self.domain)
-        return sums_of(self.algorithm.unit, subnormal=low <= self.algorithm.split.format.e_min)
+        def read(source: Source) -> Partial:
+            if isinstance(source, Result):
+                return found[source.step]
+            if source == C:
+                return c
+            return Partial(products=frozenset({product})) if source < lanes else Partial()
+
+        for number, step in enumerate(self.steps):
+            if isinstance(step, IeeeStep):
+                found.append(self.operation(step, [read(source) for source in step.sources], c, shift))
+                continue
+            start = Partial() if step.start is None else read(step.start)
+            parts = [read(source) for source in step.sources]
+            found.append(self.fused(number, step, start, parts, shift))
+        return found[-1]
+
+    def operation(self, step: IeeeStep, parts: Sequence[Partial], c: Partial, shift: int) -> Partial:
+        """What an IEEE operation gives; nothing is rounded where one of its inputs alone is not zero."""
+        exact = Partial().joined(*parts)
+        operation = step.operation
+        if step.drops and not c.zero:
+            tiny = Fraction(2) ** self.algorithm.unit.c_format.e_min
+            exact = replace(exact, off=_up(exact.off + tiny / self.least))
+        live = [source for source, part in zip(step.sources, parts, strict=True) if not part.zero]
+        if not live or (len(live) == 1 and live[0] in step.fits):
+            return exact
+        return self.rounded(
+            exact, operation.format, operation.rounding, shift, fine=step.fine, flush=operation.flush
+        )
+
+    def fused(
+        self, number: int, step: FusedStep, start: Partial, parts: Sequence[Partial], shift: int
+    ) -> Partial:
+        """What a fused sum gives."""
+        after = start.joined(*parts)
+        live = frozenset(place for place, part in enumerate(parts) if not part.zero)
+        products = Partial().joined(*parts).products
+        live = live if start.zero else live | {C}
+        lost = self.lost(number, step, live, products, start, after, shift)
+        return replace(after, off=_up(after.off + lost))
 
     def lost(
         self,
         number: int,
-        numbers: frozenset[int],
+        step: FusedStep,
+        live: frozenset[int],
         products: frozenset[tuple[int, int]],
         before: Partial,
         after: Partial,
         shift: int,
     ) -> Fraction:
-        """What one sum of some numbers, not zero, loses at most."""
-        if not numbers:
+        """What one fused sum of some numbers, not zero, loses at most."""
+        one, reach = step.sum, self.reach(after)
+        if not live:
+            one.zeros(self.chain)
             return Fraction(0)
-        one, reach = self.sums[number], self.reach(after)
-        if isinstance(one, IeeeSum):
-            self.chain.know(_IEEE)
-            growth: Fraction = (1 + Fraction(1, 2**F32.precision)) ** one.depth
-            absolute = one.operations * (_NORMAL if one.flush else _SMALLEST)
-            return reach * (growth - 1) + absolute / self.least
-        self._fits(one, reach, shift)
-        if (number, numbers) not in self.losses:
-            self.losses[number, numbers] = one.losses(self.chain, numbers)
-        found = self.losses[number, numbers]
+        if step.least < one.lowest:
+            raise Unbounded(f"exponents of products from {step.least}: the lemmas hold from {one.lowest}")
+        if (number, live) not in self.losses:
+            self.losses[number, live] = one.losses(self.chain, live)
+        found = self.losses[number, live]
+        limit = Fraction(2) ** one.format.e_max
         if found is None:
+            self.stays_below(limit, reach, shift, "a fused sum")
             return Fraction(0)
         # T is the exponent of what was summed before, and only products lose; or of a product
         size, bits = self.size(products), one.sum.fraction_bits
@@ -228,6 +305,7 @@ class _Spending:
         cases: list[tuple[Fraction, Fraction | None]] = [(max([size, *largest]), None)]
         if not before.zero:
             cases.append((self.reach(before), size if found.truncates else None))
+        self.stays_below(limit, reach + found.cut * max(top for top, _ in cases), shift, "a fused sum")
         lost = found.small / self.least
         for top, most in cases:
             ends = [(Fraction(0), top)]  # what rounding loses, and 2^T at most, by the sum's leading bit
@@ -241,125 +319,6 @@ class _Spending:
                 lost = max(lost, aligned + rounded / 2**bits * highest)
         return lost
 
-    def _fits(self, fused: FusedSum, reach: Fraction, shift: int) -> None:
-        """Every exponent lies where the lemmas hold."""
-        low, high = word_exponents(self.algorithm.split, self.domain)
-        double = Fraction(2) ** (self.domain.high + 1)
-        most = double + self.algorithm.k * double**2
-        largest = max(2 * high + 2, int(most * reach * 2**shift + 1).bit_length())
-        if 2 * low < fused.lowest or largest > fused.highest:
-            raise Unbounded(
-                f"exponents of products from {2 * low}, of sums to {largest}: "
-                f"the lemmas hold from {fused.lowest} to {fused.highest}"
-            )
-
 
 def _up(x: Fraction) -> Fraction:
     return -(-x // _STEP) * _STEP
-
-
-@lru_cache(maxsize=64)
-def kept(split: Split, domain: Inputs, bits: int, count: int) -> Kept:
-    """The constants of a split, for the numbers of a domain that have so many bits.
-
-    They are guessed from samples, and held against every number of the domain. Raises
-    :class:`tcsmt.algorithms.loss.Unbounded` where words may be infinite, or other than zero beyond ``count``.
-    """
-    if split.format == F32:
-        return Kept((Fraction(1),), (Fraction(1),), Fraction(0))
-    found = Kept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
-    found = _raised(found, split, _samples(domain, bits))
-    for exponent in range(domain.low, domain.high + 1):
-        binade = replace(domain, low=exponent, high=exponent)
-        while (against := _against(split, binade, bits, found)) is not None:
-            more = _raised(found, split, np.array([against], np.uint32))
-            if more == found:
-                raise Unbounded(f"the split of {F32.hex(against)} overflows, or needs more words")
-            found = more
-    return found
-
-
-def _against(split: Split, binade: Inputs, bits: int, found: Kept) -> int | None:
-    """A number of one binade for which the constants do not hold, of all that there are."""
-    goal = _kept_goal(split, binade, bits, found)
-    if goal.value == 0:
-        return None
-    holds = Exhaust(goal.zext(32))
-    for sign in range(1 if binade.positive else 2):
-        start = sign << F32.sign_bit | (binade.low + F32.bias) << F32.fraction_bits
-        for first in range(start, start + (1 << F32.fraction_bits), _CHUNK):
-            wrong = np.flatnonzero(holds(first, _CHUNK))
-            if len(wrong):
-                return first + int(wrong[0])
-    return None
-
-
-def _samples(domain: Inputs, bits: int) -> np.ndarray:
-    """Numbers with few and with many bits set, of every exponent of the domain."""
-    places = range(F32.fraction_bits)
-    ends = {0, (1 << F32.fraction_bits) - 1} | {1 << p for p in places} | {(1 << p) - 1 for p in places}
-    ends |= {(1 << F32.fraction_bits) - (1 << p) for p in places}
-    ends |= {1 << p | 1 << q for p in places for q in range(p)}
-    dropped = F32.precision - bits
-    fractions = np.array(sorted({e >> dropped << dropped for e in ends}), np.uint32)
-    fields = np.arange(domain.low, domain.high + 1) + F32.bias
-    return (fields.astype(np.uint32)[:, None] << F32.fraction_bits | fractions[None, :]).reshape(-1)
-
-
-def _raised(found: Kept, split: Split, numbers: np.ndarray) -> Kept:
-    """Constants that hold for these numbers, too; a word that is not finite changes nothing."""
-    x = np.abs(numbers.view(np.float32).astype(np.float64))
-    rest = numbers.view(np.float32).astype(np.float64)
-    sizes, exponents = list(found.sizes), list(found.exponents)
-    with np.errstate(all="ignore"):
-        for place, word in enumerate(words(split, numbers)[: len(sizes)]):
-            got = np.ldexp(from_words(split.format, word).astype(np.float64), -split.scale * place)
-            rest = rest - got
-            least = np.ldexp(1.0, split.format.e_min - split.scale * place)
-            power = np.where(got == 0, 0.0, np.maximum(np.ldexp(0.5, np.frexp(np.abs(got))[1]), least))
-            sizes[place] = max(sizes[place], _largest(np.abs(got), x))
-            exponents[place] = max(exponents[place], _largest(power, x))
-    return Kept(tuple(sizes), tuple(exponents), max(found.left, _largest(np.abs(rest), x)))
-
-
-def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
-    """The largest ratio, rounded up to a few digits of it, or of its excess over 1; 0 if none is finite."""
-    ratio = np.where(np.isfinite(part), part / whole, 0.0)
-    place = int(np.argmax(ratio))
-    exact = Fraction(float(part[place])) / Fraction(float(whole[place])) if ratio[place] else Fraction(0)
-    over = exact - 1 if exact > 1 else exact
-    if not over:
-        return exact
-    step = Fraction(2) ** (over.numerator.bit_length() - over.denominator.bit_length() - _DIGITS)
-    return (exact - over) + -(-over // step) * step
-
-
-def _kept_goal(split: Split, domain: Inputs, bits: int, found: Kept) -> Term:
-    """Is there a number of the domain for which the constants do not hold?"""
-    word, fmt = var("x", F32.width), split.format
-    low, high = word_exponents(split, domain)
-    bottom = min(low - fmt.fraction_bits, domain.low - F32.fraction_bits) - split.scale * (split.words - 1)
-    grid = Grid(bottom, domain.high + 5 - bottom)
-    rest = whole = grid.place(decode(F32, word), domain.low, domain.high)
-    size = magnitude(whole)
-
-    def over(part: Term, share: Fraction) -> Term:
-        wide = grid.width + max(share.numerator.bit_length(), share.denominator.bit_length())
-        return (size.zext(wide) * share.numerator).ult(part.zext(wide) * share.denominator)
-
-    wrong: list[Term] = []
-    for place, one in enumerate(split.apply(word)):
-        if place >= len(found.sizes):
-            wrong.append(one.ne(0))
-            continue
-        x = decode(fmt, one)
-        counted = x.exponent.within(x.exponent.low, x.exponent.high)
-        outside = counted.ult(max(low - x.exponent.low, 0)) | ~counted.ule(high - x.exponent.low)
-        power = grid.place(replace(x, sign=FALSE, significand=const(1, 1), fraction_bits=0), low, high)
-        placed = grid.place(x, low, high).ashr(split.scale * place)
-        wrong += [x.infinite, x.nan, ~x.zero & outside]
-        wrong.append(over(magnitude(placed), found.sizes[place]))
-        wrong.append(~x.zero & over(power >> (split.scale * place), found.exponents[place]))
-        rest = rest - placed
-    wrong.append(over(magnitude(rest), found.left))
-    return domain.within(word, bits) & whole.ne(0) & any_of(wrong)

@@ -26,7 +26,6 @@ from tcsmt.query import Distinguished, Question, Side, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
 from tcsmt.solvers.run import Answer
 from tcsmt.terms import Term, any_of
-from tcsmt.words import to_words
 
 __all__ = ["Comparison", "Judgement", "Pair", "compare", "judge", "settle", "shown"]
 
@@ -135,8 +134,8 @@ class Comparison:
 
 def judge(pair: Pair, inputs: Sequence[Mapping[str, int]]) -> list[Judgement]:
     """Both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
-    wide, rows = pair.domain.wide, Rows.of(inputs, pair.k)
-    results = [to_words(wide, rows.run(algorithm), "result") for algorithm in pair.algorithms]
+    wide, rows = pair.domain.wide, Rows.of(inputs, pair.k, pair.domain.wide)
+    results = [rows.words(algorithm) for algorithm in pair.algorithms]
     found = []
     for values, one, two in zip(inputs, *results, strict=True):
         exact, size = (exact_dot(values, absolute=a, wide=wide) for a in (False, True))

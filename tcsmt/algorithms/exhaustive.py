@@ -19,10 +19,10 @@ import numpy as np
 from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, value
 from tcsmt.errors import TcsmtError
-from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.terms import FALSE, Term, const, substitute, var
+from tcsmt.words import floats
 
 __all__ = ["LARGEST", "Everything", "Tally", "Worst", "middles"]
 
@@ -158,7 +158,7 @@ class Everything:
             }
             product, c = given["a0"] * given["b0"], given.get("c", 0.0)
             with np.errstate(invalid="ignore", divide="ignore"):
-                share = np.abs(_floats(wide, found) - (product + c)) / (np.abs(product) + np.abs(c))
+                share = np.abs(floats(wide, found) - (product + c)) / (np.abs(product) + np.abs(c))
             at = int(np.argmax(np.where(np.isnan(share), -1, share)))
             if share[at] >= float(best):
                 relative = self._relative(algorithm, self.values(start + at))
@@ -207,20 +207,6 @@ class Everything:
                 return start
             look(start, function(start, size))
         return total
-
-
-def _floats(fmt: Format, words: Array) -> Array:
-    """The values of finite words, in binary64."""
-    stored = words.astype(np.int64)
-    fraction = stored & ((1 << fmt.fraction_bits) - 1)
-    field = stored >> fmt.fraction_bits & ((1 << fmt.exponent_bits) - 1)
-    significand = (fraction | (field > 0).astype(np.int64) << fmt.fraction_bits).astype(float)
-    size: Array = np.ldexp(
-        significand, (np.maximum(field, 1) - fmt.bias - fmt.fraction_bits).astype(np.int32)
-    )
-    negative = (stored >> fmt.sign_bit & 1).astype(bool)
-    size[negative] *= -1
-    return size
 
 
 def middles(domain: Inputs, k: int, most: int) -> Iterator[Everything]:

@@ -200,7 +200,7 @@ def bounded(name: str, unit: str, k: int, domain: Inputs, solving: Solving, seco
     data: dict[str, Any] = {
         "verdict": "bounded" if found.proved is not None else "unknown",
         "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
-        "found": 0.0 if worst is None else _number(worst.relative),
+        "found": 0.0 if worst is None else "infinite" if worst.relative is None else _number(worst.relative),
         "inputs": {} if worst is None else {n: F32.hex(w) for n, w in worst.values.items() if w},
         "bound": _number(found.proved), "bound_ulps": _number(found.in_ulps),
         "shares": {what: _number(loss) for what, loss in found.shares.items()},

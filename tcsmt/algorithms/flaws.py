@@ -25,14 +25,12 @@ from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, ulp, value
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors, random_rows, searched
-from tcsmt.algorithms.split import F32
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
 from tcsmt.solvers.run import Answer
 from tcsmt.terms import Term, const, substitute, var
-from tcsmt.words import to_words
 
 __all__ = ["FLAWS", "Case", "Finding", "Flaw", "Monotone", "Sign", "find", "settle", "shown", "successor"]
 
@@ -105,13 +103,13 @@ class Flaw(ABC):
 
     def rows(self, inputs: Sequence[Mapping[str, int]]) -> Rows:
         """The inputs as arrays."""
-        return Rows.of(inputs, self.k)
+        return Rows.of(inputs, self.k, self.domain.wide)
 
     def results(self, inputs: Sequence[Mapping[str, int]]) -> list[int]:
         """The results' words."""
         if not inputs:
             return []
-        return [int(w) for w in to_words(self.domain.wide, self.rows(inputs).run(self.algorithm), "result")]
+        return [int(word) for word in self.rows(inputs).words(self.algorithm)]
 
 
 def successor(word: Term, domain: Inputs, bits: int) -> Term:
@@ -169,7 +167,7 @@ class Monotone(Flaw):
 
     def score(self, rows: Rows) -> Array:
         """2 and the largest fall relative to |c| + Σ |a·b|."""
-        before, best = rows.run(self.algorithm).astype(float), np.zeros(len(rows))
+        before, best = rows.run(self.algorithm), np.zeros(len(rows))
         _, _, size = errors(rows)
         for moved, bits, factor in self.steps:
             columns = {"a": rows.a.copy(), "b": rows.b.copy(), "c": rows.c.copy()}
@@ -178,8 +176,8 @@ class Monotone(Flaw):
             place[:] = after
             grows = np.ones(len(rows))
             if factor:
-                grows = np.sign(columns[factor[0]][:, int(factor[1:])].view(np.float32)).astype(float)
-            fall = (before - Rows(**columns).run(self.algorithm).astype(float)) * grows
+                grows = np.sign(rows.numbers(columns[factor[0]][:, int(factor[1:])]))
+            fall = (before - replace(rows, **columns).run(self.algorithm)) * grows
             best = np.maximum(best, np.where(inside.astype(bool) & (fall > 0), fall, 0))
         with np.errstate(all="ignore"):
             return np.where(best > 0, _SURE + best / size, 0)
@@ -300,8 +298,9 @@ FLAWS: dict[str, type[Flaw]] = {"monotone": Monotone, "sign": Sign}
 def alike(domain: Inputs, k: int, rng: np.random.Generator) -> Rows:
     """Rows of the domain with the same product in every lane, and c the last number of a binade."""
     rows = random_rows(domain, 1, _ALIKE, rng).repeated(k)
-    exponent = rng.integers(domain.low, domain.high, _ALIKE, endpoint=True) + F32.bias
-    c = (exponent << F32.fraction_bits | (1 << F32.fraction_bits) - 1).astype(np.uint32)
+    wide = domain.wide
+    exponent = rng.integers(domain.low, domain.high, _ALIKE, endpoint=True) + wide.bias
+    c = (exponent << wide.fraction_bits | (1 << wide.fraction_bits) - 1).astype(np.uint32)
     return rows if domain.c_zero else replace(rows, c=c)
 
 

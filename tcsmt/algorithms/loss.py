@@ -1,12 +1,12 @@
-"""How much one instruction can lose: what alignment cuts off each term, and what the last rounding does.
+"""How much a fused sum can lose: what alignment cuts off each term, and what the last rounding does.
 
-Each fused sum of a unit is read from the model's own stages. With T the largest exponent:
+With T the largest exponent:
 
 * a term that is aligned is off by less than 2^(T - F); one that has the largest exponent, by nothing
   where the grid holds all of its bits;
 * the sum of the aligned terms is exact, as its word is wide enough;
 * the last rounding loses a known share of the result's last bit where the sum has more significant
-  bits than it keeps (24, or a narrow unit's), and nothing where it has not.
+  bits than it keeps (the format's, or fewer), and nothing where it has not.
 
 Every line is a query on the model's own graph, cut at the inputs of a stage, and small whatever the
 number of lanes. What follows for a whole algorithm is arithmetic (``budget.py``).
@@ -14,26 +14,22 @@ number of lanes. What follows for a whole algorithm is arithmetic (``budget.py``
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby
 
 from tcsmt.algorithms.error import magnitude
 from tcsmt.algorithms.proof import Chain, free_products
-from tcsmt.algorithms.split import F32
-from tcsmt.datapath import Exponent, Fixed, Number, accumulate, decode
+from tcsmt.datapath import Exponent, Fixed, Number, accumulate, decode, leading_zeros
 from tcsmt.errors import TcsmtError
-from tcsmt.grids import characterised, signed, signed_word
-from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model, Stage
-from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
+from tcsmt.formats import Format
+from tcsmt.grids import WIDE, characterised, signed, signed_word
+from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var
 
-__all__ = ["C", "FusedSum", "IeeeSum", "Losses", "Unbounded", "adds_c_last", "live", "sums_of"]
+__all__ = ["C", "FusedSum", "Losses", "Unbounded", "need"]
 
 #: c among the numbers of a fused sum; products go by their lanes.
 C = -1
-#: Sums whose largest exponent lies below this are not looked at: a result may be subnormal.
-_LOWEST = -120
 #: Shares of the result's last bit that the last rounding may lose, in the order in which they are tried;
 #: 1 means less than all of it.
 _SHARES = (Fraction(1, 2), Fraction(65, 128), Fraction(1))
@@ -41,20 +37,6 @@ _SHARES = (Fraction(1, 2), Fraction(65, 128), Fraction(1))
 
 class Unbounded(TcsmtError):
     """Why no bound is given."""
-
-
-@dataclass(frozen=True)
-class IeeeSum:
-    """Binary32 operations to nearest: half of a result's last bit each (IEEE 754-2019, 4.3.1).
-
-    lanes: of the instruction, in order. operations: in all. depth: those that a term goes through.
-    flush: a subnormal result becomes zero.
-    """
-
-    lanes: tuple[int, ...]
-    operations: int
-    depth: int
-    flush: bool
 
 
 @dataclass(frozen=True)
@@ -77,35 +59,44 @@ class FusedSum:
     """One fused sum of an instruction, and what is proved of it by a :class:`Chain`.
 
     lanes: of the instruction, in order. numbers: the products by their place in ``lanes``, and c.
-    precision: significant bits that the last rounding keeps.
+    format: of the result. precision: significant bits that the last rounding keeps.
+
+    The lemmas are about sums below 2^e_max of the format, so that no result overflows: whoever uses them
+    shows that the sum stays below.
     """
 
     lanes: tuple[int, ...]
     numbers: dict[int, Number]
     sum: Fixed
     result: Term
+    format: Format
     precision: int
 
     @property
     def lowest(self) -> int:
-        """The least exponent of a product that is not zero for which the lemmas hold."""
-        return max(_LOWEST, self.sum.fraction_bits + F32.e_min - F32.fraction_bits)
+        """The least exponent of a product that is not zero for which the lemmas hold.
 
-    @property
-    def highest(self) -> int:
-        """The largest exponent for which the lemmas hold: no result overflows."""
-        return F32.e_max - (self.sum.word.width - self.sum.fraction_bits)
+        A c with this exponent is normal, and the last bit of a sum is one that the format has.
+        """
+        fmt = self.format
+        return max(fmt.e_min + 1, self.sum.fraction_bits + fmt.e_min - fmt.fraction_bits)
 
     def losses(self, chain: Chain, live: Collection[int]) -> Losses | None:
         """What is lost where such numbers may be other than zero; None: nothing.
 
         Raises :class:`Unbounded` where lemmas are not proved.
         """
-        exact = self.passes(chain, C)  # and zero is zero
+        self.zeros(chain)
+        exact = self.passes(chain, C)
         if exact and len(live) == 1 and self.passes(chain, min(live)):
             return None
         small = Fraction(0) if exact else self.stays_small(chain)
         return Losses(self.cut(chain, live), self.rounding(chain), self.truncates(chain), small)
+
+    def zeros(self, chain: Chain) -> None:
+        """Nothing is lost where every number is zero."""
+        zeros = all_of(x.zero for x in self.numbers.values())
+        need(chain, "the sum of zeros is zero", zeros & self._finite & ~decode(self.format, self.result).zero)
 
     def cut(self, chain: Chain, live: Collection[int]) -> Fraction:
         """What alignment loses of the live numbers at most, together, relative to 2^T.
@@ -113,7 +104,7 @@ class FusedSum:
         T is then the exponent of a live number that is not zero.
         """
         wrong = any_of(x.zero & x.significand.ne(0) for x in self.numbers.values())
-        _need(chain, "a zero term has significand 0", wrong)
+        need(chain, "a zero term has significand 0", wrong)
         self._attained(chain, self.sum.exponent, self.numbers)
         return self._cut(chain, self.sum, live)
 
@@ -135,7 +126,7 @@ class FusedSum:
         numbers = [self.numbers[place] for place in places]
         reached = any_of(~x.zero & signed(x.exponent).eq(signed(top)) for x in numbers)
         wrong = characterised(signed_word(self.lowest).sle(signed(top)) & ~reached)
-        _need(chain, "the largest exponent is that of a term that is not zero", wrong)
+        need(chain, "the largest exponent is that of a term that is not zero", wrong)
 
     def _cut(self, chain: Chain, x: Fixed, live: Collection[int]) -> Fraction:
         """What is lost in a value of the sum's tree, relative to 2^(its exponent)."""
@@ -162,8 +153,8 @@ class FusedSum:
         else:
             before = self._cut(chain, x.source, live)
         above = counts & signed(x.exponent).slt(signed(x.source.exponent))
-        _need(chain, "no term's exponent is above the largest", characterised(above))
-        _need(chain, "a term loses less than the last bit that is kept", _Alignment.of(x).loses_a_bit)
+        need(chain, "no term's exponent is above the largest", characterised(above))
+        need(chain, "a term loses less than the last bit that is kept", _Alignment.of(x).loses_a_bit)
         return before + Fraction(1, 2**x.fraction_bits)
 
     def _places(self, x: Fixed) -> Iterator[int]:
@@ -193,18 +184,22 @@ class FusedSum:
         total = var("sum", self.sum.word.width)
         top = _free("top", self.sum.exponent)
         (result,) = substitute([self.result], {self.sum.word: total, self.sum.exponent.term: top.term})
-        x, size, spare = decode(F32, result), magnitude(total), F32.precision
-        # both in units of 2^(top - F - 24)
-        shift = signed(x.exponent) - signed(top) + (self.sum.fraction_bits - F32.fraction_bits + spare)
-        width = total.width + F32.precision + 2 * spare + 16
+        fmt = self.format
+        x, size, spare = decode(fmt, result), magnitude(total), fmt.precision
+        # both in units of 2^(top - F - precision)
+        shift = signed(x.exponent) - signed(top) + (self.sum.fraction_bits - fmt.fraction_bits + spare)
+        width = total.width + 3 * spare + 16
         lost = magnitude((size.zext(width) << spare) - (x.significand.zext(width) << shift.zext(width)))
         last = (_leading_bit(size) >> (self.precision - 1)).zext(width) << spare
         most, loss = last * share.numerator, lost * share.denominator
         wrong = last.ule(1 << spare).ite(lost.ne(0), most.ule(loss) if share == 1 else most.ult(loss))
         inside = ~shift.slt(0) & shift.slt(total.width + spare + 2)
         given = self._finite & signed_word(self.lowest).sle(signed(top))
-        given &= signed(top).sle(signed_word(min(self.highest, top.high)))
-        wrong |= ~inside | x.sign.ne(total[total.width - 1])
+        given &= signed(top).sle(signed_word(top.high))
+        _, zeros = leading_zeros(size)
+        leading = signed(top) - zeros.zext(max(zeros.width, WIDE))[WIDE - 1 : 0]
+        given &= leading.slt(signed_word(fmt.e_max + self.sum.fraction_bits - total.width + 1))
+        wrong |= any_of([~inside, x.infinite, x.nan, x.sign.ne(total[total.width - 1])])
         return given & total.eq(0).ite(~x.zero, wrong)
 
     @property
@@ -214,10 +209,11 @@ class FusedSum:
     def passes(self, chain: Chain, place: int) -> bool:
         """Whether it was proved that one number alone comes out as it is, where all others are zero."""
         what = "c" if place == C else "one product"
-        x, got = self.numbers[place], decode(F32, self.result)
-        least = F32.e_min if place == C else self.lowest
-        low = min(least - x.fraction_bits, F32.e_min - got.fraction_bits)
-        width = F32.e_max + 2 + x.integer_bits - low
+        fmt = self.format
+        x, got = self.numbers[place], decode(fmt, self.result)
+        least = x.exponent.low if place == C else self.lowest
+        low = min(least - x.fraction_bits, fmt.e_min - got.fraction_bits)
+        width = fmt.e_max + 2 + x.integer_bits - low
         words = [
             number.significand.zext(width)
             << (signed(number.exponent) - signed_word(number.fraction_bits + low)).zext(width)
@@ -225,7 +221,7 @@ class FusedSum:
         ]
         given = self._finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
         given &= signed_word(least).sle(signed(x.exponent))
-        given &= signed(x.exponent).sle(signed_word(F32.e_max - x.integer_bits + 1))
+        given &= signed(x.exponent).sle(signed_word(fmt.e_max - x.integer_bits + 1))
         outside = ~got.zero & signed(got.exponent).slt(signed_word(low + got.fraction_bits))
         wrong = any_of([got.infinite, got.nan, outside, words[0].ne(words[1]), ~x.zero & x.sign.ne(got.sign)])
         return chain.prove(f"{what} alone comes out as it is", free_products(given & wrong))
@@ -233,15 +229,16 @@ class FusedSum:
     def stays_small(self, chain: Chain) -> Fraction:
         """How far a result may be from the sum where the largest exponent lies below the lowest."""
         highest = self.lowest + self.sum.word.width - self.sum.fraction_bits
-        x, top = decode(F32, self.result), signed(self.sum.exponent)
+        x, top = decode(self.format, self.result), signed(self.sum.exponent)
         large = x.infinite | x.nan | ~signed(x.exponent).sle(signed_word(highest))
         free = {self.sum.word: var("sum", self.sum.word.width)}
         (goal,) = substitute([self._finite & top.slt(signed_word(self.lowest)) & large], free)
-        _need(chain, "a result is small where the largest exponent is", characterised(goal))
+        need(chain, "a result is small where the largest exponent is", characterised(goal))
         return Fraction(2) ** (highest + 2)
 
 
-def _need(chain: Chain, what: str, goal: Term) -> None:
+def need(chain: Chain, what: str, goal: Term) -> None:
+    """Prove that the goal has no model. Raises :class:`Unbounded`."""
     if goal.value != 0 and not chain.prove(what, goal):
         raise Unbounded(f"not proved: {chain.stopped}")
 
@@ -324,85 +321,3 @@ def _whole(x: Number) -> Term:
 
 def _free(name: str, range_of: Exponent) -> Exponent:
     return Exponent(var(name, range_of.term.width), range_of.low, range_of.high)
-
-
-def live(lanes: Sequence[int], part: Collection[int], c: bool) -> frozenset[int]:
-    """The numbers of a sum that may be other than zero: where such lanes may be, and c or not."""
-    places = {place for place, lane in enumerate(lanes) if lane in part}
-    return frozenset(places | ({C} if c else set()))
-
-
-def adds_c_last(unit: Model) -> bool:
-    """Whether c is added to the result of all fused sums, which begin with 0."""
-    return isinstance(unit, FusedDotAdd) and unit.c_position == "last"
-
-
-def sums_of(unit: Model, subnormal: bool) -> list[FusedSum] | list[IeeeSum]:
-    """The sums of an instruction, in the order in which they are chained.
-
-    subnormal: whether operands may be. Fused sums are renamed to lanes from 0 and a c of their own, so that
-    those which are alike are one graph. Raises :class:`Unbounded` for units that do not add up like this.
-    """
-    if isinstance(unit, IeeeDotAdd):
-        return _ieee_sums(unit, subnormal)
-    if isinstance(unit, FusedDotAdd):
-        if unit.flush_inputs and subnormal:
-            raise Unbounded("the unit reads subnormal words as 0")
-        # a block does not know where c enters
-        unit = replace(unit, c_position="aligned") if adds_c_last(unit) else unit
-    found: list[FusedSum] = []
-    c: Term | None = None
-    for _, block in groupby(unit.trace.stages, lambda stage: stage.name.rpartition(": ")[0]):
-        stages = {stage.name.rpartition(": ")[2]: stage for stage in block}
-        kept = getattr(unit, "round_fraction_bits", None) or unit.d_format.fraction_bits
-        found.append(_fused_sum(stages, c, kept + 1))
-        c = stages["result"].term
-    return found
-
-
-def _ieee_sums(unit: IeeeDotAdd, subnormal: bool) -> list[IeeeSum]:
-    if unit.flush and subnormal:
-        raise Unbounded("the unit reads subnormal words as 0")
-    if unit.sum_format != F32 or unit.product_format not in (None, F32) or unit.rounding.name != "RNE":
-        raise Unbounded("the unit's sums are not of binary32, or not to nearest")
-    lanes = unit.order or tuple(range(unit.k))
-    size = unit.block if unit.method in ("pairwise", "exact") else 1
-    levels = size.bit_length() - 1 if unit.method == "pairwise" else 0
-    depth = levels + 1 + (unit.product_format is not None)
-    blocks = [lanes[first : first + size] for first in range(0, unit.k, size)]
-    return [IeeeSum(block, 2 * size, depth, unit.flush) for block in blocks]
-
-
-def _fused_sum(stages: Mapping[str, Stage], c: Term | None, precision: int) -> FusedSum:
-    """From the stages of one block by name; c: what is chained into it, if it is not the unit's c."""
-    total = stages["sum"].value
-    products = [stage.value for name, stage in stages.items() if name.startswith("product ")]
-    assert isinstance(total, Fixed)
-    lanes = []
-    new: dict[Term, Term] = {} if c is None else {c: var("c", F32.width)}
-    for place, product in enumerate(products):
-        assert isinstance(product, Number)
-        names = {str(v.data): v for v in variables([product.significand])}
-        (lane,) = {int(name[1:]) for name in names}
-        lanes.append(lane)
-        new |= {v: var(f"{name[0]}{place}", v.width) for name, v in names.items()}
-
-    def now(term: Term) -> Term:
-        return substitute([term], new)[0]
-
-    def number(x: Number) -> Number:
-        return Number(
-            now(x.sign), replace(x.exponent, term=now(x.exponent.term)), now(x.significand),
-            x.fraction_bits, now(x.zero), now(x.infinite), now(x.nan),
-        )  # fmt: skip
-
-    def fixed(x: Fixed) -> Fixed:
-        source = x.source
-        if source is not None:
-            source = number(source) if isinstance(source, Number) else fixed(source)
-        exponent = replace(x.exponent, term=now(x.exponent.term))
-        return Fixed(now(x.word), exponent, x.fraction_bits, source, tuple(map(fixed, x.addends)))
-
-    numbers = {place: number(x) for place, x in enumerate(products) if isinstance(x, Number)}
-    numbers[C] = decode(F32, var("c", F32.width))
-    return FusedSum(tuple(lanes), numbers, fixed(total), now(stages["result"].term), precision)

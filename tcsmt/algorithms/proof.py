@@ -177,7 +177,7 @@ def _first(split: Split, domain: Inputs, x: Number) -> Term:
 def _decreasing(split: Split, sizes: Sequence[Term]) -> list[Term]:
     """That each word is at most 2^-p of the one before it, scaled."""
     found = []
-    nearest = [r.name.startswith("RN") for r in (split.rounding, split.residual)]
+    nearest = [r.nearest for r in (split.rounding, split.residual)]
     for number in range(1, len(sizes)):
         digits = split.format.precision - (not nearest[min(number - 1, 1)])
         width = sizes[0].width + max(digits, split.scale)
@@ -282,16 +282,17 @@ def counts_of(algorithm: Algorithm, domain: Inputs) -> tuple[int, int]:
 def never_worse(solving: Solving, one: Algorithm, two: Algorithm, domain: Inputs) -> Chain | None:
     """Steps of a proof that the first algorithm's error is never larger; None where there is no proof.
 
-    Either its last addition outside, to nearest, is one of exact terms, so that no binary32 number is
-    nearer; or no words at all (the same ones on both sides) give it a larger error.
+    Either its last addition outside, to nearest, is one of exact terms and gives a finite result, so that
+    no number of the wide format is nearer; or no words at all (the same ones on both sides) give it a
+    larger error.
     """
     chain = Chain(solving)
     words, other = (Words(a, domain, counts_of(a, domain)) for a in (one, two))
     if not split_steps(chain, words):
         return None
     addends = _addends(chain, words)
-    if one.rounding.name == "RNE" and len(addends) > 1:
-        goal = free_products(words.holds & _inexact(words, addends))
+    if one.rounding.nearest and len(addends) > 1:
+        goal = free_products(words.holds & (_inexact(words, addends) | _overflow(words, addends)))
         if chain.prove("its last addition outside rounds the exact dot product to nearest", goal):
             return chain
     same = words.counts == other.counts and one.split.format == two.split.format
@@ -345,6 +346,12 @@ def _added(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
     for shift, term in others:
         result = words.algorithm.plus(term, shift, result)
     return result
+
+
+def _overflow(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
+    """Whether the last addition's result is not finite: an infinity is not nearest to anything."""
+    wide = words.domain.wide
+    return ~_size(_added(words, addends)).ult(wide.infinity_word)
 
 
 def _inexact(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:

@@ -1,8 +1,9 @@
 """Inputs at which an algorithm errs, found by the simulator: random rows, and small changes of the best.
 
-Rows are arrays a, b (rows, k) and c (rows,) of binary32 words. Errors are computed in binary64 by
-error-free sums (each product of binary32 numbers is exact in binary64; three passes of two-sums):
-good enough to rank rows, and never what is reported.
+Rows are arrays a, b (rows, k) and c (rows,) of words of the wide format, binary32 or a smaller one.
+Errors are computed in binary64 by error-free sums (each product of binary32 numbers is exact in
+binary64; three passes of two-sums): good enough to rank rows, and never what is reported. A result
+that is not finite has an infinite error.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import numpy as np
 from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.split import F32
+from tcsmt.formats import Format
 from tcsmt.query import Unknown, Verdict
+from tcsmt.words import floats, to_words
 
 __all__ = ["Rows", "climb", "errors", "random_rows", "searched"]
 
@@ -30,41 +33,42 @@ _KEPT = 64
 
 @dataclass(frozen=True)
 class Rows:
-    """Inputs: a, b (rows, k), c (rows,), all uint32."""
+    """Inputs: a, b (rows, k), c (rows,), all uint32 words of the format ``wide``."""
 
     a: Array
     b: Array
     c: Array
+    wide: Format = F32
 
     def __len__(self) -> int:
         return len(self.c)
 
     def __getitem__(self, places: Any) -> Rows:
-        return Rows(self.a[places], self.b[places], self.c[places])
+        return replace(self, a=self.a[places], b=self.b[places], c=self.c[places])
 
     @classmethod
-    def of(cls, inputs: Sequence[Mapping[str, int]], k: int) -> Rows:
+    def of(cls, inputs: Sequence[Mapping[str, int]], k: int, wide: Format = F32) -> Rows:
         """Inputs given as words by name."""
         a, b = (
             np.array([[values[f"{side}{i}"] for i in range(k)] for values in inputs], np.uint32)
             for side in "ab"
         )
-        return cls(a, b, np.array([values["c"] for values in inputs], np.uint32))
+        return cls(a, b, np.array([values["c"] for values in inputs], np.uint32), wide)
 
     def joined(self, other: Rows) -> Rows:
         """These rows and then the others."""
         pairs = zip((self.a, self.b, self.c), (other.a, other.b, other.c), strict=True)
-        return Rows(*(np.concatenate(pair) for pair in pairs))
+        return Rows(*(np.concatenate(pair) for pair in pairs), wide=self.wide)
 
     def padded(self, k: int) -> Rows:
         """The same dot products with zeros up to k products."""
         zeros = ((0, 0), (0, k - self.a.shape[1]))
-        return Rows(np.pad(self.a, zeros), np.pad(self.b, zeros), self.c)
+        return replace(self, a=np.pad(self.a, zeros), b=np.pad(self.b, zeros))
 
     def repeated(self, k: int) -> Rows:
         """The same dot products with the last product again and again, up to k products."""
         places = np.minimum(np.arange(k), self.a.shape[1] - 1)
-        return Rows(self.a[:, places], self.b[:, places], self.c)
+        return replace(self, a=self.a[:, places], b=self.b[:, places])
 
     def values(self, row: int) -> dict[str, int]:
         """One row's words by name."""
@@ -72,17 +76,25 @@ class Rows:
         found |= {f"b{i}": int(x) for i, x in enumerate(self.b[row])}
         return found | {"c": int(self.c[row])}
 
+    def words(self, algorithm: Algorithm) -> Array:
+        """The words of the algorithm's results, (rows,)."""
+        return to_words(self.wide, algorithm.simulate(self.a, self.b, self.c), "result")
+
     def run(self, algorithm: Algorithm) -> Array:
-        """The algorithm's results, (rows,) float32 (words, where the wide format is another one)."""
-        return algorithm.simulate(self.a, self.b, self.c)
+        """The algorithm's results as numbers, (rows,) float64."""
+        return floats(self.wide, self.words(algorithm))
+
+    def numbers(self, words: Array) -> Array:
+        """The numbers that words of the wide format stand for, float64."""
+        return floats(self.wide, words)
 
 
 def errors(rows: Rows, *results: Array) -> tuple[list[Array], Array, Array]:
     """|result - exact| for each array of results, |exact|, and |c| + Σ |a·b|: all (rows,), float64."""
     with np.errstate(all="ignore"):
-        products = rows.a.view(np.float32).astype(float) * rows.b.view(np.float32).astype(float)
-        terms = [*products.T, rows.c.view(np.float32).astype(float)]
-        found = [np.abs(_sum([*terms, -r.astype(float)])) for r in results]
+        products = rows.numbers(rows.a) * rows.numbers(rows.b)
+        terms = [*products.T, rows.numbers(rows.c)]
+        found = [np.abs(_sum([*terms, -r])) for r in results]
         found = [np.where(np.isfinite(r), e, np.inf) for r, e in zip(results, found, strict=True)]
         return found, np.abs(_sum(terms)), np.sum(np.abs(terms), axis=0)
 
@@ -100,6 +112,7 @@ def _sum(terms: list[Array]) -> Array:
 
 def random_rows(domain: Inputs, k: int, count: int, rng: np.random.Generator) -> Rows:
     """Rows of the domain: exponents near and far, significands of many kinds, few or all lanes."""
+    wide = domain.wide
     middle = rng.integers(domain.low, domain.high, count, endpoint=True)
     middle = np.where(rng.random(count) < 0.3, np.clip(0, domain.low, domain.high), middle)
     spread = rng.choice([0, 1, 3, 8, 30], count)
@@ -107,58 +120,61 @@ def random_rows(domain: Inputs, k: int, count: int, rng: np.random.Generator) ->
     def numbers(lanes: int, bits: int, centre: Array) -> Array:
         shape = (count, lanes)
         exponent = centre[:, None] + rng.integers(-spread[:, None], spread[:, None] + 1, shape)
-        exponent = np.clip(exponent, domain.low, domain.high) + F32.bias
-        fraction = rng.integers(0, 1 << F32.fraction_bits, shape)
-        place = rng.integers(0, F32.fraction_bits + 1, shape)
+        exponent = np.clip(exponent, domain.low, domain.high) + wide.bias
+        fraction = rng.integers(0, 1 << wide.fraction_bits, shape)
+        place = rng.integers(0, wide.fraction_bits + 1, shape)
+        low = (1 << min(wide.fraction_bits, (wide.fraction_bits + 3) // 2)) - 1  # 13 of binary32's bits
         kinds = [
             fraction,
             fraction >> place << place,
             (1 << place) - 1,
-            (1 << F32.fraction_bits) - (1 << place),
-            np.where(place < F32.fraction_bits, 1 << place, 0),
-            fraction & ~((1 << 13) - 1) | (1 << place) & 0x1FFF,
+            (1 << wide.fraction_bits) - (1 << place),
+            np.where(place < wide.fraction_bits, 1 << place, 0),
+            fraction & ~low | (1 << place) & low,
         ]
         fraction = np.choose(rng.integers(0, len(kinds), shape), kinds)
-        return _restrict(domain, bits, exponent << F32.fraction_bits | fraction, rng)
+        return _restrict(domain, bits, exponent << wide.fraction_bits | fraction, rng)
 
     kept = rng.choice([1, 2, k, k], count)
     here = np.arange(k)[None, :] < kept[:, None]
     a, b = (np.where(here, numbers(k, bits, middle), 0) for bits in domain.bits)
-    c = numbers(1, F32.precision, np.clip(2 * middle, domain.low, domain.high))[:, 0]
+    c = numbers(1, wide.precision, np.clip(2 * middle, domain.low, domain.high))[:, 0]
     c = np.where(rng.random(count) < 0.2, 0, c) if not domain.c_zero else np.zeros(count)
-    return Rows(*(np.ascontiguousarray(x).astype(np.uint32) for x in (a, b, c)))
+    return Rows(*(np.ascontiguousarray(x).astype(np.uint32) for x in (a, b, c)), wide=wide)
 
 
 def _restrict(domain: Inputs, bits: int, words: Array, rng: np.random.Generator) -> Array:
     sign = rng.integers(0, 2, words.shape) * (not domain.positive)
-    dropped = F32.precision - bits
-    return (words >> dropped << dropped) | sign << F32.sign_bit
+    dropped = domain.wide.precision - bits
+    return (words >> dropped << dropped) | sign << domain.wide.sign_bit
 
 
 def _changed(domain: Inputs, rows: Rows, rng: np.random.Generator) -> Rows:
     """Rows with some words changed: a bit, a step, the exponent, the sign, zero."""
 
+    wide = domain.wide
+
     def change(words: Array, bits: int) -> Array:
         shape = words.shape
         old = words.astype(np.int64)
-        place = rng.integers(0, F32.fraction_bits, shape)
+        place = rng.integers(0, wide.fraction_bits, shape)
         step = rng.integers(-3, 4, shape) << np.where(rng.random(shape) < 0.5, 0, place)
-        exponent = rng.integers(-2, 3, shape) << F32.fraction_bits
+        exponent = rng.integers(-2, 3, shape) << wide.fraction_bits
         kinds = [old ^ (1 << place), old + step, old + exponent, old ^ (old & ((1 << place) - 1))]
         if not domain.positive:
-            kinds.append(old ^ (1 << F32.sign_bit))
+            kinds.append(old ^ (1 << wide.sign_bit))
         new = np.choose(rng.integers(0, len(kinds), shape), kinds)
         new = np.where(rng.random(shape) < 0.01, 0, new)
-        dropped = F32.precision - bits
+        dropped = wide.precision - bits
         new = new >> dropped << dropped
-        field = (new >> F32.fraction_bits & 0xFF) - F32.bias
-        zero = new & ((1 << F32.sign_bit) - 1) == 0
-        valid = (new >= 0) & (new < 1 << 32) & ((field >= domain.low) & (field <= domain.high) | zero)
+        field = (new >> wide.fraction_bits & ((1 << wide.exponent_bits) - 1)) - wide.bias
+        zero = new & ((1 << wide.sign_bit) - 1) == 0
+        valid = (new >= 0) & (new < 1 << wide.width) & ((field >= domain.low) & (field <= domain.high) | zero)
         moved = valid & (rng.random(shape) < np.maximum(0.3, 1 / words[0].size))
         return np.where(moved, new, old).astype(np.uint32)
 
-    c = rows.c if domain.c_zero else change(rows.c, F32.precision)
-    return Rows(change(rows.a, domain.bits[0]), change(rows.b, domain.bits[1]), c)
+    c = rows.c if domain.c_zero else change(rows.c, wide.precision)
+    return replace(rows, a=change(rows.a, domain.bits[0]), b=change(rows.b, domain.bits[1]), c=c)
 
 
 def climb(

@@ -46,7 +46,9 @@ def bound(
 
     The bound adds up what each kind of step can lose: the split, products that are left out,
     alignment and rounding in the unit, additions outside.
-    Exit code: 0 a bound is proved, 2 usage error, 3 none is: what is shown is found, not proved.
+    A result that is not finite counts as an infinite error.
+    Exit code: 0 a bound is proved, 2 usage error, 3 none is: what is shown is found, not proved; 4 an
+    error was found that is larger than the bound: a defect of tcsmt, never an answer.
     """
     check_length(k, search, most=1024)
     chosen, row = algorithm_named(algorithm, arch, k)
@@ -63,7 +65,9 @@ def bound_json(found: Bound) -> dict[str, Any]:
         data[name] = one and {
             "inputs": {n: shown(F32, w) for n, w in one.values.items() if w},
             "result": shown(F32, one.result), "exact": signed_text(one.exact),
-            "error": signed_text(one.error), "relative": float(one.relative), "ulps": float(one.ulps),
+            "error": "infinite" if one.error is None else signed_text(one.error),
+            "relative": None if one.relative is None else float(one.relative),
+            "ulps": None if one.ulps is None else float(one.ulps),
         }  # fmt: skip
     data["proved"] = None if found.proved is None else float(found.proved)
     data["proved_ulps"] = None if found.in_ulps is None else float(found.in_ulps)
@@ -85,15 +89,15 @@ def bound_text(data: dict[str, Any]) -> str:
         if one is None:
             lines.append(f"largest error found, {title}: none at all")
             continue
-        size = f"{one['relative']:.6g}·2^-24" if name == "relative" else f"{one['ulps']:.6g}"
+        size = _size(one, name)
         lines.append(f"largest error found, {title}: {size}")
         lines += [f"  {n:>5} = {v['word']}  {v['value']}" for n, v in one["inputs"].items()]
         lines.append(f"  result {one['result']['value']}, exact {one['exact']}")
-    low = data["relative"]["relative"] if data["relative"] else 0
+    low = _size(data["relative"], "relative") if data["relative"] else "0"
     if data["proved"] is None:
-        lines.append(f"found, not proved: at least {low:.6g}·2^-24; no bound ({data['open']})")
+        lines.append(f"found, not proved: at least {low}; no bound ({data['open']})")
         return "\n".join(lines)
-    lines.append(f"the largest relative error lies in [{low:.6g}, {data['proved']:.6g}]·2^-24: found, proved")
+    lines.append(f"the largest relative error is at least {low} (found) and at most {data['proved']:.6g}·2^-24 (proved)")
     lines += [f"  {loss:>12.6g}  {name}" for name, loss in data["shares"].items()]
     if data["proved_ulps"] is not None:
         lines.append(f"  and so at most {data['proved_ulps']:.6g} ulps of the exact result")
@@ -106,3 +110,9 @@ def bound_text(data: dict[str, Any]) -> str:
     if data["open"]:
         lines.append(f"not closed: {data['open']}")
     return "\n".join(lines)
+
+
+def _size(one: dict[str, Any], measure: str) -> str:
+    if one[measure] is None:
+        return "infinite"
+    return f"{one[measure]:.6g}·2^-24" if measure == "relative" else f"{one[measure]:.6g}"

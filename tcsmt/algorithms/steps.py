@@ -1,0 +1,348 @@
+"""The steps of one instruction, read from the unit's trace: what each adds up, and that it does.
+
+A step is a fused sum (:mod:`tcsmt.algorithms.loss`) or an IEEE operation: the exact sum of its inputs,
+rounded once. Nothing is taken from the unit's parameters:
+
+* an operation's record, from which its inputs and its rounding are read, builds the stage's own node again;
+* what a step reads as a product has the value of the two words' product, and what it reads as c that of c:
+  the same terms, or a lemma;
+* the last step gives the unit's output.
+
+A stage of a kind that no lemma is about, and a step that reads anything else, are refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import groupby
+
+from tcsmt import ieee
+from tcsmt.algorithms.loss import C, FusedSum, Unbounded, need
+from tcsmt.algorithms.proof import Chain, free_products
+from tcsmt.datapath import Fixed, Number, decode, multiply
+from tcsmt.formats import Format
+from tcsmt.grids import signed, signed_word
+from tcsmt.ieee import MultiplyAdd, Operation
+from tcsmt.models import FusedDotAdd, Kind, Model, Stage, Trace
+from tcsmt.terms import Term, any_of, const, substitute, var, variables
+
+__all__ = ["IeeeStep", "Result", "Source", "Step", "steps_of"]
+
+#: Stages that a fused sum is made of, beside its result.
+_OF_A_SUM = frozenset({
+    Kind.PRODUCT, Kind.LARGEST_EXPONENT, Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C, Kind.SUM_OF_PRODUCTS,
+    Kind.SUM_OF_GROUPS, Kind.SUM, Kind.ROUNDED_DOWN, Kind.RESULT,
+})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an earlier step of the instruction gave, by its number."""
+
+    step: int
+
+
+#: What a step reads: a product, by its lane; the instruction's c (``C``); or an earlier step's result.
+Source = int | Result
+
+
+@dataclass(frozen=True)
+class IeeeStep:
+    """One IEEE operation.
+
+    sources: what is summed. fits: which of them the operation's format holds, whatever they are (with no
+    other input that is not zero, nothing is rounded). fine: no bit of any source lies below the format's
+    last one, so that a subnormal result is exact. drops: a subnormal c is read as zero.
+    """
+
+    sources: tuple[Source, ...]
+    operation: Operation
+    fits: frozenset[Source]
+    fine: bool
+    drops: bool = False
+
+
+@dataclass(frozen=True)
+class FusedStep:
+    """One fused sum.
+
+    sources: of its products, by their places. start: of its c (None: zero). least: no product that is not
+    zero has a smaller exponent.
+    """
+
+    sources: tuple[Source, ...]
+    start: Source | None
+    sum: FusedSum
+    least: int
+
+
+Step = FusedStep | IeeeStep
+
+
+def steps_of(chain: Chain, unit: Model, low: int, high: int) -> list[Step]:
+    """The steps of an instruction, in order; the last one gives its result.
+
+    low, high: where the exponents of the operands lie that are not zero. Raises
+    :class:`tcsmt.algorithms.loss.Unbounded` for a unit that is not made of such steps.
+    """
+    return _Reader(chain, unit, low, high).steps()
+
+
+@dataclass(frozen=True)
+class _Reader:
+    chain: Chain
+    unit: Model
+    low: int
+    high: int
+
+    @cached_property
+    def trace(self) -> Trace:
+        return self.unit.trace
+
+    def steps(self) -> list[Step]:
+        found: list[Step] = []
+        results: dict[Term, tuple[Format, int]] = {}
+        blocks = {stage.term: sum_ for stage, sum_ in self._fused_sums()}
+        start: Source | None = None if any(s.kind is Kind.C_ADDED for s in self.trace.stages) else C
+        for stage in self.trace.stages:
+            fmt = stage.value
+            if stage.operation is not None:
+                found.append(self._operation(stage, stage.operation, results))
+            elif stage.kind is Kind.RESULT:
+                fused = blocks[stage.term]
+                found.append(FusedStep(fused.lanes, start, fused, self._least(fused)))
+                start = Result(len(found) - 1)
+            else:
+                continue
+            assert isinstance(fmt, Format)
+            results[stage.term] = fmt, len(found) - 1
+        if not found or results.get(self.trace.output, (None, None))[1] != len(found) - 1:
+            raise Unbounded("the unit's output is not what its last step gives")
+        return found
+
+    # --- IEEE operations
+
+    def _operation(
+        self, stage: Stage, operation: Operation, results: dict[Term, tuple[Format, int]]
+    ) -> IeeeStep:
+        if operation.word() is not stage.term:
+            raise Unbounded(f"'{stage.name}' is not the operation that it is said to be")
+        if isinstance(operation, MultiplyAdd):
+            read = self._multiply_add(operation, results)
+        else:
+            read = [self._number(number, results) for number in operation.terms]
+        sources = tuple(source for source, _, _ in read if source is not None)
+        formats = {source: fmt for source, fmt, _ in read if source is not None}
+        fmt = operation.format
+        whole = {source for source, narrow in formats.items() if narrow and _holds(fmt, narrow)}
+        last = [self._last_bit(source, narrow) for source, narrow in formats.items()]
+        fine = all(bit >= fmt.e_min - fmt.fraction_bits for bit in last) and not operation.flush
+        kept = frozenset() if operation.flush else frozenset(whole)
+        return IeeeStep(sources, operation, kept, fine, any(drops for _, _, drops in read))
+
+    def _last_bit(self, source: Source, fmt: Format | None) -> int:
+        formats = [fmt] if fmt is not None else [self.unit.a_format, self.unit.b_format]
+        return sum(f.e_min - f.fraction_bits for f in formats)
+
+    def _multiply_add(
+        self, operation: MultiplyAdd, results: dict[Term, tuple[Format, int]]
+    ) -> list[tuple[Source | None, Format | None, bool]]:
+        """The sources of x·y and of z."""
+        fmt = operation.format
+        one = const(fmt.word(Fraction(1)), fmt.width)
+        added = self._word(operation.z, fmt, results)
+        if operation.y is one:
+            return [self._word(operation.x, fmt, results), added]
+        lanes = []
+        for words, narrow in ((self.trace.a, self.unit.a_format), (self.trace.b, self.unit.b_format)):
+            lanes.append(self._factor(operation, words, narrow))
+        if lanes[0] is None or lanes[0] != lanes[1]:
+            raise Unbounded("an operation multiplies what are not the words of one lane")
+        return [(lanes[0], None, False), added]
+
+    def _factor(self, operation: MultiplyAdd, words: Sequence[Term], narrow: Format) -> int | None:
+        """The lane of the word that one factor is proved to have the value of."""
+        for factor in (operation.x, operation.y):
+            found = variables([factor])
+            if len(found) == 1 and found[0] in words:
+                word = found[0]
+                read, given = decode(operation.format, factor), decode(narrow, word)
+                differ = self._operand(given) & _unlike(read, given)
+                need(self.chain, "a factor has the value of the operand", _renamed(differ))
+                return words.index(word)
+        return None
+
+    def _word(
+        self, word: Term, fmt: Format, results: dict[Term, tuple[Format, int]]
+    ) -> tuple[Source | None, Format | None, bool]:
+        """The source of a word, its format, and whether it is c without its subnormal values."""
+        if word.value is not None and word.value & ((1 << fmt.sign_bit) - 1) == 0:
+            return None, None, False
+        if word in results and results[word][0] == fmt:
+            return Result(results[word][1]), fmt, False
+        return self._c(decode(fmt, word))
+
+    def _number(
+        self, number: Number, results: dict[Term, tuple[Format, int]]
+    ) -> tuple[Source | None, Format | None, bool]:
+        """The source of a number, its format if it is a word's, and whether it lacks subnormal values of c."""
+        if number.zero.value == 1:
+            return None, None, False
+        for word, (fmt, step) in results.items():
+            if number == decode(fmt, word):
+                return Result(step), fmt, False
+        lane = self._lane(number)
+        return (lane, None, False) if lane is not None else self._c(number)
+
+    def _c(self, number: Number) -> tuple[Source, Format, bool]:
+        """c: the number is proved to have its value, but may be zero where c is subnormal."""
+        fmt, c = self.unit.c_format, self.trace.c
+        given = decode(fmt, c)
+        if number == given:
+            return C, fmt, False
+        if variables([number.significand, number.exponent.term, number.sign, number.zero]) != [c]:
+            raise Unbounded("an operation reads what is neither a product, nor c, nor an earlier result")
+        differ = ~given.infinite & ~given.nan & _unlike(number, given)
+        if self.chain.prove("c is read as it is", _renamed(differ)):
+            return C, fmt, False
+        tiny = ~given.zero & ~given.significand[given.fraction_bits]
+        dropped = tiny & number.significand.eq(0)
+        need(self.chain, "c is read as it is, or a subnormal c as zero", _renamed(differ & ~dropped))
+        return C, fmt, True
+
+    # --- products
+
+    def _lane(self, number: Number) -> int | None:
+        """The lane whose product a number is proved to be; None where it depends on anything else."""
+        found = variables([number.significand, number.exponent.term, number.sign, number.zero])
+        if len(found) != 2:
+            return None
+        pairs = enumerate(zip(self.trace.a, self.trace.b, strict=True))
+        lane = next((i for i, pair in pairs if set(pair) == set(found)), None)
+        if lane is None:
+            return None
+        x, y = self.trace.a[lane], self.trace.b[lane]
+        one, two = decode(self.unit.a_format, x), decode(self.unit.b_format, y)
+        product = multiply(one, two)
+        if number not in (product, ieee.exact_product(one, two)):
+            given = self._operand(one) & self._operand(two)
+            wrong = any_of([number.infinite, number.nan, _unlike(number, product)])
+            what = "a product is finite, and that of its operands"
+            need(self.chain, what, free_products(_renamed(given & wrong)))
+        return lane
+
+    def _least(self, fused: FusedSum) -> int:
+        """The least exponent that a product may have: that of its operands, or less where it is normalised."""
+        one, two = self.unit.a_format, self.unit.b_format
+        normalised = 2 * self.low - one.fraction_bits - two.fraction_bits
+        for least in (2 * self.low, normalised):
+            for place in range(len(fused.lanes)):
+                x, y = (decode(f, var(f"{s}{place}", f.width)) for s, f in (("a", one), ("b", two)))
+                number = fused.numbers[place]
+                below = ~number.zero & signed(number.exponent).slt(signed_word(least))
+                goal = free_products(_renamed(self._operand(x) & self._operand(y) & below), sharp=True)
+                if not self.chain.prove(f"the exponent of a product is {least} or more", goal):
+                    break
+            else:
+                return least
+        raise Unbounded(f"not proved: {self.chain.stopped}")
+
+    def _operand(self, x: Number) -> Term:
+        """Whether an operand is one that counts: zero, or finite with such an exponent."""
+        inside = signed_word(self.low).sle(signed(x.exponent)) & signed(x.exponent).sle(signed_word(self.high))
+        return ~x.infinite & ~x.nan & (x.zero | inside)
+
+    # --- fused sums
+
+    def _fused_sums(self) -> Iterator[tuple[Stage, FusedSum]]:
+        """The fused sums, each with the stage of its result."""
+        trace, put = self.trace, {}
+        if any(stage.kind is Kind.C_ADDED for stage in trace.stages):
+            # these sums begin with zero: read with a c of their own, which is then put to zero
+            assert isinstance(self.unit, FusedDotAdd)
+            trace = replace(self.unit, c_position="aligned").trace
+            put = {trace.c: const(0, trace.c.width)}
+        before: Term | None = None
+        own = [stage for stage in self.trace.stages if stage.operation is None]
+        fused = [stage for stage in trace.stages if stage.operation is None]
+        both = ([list(block) for _, block in groupby(s, lambda one: one.block)] for s in (fused, own))
+        for stages, mine in zip(*both, strict=True):
+            for stage in stages:
+                if stage.kind not in _OF_A_SUM:
+                    raise Unbounded(f"no lemma is about a stage of the kind '{stage.kind.value}'")
+            if stages[-1].kind is not Kind.RESULT:
+                raise Unbounded(f"the unit rounds by what has no stage of its own, after '{stages[-1].name}'")
+            last = mine[-1]
+            if substitute([stages[-1].term], put)[0] is not last.term:
+                raise Unbounded(f"'{last.name}' is not the fused sum that it is said to be")
+            chained = (trace.c, self.unit.c_format) if before is None else (before, self.unit.d_format)
+            yield last, self._fused_sum(stages, *chained)
+            before = stages[-1].term
+
+    def _fused_sum(self, stages: Sequence[Stage], c: Term, c_format: Format) -> FusedSum:
+        """One block; renamed to lanes from 0 and a c of its own, so that those alike are one graph."""
+        (total,) = (stage.value for stage in stages if stage.kind is Kind.SUM)
+        fmt = stages[-1].value
+        assert isinstance(total, Fixed)
+        assert isinstance(fmt, Format)
+        products = [s.value for s in stages if s.kind is Kind.PRODUCT and isinstance(s.value, Number)]
+        lanes = []
+        new: dict[Term, Term] = {c: var("c", c.width)}
+        for place, product in enumerate(products):
+            lane = self._lane(product)
+            if lane is None:
+                raise Unbounded("a product is not one of the words of a lane")
+            lanes.append(lane)
+            new |= {w[lane]: var(f"{s}{place}", w[lane].width) for s, w in zip("ab", self._words, strict=True)}
+
+        def now(term: Term) -> Term:
+            return substitute([term], new)[0]
+
+        def number(x: Number) -> Number:
+            return Number(
+                now(x.sign), replace(x.exponent, term=now(x.exponent.term)), now(x.significand),
+                x.fraction_bits, now(x.zero), now(x.infinite), now(x.nan),
+            )  # fmt: skip
+
+        def fixed(x: Fixed) -> Fixed:
+            source = x.source
+            if source is not None:
+                source = number(source) if isinstance(source, Number) else fixed(source)
+            exponent = replace(x.exponent, term=now(x.exponent.term))
+            return Fixed(now(x.word), exponent, x.fraction_bits, source, tuple(map(fixed, x.addends)))
+
+        numbers = {place: number(x) for place, x in enumerate(products)}
+        numbers[C] = decode(c_format, new[c])
+        kept = getattr(self.unit, "round_fraction_bits", None) or fmt.fraction_bits
+        return FusedSum(tuple(lanes), numbers, fixed(total), now(stages[-1].term), fmt, kept + 1)
+
+    @property
+    def _words(self) -> tuple[Sequence[Term], Sequence[Term]]:
+        return self.trace.a, self.trace.b
+
+
+def _holds(wide: Format, narrow: Format) -> bool:
+    """Whether a format has every number of another one."""
+    last = narrow.e_min - narrow.fraction_bits >= wide.e_min - wide.fraction_bits
+    return last and narrow.precision <= wide.precision and narrow.largest_finite <= wide.largest_finite
+
+
+def _unlike(x: Number, y: Number) -> Term:
+    """Whether two finite numbers have other values."""
+    low = min(n.exponent.low - n.fraction_bits for n in (x, y))
+    width = max(n.exponent.high + n.integer_bits for n in (x, y)) - low
+    one, two = (
+        n.significand.zext(width) << n.exponent.plus(-n.fraction_bits).within(low, low + width).zext(width)
+        for n in (x, y)
+    )
+    return one.ne(two) | (~x.zero & x.sign.ne(y.sign)) | x.zero.ne(y.zero)
+
+
+def _renamed(goal: Term) -> Term:
+    """The goal with inputs renamed in order of their names, so that lanes ask one question."""
+    found = variables([goal])
+    return substitute([goal], {v: var(f"word {n}", v.width) for n, v in enumerate(found)})[0]
+
