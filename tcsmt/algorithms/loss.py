@@ -14,7 +14,7 @@ number of lanes. What follows for a whole algorithm is arithmetic (``budget.py``
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
@@ -25,7 +25,7 @@ from tcsmt.algorithms.split import F32
 from tcsmt.datapath import Exponent, Fixed, Number, accumulate, decode
 from tcsmt.errors import TcsmtError
 from tcsmt.grids import characterised, signed, signed_word
-from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model, Stage
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Kind, Model, Stage
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
 
 __all__ = ["C", "FusedSum", "IeeeSum", "Losses", "Unbounded", "adds_c_last", "live", "sums_of"]
@@ -352,11 +352,11 @@ def sums_of(unit: Model, subnormal: bool) -> list[FusedSum] | list[IeeeSum]:
         unit = replace(unit, c_position="aligned") if adds_c_last(unit) else unit
     found: list[FusedSum] = []
     c: Term | None = None
-    for _, block in groupby(unit.trace.stages, lambda stage: stage.name.rpartition(": ")[0]):
-        stages = {stage.name.rpartition(": ")[2]: stage for stage in block}
+    for _, block in groupby(unit.trace.stages, lambda stage: stage.block):
+        stages = list(block)
         kept = getattr(unit, "round_fraction_bits", None) or unit.d_format.fraction_bits
         found.append(_fused_sum(stages, c, kept + 1))
-        c = stages["result"].term
+        c = stages[-1].term
     return found
 
 
@@ -373,10 +373,11 @@ def _ieee_sums(unit: IeeeDotAdd, subnormal: bool) -> list[IeeeSum]:
     return [IeeeSum(block, 2 * size, depth, unit.flush) for block in blocks]
 
 
-def _fused_sum(stages: Mapping[str, Stage], c: Term | None, precision: int) -> FusedSum:
-    """From the stages of one block by name; c: what is chained into it, if it is not the unit's c."""
-    total = stages["sum"].value
-    products = [stage.value for name, stage in stages.items() if name.startswith("product ")]
+def _fused_sum(stages: Sequence[Stage], c: Term | None, precision: int) -> FusedSum:
+    """From the stages of one block; c: what is chained into it, if it is not the unit's c."""
+    (total,) = (stage.value for stage in stages if stage.kind is Kind.SUM)
+    (result,) = (stage.term for stage in stages if stage.kind is Kind.RESULT)
+    products = [stage.value for stage in stages if stage.kind is Kind.PRODUCT]
     assert isinstance(total, Fixed)
     lanes = []
     new: dict[Term, Term] = {} if c is None else {c: var("c", F32.width)}
@@ -405,4 +406,4 @@ def _fused_sum(stages: Mapping[str, Stage], c: Term | None, precision: int) -> F
 
     numbers = {place: number(x) for place, x in enumerate(products) if isinstance(x, Number)}
     numbers[C] = decode(F32, var("c", F32.width))
-    return FusedSum(tuple(lanes), numbers, fixed(total), now(stages["result"].term), precision)
+    return FusedSum(tuple(lanes), numbers, fixed(total), now(result), precision)
