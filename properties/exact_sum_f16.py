@@ -8,7 +8,7 @@ from tcsmt.datapath import decode
 from tcsmt.formats import FORMATS
 from tcsmt.ieee import convert, exact_product
 from tcsmt.investigate import Claim, Investigation
-from tcsmt.models import IeeeDotAdd
+from tcsmt.models import IeeeDotAdd, Kind
 from tcsmt.query import Distinguished, Domain, Question, Side
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.terms import all_of, const
@@ -52,7 +52,7 @@ def investigate(ask: Investigation) -> str:
     products = [exact_product(decode(f16, x), decode(f16, y)) for x, y in zip(a, b, strict=True)]
     toward, up = ROUNDINGS["RTZ"], ROUNDINGS["RA"]
     inexact = [convert(p, f16, toward).ne(convert(p, f16, up)) for p in products]
-    whole = [s.term for s in sides[0].trace.stages if s.value is f32][-1]
+    whole = sides[0].trace.of(Kind.RUNNING_SUM)[-1].term
     total = decode(f32, whole)
     exact_in_f16 = convert(total, f16, toward).eq(convert(total, f16, up))
     differ = sides[0].trace.output.ne(sides[1].trace.output)

@@ -6,7 +6,7 @@ F counts bits below the binary point of the largest exponent; n_eab = F - 23.
 from dataclasses import replace
 
 from tcsmt.investigate import Claim, Investigation
-from tcsmt.models import FusedDotAdd
+from tcsmt.models import FusedDotAdd, Kind
 from tcsmt.query import Distinguished, Domain, Equivalent, Question, Side
 from tcsmt.terms import any_of, const
 
@@ -59,7 +59,7 @@ def _nothing_lost(unit: FusedDotAdd, bits: int) -> Question:
     """With c = 0 and F = ``bits``, does one more bit change any aligned product?"""
     models = [replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1)]
     sides = tuple(Side(f"F = {m.fraction_bits}", m, m.trace) for m in models)
-    aligned = [[s.term for s in m.trace.stages if s.name.startswith("aligned")] for m in models]
+    aligned = [[s.term for s in m.trace.of(Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C)] for m in models]
     lost = any_of(x.concat(const(0, 1)).ne(y) for x, y in zip(*aligned, strict=True))
     domain = Domain(c_zero=True)
     where = domain.holds(unit, unit.trace)

@@ -11,7 +11,7 @@ from tcsmt.datapath import decode
 from tcsmt.formats import FORMATS, Format
 from tcsmt.interpret.smtlib import definitions, script
 from tcsmt.investigate import one_block
-from tcsmt.models import FusedDotAdd, Trace
+from tcsmt.models import FusedDotAdd, Kind, Trace
 from tcsmt.query import Domain
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.terms import Term, all_of, umax, var
@@ -27,7 +27,7 @@ def scripts() -> Iterator[tuple[str, str]]:
         for bits, status in ((few, "sat"), (few + 1, "unsat")):
             yield _pair(
                 f"carry-bits-{arch}-{bits}-{bits + 1}", status, source,
-                replace(unit, carry_bits=bits), replace(unit, carry_bits=bits + 1), "sum",
+                replace(unit, carry_bits=bits), replace(unit, carry_bits=bits + 1), Kind.SUM,
             )  # fmt: skip
     volta = _unit("volta")
     yield _pair(
@@ -125,10 +125,10 @@ def _sizes(fmt: Format) -> str:
 def _zero_exponent_proof(volta: FusedDotAdd) -> Iterator[tuple[str, str]]:
     """In two parts: terms that are all zero, and terms that are not."""
     other = replace(volta, zero_exponent=-126)
-    products = [s.term.eq(0) for s in volta.trace.stages if s.name.startswith("product")]
+    products = [s.term.eq(0) for s in volta.trace.of(Kind.PRODUCT)]
     all_zero = all_of([*products, decode(volta.c_format, volta.trace.c).significand.eq(0)])
     domain = Domain().holds(volta, volta.trace)
-    one, two = (_at(model.trace, "largest exponent") for model in (volta, other))
+    one, two = (_at(model.trace, Kind.LARGEST_EXPONENT) for model in (volta, other))
     info = _info("unsat", "MMA-Sim 2025, III-C, and mmasim 2.1.1")
     differ = volta.trace.output.ne(other.trace.output)
     yield "zero-exponent-volta-131-126-zeros", script(domain & all_zero & differ, info=info)
@@ -157,7 +157,7 @@ def _pair(
     source: str,
     left: FusedDotAdd,
     right: FusedDotAdd,
-    stage: str = "",
+    stage: Kind | None = None,
     domain: Domain | None = None,
 ) -> tuple[str, str]:
     """Do two models differ (at a stage, if named)? Inputs a0..., b0..., c are raw words."""
@@ -171,5 +171,8 @@ def _pair(
     return name, script(goal, labels=labels, info=_info(status, source))
 
 
-def _at(trace: Trace, stage: str) -> Term:
-    return next(s.term for s in trace.stages if s.name == stage) if stage else trace.output
+def _at(trace: Trace, stage: Kind | None) -> Term:
+    if stage is None:
+        return trace.output
+    (found,) = trace.of(stage)
+    return found.term

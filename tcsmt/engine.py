@@ -24,7 +24,8 @@ from tcsmt.grids import Block, characterised, multiple, same_result
 from tcsmt.interpret.exact import evaluate
 from tcsmt.investigate import Finding
 from tcsmt.lemmas import Disagreement, Lemma, Lemmas
-from tcsmt.models import Model, Stage
+from tcsmt.models import Kind, Model, Stage
+from tcsmt.models.stages import Where, where_text
 from tcsmt.pool import search
 from tcsmt.query import (
     Distinguished,
@@ -288,20 +289,19 @@ class _Sweep:
 
     def _block(self, ours: Sequence[Stage], theirs: Sequence[Stage]) -> bool:
         """Whether the block's result was proved equal (and merged), directly or by cases."""
-        named = {stage.name: stage for stage in theirs}
-        pairs = [(stage, named[stage.name]) for stage in ours if stage.name in named]
+        there = {stage.place: stage for stage in theirs}
+        pairs = [(stage, there[stage.place]) for stage in ours if stage.place in there]
         if not pairs:
             return False
         for one, two in pairs:
-            if one.name.endswith("largest exponent") and not self._same(one, two):
-                if self.witness is not None:
-                    return False
-                if self._by_zeros(ours, theirs, pairs) or self._by_grids(ours, theirs):
-                    return True
-            elif not one.name.endswith("largest exponent"):
-                self._same(one, two)
+            same = self._same(one, two)
             if self.witness is not None:
                 return False
+            if one.kind is Kind.LARGEST_EXPONENT and not same:
+                if self._by_zeros(ours, theirs, pairs) or self._by_grids(ours, theirs):
+                    return True
+                if self.witness is not None:
+                    return False
         last, other = pairs[-1]
         return self._seen(other.term) is last.term
 
@@ -312,7 +312,7 @@ class _Sweep:
             return False
         comparing, steps = self.comparing, len(self.comparing.steps)
         limit = comparing.solving.settings.timeout
-        prefix = _prefix(ours[-1])
+        prefix = _prefix(ours[-1].block)
         free = {word: var(f"chained {number}", word.width) for number, word in enumerate(self.multiples)}
         known = all_of([comparing.question.domain, *self.multiples.values()])
 
@@ -333,9 +333,9 @@ class _Sweep:
         if not same_result(one, two, known, prove, satisfiable):
             del comparing.steps[steps:]
             return False
-        (result,) = (stage.term for stage in theirs if stage.name == f"{prefix}result")
+        (result,) = (stage.term for stage in theirs if stage.kind is Kind.RESULT)
         self.merged[result] = one.result
-        fact = multiple(one, one.last_bit, known, prove) if prefix else None
+        fact = multiple(one, one.last_bit, known, prove) if ours[-1].block is not None else None
         if fact is not None:
             self.multiples[one.result] = fact
         return self._seen(theirs[-1].term) is ours[-1].term
@@ -378,7 +378,7 @@ class _Sweep:
         self, ours: Sequence[Stage], theirs: Sequence[Stage], pairs: Sequence[tuple[Stage, Stage]]
     ) -> bool:
         """Two cases: every term of the fused sum is zero; or some is not, and has the largest exponent."""
-        top = next(p for p in pairs if p[0].name.endswith("largest exponent"))
+        top = next(p for p in pairs if p[0].kind is Kind.LARGEST_EXPONENT)
         last = pairs[-1]
         terms = list(dict.fromkeys(_terms(ours)))
         same_terms = [self._seen(t.significand) for t in _terms(theirs)] == [
@@ -394,7 +394,7 @@ class _Sweep:
         lemma = comparing.lemmas.ask(wrong, limit / 4)
         if not lemma.holds:
             return False
-        comparing.proved(f"{_prefix(last[0])}a zero term has significand 0", "exact", lemma)
+        comparing.proved(f"{_prefix(last[0].block)}a zero term has significand 0", "exact", lemma)
         zeros = {t.significand: const(0, t.significand.width) for t in terms if t.significand.value is None}
         one, two = substitute([last[0].term, self._seen(last[1].term)], zeros)
         case = f"{last[0].name}, where every term is zero"
@@ -409,8 +409,7 @@ class _Sweep:
                 return False
             comparing.proved(case, "exact", lemma)
         done = self._same(*top, assuming=~all_zero)
-        place = [p[0].name for p in pairs].index(top[0].name)
-        for pair in pairs[place + 1 :]:
+        for pair in pairs[pairs.index(top) + 1 :]:
             if done:
                 self._same(*pair)
         done = done and self._seen(last[1].term) is last[0].term
@@ -503,22 +502,20 @@ def _freed(nodes: Iterable[Term]) -> dict[Term, Term]:
 def _terms(stages: Sequence[Stage]) -> Iterator[Number]:
     """The numbers that are aligned in a block: products and c."""
     for stage in stages:
-        if (
-            isinstance(stage.value, Fixed)
-            and isinstance(stage.value.source, Number)
-            and "aligned" in stage.name
-        ):
-            yield stage.value.source
+        if stage.kind in (Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C):
+            assert isinstance(stage.value, Fixed)
+            if isinstance(stage.value.source, Number):
+                yield stage.value.source
 
 
-def _prefix(stage: Stage) -> str:
-    head, colon, _ = stage.name.partition(": ")
-    return head + colon if colon else ""
+def _prefix(block: Where) -> str:
+    text = where_text(block)
+    return f"{text}: " if text else ""
 
 
 def _blocks(
     ours: Sequence[Stage], theirs: Sequence[Stage]
 ) -> Iterator[tuple[Sequence[Stage], Sequence[Stage]]]:
-    """The stages of each fused sum of a chain, by their names' prefix."""
-    for name in dict.fromkeys(_prefix(stage) for stage in ours):
-        yield tuple(s for s in ours if _prefix(s) == name), tuple(s for s in theirs if _prefix(s) == name)
+    """The stages of each fused sum of a chain."""
+    for block in dict.fromkeys(stage.block for stage in ours):
+        yield tuple(s for s in ours if s.block == block), tuple(s for s in theirs if s.block == block)

@@ -31,11 +31,16 @@ LONGEST_DECIMAL = 22
 
 @dataclass(frozen=True)
 class Step:
-    """One stage on one input: its name, its value as text, and the value to compare by."""
+    """One stage on one input: its value as text, and the value to compare by."""
 
-    name: str
+    stage: Stage
     text: str
     value: object
+
+    @property
+    def name(self) -> str:
+        """The stage's name."""
+        return self.stage.name
 
 
 def steps(trace: Trace, values: Mapping[str, int]) -> list[Step]:
@@ -70,10 +75,10 @@ def fixed_value(x: Fixed, known: Mapping[Term, int]) -> Fraction:
 
 
 def first_difference(left: list[Step], right: list[Step]) -> tuple[Step, Step] | None:
-    """The first stages of the same name, in order, at which two computations part."""
-    by_name = {step.name: step for step in right}
+    """The first stages that correspond, in order, at which two computations part."""
+    there = {step.stage.place: step for step in right}
     for step in left:
-        other = by_name.get(step.name)
+        other = there.get(step.stage.place)
         if other is not None and other.value != step.value:
             return step, other
     return None
@@ -96,21 +101,21 @@ def _terms(value: object) -> Iterator[Term]:
 def _step(stage: Stage, known: Mapping[Term, int]) -> Step:
     match stage.value:
         case Number() as x:
-            return Step(stage.name, *_number(x, known))
+            return Step(stage, *_number(x, known))
         case Exponent() as e:
             exponent = exponent_value(e, known)
-            return Step(stage.name, f"2^{exponent}", exponent)
+            return Step(stage, f"2^{exponent}", exponent)
         case Fixed() as x:
             value = fixed_value(x, known)
             text = f"{signed_text(value)}  (unit 2^{exponent_value(x.exponent, known) - x.fraction_bits})"
-            return Step(stage.name, text, value)
+            return Step(stage, text, value)
         case Rounded() as r:
             magnitude = known[r.magnitude] * Fraction(2) ** exponent_value(r.lsb, known)
             value = -magnitude if known[r.sign] else magnitude
-            return Step(stage.name, signed_text(value), value)
+            return Step(stage, signed_text(value), value)
         case Format() as fmt:
             word = known[stage.term]
-            return Step(stage.name, f"{fmt.hex(word)}  {fmt.describe(word)}", (fmt.name, word))
+            return Step(stage, f"{fmt.hex(word)}  {fmt.describe(word)}", (fmt.name, word))
 
 
 def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, object]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from tcsmt.datapath import Exponent, Fixed, Number, accumulate, decode
 from tcsmt.formats import Format
-from tcsmt.models import Stage
+from tcsmt.models import Kind, Stage
 from tcsmt.terms import Term, all_of, any_of, const, operands_first, substitute, var
 
 __all__ = ["Block", "Prove", "characterised", "multiple", "same_result", "signed", "signed_word"]
@@ -59,16 +59,21 @@ class Block:
                 x.fraction_bits, now(x.zero), now(x.infinite), now(x.nan),
             )  # fmt: skip
 
-        values = {stage.name.rpartition(": ")[2]: stage.value for stage in stages}
-        top, total, fmt = (values.get(name) for name in ("largest exponent", "sum", "result"))
-        aligned = [v for name, v in values.items() if name.startswith("aligned") and isinstance(v, Fixed)]
-        if not (isinstance(top, Exponent) and isinstance(total, Fixed) and isinstance(fmt, Format)):
+        found = {stage.kind: stage for stage in stages}
+        aligned = [s.value for s in stages if s.kind in (Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C)]
+        if not (aligned and {Kind.LARGEST_EXPONENT, Kind.SUM, Kind.RESULT} <= found.keys()):
             return None
-        if not all(isinstance(x.source, Number) for x in aligned):
-            return None
-        top = replace(top, term=now(top.term))
-        (result,) = (stage.term for stage in stages if stage.name.endswith("result"))
-        return cls(top, tuple(map(word, aligned)), word(total), fmt, now(result))
+        top, total, result = (found[k] for k in (Kind.LARGEST_EXPONENT, Kind.SUM, Kind.RESULT))
+        assert isinstance(top.value, Exponent)
+        assert isinstance(total.value, Fixed)
+        assert isinstance(result.value, Format)
+        return cls(
+            replace(top.value, term=now(top.value.term)),
+            tuple(word(x) for x in aligned if isinstance(x, Fixed) and isinstance(x.source, Number)),
+            word(total.value),
+            result.value,
+            now(result.term),
+        )
 
     @property
     def sources(self) -> list[Number]:

@@ -8,7 +8,8 @@ floating-point theory is proved in ``tests/test_ieee.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum
 from fractions import Fraction
 from functools import partial
 
@@ -19,6 +20,10 @@ from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, const, total
 
 __all__ = [
+    "MultiplyAdd",
+    "Operation",
+    "RoundedSum",
+    "Zeros",
     "add",
     "add_words",
     "convert",
@@ -85,11 +90,13 @@ def fma_words(fmt: Format, a: Term, b: Term, c: Term) -> Term:
     return _fma_definition(fmt, a, b, c)
 
 
-def convert(x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None) -> Term:
+def convert(
+    x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None, flush: bool = False
+) -> Term:
     """The word of x rounded to ``fmt``; x may be an exact product. Zeros keep their sign."""
     word = x.significand.zext(x.significand.width + 1)
     fixed = Fixed(x.sign.ite(-word, word), x.exponent, x.fraction_bits)
-    return _finish(dp.normalise_sum(fixed), [x], fmt, rounding, nan_word)
+    return _finish(dp.normalise_sum(fixed), [x], fmt, rounding, nan_word, flush)
 
 
 def multiply(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
@@ -98,13 +105,13 @@ def multiply(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
 
 
 def multiply_words(fmt: Format, a: Term, b: Term) -> Term:
-    """The word of a·b, to nearest even: a·b + (-0)."""
-    return fma_words(fmt, a, b, const(1 << fmt.sign_bit, fmt.width))
+    """The word of a·b, to nearest even."""
+    return MultiplyAdd.product(fmt, a, b).word()
 
 
 def add_words(fmt: Format, a: Term, b: Term) -> Term:
-    """The word of a + b, to nearest even: a·1 + b."""
-    return fma_words(fmt, a, const(fmt.word(Fraction(1)), fmt.width), b)
+    """The word of a + b, to nearest even."""
+    return MultiplyAdd.sum(fmt, a, b).word()
 
 
 def widen(word: Term, narrow: Format, wide: Format) -> Term:
@@ -133,7 +140,13 @@ def flush(word: Term, fmt: Format, *, keep_sign: bool = True) -> Term:
 
 
 def exact_sum(
-    terms: Sequence[Number], fmt: Format, rounding: Rounding, *, negative_zero: bool = True
+    terms: Sequence[Number],
+    fmt: Format,
+    rounding: Rounding,
+    *,
+    nan_word: int | None = None,
+    flush: bool = False,
+    negative_zero: bool = True,
 ) -> Term:
     """The word of the exact sum of any number of terms, rounded once to ``fmt``.
 
@@ -152,7 +165,92 @@ def exact_sum(
     negative = total(*(t.sign.zext(count) for t in terms))
     whole = Fixed(total(*words, negative.zext(width)), Exponent.constant(lowest), 0)
     rounded = dp.condense(dp.normalise_sum(whole), fmt.fraction_bits + 3)
-    return _finish(rounded, terms, fmt, rounding, None, negative_zero=negative_zero)
+    return _finish(rounded, terms, fmt, rounding, nan_word, flush, negative_zero=negative_zero)
+
+
+class Zeros(Enum):
+    """Which sign a zero result has."""
+
+    IEEE = "as IEEE 754 says"
+    NO_NEGATIVE_SUM = "+0 where the exact sum is zero"
+    POSITIVE = "+0 always"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundedSum:
+    """What a word is the rounding of: the exact sum of some numbers, rounded once.
+
+    terms: the numbers. flush: a subnormal result becomes zero. nan_word: None is the format's own.
+    wide: the sum is formed in one word that spans every exponent, of any number of terms; else a single
+    number is converted, or two are added.
+    """
+
+    terms: tuple[Number, ...]
+    format: Format
+    rounding: Rounding
+    flush: bool = False
+    nan_word: int | None = None
+    zeros: Zeros = Zeros.IEEE
+    wide: bool = False
+
+    def word(self) -> Term:
+        """The word itself; the same record is always the same node."""
+        fmt, rounding, nan, flushed = self.format, self.rounding, self.nan_word, self.flush
+        if self.wide:
+            signed = self.zeros is not Zeros.NO_NEGATIVE_SUM
+            word = exact_sum(self.terms, fmt, rounding, nan_word=nan, flush=flushed, negative_zero=signed)
+        elif len(self.terms) == 1:
+            word = convert(self.terms[0], fmt, rounding, nan_word=nan, flush=flushed)
+        else:
+            x, y = self.terms
+            word = add(x, y, fmt, rounding, nan_word=nan, flush=flushed)
+        if self.zeros is Zeros.POSITIVE:
+            word = word[fmt.sign_bit - 1 : 0].eq(0).ite(0, word)
+        return word
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiplyAdd:
+    """A multiply-add of words of one format, x·y + z, rounded once to nearest even.
+
+    flush: a subnormal result becomes a zero of its sign.
+    """
+
+    format: Format
+    x: Term
+    y: Term
+    z: Term
+    flush: bool = False
+
+    @classmethod
+    def product(cls, fmt: Format, x: Term, y: Term, *, flush: bool = False) -> MultiplyAdd:
+        """x·y, as x·y + (-0): a zero product keeps its sign."""
+        return cls(format=fmt, x=x, y=y, z=const(1 << fmt.sign_bit, fmt.width), flush=flush)
+
+    @classmethod
+    def sum(cls, fmt: Format, x: Term, y: Term, *, flush: bool = False) -> MultiplyAdd:
+        """x + y, as x·1 + y."""
+        return cls(format=fmt, x=x, y=const(fmt.word(Fraction(1)), fmt.width), z=y, flush=flush)
+
+    @property
+    def rounding(self) -> Rounding:
+        """To nearest even."""
+        return _NEAREST
+
+    @property
+    def terms(self) -> tuple[Number, ...]:
+        """The exact product, and z."""
+        x, y, z = (dp.decode(self.format, word) for word in (self.x, self.y, self.z))
+        return exact_product(x, y), z
+
+    def word(self) -> Term:
+        """The word itself; the same record is always the same node."""
+        word = fma_words(self.format, self.x, self.y, self.z)
+        return flush(word, self.format) if self.flush else word
+
+
+#: What a word is the rounding of, such that :meth:`word` builds the word's own node again.
+Operation = RoundedSum | MultiplyAdd
 
 
 def _leading(x: Number) -> Number:

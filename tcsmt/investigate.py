@@ -20,7 +20,7 @@ from tcsmt.datapath import decode
 from tcsmt.explain import first_difference, steps
 from tcsmt.formats import FORMATS, Format
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Kind, Model
 from tcsmt.query import (
     Distinguished,
     Domain,
@@ -133,7 +133,7 @@ def one_block(model: Model) -> Model:
 
 def all_terms_zero(unit: Model) -> Term:
     """Whether every product and c are zero: a case by itself where the zeros' exponent is in question."""
-    products = [s.term.eq(0) for s in unit.trace.stages if s.name.startswith("product")]
+    products = [s.term.eq(0) for s in unit.trace.of(Kind.PRODUCT)]
     return all_of([*products, decode(unit.c_format, unit.trace.c).significand.eq(0)])
 
 

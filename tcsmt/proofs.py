@@ -20,7 +20,7 @@ from tcsmt.engine import Comparison, compare, compare_models, finding_of
 from tcsmt.files import replace_text
 from tcsmt.investigate import one_block
 from tcsmt.lemmas import Lemmas
-from tcsmt.models import FusedDotAdd, Model
+from tcsmt.models import FusedDotAdd, Kind, Model
 from tcsmt.query import Domain, Equivalent, Question, Side, Solving
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.solvers.run import Settings
@@ -116,9 +116,9 @@ def _order() -> Iterator[Entry]:
             moved = model.apply([trace.a[i] for i in order], [trace.b[i] for i in order], trace.c)
             sides = Side("in order", model, trace), Side(label, model, moved)
             yield _traces("order", f"N = {n}: products in order against {label}", *sides, True)
-        stages = {stage.name: stage.term.width for stage in trace.stages}
-        for stage, what in (("largest exponent", "maximum"), ("sum", "sum")):
-            width = stages[stage]
+        for kind, what in ((Kind.LARGEST_EXPONENT, "maximum"), (Kind.SUM, "sum")):
+            (stage,) = trace.of(kind)
+            width = stage.term.width
             for law, differ in _laws(what, width):
                 title = f"N = {n}: the {what} of {width}-bit words is {law}"
                 yield Entry("order", title, True, _lemma(title, differ))

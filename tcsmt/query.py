@@ -414,9 +414,9 @@ def _cuts(question: Question) -> Iterator[tuple[str, Term]]:
     if len(question.sides) != 2:
         return
     left, right = (side.trace for side in question.sides)
-    named = {stage.name: stage.term for stage in right.stages}
+    there = {stage.place: stage.term for stage in right.stages}
     for stage in reversed(left.stages):
-        one, two = stage.term, named.get(stage.name)
+        one, two = stage.term, there.get(stage.place)
         if two is None or one is two or one is left.output or one.width != two.width:
             continue
         cut = var(f"cut {stage.name}", one.width)

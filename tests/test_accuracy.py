@@ -24,6 +24,8 @@ from tcsmt.cli import main
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import FORMATS
 from tcsmt.interpret.exact import evaluate
+from tcsmt.models import Kind
+from tcsmt.models.stages import Operand
 from tcsmt.query import Distinguished, Equivalent, Solving
 from tcsmt.solvers.run import Settings
 from tcsmt.terms import var
@@ -73,7 +75,7 @@ MODERATE = st.builds(
 def test_split_follows_its_definition(name: str, word: int) -> None:
     algorithm, _ = algorithm_named(name, "hopper", 1)
     trace = algorithm.trace
-    stages = [s.term for s in trace.stages if s.name.startswith("a0, word")]
+    stages = [s.term for s in trace.of(Kind.WORD) if s.block == Operand("a", 0)]
     found = evaluate(stages, {"a0": word, "b0": 0, "c": 0})
     fmt = algorithm.split.format
     assert [fmt.value(w) for w in found] == words_of(value(word), algorithm)

@@ -21,7 +21,7 @@ from tcsmt.cli import main
 from tcsmt.cli import matrices as command
 from tcsmt.datapath import Exponent
 from tcsmt.errors import TcsmtError
-from tcsmt.models import IeeeDotAdd, Model
+from tcsmt.models import IeeeDotAdd, Kind, Model
 from tcsmt.query import Equivalent, Question, Side, Solving
 from tcsmt.simulator import run_words
 from tcsmt.solvers.run import Settings
@@ -132,9 +132,7 @@ def test_padding_with_zeros_changes_nothing(name: str) -> None:
     a, b = [*whole.a[:-1], const(0, 16)], [*whole.b[:-1], const(0, 16)]
     left = model.apply(a, b, whole.c)
     right = shorter.apply(whole.a[:-1], whole.b[:-1], whole.c)
-    tops = [
-        stage.value for trace in (left, right) for stage in trace.stages if stage.name == "largest exponent"
-    ]
+    tops = [stage.value for trace in (left, right) for stage in trace.of(Kind.LARGEST_EXPONENT)]
     with_zeros, without = tops
     assert isinstance(with_zeros, Exponent) and isinstance(without, Exponent)
     assert with_zeros.low == without.low

@@ -10,8 +10,9 @@ from tcsmt import ieee
 from tcsmt.algorithms.split import RNE, Split, power
 from tcsmt.datapath import decode
 from tcsmt.formats import Format
-from tcsmt.models import Model, Stage, Trace
+from tcsmt.models import Kind, Model, Stage, Trace
 from tcsmt.models.base import choice
+from tcsmt.models.stages import Instruction, Operand
 from tcsmt.rounding import Rounding
 from tcsmt.terms import Term, const
 
@@ -86,6 +87,8 @@ class Algorithm(Model):
         self.check("unit", whole, f"a unit with {self.wide.name} for c and the result")
         places = [p for total in self.sums for product in total.products for p in product]
         self.check("sums", bool(places) and all(total.products for total in self.sums), "one product or more")
+        products = [product for total in self.sums for product in total.products]
+        self.check("sums", len(set(products)) == len(products), "each product of words once")
         self.check("sums", all(0 <= p < split.words for p in places), f"words 0 to {split.words - 1}")
         shifts = [{split.scale * (i + j) for i, j in total.products} for total in self.sums]
         self.check("sums", all(len(shift) == 1 for shift in shifts), "products of one scale in each sum")
@@ -116,7 +119,7 @@ class Algorithm(Model):
         """Split, run the chains, add their results outside."""
         left, right = ([self.split.apply(word) for word in given] for given in (a, b))
         stages = [
-            Stage(f"{side}{lane}, word {number}", self.split.format, word)
+            Stage(Operand(side, lane), Kind.WORD, number, self.split.format, word)
             for side, words in (("a", left), ("b", right))
             for lane, found in enumerate(words)
             for number, word in enumerate(found)
@@ -129,8 +132,8 @@ class Algorithm(Model):
         stages: list[Stage] = []
         words = {"a": a, "b": b}
 
-        def seen(name: str, word: Term) -> Term:
-            stages.append(Stage(name, self.wide, word))
+        def seen(kind: Kind, lane: int | None, word: Term, operation: ieee.Operation | None = None) -> Term:
+            stages.append(Stage(None, kind, lane, self.wide, word, operation))
             return word
 
         def lanes(side: str, number: int, part: range) -> list[Term]:
@@ -138,29 +141,33 @@ class Algorithm(Model):
             return taken + [const(0, self.split.format.width)] * (self.unit.k - len(part))
 
         zero = const(0, self.wide.width)
-        outside = seen("c outside", c) if self.c_enters == "first" else None
+        outside = seen(Kind.C_OUTSIDE, None, c) if self.c_enters == "first" else None
         for number, (shift, steps) in enumerate(self.chains(self.k)):
             inside = c if number == 0 and self.c_enters == "unit" else zero
             for i, j, part in steps:
                 trace = self.unit.apply(lanes("a", i, part), lanes("b", j, part), inside)
-                place = f"A{i}·B{j}, lanes {part.start} to {part.stop - 1}"
-                stages += [Stage(f"{place}: {s.name}", s.value, s.term) for s in trace.stages]
-                inside = seen(place, trace.output)
-            outside = inside if outside is None else self.plus(inside, shift, outside)
-            seen(f"sum outside {number}", outside)
+                place = Instruction(i, j, part)
+                stages += [stage.inside(place) for stage in trace.stages]
+                inside = trace.output
+                stages.append(Stage(place, Kind.INSTRUCTION, None, self.wide, inside))
+            added = None if outside is None else self.added(inside, shift, outside)
+            outside = seen(Kind.SUM_OUTSIDE, number, inside if added is None else added.word(), added)
         assert outside is not None
-        if self.c_enters == "last":
-            outside = self.plus(c, 0, outside)
-        seen("result", outside)
+        added = self.added(c, 0, outside) if self.c_enters == "last" else None
+        seen(Kind.RESULT, None, outside if added is None else added.word(), added)
         return stages
+
+    def added(self, x: Term, shift: int, y: Term) -> ieee.Operation:
+        """x·2^-shift + y, rounded once."""
+        wide, scale = self.wide, power(-shift, self.wide)
+        if self.rounding is RNE:
+            return ieee.MultiplyAdd(format=wide, x=x, y=scale, z=y)
+        scaled = ieee.exact_product(decode(wide, x), decode(wide, scale))
+        return ieee.RoundedSum(terms=(scaled, decode(wide, y)), format=wide, rounding=self.rounding)
 
     def plus(self, x: Term, shift: int, y: Term) -> Term:
         """The word of x·2^-shift + y, rounded once."""
-        wide, scale = self.wide, power(-shift, self.wide)
-        if self.rounding is RNE:
-            return ieee.fma_words(wide, x, scale, y)
-        scaled = ieee.exact_product(decode(wide, x), decode(wide, scale))
-        return ieee.add(scaled, decode(wide, y), wide, self.rounding)
+        return self.added(x, shift, y).word()
 
     def simulate(self, a: Any, b: Any, c: Any = 0.0) -> np.ndarray:
         """Results for rows of any length; see :func:`tcsmt.algorithms.arrays.simulate`."""

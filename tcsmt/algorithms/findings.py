@@ -221,7 +221,8 @@ def record(found: Comparison) -> dict[str, Any]:
         data["exact"] = signed_text(judgement.exact)
         data["results"] = [F32.hex(w) for w in judgement.words]
         data |= {"excess_ulp": _number(judgement.excess), "excess_relative": _number(judgement.relative)}
-        data["parts_at"] = parting(*(walk(a, verdict.values) for a in found.pair.algorithms))
+        parts = parting(*(walk(a, verdict.values) for a in found.pair.algorithms))
+        data["parts_at"] = parts and parts.name
     return data
 
 
@@ -255,11 +256,12 @@ def table_five() -> dict[str, Any]:
             pair = Pair(names, (algorithms[0], algorithms[1]), Inputs(low=-126, high=127))
             (found,) = judge(pair, [values])
             moves = [walk(a, values) for a in algorithms]
+            parts = parting(*moves)
             rows.append(
                 {
                     "inputs": label, "unit": unit, "exact": signed_text(found.exact),
                     **{n: F32.describe(w) for n, w in zip(names, found.words, strict=True)},
-                    "ootomo_is_worse": found.worse, "parts_at": parting(*moves),
+                    "ootomo_is_worse": found.worse, "parts_at": parts and parts.name,
                     "loses": {
                         n: {m.name: signed_text(m.lost) for m in steps if m.lost and m.kind != "split"}
                         for n, steps in zip(names, moves, strict=True)

@@ -15,6 +15,7 @@ from tcsmt.catalogue import Row
 from tcsmt.errors import TcsmtError
 from tcsmt.explain import first_difference, short_text, steps
 from tcsmt.formats import Format
+from tcsmt.models import Stage
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.sheet import Input, Line, Note, Picture, Sheet, Table, compared
 
@@ -46,9 +47,10 @@ class Walked:
         losing = [m for m in self.moves if m.kind == "unit" and m.lost]
         return max(losing, key=lambda m: abs(_share(m)), default=None)
 
-    def instruction(self, step: str | None) -> Move | None:
-        """The instruction of that name."""
-        return next((m for m in self.moves if m.kind == "unit" and m.name == step), None)
+    def instruction(self, stage: Stage | None) -> Move | None:
+        """The instruction whose result corresponds to a stage."""
+        moves = (m for m in self.moves if m.kind == "unit" and stage and m.stage.place == stage.place)
+        return next(moves, None)
 
     def left_out(self, values: Mapping[str, int]) -> Fraction | None:
         """What the result lacks that no step loses: words and products that are not computed.
@@ -83,7 +85,7 @@ def walked_sheet(walked: Sequence[Walked], values: Mapping[str, int]) -> Sheet:
     return Sheet((overview, *_instructions(walked, parts)), title=names)
 
 
-def _instructions(walked: Sequence[Walked], parts: str | None) -> Iterator[Picture]:
+def _instructions(walked: Sequence[Walked], parts: Stage | None) -> Iterator[Picture]:
     at = [(one, move) for one in walked if (move := one.instruction(parts)) is not None]
     pictures = [one.picture(move) for one, move in at]
     if len(at) == 2:
@@ -92,17 +94,17 @@ def _instructions(walked: Sequence[Walked], parts: str | None) -> Iterator[Pictu
         pictures = list(compared(pictures[0], pictures[1], pair[0].name if pair else "", "").pictures)
     yield from pictures
     for group, one in enumerate(walked, 1):
-        if one.worst is not None and one.worst.name != parts:
+        if one.worst is not None and one.worst is not one.instruction(parts):
             yield replace(one.picture(one.worst), group=group)
 
 
-def _table(walked: Sequence[Walked], values: Mapping[str, int], parts: str | None) -> Table:
+def _table(walked: Sequence[Walked], values: Mapping[str, int], parts: Stage | None) -> Table:
     size = exact_dot(values, absolute=True)
     lines = []
     for pair in _beside(*(one.moves for one in walked)):
-        name = next(move.name for move in pair if move is not None)
+        stage = next(move.stage for move in pair if move is not None)
         sides = tuple(None if move is None else _cells(move, size) for move in pair)
-        lines.append(Line(name, sides, name == parts))
+        lines.append(Line(stage.name, sides, parts is not None and stage.place == parts.place))
     rest = [one.left_out(values) for one in walked]
     if any(rest):
         sides = tuple(("", "", _text(x), _of(x, size)) if x else None for x in rest)
@@ -111,19 +113,21 @@ def _table(walked: Sequence[Walked], values: Mapping[str, int], parts: str | Non
         "loses: what an exact step would have added to the result; of words: to the number that is split",
         f"size: |c| + Σ|a·b|; {_LEFT_OUT}: what words and products would have added that are not computed",
     ]
-    if parts:
-        notes.insert(0, f"they part at '{parts}': the first step after the split that loses another amount")
+    if parts is not None:
+        notes.insert(
+            0, f"they part at '{parts.name}': the first step after the split that loses another amount"
+        )
     return Table("", tuple(one.name for one in walked), _HEADS, tuple(lines), tuple(map(Note, notes)))
 
 
 def _beside(*moves: list[Move]) -> Iterator[tuple[Move | None, ...]]:
-    """Steps of one name beside each other, each side in its own order; the split first."""
+    """Steps that correspond beside each other, each side in its own order; the split first."""
     if len(moves) == 1:
         yield from ((move,) for move in moves[0])
         return
     for split in (True, False):
         left, right = ([move for move in side if (move.kind == "split") is split] for side in moves)
-        one, two = ([move.name for move in side] for side in (left, right))
+        one, two = ([move.stage.place for move in side] for side in (left, right))
         for same, i, j, k, n in SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
             if same == "equal":
                 yield from zip(left[i:j], right[k:n], strict=True)

@@ -27,7 +27,8 @@ from tcsmt.algorithms.error import Grid, Inputs, magnitude, nearer
 from tcsmt.algorithms.split import Split
 from tcsmt.datapath import Number, decode, multiply
 from tcsmt.errors import TcsmtError
-from tcsmt.models import Stage
+from tcsmt.models import Kind, Stage
+from tcsmt.models.stages import Instruction
 from tcsmt.query import Equivalent, Solving, Unknown, joined
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 
@@ -308,12 +309,11 @@ def never_worse(solving: Solving, one: Algorithm, two: Algorithm, domain: Inputs
 def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]]:
     """What is added outside, x·2^-shift in order, without what is proved to be zero."""
     algorithm, zero_c = words.algorithm, words.domain.c_zero
-    named = {s.name: s.term for s in words.stages}
+    results = {s.block: s.term for s in words.stages if s.kind is Kind.INSTRUCTION}
     found = [(0, words.c)] if algorithm.c_enters == "first" and not zero_c else []
     dropped = {0} if zero_c and algorithm.c_enters != "unit" else set()
     for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
-        i, j, part = steps[-1]
-        inside = named[f"A{i}·B{j}, lanes {part.start} to {part.stop - 1}"]
+        inside = results[Instruction(*steps[-1])]
         empty = number and all(i >= words.counts[0] or j >= words.counts[1] for i, j, _ in steps)
         if empty and chain.prove("chains of zero words are zero", words.holds & _size(inside).ne(0)):
             dropped.add(shift)

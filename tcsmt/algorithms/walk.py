@@ -12,6 +12,8 @@ from tcsmt.algorithms.split import F32
 from tcsmt.explain import signed_text
 from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
+from tcsmt.models import Kind, Stage
+from tcsmt.models.stages import Instruction, Operand, Place
 
 __all__ = ["Move", "parting", "walk"]
 
@@ -25,13 +27,18 @@ class Move:
     takes 2^-shift of the word and, of an instruction, of what it loses.
     """
 
-    name: str
+    stage: Stage
     kind: str
     format: Format
     word: int
     lost: Fraction | None
     inputs: Mapping[str, int]
     shift: int = 0
+
+    @property
+    def name(self) -> str:
+        """The stage's name."""
+        return self.stage.name
 
     def as_json(self) -> dict[str, str | None]:
         """The step as plain data."""
@@ -45,13 +52,19 @@ class Move:
 def walk(algorithm: Algorithm, values: Mapping[str, int]) -> list[Move]:
     """Every step on one input (words by name); what is zero and loses nothing is left out."""
     trace = algorithm.trace
-    named = {s.name: s for s in trace.stages if isinstance(s.value, Format)}
-    words = dict(zip(named, evaluate([s.term for s in named.values()], values), strict=True))
-    return [m for m in _moves(algorithm, values, words) if m.word & ~(1 << m.format.sign_bit) or m.lost]
+    stages = [s for s in trace.stages if isinstance(s.value, Format)]
+    words = evaluate([s.term for s in stages], values)
+    known = {s.place: (s, word) for s, word in zip(stages, words, strict=True)}
+    return [m for m in _moves(algorithm, values, known) if m.word & ~(1 << m.format.sign_bit) or m.lost]
 
 
-def _moves(algorithm: Algorithm, values: Mapping[str, int], words: Mapping[str, int]) -> Iterator[Move]:
+def _moves(
+    algorithm: Algorithm, values: Mapping[str, int], known: Mapping[Place, tuple[Stage, int]]
+) -> Iterator[Move]:
     split, fmt = algorithm.split, algorithm.split.format
+
+    def word_of(side: str, lane: int, number: int) -> int:
+        return known[Operand(side, lane), Kind.WORD, number][1]
 
     def minus(exact: Fraction | None, word: int) -> Fraction | None:
         got = value(word)
@@ -61,52 +74,53 @@ def _moves(algorithm: Algorithm, values: Mapping[str, int], words: Mapping[str, 
         for side in "ab":
             rest = value(values[f"{side}{lane}"])
             for number in range(split.words):
-                word = words[f"{side}{lane}, word {number}"]
+                stage, word = known[Operand(side, lane), Kind.WORD, number]
                 got = value(word, fmt)
                 rest = None if rest is None or got is None else rest - got / 2 ** (split.scale * number)
                 last = number == split.words - 1
                 lost = rest if last else Fraction(0)
                 shift = split.scale * number
-                yield Move(f"{side}{lane}, word {number}", "split", fmt, word, lost, {}, shift)
+                yield Move(stage, "split", fmt, word, lost, {}, shift)
     outside = values["c"] if algorithm.c_enters == "first" else None
     for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
         inside = values["c"] if number == 0 and algorithm.c_enters == "unit" else 0
         for i, j, part in steps:
-            name = f"A{i}·B{j}, lanes {part.start} to {part.stop - 1}"
             unit = dict.fromkeys(algorithm.unit.input_formats, 0) | {"c": inside}
             for place, lane in enumerate(part):
-                unit |= {f"a{place}": words[f"a{lane}, word {i}"], f"b{place}": words[f"b{lane}, word {j}"]}
+                unit |= {f"a{place}": word_of("a", lane, i), f"b{place}": word_of("b", lane, j)}
             terms = [value(inside)]
             for place in range(len(part)):
                 x, y = value(unit[f"a{place}"], fmt), value(unit[f"b{place}"], fmt)
                 terms.append(None if x is None or y is None else x * y)
             exact = None if None in terms else sum((t for t in terms if t is not None), Fraction(0))
-            inside = words[name]
-            yield Move(name, "unit", F32, inside, minus(exact, inside), unit, shift)
+            stage, inside = known[Instruction(i, j, part), Kind.INSTRUCTION, None]
+            yield Move(stage, "unit", F32, inside, minus(exact, inside), unit, shift)
         if outside is None:
             outside = inside
             continue
         x, y = value(inside), value(outside)
-        outside = words[f"sum outside {number}"]
+        stage, outside = known[None, Kind.SUM_OUTSIDE, number]
         exact = None if x is None or y is None else x / 2**shift + y
-        yield Move(f"sum outside {number}", "outside", F32, outside, minus(exact, outside), {})
-    result = words["result"]
+        yield Move(stage, "outside", F32, outside, minus(exact, outside), {})
+    stage, result = known[None, Kind.RESULT, None]
     x, y = value(values["c"]), value(outside or 0)
     exact = y if algorithm.c_enters != "last" else None if x is None or y is None else x + y
-    yield Move("result", "outside", F32, result, minus(exact, result), {})
+    yield Move(stage, "outside", F32, result, minus(exact, result), {})
 
 
-def parting(left: list[Move], right: list[Move]) -> str | None:
+def parting(left: list[Move], right: list[Move]) -> Stage | None:
     """The first step after the split that loses another amount in one than in the other.
 
     A step that only one of them has loses, in the other, all that it would have added.
     """
-    one, two = ({move.name: move for move in moves if move.kind != "split"} for moves in (left, right))
-    for name in dict.fromkeys([*two, *one]):
-        there, here = one.get(name), two.get(name)
+    one, two = ({m.stage.place: m for m in moves if m.kind != "split"} for moves in (left, right))
+    for place in dict.fromkeys([*two, *one]):
+        there, here = one.get(place), two.get(place)
         if there is None or here is None:
-            if (there or here).kind == "unit":  # type: ignore[union-attr]
-                return name
+            only = there or here
+            assert only is not None
+            if only.kind == "unit":
+                return only.stage
         elif there.lost != here.lost:
-            return name
+            return there.stage
     return None

@@ -5,9 +5,10 @@ column of B, one word of C and, where the unit has them, block scales to one wor
 ``dataclasses.replace(model, ...)``.
 """
 
-from tcsmt.models.base import Model, Stage, Trace
+from tcsmt.models.base import Model, Trace
 from tcsmt.models.dot_then_add import DotThenAdd
 from tcsmt.models.fused import FusedDotAdd
 from tcsmt.models.ieee_dot_add import IeeeDotAdd
+from tcsmt.models.stages import Kind, Stage
 
-__all__ = ["DotThenAdd", "FusedDotAdd", "IeeeDotAdd", "Model", "Stage", "Trace"]
+__all__ = ["DotThenAdd", "FusedDotAdd", "IeeeDotAdd", "Kind", "Model", "Stage", "Trace"]

@@ -9,25 +9,16 @@ from functools import cached_property, partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tcsmt.datapath import Exponent, Fixed, Number, Rounded
 from tcsmt.errors import TcsmtError, choose
 from tcsmt.formats import Format, format_named
+from tcsmt.models.stages import Kind, Stage
 from tcsmt.rounding import Rounding, rounding_named
 from tcsmt.terms import Term, var
 
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Model", "Stage", "Trace", "choice"]
-
-
-@dataclass(frozen=True)
-class Stage:
-    """An intermediate result of a model, for explanations and for cutting proofs in parts."""
-
-    name: str
-    value: Number | Exponent | Fixed | Rounded | Format
-    term: Term
+__all__ = ["Model", "Trace", "choice"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +37,10 @@ class Trace:
     def inputs(self) -> tuple[Term, ...]:
         """All input terms, in the order of :attr:`Model.input_names`."""
         return (*self.a, *self.b, self.c, *self.scale_a, *self.scale_b)
+
+    def of(self, *kinds: Kind) -> list[Stage]:
+        """The stages of some kinds, in order."""
+        return [stage for stage in self.stages if stage.kind in kinds]
 
 
 @dataclass(frozen=True, kw_only=True)

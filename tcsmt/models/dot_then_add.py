@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tcsmt import datapath as dp
 from tcsmt.datapath import Exponent, Fixed, Number
 from tcsmt.formats import Format
-from tcsmt.models.base import Model, Stage, Trace
+from tcsmt.models.base import Model, Trace
+from tcsmt.models.stages import Kind, Stage, Value
 from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import Term
 
@@ -88,30 +89,30 @@ class DotThenAdd(Model):
         stages: list[Stage] = []
         word, fmt = c, self.c_format
         for first in range(0, self.k, self.n_fma):
-            name = f"block {first // self.n_fma}: " if self.k > self.n_fma else ""
+            block = first // self.n_fma if self.k > self.n_fma else None
             lanes = slice(first, first + self.n_fma)
-            word = self._block(name, a[lanes], b[lanes], word, fmt, stages)
+            word = self._block(block, a[lanes], b[lanes], word, fmt, stages)
             fmt = self.d_format
         return Trace(tuple(a), tuple(b), c, tuple(stages), word)
 
     def _block(
         self,
-        name: str,
+        block: int | None,
         a: Sequence[Term],
         b: Sequence[Term],
         c: Term,
         c_format: Format,
         stages: list[Stage],
     ) -> Term:
-        def seen(what: str, value: Any, term: Term) -> None:
-            stages.append(Stage(name + what, value, term))
+        def seen(kind: Kind, value: Value, term: Term, lane: int | None = None) -> None:
+            stages.append(Stage(block, kind, lane, value, term))
 
         products = []
         for lane, (x, y) in enumerate(zip(a, b, strict=True)):
             product = dp.multiply(dp.decode(self.a_format, x), dp.decode(self.b_format, y))
             if self.product_limit is not None:
                 product = dp.overflowing(product, self.product_limit)
-            seen(f"product {lane}", product, product.significand)
+            seen(Kind.PRODUCT, product, product.significand, lane)
             products.append(product)
         addend = dp.decode(c_format, c)
         # a zero product stays below every other exponent, c's included
@@ -121,27 +122,27 @@ class DotThenAdd(Model):
         for group in range(self.lane_groups):
             top = dp.largest(entering[group :: self.lane_groups], nowhere.low)
             fixed = self._sum(products[group :: self.lane_groups], top)
-            label = f" {group}" if self.lane_groups > 1 else ""
-            seen(f"largest exponent{label}", top, top.term)
-            seen(f"sum of products{label}", fixed, fixed.word)
+            number = group if self.lane_groups > 1 else None
+            seen(Kind.LARGEST_EXPONENT, top, top.term, number)
+            seen(Kind.SUM_OF_PRODUCTS, fixed, fixed.word, number)
             sums.append(fixed)
         dot = sums[0]
         if len(sums) > 1:
             top = dp.largest([s.exponent for s in sums], nowhere.low)
             aligned = [dp.realign(s, top, self.fraction_bits, self.realignment) for s in sums]
             dot = dp.accumulate(aligned, max(s.word.width for s in aligned) + len(sums).bit_length())
-            seen("sum of groups", dot, dot.word)
+            seen(Kind.SUM_OF_GROUPS, dot, dot.word)
         whole = self._with_c(dot, addend)
-        seen("sum", whole, whole.word)
+        seen(Kind.SUM, whole, whole.word)
         if self.normalised_fraction_bits is not None:
             whole = dp.round_down_normalised(whole, self.normalised_fraction_bits, self.d_format.e_min)
-            seen("rounded down", whole, whole.word)
+            seen(Kind.ROUNDED_DOWN, whole, whole.word)
         rounded = dp.normalise_sum(whole)
         magnitude = dp.round_to(self.d_format, rounded, self.rounding)
         infinite, infinity_sign, nan = dp.special_cases([*products, addend])
         nan_word = self.d_format.nan_word or 0
         result = dp.encode(self.d_format, rounded.sign, magnitude, infinite, infinity_sign, nan, nan_word)
-        seen("result", self.d_format, result)
+        seen(Kind.RESULT, self.d_format, result)
         return result
 
     def _sum(self, products: Sequence[Number], top: Exponent) -> Fixed:

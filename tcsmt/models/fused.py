@@ -10,7 +10,8 @@ from tcsmt import datapath as dp
 from tcsmt import ieee
 from tcsmt.datapath import Exponent, Fixed, Number
 from tcsmt.formats import FORMATS, Format
-from tcsmt.models.base import Model, Stage, Trace, choice
+from tcsmt.models.base import Model, Trace, choice
+from tcsmt.models.stages import Kind, Stage, Value
 from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import FALSE, Term, const
 
@@ -179,13 +180,14 @@ class FusedDotAdd(Model):
         last = self.c_position == "last"
         word, fmt = (const(0, self.d_format.width), self.d_format) if last else (c, self.c_format)
         for number, lanes in enumerate(self.blocks):
-            name = f"block {number}: " if len(self.blocks) > 1 else ""
+            block = number if len(self.blocks) > 1 else None
             scales = self._scales_of(lanes, scale_a, scale_b)
-            word = self._block(name, [a[i] for i in lanes], [b[i] for i in lanes], word, fmt, scales, stages)
+            word = self._block(block, [a[i] for i in lanes], [b[i] for i in lanes], word, fmt, scales, stages)
             fmt = self.d_format
         if last:
-            word = self._add_last(word, c)
-            stages.append(Stage("c added", fmt, word))
+            added = self._add_last(word, c)
+            word = added.word()
+            stages.append(Stage(None, Kind.C_ADDED, None, fmt, word, added))
         return Trace(tuple(a), tuple(b), c, tuple(stages), word, tuple(scale_a), tuple(scale_b))
 
     def _scales_of(
@@ -200,7 +202,7 @@ class FusedDotAdd(Model):
 
     def _block(
         self,
-        name: str,
+        block: int | None,
         a: Sequence[Term],
         b: Sequence[Term],
         c: Term,
@@ -208,8 +210,8 @@ class FusedDotAdd(Model):
         scales: Sequence[Number],
         stages: list[Stage],
     ) -> Term:
-        def seen(what: str, value: Any, term: Term) -> None:
-            stages.append(Stage(name + what, value, term))
+        def seen(kind: Kind, value: Value, term: Term, lane: int | None = None) -> None:
+            stages.append(Stage(block, kind, lane, value, term))
 
         products = []
         for x, y in zip(a, b, strict=True):
@@ -222,21 +224,18 @@ class FusedDotAdd(Model):
             products.append(product)
         addend = dp.decode(c_format, c, flush=self.flush_inputs)
         for lane, product in enumerate(products):
-            seen(f"product {lane}", product, product.significand)
+            seen(Kind.PRODUCT, product, product.significand, lane)
         if self.group > 1:
             products = [
                 dp.exact_total(products[i : i + self.group]) for i in range(0, len(products), self.group)
             ]
             for number, product in enumerate(products):
-                seen(f"group sum {number}", product, product.significand)
+                seen(Kind.GROUP_SUM, product, product.significand, number)
         if scales:
             products = [dp.multiply(p, scale) for p, scale in zip(products, scales, strict=True)]
+            kind = Kind.SCALED_PRODUCT if self.group == 1 else Kind.SCALED_GROUP
             for number, product in enumerate(products):
-                seen(
-                    f"scaled {'product' if self.group == 1 else 'group'} {number}",
-                    product,
-                    product.significand,
-                )
+                seen(kind, product, product.significand, number)
         terms = [*products, addend]
         if self.normalisation == "every":
             fixed = self._sum_one_by_one(terms)
@@ -244,9 +243,9 @@ class FusedDotAdd(Model):
             fixed = self._sum_then_c(products, addend)
         else:
             top = self._largest(terms)
-            seen("largest exponent", top, top.term)
+            seen(Kind.LARGEST_EXPONENT, top, top.term)
             fixed = self._sum(terms, top, seen)
-        seen("sum", fixed, fixed.word)
+        seen(Kind.SUM, fixed, fixed.word)
         rounded = dp.normalise_sum(fixed)
         magnitude = dp.round_to(
             self.d_format,
@@ -262,7 +261,7 @@ class FusedDotAdd(Model):
             sign = rounded.sign & magnitude.ne(0)
         infinite, infinity_sign, nan = dp.special_cases(terms)
         result = dp.encode(self.d_format, sign, magnitude, infinite, infinity_sign, nan, self.nan_word)
-        seen("result", self.d_format, result)
+        seen(Kind.RESULT, self.d_format, result)
         return result
 
     def _largest(self, terms: Sequence[Number]) -> Exponent:
@@ -287,9 +286,10 @@ class FusedDotAdd(Model):
         """The fused sum, in a register of ``carry_bits`` where they are given."""
         aligned = [self._aligned(t, top) for t in terms]
         if seen:
-            for lane, addend in enumerate(aligned):
-                what = f"aligned product {lane}" if lane < len(aligned) - 1 else "aligned c"
-                seen(what, addend, addend.word)
+            *products, c = aligned
+            for lane, product in enumerate(products):
+                seen(Kind.ALIGNED_PRODUCT, product, product.word, lane)
+            seen(Kind.ALIGNED_C, c, c.word)
         # two integer bits hold a product; a scaled sum of a group may need more
         integer = max(2, *(t.integer_bits for t in terms)) if self.scale_format is not None else 2
         whole = 1 + integer + self.fraction_bits + self.alignment_sticky
@@ -335,16 +335,12 @@ class FusedDotAdd(Model):
         word = partial.significand.zext(bits + 2)
         return Fixed(partial.sign.ite(-word, word), partial.exponent, bits)
 
-    def _add_last(self, word: Term, c: Term) -> Term:
-        result = ieee.add(
-            dp.decode(self.d_format, word),
-            dp.decode(self.c_format, c, flush=self.flush_inputs),
-            self.d_format,
-            self.c_rounding,
-            nan_word=self.nan_word,
+    def _add_last(self, word: Term, c: Term) -> ieee.RoundedSum:
+        return ieee.RoundedSum(
+            terms=(dp.decode(self.d_format, word), dp.decode(self.c_format, c, flush=self.flush_inputs)),
+            format=self.d_format,
+            rounding=self.c_rounding,
             flush=self.flush_outputs,
+            nan_word=self.nan_word,
+            zeros=ieee.Zeros.IEEE if self.negative_zero else ieee.Zeros.POSITIVE,
         )
-        if self.negative_zero:
-            return result
-        magnitude = result[self.d_format.sign_bit - 1 : 0]
-        return magnitude.eq(0).ite(0, result)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tcsmt import datapath as dp
 from tcsmt import ieee
 from tcsmt.datapath import Number
 from tcsmt.formats import Format
-from tcsmt.models.base import Model, Stage, Trace, choice
+from tcsmt.ieee import MultiplyAdd, RoundedSum, Zeros
+from tcsmt.models.base import Model, Trace, choice
+from tcsmt.models.stages import Kind, Stage
 from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import Term
 
@@ -118,100 +120,93 @@ class IeeeDotAdd(Model):
         return Trace(tuple(a), tuple(b), c, tuple(stages), word)
 
     def _words(self, a: Sequence[Term], b: Sequence[Term], c: Term, stages: list[Stage]) -> Term:
-        """Multiply-adds of words; a product is x·y + (-0), a sum x·1 + y."""
-        fmt = self.sum_format
+        """Multiply-adds of words."""
+        fmt, flush = self.sum_format, self.flush
 
-        def seen(what: str, word: Term) -> Term:
-            word = ieee.flush(word, fmt) if self.flush else word
-            stages.append(Stage(what, fmt, word))
+        def seen(kind: Kind, lane: int | range, operation: MultiplyAdd) -> Term:
+            word = operation.word()
+            stages.append(Stage(None, kind, lane, fmt, word, operation))
             return word
 
         def given(word: Term, narrow: Format) -> Term:
-            word = ieee.flush(word, narrow, keep_sign=False) if self.flush else word
+            word = ieee.flush(word, narrow, keep_sign=False) if flush else word
             return ieee.widen(word, narrow, fmt)
 
         result = given(c, fmt)
         left = [given(x, self.a_format) for x in a]
         right = [given(y, self.b_format) for y in b]
+        pairs = list(zip(left, right, strict=True))
         if self.method == "fma":
-            for count, (x, y) in enumerate(zip(left, right, strict=True), 1):
-                result = seen(f"sum {count}", ieee.fma_words(fmt, x, y, result))
+            for count, (x, y) in enumerate(pairs, 1):
+                added = MultiplyAdd(format=fmt, x=x, y=y, z=result, flush=flush)
+                result = seen(Kind.RUNNING_SUM, count, added)
             return result
-        pairs = zip(left, right, strict=True)
-        level = [seen(f"product {i}", ieee.multiply_words(fmt, x, y)) for i, (x, y) in enumerate(pairs)]
+        products = (MultiplyAdd.product(fmt, x, y, flush=flush) for x, y in pairs)
+        level = [seen(Kind.PRODUCT, lane, product) for lane, product in enumerate(products)]
         while len(level) > self.k // self.block:
+            size = self.k // len(level) * 2
             level = [
                 seen(
-                    f"sum of {self.k // len(level) * 2} lanes from {i * (self.k // len(level))}",
-                    ieee.add_words(fmt, level[i], level[i + 1]),
+                    Kind.SUM_OF_LANES,
+                    range(i * size, (i + 1) * size),
+                    MultiplyAdd.sum(fmt, *level[2 * i : 2 * i + 2], flush=flush),
                 )
-                for i in range(0, len(level), 2)
+                for i in range(len(level) // 2)
             ]
         for count, whole in enumerate(level, 1):
-            result = seen(f"sum {count} with c", ieee.add_words(fmt, result, whole))
+            result = seen(Kind.SUM_WITH_C, count, MultiplyAdd.sum(fmt, result, whole, flush=flush))
         return result
 
     def _sum(self, a: Sequence[Term], b: Sequence[Term], c: Term, stages: list[Stage]) -> Term:
         """Operations on decoded numbers, in any formats and roundings."""
+
+        def seen(block: int | None, kind: Kind, lane: int | range | None, operation: RoundedSum) -> Number:
+            word = operation.word()
+            stages.append(Stage(block, kind, lane, operation.format, word, operation))
+            return dp.decode(operation.format, word)
+
         pairs = zip(a, b, strict=True)
         products = [
             ieee.exact_product(dp.decode(self.a_format, x), dp.decode(self.b_format, y)) for x, y in pairs
         ]
-        addend = dp.decode(self.c_format, c)
-        fmt = self.sum_format
-
-        def seen(what: str, word: Term, word_format: Format) -> Number:
-            stages.append(Stage(what, word_format, word))
-            return dp.decode(word_format, word)
-
         if self.product_format is not None:
-            rounded = [ieee.convert(p, self.product_format, self.product_rounding) for p in products]
-            products = [seen(f"product {i}", w, self.product_format) for i, w in enumerate(rounded)]
-
-        def plus(x: Number, y: Number, what: str) -> Number:
-            return seen(what, ieee.add(x, y, fmt, self.rounding), fmt)
-
-        result = addend
+            fmt, rounding = self.product_format, self.product_rounding
+            rounded = [RoundedSum(terms=(x,), format=fmt, rounding=rounding) for x in products]
+            products = [seen(None, Kind.PRODUCT, lane, x) for lane, x in enumerate(rounded)]
+        result = dp.decode(self.c_format, c)
         blocks = [products[i : i + self.block] for i in range(0, self.k, self.block)]
         match self.method:
             case "exact":
-                for number, block in enumerate(blocks):
-                    name = f"block {number}: " if len(blocks) > 1 else ""
-                    whole = ieee.exact_sum(
-                        [*block, result], fmt, self.rounding, negative_zero=self.negative_zero
-                    )
-                    result = seen(f"{name}exact sum", whole, fmt)
+                zeros = Zeros.IEEE if self.negative_zero else Zeros.NO_NEGATIVE_SUM
+                for number, terms in enumerate(blocks):
+                    block = number if len(blocks) > 1 else None
+                    whole = replace(self._rounded(*terms, result), wide=True, zeros=zeros)
+                    result = seen(block, Kind.EXACT_SUM, None, whole)
             case "pairwise":
-                for number, block in enumerate(blocks):
-                    name = f"block {number}: " if len(blocks) > 1 else ""
-                    result = plus(self._tree(name, block, seen, plus), result, f"{name}sum with c")
+                for number, terms in enumerate(blocks):
+                    block = number if len(blocks) > 1 else None
+                    level = [seen(block, Kind.LEAF, i, self._rounded(x)) for i, x in enumerate(terms)]
+                    while len(level) > 1:
+                        size = self.block // len(level) * 2
+                        sums = [self._rounded(*level[i : i + 2]) for i in range(0, len(level), 2)]
+                        lanes = [range(i * size, (i + 1) * size) for i in range(len(sums))]
+                        level = [
+                            seen(block, Kind.SUM_OF_LANES, part, x)
+                            for part, x in zip(lanes, sums, strict=True)
+                        ]
+                    result = seen(block, Kind.SUM_WITH_C, None, self._rounded(level[0], result))
             case _:
                 first = self.c_first or self.method == "fma"
-                terms = [addend, *products] if first else [*products, addend]
-                result = terms[0]
+                result, *others = [result, *products] if first else [*products, result]
                 if self.method == "fma" or not (first or self.product_format):
-                    result = seen("start", ieee.convert(terms[0], fmt, self.rounding), fmt)
-                for count, term in enumerate(terms[1:], 1):
-                    result = plus(result, term, f"sum {count}")
+                    result = seen(None, Kind.START, None, self._rounded(result))
+                for count, term in enumerate(others, 1):
+                    result = seen(None, Kind.RUNNING_SUM, count, self._rounded(result, term))
         nan = self.nan if self.nan is not None else self.d_format.nan_word
-        word = ieee.convert(result, self.d_format, self.d_rounding, nan_word=nan)
-        seen("result", word, self.d_format)
-        return word
+        converted = RoundedSum(terms=(result,), format=self.d_format, rounding=self.d_rounding, nan_word=nan)
+        seen(None, Kind.RESULT, None, converted)
+        return stages[-1].term
 
-    def _tree(
-        self,
-        name: str,
-        products: Sequence[Number],
-        seen: Callable[[str, Term, Format], Number],
-        plus: Callable[[Number, Number, str], Number],
-    ) -> Number:
-        fmt = self.sum_format
-        level = [
-            seen(f"{name}leaf {i}", ieee.convert(p, fmt, self.rounding), fmt) for i, p in enumerate(products)
-        ]
-        while len(level) > 1:
-            lanes = self.block // len(level) * 2
-            level = [
-                plus(level[i], level[i + 1], f"{name}sum of {lanes} lanes") for i in range(0, len(level), 2)
-            ]
-        return level[0]
+    def _rounded(self, *terms: Number) -> RoundedSum:
+        """The terms' sum as every addition rounds it."""
+        return RoundedSum(terms=terms, format=self.sum_format, rounding=self.rounding)

@@ -21,6 +21,7 @@ from tcsmt.explain import (
 )
 from tcsmt.formats import Format
 from tcsmt.models import Model, Stage
+from tcsmt.models.stages import where_text
 from tcsmt.pictures.sheet import INTEGER_BITS, Cell, Fate, Grid, Input, Listing, Note, Picture, Row
 from tcsmt.rounding import Rounding
 from tcsmt.terms import Term, operands_first, variables
@@ -54,9 +55,9 @@ class _Drawing:
     def __init__(self, name: str, model: Model, values: Mapping[str, int]) -> None:
         self.name, self.model, self.values = name, model, values
         self.known = known_words(model.trace, values)
-        self.texts = {step.name: step.text for step in steps(model.trace, values)}
+        self.texts = {step.stage.place: step.text for step in steps(model.trace, values)}
         #: stages by the identity of their value (formats are shared between stages)
-        self.named = {id(s.value): s.name for s in model.trace.stages if isinstance(s.value, (Number, Fixed))}
+        self.stages = {id(s.value): s for s in model.trace.stages if isinstance(s.value, (Number, Fixed))}
         #: the last fused sum's title and result
         self.last: tuple[str, Term] | None = None
         #: what was lost, in order: error = result - exact
@@ -93,7 +94,7 @@ class _Drawing:
                     yield Listing("", tuple(listed))
                 listed = []
                 yield from self._summed(block, summed)
-                self.last = (block[-1].name.rpartition(": ")[0], block[-1].term)
+                self.last = (where_text(block[-1].block), block[-1].term)
         if listed:
             yield Listing("", tuple(listed))
 
@@ -103,7 +104,7 @@ class _Drawing:
         origins = [self._origin(a) for s in summed if isinstance(s.value, Fixed) for a in s.value.addends]
         numbers = [x for x in origins if isinstance(x, Number)]
         special = [x for x in numbers if self.known[x.infinite] or self.known[x.nan]]
-        title = block[-1].name.rpartition(": ")[0]
+        title = where_text(block[-1].block)
         if special:
             yield Listing(title, tuple(self._special(special, result)))
             return
@@ -121,7 +122,7 @@ class _Drawing:
             yield self._grid(label, whole, result if last else None, names[-1:])
 
     def _listed(self, stage: Stage) -> Note:
-        text = self.texts[stage.name]
+        text = self.texts[stage.place]
         if isinstance(stage.value, Format):
             word = self.known[stage.term]
             text = f"{stage.value.hex(word)} ({_text(stage.value, word)})"
@@ -140,12 +141,12 @@ class _Drawing:
 
     def _special(self, terms: Sequence[Number], result: Stage | None) -> Iterator[Note]:
         for x in terms:
-            name = self.named.get(id(x), "")
+            stage = self.stages.get(id(x))
             sign = "-" if self.known[x.sign] else "+"
             text = "NaN" if self.known[x.nan] else f"{sign}infinity"
             if self.known[x.nan] and not any(fmt.is_nan(self.values[v]) for v, fmt in self._input_formats(x)):
                 text = "NaN: infinity times zero"
-            yield Note(text, self._label(x), (name,) if name else ())
+            yield Note(text, self._label(x), (stage.name,) if stage else ())
         signs = {self.known[x.sign] for x in terms}
         if any(self.known[x.nan] for x in terms):
             rule = "a NaN among the terms makes the result the unit's NaN"
@@ -183,9 +184,8 @@ class _Drawing:
             notes = [Note(f"largest exponent 2^{top}, last bit 2^{unit}")]
         rows = [_sum_row("sum", values[0], top, unit, wholes[0].name)]
         for stage, before, after in zip(wholes[1:], values, values[1:], strict=False):
-            label = stage.name.rpartition(": ")[2]
-            self.losses.append((f"{prefix}{label}", after - before))
-            rows.append(_sum_row(label, after, top, unit, stage.name))
+            self.losses.append((f"{prefix}{stage.label}", after - before))
+            rows.append(_sum_row(stage.label, after, top, unit, stage.name))
         if result is not None:
             row, note = self._rounding(values[-1], unit, result, prefix)
             notes.append(note)
@@ -212,7 +212,8 @@ class _Drawing:
                 cells.append(Cell(weight, exact, Fate.CUT))
             elif own or bit:
                 cells.append(Cell(weight, bit, Fate.KEPT if bit == exact else Fate.CHANGED))
-        stages = tuple(dict.fromkeys(self.named[id(p)] for p in (x, addend) if id(p) in self.named))
+        found = (self.stages[id(p)].name for p in (x, addend) if id(p) in self.stages)
+        stages = tuple(dict.fromkeys(found))
         return Row(self._label(x), stages, value < 0, tuple(cells), self._text(x))
 
     # --- terms -----------------------------------------------------------------------------------
@@ -232,7 +233,7 @@ class _Drawing:
 
     def _text(self, x: Number | Fixed) -> str:
         """A term's value, with its own exponent where that is short."""
-        text = self.texts.get(self.named.get(id(x), ""), "")
+        text = self.texts[self.stages[id(x)].place] if id(x) in self.stages else ""
         short = 0 < len(text) <= LONGEST_DECIMAL and isinstance(x, Number)
         return text if short else short_text(self._value(x))
 
@@ -242,8 +243,8 @@ class _Drawing:
         factors = [name for name in found if not name.startswith("s")]
         if len(factors) <= 2:
             return "·".join(factors)
-        if id(x) in self.named:
-            return self.named[id(x)].rpartition(": ")[2]
+        if id(x) in self.stages:
+            return self.stages[id(x)].label
         below = operands_first([x.significand if isinstance(x, Number) else x.word])
         carried = self.last is not None and self.last[1] in below
         return f"c ← {self.last[0]}" if carried and self.last is not None else "partial sum"

@@ -110,7 +110,8 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
         data["excess"] = {"ulp": _float(judgement.excess), "2^-24 Σ|ab|": _float(judgement.relative)}
         moves = [walk(a, verdict.values) for a in pair.algorithms]
         data["steps"] = [[move.as_json() for move in one] for one in moves]
-        data["parts_at"] = parting(*moves)
+        parts = parting(*moves)
+        data["parts_at"] = parts and parts.name
     return data | {"seconds": round(verdict.seconds, 3)}
 
 
@@ -134,8 +135,8 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
                 f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
             )
         parts = parting(*(walk(a, verdict.values) for a in pair.algorithms))
-        if parts:
-            lines.append(f"  they part at '{parts}' (after the split)")
+        if parts is not None:
+            lines.append(f"  they part at '{parts.name}' (after the split)")
     return "\n".join(lines)
 
 
