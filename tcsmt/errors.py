@@ -13,7 +13,7 @@ class TcsmtError(ValueError):
 
 
 class Contradiction(TcsmtError):
-    """Evidence contradicts a proof: a defect of tcsmt. The message has both; the command line exits with 4."""
+    """Evidence contradicts a proof: a defect of tcsmt, named with both; exit code 4."""
 
 
 class UnknownName(TcsmtError):

@@ -10,22 +10,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tcsmt.algorithms import algorithm_named
-from tcsmt.algorithms.bound import UNIT, bound, extreme, largest
-from tcsmt.algorithms.budget import budget, kept
+from tcsmt.algorithms.algorithm import Algorithm, Sum
+from tcsmt.algorithms.bound import bound, extreme, largest
+from tcsmt.algorithms.bound import unit as unit_of
+from tcsmt.algorithms.budget import Budget, budget
+from tcsmt.algorithms.compare import Pair, judge, settle
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.findings import bounded, table
-from tcsmt.algorithms.loss import C, FusedSum, Unbounded, sums_of
+from tcsmt.algorithms.kept import kept
+from tcsmt.algorithms.loss import C, Unbounded
 from tcsmt.algorithms.named import RECIPES
 from tcsmt.algorithms.proof import Chain
 from tcsmt.algorithms.search import random_rows
 from tcsmt.algorithms.split import F32, Split
+from tcsmt.algorithms.steps import FusedStep, steps_of
 from tcsmt.catalogue import rows_of
+from tcsmt.errors import Contradiction
 from tcsmt.formats import FORMATS
-from tcsmt.models import FusedDotAdd
-from tcsmt.query import Solving
+from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.query import Equivalent, Solving
 from tcsmt.solvers.run import Settings
 from tests import oracle
 
+ULP = unit_of(F32)
 SMALL, NEAR = Inputs(low=0, high=0), Inputs(low=-2, high=3)
 CASES = [
     ("markidis", "volta", 1, replace(NEAR, c_zero=True)),
@@ -64,7 +71,7 @@ def test_no_error_is_larger_than_the_budget(
     assert spent.total == sum(spent.shares.values())
     worst, _ = largest(algorithm, domain, 0.6)
     assert worst is not None
-    assert 0 < worst.relative <= spent.total / UNIT
+    assert 0 < worst.relative <= spent.total / ULP
 
 
 @pytest.mark.parametrize(
@@ -129,7 +136,7 @@ def holds(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
     for row in order[:40]:
         found = extreme(algorithm, rows.values(int(row)))
         assert found is not None
-        assert found.relative <= total / UNIT
+        assert found.relative <= total / ULP
 
 
 @settings(max_examples=3, deadline=None)
@@ -178,8 +185,9 @@ def test_a_split_that_overflows() -> None:
 
 
 def test_a_lemma_that_does_not_hold_is_not_proved(chain: Chain) -> None:
-    (volta,) = sums_of(rows_of("volta")[0].model, subnormal=True)
-    assert isinstance(volta, FusedSum)
+    (step,) = steps_of(chain, rows_of("volta")[0].model, -14, 15)
+    assert isinstance(step, FusedStep)
+    volta = step.sum
     assert volta.rounding(chain) == 1
     assert volta.cut(chain, {0, C}) == Fraction(1, 2**23)
     finer = replace(volta, sum=replace(volta.sum, fraction_bits=24))
@@ -194,8 +202,10 @@ def test_a_lemma_that_does_not_hold_is_not_proved(chain: Chain) -> None:
 
 REFUSED = [
     ({"carry_bits": 1}, NEAR, "register may wrap"),
-    ({"flush_inputs": True}, Inputs(low=-14, high=0), "reads subnormal words as 0"),
+    ({"flush_inputs": True}, Inputs(low=-14, high=0), "a product is finite, and that of its operands"),
     ({"zero_exponent": None}, Inputs(low=0, high=0), "the largest exponent is that of a term"),
+    ({"normalisation": "every"}, NEAR, "neither products nor c"),
+    ({"c_position": "summed"}, NEAR, "neither products nor c"),
 ]
 
 
@@ -206,7 +216,118 @@ def test_what_is_refused(change: dict[str, object], domain: Inputs, message: str
         budget(chain, RECIPES["markidis"].on(unit, 2), domain)
 
 
-def test_exponents_beyond_the_lemmas_are_refused(chain: Chain) -> None:
-    algorithm, _ = algorithm_named("single-bf16", "ampere", 2)
-    with pytest.raises(Unbounded, match="the lemmas hold from"):
-        budget(chain, algorithm, Inputs(low=55, high=60, bits=(8, 8)))
+# --- what was proved and is false ----------------------------------------------------------------
+
+FAR = Inputs(low=60, high=100)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "bits"),
+    [("fp32-fma", "hopper", 24), ("single-bf16", "cdna1", 8), ("single-bf16", "cdna2", 8)],
+)
+def test_a_result_that_overflows_has_no_bound(name: str, unit: str, bits: int, chain: Chain) -> None:
+    """2^100·2^100 is infinite: an infinite error, which no bound may ignore and no search may hide."""
+    algorithm, _ = algorithm_named(name, unit, 2)
+    domain = replace(FAR, bits=(bits, bits))
+    large = F32.word(Fraction(2) ** 100)
+    found = extreme(algorithm, {"a0": large, "b0": large, "a1": 0, "b1": 0, "c": 0})
+    assert (found.error, found.relative, found.ulps) == (None, None, None)
+    with pytest.raises(Unbounded, match="may overflow"):
+        budget(chain, algorithm, domain)
+    worst, _ = largest(algorithm, domain, 0.2)
+    assert worst is not None
+    assert worst.relative is None
+    assert bound(algorithm, domain, Solving(Settings(timeout=20)), seconds=0.2).proved is None
+
+
+@pytest.mark.parametrize("below", [True, False])
+def test_just_below_and_at_the_largest_number(below: bool, chain: Chain) -> None:
+    """Two products of 2^126 and c: bounded; of 2^128: not."""
+    algorithm, _ = algorithm_named("fp32-fma", "hopper", 2)
+    domain = Inputs(low=60, high=63 if below else 64, bits=(1, 1))
+    if below:
+        assert budget(chain, algorithm, domain).total > 0
+        return
+    with pytest.raises(Unbounded, match="may overflow"):
+        budget(chain, algorithm, domain)
+
+
+def test_c_last_with_a_directed_rounding(chain: Chain) -> None:
+    row = next(r for r in rows_of("hopper") if r.name == "hopper/mma.m16n8k16.f32.f16.f16.f32")
+    domain = Inputs(low=-2, high=7, bits=(11, 11))
+    for rounding in ("RTZ", "RTP", "RNE"):
+        unit = replace(row.model, c_position="last", c_rounding=rounding)
+        algorithm = RECIPES["single-f16"].on(unit, 2)
+        worst, _ = largest(algorithm, domain, 0.4)
+        assert worst is not None
+        assert worst.relative is not None
+        assert worst.relative <= budget(chain, algorithm, domain).total / ULP
+        if rounding == "RTZ":
+            assert worst.relative > 3  # which was the bound
+
+
+def ieee_unit(k: int, **changes: object) -> IeeeDotAdd:
+    given: dict[str, object] = {
+        **{f"{name}_format": "f32" for name in ("a", "b", "c", "d", "sum")}, "k": k,
+    }  # fmt: skip
+    return IeeeDotAdd(**(given | changes))  # type: ignore[arg-type]
+
+
+#: What was said to be the bound, and is less than an error that occurs.
+COUNTED = [
+    (4, {"method": "sequential", "c_first": False, "product_format": None}, 4),
+    (2, {"method": "pairwise", "product_format": None}, 2),
+    (2, {"method": "pairwise", "product_format": "f32", "product_rounding": "RTZ"}, 3),
+    (1, {"method": "sequential", "product_format": "f32", "product_rounding": "RTZ"}, 2),
+    (1, {"method": "sequential", "product_format": "f32", "product_rounding": "RA"}, 2),
+]
+
+
+@pytest.mark.parametrize(("k", "changes", "before"), COUNTED)
+def test_every_rounding_of_a_custom_unit_is_counted(
+    k: int, changes: dict[str, object], before: int, chain: Chain
+) -> None:
+    algorithm = Algorithm(
+        k=k,
+        unit=ieee_unit(k, **changes),
+        split=Split(format=F32, words=1),
+        sums=(Sum(products=((0, 0),)),),
+        interleaved=True,
+    )
+    worst, _ = largest(algorithm, Inputs(low=0, high=3), 1.0)
+    assert worst is not None
+    assert worst.relative is not None
+    assert worst.relative > before * Fraction(9, 10)
+    assert worst.relative <= budget(chain, algorithm, Inputs(low=0, high=3)).total / ULP
+
+
+def test_nearest_is_not_nearest_where_the_sum_overflows() -> None:
+    """Ootomo and Yokota's last addition is exact here, but infinite; with truncation it is not."""
+    one, two = (
+        algorithm_named(name, "hopper", 2)[0]
+        for name in ("single-bf16,every=1", "single-bf16,every=1,outside=RTZ")
+    )
+    domain = Inputs(low=63, high=63, bits=(8, 8), c_zero=True)
+    pair = Pair(("nearest", "truncated"), (one, two), domain)
+    large = F32.word(Fraction(255, 128) * Fraction(2) ** 63)
+    (judged,) = judge(pair, [{"a0": large, "b0": large, "a1": large, "b1": large, "c": 0}])
+    assert judged.worse
+    found = settle(pair, Solving(Settings(timeout=30)), 0.0)
+    assert not isinstance(found.verdict, Equivalent)
+    small = replace(pair, domain=replace(domain, low=60, high=60))
+    assert isinstance(settle(small, Solving(Settings(timeout=30)), 0.0).verdict, Equivalent)
+
+
+def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bound that is too small, and one of what has an infinite error: never printed as proved."""
+    algorithm, _ = algorithm_named("fp32-fma", "hopper", 2)
+    small = Budget({"additions outside": ULP / 2})
+
+    def said(chain: Chain, *_: object) -> Budget:
+        chain.know("a step that is wrong")
+        return small
+
+    monkeypatch.setattr("tcsmt.algorithms.bound.budget", said)
+    for domain in (NEAR, FAR):
+        with pytest.raises(Contradiction, match=r"was found where 0\.5 2\^-24 .* was proved"):
+            bound(algorithm, domain, Solving(Settings(timeout=5)), seconds=0.3, alternate=False)

@@ -176,7 +176,7 @@ class _Spending:
         return (Fraction(0) if domain.c_zero else c) + self.algorithm.k * a * b
 
     def stays_below(self, limit: Fraction, reach: Fraction, shift: int, what: str) -> None:
-        """Refuse what may overflow: a value of ``reach``, counted in 2^-shift, that is not below the limit."""
+        """Refuse what may overflow: a value of ``reach``, in units of 2^-shift, not below the limit."""
         largest = self.most * reach * 2**shift
         if largest >= limit:
             raise Unbounded(f"{what} may overflow: it may reach {float(largest):.4g}, of {float(limit):.4g}")
@@ -210,7 +210,9 @@ class _Spending:
         share = Fraction(1, 2) if rounding.nearest else Fraction(1)
         self.stays_below(fmt.largest_finite, self.reach(exact), shift, f"a sum in {fmt.name}")
         factor = 1 + share / 2**fmt.fraction_bits
-        smallest = Fraction(2) ** fmt.e_min if flush else share * Fraction(2) ** (fmt.e_min - fmt.fraction_bits)
+        smallest = (
+            Fraction(2) ** fmt.e_min if flush else share * Fraction(2) ** (fmt.e_min - fmt.fraction_bits)
+        )
         lost = Fraction(0) if fine else smallest / self.least
         return replace(exact, growth=_up(exact.growth * factor), off=_up(exact.off * factor + lost))
 

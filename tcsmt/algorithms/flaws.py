@@ -177,7 +177,7 @@ class Monotone(Flaw):
             grows = np.ones(len(rows))
             if factor:
                 grows = np.sign(rows.numbers(columns[factor[0]][:, int(factor[1:])]))
-            fall = (before - replace(rows, **columns).run(self.algorithm)) * grows
+            fall = (before - Rows(**columns, wide=rows.wide).run(self.algorithm)) * grows
             best = np.maximum(best, np.where(inside.astype(bool) & (fall > 0), fall, 0))
         with np.errstate(all="ignore"):
             return np.where(best > 0, _SURE + best / size, 0)

@@ -18,7 +18,7 @@ from tcsmt.algorithms.proof import word_exponents
 from tcsmt.algorithms.split import Split
 from tcsmt.datapath import decode
 from tcsmt.interpret.exhaust import Exhaust
-from tcsmt.terms import FALSE, Term, any_of, const, var
+from tcsmt.terms import FALSE, Term, any_of, const, substitute, var
 from tcsmt.words import floats
 
 __all__ = ["Kept", "kept"]
@@ -61,17 +61,21 @@ def kept(split: Split, domain: Inputs, bits: int, count: int) -> Kept:
 
 def _against(split: Split, binade: Inputs, bits: int, found: Kept) -> int | None:
     """A number of one binade for which the constants do not hold, of all that there are."""
-    goal = _kept_goal(split, binade, bits, found)
+    wide, goal = binade.wide, _kept_goal(split, binade, bits, found)
     if goal.value == 0:
         return None
-    wide, holds = binade.wide, Exhaust(goal.zext(32))
-    size = 1 << wide.fraction_bits
+    # a number of fewer bits is given by its first ones
+    dropped = wide.precision - bits
+    given = var("given", wide.width - dropped)
+    word = given.concat(const(0, dropped)) if dropped else given
+    holds = Exhaust(substitute([goal], {var("x", wide.width): word})[0].zext(32))
+    size = 1 << (bits - 1)
     for sign in range(1 if binade.positive else 2):
-        start = sign << wide.sign_bit | (binade.low + wide.bias) << wide.fraction_bits
+        start = (sign << wide.sign_bit | (binade.low + wide.bias) << wide.fraction_bits) >> dropped
         for first in range(start, start + size, _CHUNK):
             wrong = np.flatnonzero(holds(first, min(_CHUNK, size)))
             if len(wrong):
-                return first + int(wrong[0])
+                return first + int(wrong[0]) << dropped
     return None
 
 

@@ -86,6 +86,7 @@ class FusedSum:
 
         Raises :class:`Unbounded` where lemmas are not proved.
         """
+        list(self._places(self.sum))  # refused before anything is asked about them
         self.zeros(chain)
         exact = self.passes(chain, C)
         if exact and len(live) == 1 and self.passes(chain, min(live)):

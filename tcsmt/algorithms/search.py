@@ -58,7 +58,8 @@ class Rows:
     def joined(self, other: Rows) -> Rows:
         """These rows and then the others."""
         pairs = zip((self.a, self.b, self.c), (other.a, other.b, other.c), strict=True)
-        return Rows(*(np.concatenate(pair) for pair in pairs), wide=self.wide)
+        a, b, c = (np.concatenate(pair) for pair in pairs)
+        return Rows(a, b, c, self.wide)
 
     def padded(self, k: int) -> Rows:
         """The same dot products with zeros up to k products."""
@@ -140,7 +141,8 @@ def random_rows(domain: Inputs, k: int, count: int, rng: np.random.Generator) ->
     a, b = (np.where(here, numbers(k, bits, middle), 0) for bits in domain.bits)
     c = numbers(1, wide.precision, np.clip(2 * middle, domain.low, domain.high))[:, 0]
     c = np.where(rng.random(count) < 0.2, 0, c) if not domain.c_zero else np.zeros(count)
-    return Rows(*(np.ascontiguousarray(x).astype(np.uint32) for x in (a, b, c)), wide=wide)
+    a, b, c = (np.ascontiguousarray(x).astype(np.uint32) for x in (a, b, c))
+    return Rows(a, b, c, wide)
 
 
 def _restrict(domain: Inputs, bits: int, words: Array, rng: np.random.Generator) -> Array:

@@ -178,7 +178,7 @@ class _Reader:
     def _word(
         self, word: Term, fmt: Format, results: dict[Term, tuple[Format, int]]
     ) -> tuple[Source | None, Format | None, bool]:
-        """The source of a word, its format, and whether it is c without its subnormal values."""
+        """The source of a word, its format, and whether a subnormal c is read as zero."""
         if word.value is not None and word.value & ((1 << fmt.sign_bit) - 1) == 0:
             return None, None, False
         if word in results and results[word][0] == fmt:
@@ -188,7 +188,7 @@ class _Reader:
     def _number(
         self, number: Number, results: dict[Term, tuple[Format, int]]
     ) -> tuple[Source | None, Format | None, bool]:
-        """The source of a number, its format if it is a word's, and whether it lacks subnormal values of c."""
+        """The source of a number, its format if it is a word's, whether a subnormal c is read as zero."""
         if number.zero.value == 1:
             return None, None, False
         for word, (fmt, step) in results.items():
@@ -235,7 +235,7 @@ class _Reader:
         return lane
 
     def _least(self, fused: FusedSum) -> int:
-        """The least exponent that a product may have: that of its operands, or less where it is normalised."""
+        """The least exponent of a product: that of its operands, or less where it is normalised."""
         one, two = self.unit.a_format, self.unit.b_format
         normalised = 2 * self.low - one.fraction_bits - two.fraction_bits
         for least in (2 * self.low, normalised):
@@ -252,7 +252,9 @@ class _Reader:
 
     def _operand(self, x: Number) -> Term:
         """Whether an operand is one that counts: zero, or finite with such an exponent."""
-        inside = signed_word(self.low).sle(signed(x.exponent)) & signed(x.exponent).sle(signed_word(self.high))
+        inside = signed_word(self.low).sle(signed(x.exponent)) & signed(x.exponent).sle(
+            signed_word(self.high)
+        )
         return ~x.infinite & ~x.nan & (x.zero | inside)
 
     # --- fused sums
@@ -296,7 +298,9 @@ class _Reader:
             if lane is None:
                 raise Unbounded("a product is not one of the words of a lane")
             lanes.append(lane)
-            new |= {w[lane]: var(f"{s}{place}", w[lane].width) for s, w in zip("ab", self._words, strict=True)}
+            new |= {
+                w[lane]: var(f"{s}{place}", w[lane].width) for s, w in zip("ab", self._words, strict=True)
+            }
 
         def now(term: Term) -> Term:
             return substitute([term], new)[0]
@@ -345,4 +349,3 @@ def _renamed(goal: Term) -> Term:
     """The goal with inputs renamed in order of their names, so that lanes ask one question."""
     found = variables([goal])
     return substitute([goal], {v: var(f"word {n}", v.width) for n, v in enumerate(found)})[0]
-

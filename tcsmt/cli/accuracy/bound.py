@@ -97,7 +97,8 @@ def bound_text(data: dict[str, Any]) -> str:
     if data["proved"] is None:
         lines.append(f"found, not proved: at least {low}; no bound ({data['open']})")
         return "\n".join(lines)
-    lines.append(f"the largest relative error is at least {low} (found) and at most {data['proved']:.6g}·2^-24 (proved)")
+    most = f"{data['proved']:.6g}·2^-24"
+    lines.append(f"the largest relative error is at least {low} (found) and at most {most} (proved)")
     lines += [f"  {loss:>12.6g}  {name}" for name, loss in data["shares"].items()]
     if data["proved_ulps"] is not None:
         lines.append(f"  and so at most {data['proved_ulps']:.6g} ulps of the exact result")
