@@ -134,6 +134,18 @@ class Format:
         """Hexadecimal digits of a word."""
         return -(-self.width // 4)
 
+    def holds(self, other: Format) -> bool:
+        """Whether every finite number of the other format is one of this format."""
+        last = other.e_min - other.fraction_bits >= self.e_min - self.fraction_bits
+        signs = self.signed or not other.signed
+        return (
+            last
+            and signs
+            and other.precision <= self.precision
+            and other.e_max <= self.e_max
+            and (other.largest_finite <= self.largest_finite)
+        )
+
     def hex(self, word: int) -> str:
         """The word as hexadecimal text, all digits."""
         return f"0x{word:0{self.hex_digits}x}"

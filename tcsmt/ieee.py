@@ -119,14 +119,17 @@ def widen(word: Term, narrow: Format, wide: Format) -> Term:
     if narrow == wide:
         return word
     if narrow.exponent_bits == wide.exponent_bits and narrow.has_infinity:
-        kept = word[narrow.width - 1 : narrow.ignored_low_bits]
-        return kept.concat(const(0, wide.width - kept.width))
+        return _padded(word[narrow.width - 1 : narrow.ignored_low_bits], wide.width)
     x = dp.normalise_number(dp.decode(narrow, word))
-    fraction = x.significand[x.fraction_bits - 1 : 0]
-    fraction = fraction.concat(const(0, wide.fraction_bits - x.fraction_bits))
+    fraction = _padded(x.significand[x.fraction_bits - 1 : 0], wide.fraction_bits)
     magnitude = x.exponent.within(-wide.bias, wide.bias + 1).concat(fraction)
     magnitude = x.zero.ite(0, magnitude)
     return dp.encode(wide, x.sign, magnitude, x.infinite, x.sign, x.nan, wide.nan_word or 0)
+
+
+def _padded(word: Term, width: int) -> Term:
+    """The word with zeros behind it, so that it has so many bits."""
+    return word.concat(const(0, width - word.width)) if width > word.width else word
 
 
 def flush(word: Term, fmt: Format, *, keep_sign: bool = True) -> Term:

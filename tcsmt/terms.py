@@ -281,7 +281,9 @@ def _make(op: str, width: int, args: tuple[Term, ...], data: Data = None) -> Ter
 
 
 def const(value: int, width: int) -> Term:
-    """The constant ``value`` modulo 2^width."""
+    """The constant ``value`` modulo 2^width. Raises ValueError for a width below 1."""
+    if width < 1:
+        raise ValueError(f"a constant of width {width}")
     return _make("const", width, (), value & _ones(width))
 
 

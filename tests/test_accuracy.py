@@ -130,7 +130,7 @@ def test_terms_and_arrays_agree(name: str) -> None:
         except TcsmtError:
             continue
         rows = random_rows(Inputs(low=-20, high=20), 2, 30, np.random.default_rng(3))
-        results = rows.run(algorithm).view(np.uint32)
+        results = rows.words(algorithm)
         for row in range(len(rows)):
             assert evaluate([algorithm.trace.output], rows.values(row)) == [int(results[row])]
 
@@ -192,9 +192,9 @@ def test_ranking_by_binary64_follows_fractions() -> None:
     (wrong,), size, _ = errors(rows, rows.run(algorithm))
     for row in range(len(rows)):
         found = extreme(algorithm, rows.values(row))
-        if found is not None:
-            assert float(found.error) == pytest.approx(wrong[row], rel=1e-9, abs=2.0**-80)
-            assert float(abs(found.exact)) == pytest.approx(size[row], rel=1e-12)
+        assert found.error is not None
+        assert float(found.error) == pytest.approx(wrong[row], rel=1e-9, abs=2.0**-80)
+        assert float(abs(found.exact)) == pytest.approx(size[row], rel=1e-12)
 
 
 def pair(one: str, two: str, arch: str, k: int, **domain: object) -> Pair:
@@ -263,6 +263,7 @@ def test_bound_of_the_rounding_inside() -> None:
     found = bound(algorithm, domain, Solving(Settings(timeout=20)), seconds=2, alternate=False)
     assert found.relative is not None
     assert found.proved is not None
+    assert found.relative.relative is not None
     assert found.relative.relative <= found.proved <= 8
     assert found.relative.error == abs(value(found.relative.result) - exact_dot(found.relative.values))
 

@@ -119,7 +119,12 @@ class Grid:
         return self.low + self.width - 3
 
     def place(self, x: Number, low: int, high: int) -> Term:
-        """The word of a finite number that is zero or has an exponent in [low, high]."""
+        """The word of a finite number that is zero or has an exponent in [low, high].
+
+        Raises ValueError where such a number may have no room in a word.
+        """
+        if high + x.integer_bits >= self.low + self.width or low - x.fraction_bits < self.low:
+            raise ValueError(f"exponents {low} to {high} on a grid from {self.low} of {self.width} bits")
         moved = x.exponent.within(low, high).zext(self.width)
         word = (x.significand.zext(self.width) << moved) << (low - x.fraction_bits - self.low)
         return x.sign.ite(-word, word)

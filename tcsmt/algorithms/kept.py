@@ -126,7 +126,7 @@ def _kept_goal(split: Split, domain: Inputs, bits: int, found: Kept) -> Term:
     word = var("x", wide.width)
     low, high = word_exponents(split, domain)
     bottom = min(low - fmt.fraction_bits, domain.low - wide.fraction_bits) - split.scale * (split.words - 1)
-    grid = Grid(bottom, domain.high + 5 - bottom, wide)
+    grid = Grid(bottom, max(domain.high, high) + 5 - bottom, wide)
     rest = whole = grid.place(decode(wide, word), domain.low, domain.high)
     size = magnitude(whole)
 

@@ -18,7 +18,7 @@ proves nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product as pairs
 
@@ -81,11 +81,12 @@ class Words:
     @cached_property
     def grid(self) -> Grid:
         """Units as small as the last bit of any product of words, or of c."""
-        low, _ = word_exponents(self.split, self.domain)
+        low, high = word_exponents(self.split, self.domain)
         last = [low - self.split.format.fraction_bits - self.split.scale * (n - 1) for n in self.counts]
         of_c = sum(last) if self.domain.c_zero else self.domain.low - self.domain.wide.fraction_bits
         finest = min(sum(last), of_c)
-        return Grid(finest, Grid.of(self.domain, self.algorithm.k).top + 5 - finest, self.domain.wide)
+        reach = Grid.of(replace(self.domain, high=max(self.domain.high, high)), self.algorithm.k)
+        return Grid(finest, reach.top + 5 - finest, self.domain.wide)
 
     @cached_property
     def parts(self) -> list[Term]:
@@ -128,11 +129,14 @@ class Words:
 
 
 def word_exponents(split: Split, domain: Inputs) -> tuple[int, int]:
-    """Where the exponents of words that are not zero lie (part of what :func:`split_goal` says)."""
+    """Where the exponents of words that are not zero lie (part of what :func:`split_goal` says).
+
+    A subnormal word has the smallest exponent, however small the number is.
+    """
     fmt, bits = split.format, max(domain.bits)
     exact = bits <= fmt.precision
     low = domain.low - (0 if exact else domain.wide.precision - 1)
-    return max(fmt.e_min, low), min(fmt.e_max, domain.high + (not exact))
+    return max(fmt.e_min, low), max(fmt.e_min, min(fmt.e_max, domain.high + (not exact)))
 
 
 def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int | None) -> Term:
@@ -145,7 +149,7 @@ def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int 
     low, high = word_exponents(split, domain)
     last = min(low - fmt.fraction_bits, domain.low - split.wide.fraction_bits)
     bottom = last - split.scale * (split.words - 1)
-    grid = Grid(bottom, domain.high + 4 - bottom, split.wide)
+    grid = Grid(bottom, max(domain.high, high) + 4 - bottom, split.wide)
     rest = whole = grid.place(decode(split.wide, word), domain.low, domain.high)
     fine: list[Term] = []
     sizes: list[Term] = []

@@ -55,6 +55,10 @@ class Split:
             raise TcsmtError(f"words = {self.words}: allowed is from 1 to 8")
         if not 0 <= self.scale <= 60:
             raise TcsmtError(f"scale = {self.scale}: allowed is from 0 to 60")
+        if self.words > 1 and not self.wide.holds(self.format):
+            raise TcsmtError(
+                f"format = {self.format.name}: {self.wide.name} does not have all of its numbers"
+            )
 
     def apply(self, word: Term) -> tuple[Term, ...]:
         """The words of a word of the wide format, the largest first."""

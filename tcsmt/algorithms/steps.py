@@ -137,7 +137,7 @@ class _Reader:
         sources = tuple(source for source, _, _ in read if source is not None)
         formats = {source: fmt for source, fmt, _ in read if source is not None}
         fmt = operation.format
-        whole = {source for source, narrow in formats.items() if narrow and _holds(fmt, narrow)}
+        whole = {source for source, narrow in formats.items() if narrow and fmt.holds(narrow)}
         last = [self._last_bit(source, narrow) for source, narrow in formats.items()]
         fine = all(bit >= fmt.e_min - fmt.fraction_bits for bit in last) and not operation.flush
         kept = frozenset() if operation.flush else frozenset(whole)
@@ -326,12 +326,6 @@ class _Reader:
     @property
     def _words(self) -> tuple[Sequence[Term], Sequence[Term]]:
         return self.trace.a, self.trace.b
-
-
-def _holds(wide: Format, narrow: Format) -> bool:
-    """Whether a format has every number of another one."""
-    last = narrow.e_min - narrow.fraction_bits >= wide.e_min - wide.fraction_bits
-    return last and narrow.precision <= wide.precision and narrow.largest_finite <= wide.largest_finite
 
 
 def _unlike(x: Number, y: Number) -> Term:
