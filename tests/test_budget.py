@@ -192,10 +192,20 @@ def test_a_lemma_that_does_not_hold_is_not_proved(chain: Chain) -> None:
         missing.cut(chain, {0, C})
 
 
+def test_zeros_far_below_lose_nothing_more(chain: Chain) -> None:
+    """The exponents of such zeros do not fit the words of usual ones."""
+    unit = replace(rows_of("volta")[0].model, k=1, n_fma=1)
+    (usual,), (far,) = (sums_of(replace(unit, zero_exponent=z), subnormal=True) for z in (-131, -4096))
+    assert isinstance(usual, FusedSum)
+    assert isinstance(far, FusedSum)
+    assert far.losses(chain, {0, C}) == usual.losses(chain, {0, C})
+
+
 REFUSED = [
     ({"carry_bits": 1}, NEAR, "register may wrap"),
     ({"flush_inputs": True}, Inputs(low=-14, high=0), "reads subnormal words as 0"),
     ({"zero_exponent": None}, Inputs(low=0, high=0), "the largest exponent is that of a term"),
+    ({"zero_exponent": 4096}, Inputs(low=0, high=0), "not proved"),
 ]
 
 
