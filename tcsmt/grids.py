@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 
 from tcsmt.datapath import Exponent, Fixed, Number, accumulate, decode
 from tcsmt.formats import Format
+from tcsmt.integers import signed, signed_word
 from tcsmt.models import Kind, Stage
 from tcsmt.terms import Term, all_of, any_of, const, operands_first, substitute, var
 
-__all__ = ["Block", "Prove", "characterised", "multiple", "same_result", "signed", "signed_word"]
+__all__ = ["Block", "Prove", "characterised", "multiple", "same_result"]
 
 #: Proves that a goal has no solution: what that says, and the goal.
 Prove = Callable[[str, Term], bool]
@@ -27,8 +28,6 @@ Prove = Callable[[str, Term], bool]
 Satisfiable = Callable[[Term], bool | None]
 #: Grids further apart than this are not tried.
 FURTHEST = 16
-#: Bits of exponents as signed words.
-WIDE = 12
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def same_result(one: Block, two: Block, known: Term, prove: Prove, satisfiable: 
     if possible(signed(high.top).slt(signed(low.top))) is not False:
         high, low = two, one
     gap = signed(high.top) - signed(low.top)
-    distance = next((d for d in range(1, FURTHEST) if possible(const(d, WIDE).slt(gap)) is False), None)
+    distance = next((d for d in range(1, FURTHEST) if possible(signed_word(d).slt(gap)) is False), None)
     if distance is None:
         return False
     least, most = high.top.low, high.top.high  # of the limit: the grids differ up to it
@@ -137,7 +136,7 @@ def same_result(one: Block, two: Block, known: Term, prove: Prove, satisfiable: 
     limit = most
     apart = gap.ne(0) & signed_word(limit).slt(signed(high.top))
     inside = _inside(high.top, high.top) & _inside(low.top, low.top)
-    wrong = any_of([gap.slt(0), const(distance, WIDE).slt(gap), apart, ~inside])
+    wrong = any_of([gap.slt(0), signed_word(distance).slt(gap), apart, ~inside])
     text = f"the largest exponents differ by 0 to {distance}, and only up to 2^{limit}"
     if not prove(text, characterised(finite & wrong)):
         return False
@@ -262,7 +261,7 @@ def _multiple_of(fmt: Format, word: Term, last_bit: int) -> Term:
 def _clear(unit: Exponent, last_bit: int) -> Term:
     """How many low bits a multiple of 2^``last_bit`` has zero, its unit being 2^``unit``: not below 0."""
     count = signed_word(last_bit) - signed(unit)
-    return count.slt(0).ite(0, count)
+    return count.at_least(0).word
 
 
 def _cut(word: Term, count: Term) -> Term:
@@ -282,16 +281,6 @@ def _below(x: Fixed, top: Exponent) -> Term:
 def _inside(x: Exponent, range_of: Exponent) -> Term:
     """Whether the exponent lies where the other does."""
     return signed_word(range_of.low).sle(signed(x)) & signed(x).sle(signed_word(range_of.high))
-
-
-def signed(x: Exponent) -> Term:
-    """An exponent as a signed word."""
-    return x.term.zext(WIDE) + x.low
-
-
-def signed_word(value: int) -> Term:
-    """A number as such a word."""
-    return const(value % (1 << WIDE), WIDE)
 
 
 def characterised(goal: Term) -> Term:

@@ -29,6 +29,7 @@ from tcsmt.errors import Contradiction
 from tcsmt.formats import FORMATS
 from tcsmt.models import FusedDotAdd, IeeeDotAdd
 from tcsmt.query import Equivalent, Solving
+from tcsmt.rounding import ROUNDINGS
 from tcsmt.solvers.run import Settings
 from tests import oracle
 
@@ -200,7 +201,19 @@ def test_a_lemma_that_does_not_hold_is_not_proved(chain: Chain) -> None:
         missing.cut(chain, {0, C})
 
 
+def test_zeros_far_below_lose_nothing_more(chain: Chain) -> None:
+    """The exponents of such zeros do not fit the words of usual ones."""
+    unit = replace(rows_of("volta")[0].model, k=1, n_fma=1)
+    losses = []
+    for zero in (-131, -4096):
+        (step,) = steps_of(chain, replace(unit, zero_exponent=zero), -14, 15)
+        assert isinstance(step, FusedStep)
+        losses.append(step.sum.losses(chain, {0, C}))
+    assert losses[0] == losses[1]
+
+
 REFUSED = [
+    ({"zero_exponent": 4096}, Inputs(low=0, high=0), "not proved"),
     ({"carry_bits": 1}, NEAR, "register may wrap"),
     ({"flush_inputs": True}, Inputs(low=-14, high=0), "a product is finite, and that of its operands"),
     ({"zero_exponent": None}, Inputs(low=0, high=0), "the largest exponent is that of a term"),
@@ -241,6 +254,18 @@ def test_a_result_that_overflows_has_no_bound(name: str, unit: str, bits: int, c
 
 
 @pytest.mark.parametrize("below", [True, False])
+def test_numbers_far_below_the_smallest_word(chain: Chain) -> None:
+    """Words of numbers below half of the smallest are +0; away from zero they are the smallest word."""
+    algorithm, _ = algorithm_named("single-f16", "volta", 1)
+    domain = Inputs(low=-40, high=-30, bits=(8, 8), c_zero=True)
+    assert budget(chain, algorithm, domain).total / ULP == 2**24
+    away = replace(algorithm, split=Split(format=FORMATS["f16"], words=1, rounding=ROUNDINGS["RA"]))
+    worst, _ = largest(away, domain, 0.3)
+    assert worst is not None
+    assert worst.relative is not None
+    assert 2**24 < worst.relative <= budget(chain, away, domain).total / ULP
+
+
 def test_just_below_and_at_the_largest_number(below: bool, chain: Chain) -> None:
     """Two products of 2^126 and c: bounded; of 2^128: not."""
     algorithm, _ = algorithm_named("fp32-fma", "hopper", 2)

@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tcsmt import ieee
+from tcsmt import engine, ieee
 from tcsmt.catalogue import row_named
-from tcsmt.engine import Comparison, compare
+from tcsmt.engine import Comparison, compare, compare_models
 from tcsmt.grids import Block, multiple
+from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd
 from tcsmt.pool import rows as pool_rows
+from tcsmt.pool import search
 from tcsmt.query import Distinguished, Domain, Equivalent, Question, Side, Solving
 from tcsmt.solvers.run import Settings
 from tcsmt.terms import TRUE, Term
@@ -86,3 +90,56 @@ def test_units_that_align_otherwise() -> None:
     """Normalised at every addition: there is no common grid."""
     unit = replace(e4m3_unit(2, 2, 0, 25), c_position="aligned", normalisation="every")
     assert Block.of(unit.trace.stages, {}) is None
+
+
+# --- exponents of any size -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("zeros", [(4096, 4095), (-4096, 4096)])
+def test_exponents_beyond_twelve_bits(zeros: tuple[int, int]) -> None:
+    """The exponents that a zero may enter with do not fit the words of usual ones."""
+    unit = replace(e4m3_unit(1, 1, 0, 25), c_position="aligned")
+    one, two = (replace(unit, zero_exponent=zero) for zero in zeros)
+    verdict = compare_models(("one", one), ("two", two), Domain(), Solving(Settings(timeout=60))).verdict
+    assert isinstance(verdict, Equivalent if min(zeros) > 0 else Distinguished), verdict
+
+
+#: Exponents at which words of 12 bits, or 13, wrap; and those of zeros, and of the largest numbers.
+ENDS = st.sampled_from([*(s * n for s in (1, -1) for n in (1023, 1024, 2047, 2048, 4096)), -131, 0, 128])
+
+
+def attack(zeros: tuple[int, int], fraction_bits: tuple[int, int], k: int, timeout: float) -> None:
+    """What is called equal is equal on random words and on the pool's, which the engine does not see here."""
+    unit = replace(e4m3_unit(k, k, 0, 25), c_position="aligned")
+    models = [
+        replace(unit, zero_exponent=max(-4096, min(4096, zero)), fraction_bits=bits)
+        for zero, bits in zip(zeros, fraction_bits, strict=True)
+    ]
+    solving = Solving(Settings(timeout=timeout))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(engine, "search", lambda question: None)
+        found = compare_models(("one", models[0]), ("two", models[1]), Domain(finite=False), solving)
+    if isinstance(found.verdict, Equivalent):
+        columns = pool_rows(unit.input_formats, 20000, np.random.default_rng(1))
+        assert not Program([found.question.goal]).run(columns)[0].any(), models
+        assert search(found.question) is None
+
+
+EXTREME = {
+    "zeros": st.tuples(ENDS, ENDS) | ENDS.flatmap(lambda z: st.tuples(st.just(z), st.just(z + 1))),
+    "bits": st.sampled_from([1, 13, 25, 290, 1024]),
+    "k": st.integers(1, 2),
+}
+
+
+@given(**EXTREME)
+@settings(max_examples=3, deadline=None, derandomize=True)
+def test_extreme_parameters(zeros: tuple[int, int], bits: int, k: int) -> None:
+    attack(zeros, (bits, bits), k, timeout=0.5)
+
+
+@pytest.mark.long
+@given(**EXTREME, other=st.sampled_from([0, 0, 1, 999]))
+@settings(max_examples=150, deadline=None)
+def test_many_extreme_parameters(zeros: tuple[int, int], bits: int, k: int, other: int) -> None:
+    attack(zeros, (bits, min(1024, bits + other)), k, timeout=6.0)

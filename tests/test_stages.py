@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import cycle, product
 from typing import Any
 
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,6 +22,7 @@ from tcsmt.models import IeeeDotAdd, Kind, Model, Stage
 from tcsmt.models.stages import Instruction, Operand
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.terms import Term
+from tests import oracle
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 

@@ -23,7 +23,8 @@ from tcsmt.algorithms.proof import Chain, free_products
 from tcsmt.datapath import Exponent, Fixed, Number, accumulate, decode, leading_zeros
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import Format
-from tcsmt.grids import WIDE, characterised, signed, signed_word
+from tcsmt.grids import characterised
+from tcsmt.integers import Integer, signed, signed_word
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var
 
 __all__ = ["C", "FusedSum", "Losses", "Unbounded", "need"]
@@ -190,7 +191,7 @@ class FusedSum:
         # both in units of 2^(top - F - precision)
         shift = signed(x.exponent) - signed(top) + (self.sum.fraction_bits - fmt.fraction_bits + spare)
         width = total.width + 3 * spare + 16
-        lost = magnitude((size.zext(width) << spare) - (x.significand.zext(width) << shift.zext(width)))
+        lost = magnitude((size.zext(width) << spare) - (x.significand.zext(width) << shift.unsigned(width)))
         last = (_leading_bit(size) >> (self.precision - 1)).zext(width) << spare
         most, loss = last * share.numerator, lost * share.denominator
         wrong = last.ule(1 << spare).ite(lost.ne(0), most.ule(loss) if share == 1 else most.ult(loss))
@@ -198,8 +199,8 @@ class FusedSum:
         given = self._finite & signed_word(self.lowest).sle(signed(top))
         given &= signed(top).sle(signed_word(top.high))
         _, zeros = leading_zeros(size)
-        leading = signed(top) - zeros.zext(max(zeros.width, WIDE))[WIDE - 1 : 0]
-        given &= leading.slt(signed_word(fmt.e_max + self.sum.fraction_bits - total.width + 1))
+        leading = signed(top) - signed(Exponent(zeros, 0, total.width - 1))
+        given &= leading.slt(fmt.e_max + self.sum.fraction_bits - total.width + 1)
         wrong |= any_of([~inside, x.infinite, x.nan, x.sign.ne(total[total.width - 1])])
         return given & total.eq(0).ite(~x.zero, wrong)
 
@@ -217,7 +218,7 @@ class FusedSum:
         width = fmt.e_max + 2 + x.integer_bits - low
         words = [
             number.significand.zext(width)
-            << (signed(number.exponent) - signed_word(number.fraction_bits + low)).zext(width)
+            << (signed(number.exponent) - signed_word(number.fraction_bits + low)).unsigned(width)
             for number in (x, got)
         ]
         given = self._finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
@@ -254,7 +255,7 @@ class _Alignment:
     """
 
     given: Term
-    distance: Term
+    distance: Integer
     off: Term
     unit: Term
     size: Term
@@ -274,13 +275,13 @@ class _Alignment:
         (aligned,) = substitute([x.word], free)
         furthest = x.fraction_bits + integer_bits + 2
         distance = signed(top) - signed(low)
-        near = distance.sle(signed_word(furthest)).ite(distance, signed_word(furthest))
+        near = distance.at_most(furthest)
         width = furthest + source.fraction_bits + x.fraction_bits + max(aligned.width, word.width) + 2
         exact = free[word].zext(width) if isinstance(source, Number) else free[word].sext(width)
         exact = exact << x.fraction_bits
         if isinstance(source, Number):
             exact = free[source.sign].ite(-exact, exact)
-        place = near.zext(width) + source.fraction_bits
+        place = near.unsigned(width) + source.fraction_bits
         off = magnitude((aligned.sext(width) << place) - exact)
         inside = signed(low).sle(signed_word(low.high)) & signed(top).sle(signed_word(top.high))
         return cls(inside & ~distance.slt(0), distance, off, const(1, width) << place, magnitude(exact))

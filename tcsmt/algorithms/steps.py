@@ -24,8 +24,8 @@ from tcsmt.algorithms.loss import C, FusedSum, Unbounded, need
 from tcsmt.algorithms.proof import Chain, free_products
 from tcsmt.datapath import Fixed, Number, decode, multiply
 from tcsmt.formats import Format
-from tcsmt.grids import signed, signed_word
 from tcsmt.ieee import MultiplyAdd, Operation
+from tcsmt.integers import signed, signed_word
 from tcsmt.models import FusedDotAdd, Kind, Model, Stage, Trace
 from tcsmt.terms import Term, any_of, const, substitute, var, variables
 
