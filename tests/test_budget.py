@@ -253,7 +253,6 @@ def test_a_result_that_overflows_has_no_bound(name: str, unit: str, bits: int, c
     assert bound(algorithm, domain, Solving(Settings(timeout=20)), seconds=0.2).proved is None
 
 
-@pytest.mark.parametrize("below", [True, False])
 def test_numbers_far_below_the_smallest_word(chain: Chain) -> None:
     """Words of numbers below half of the smallest are +0; away from zero they are the smallest word."""
     algorithm, _ = algorithm_named("single-f16", "volta", 1)
@@ -266,6 +265,7 @@ def test_numbers_far_below_the_smallest_word(chain: Chain) -> None:
     assert 2**24 < worst.relative <= budget(chain, away, domain).total / ULP
 
 
+@pytest.mark.parametrize("below", [True, False])
 def test_just_below_and_at_the_largest_number(below: bool, chain: Chain) -> None:
     """Two products of 2^126 and c: bounded; of 2^128: not."""
     algorithm, _ = algorithm_named("fp32-fma", "hopper", 2)

@@ -12,9 +12,9 @@ from functools import lru_cache
 import numpy as np
 
 from tcsmt.algorithms.arrays import words
-from tcsmt.algorithms.error import Grid, Inputs, magnitude
+from tcsmt.algorithms.error import Inputs, magnitude
 from tcsmt.algorithms.loss import Unbounded
-from tcsmt.algorithms.proof import word_exponents
+from tcsmt.algorithms.proof import word_exponents, word_grid
 from tcsmt.algorithms.split import Split
 from tcsmt.datapath import decode
 from tcsmt.interpret.exhaust import Exhaust
@@ -125,8 +125,7 @@ def _kept_goal(split: Split, domain: Inputs, bits: int, found: Kept) -> Term:
     wide, fmt = split.wide, split.format
     word = var("x", wide.width)
     low, high = word_exponents(split, domain)
-    bottom = min(low - fmt.fraction_bits, domain.low - wide.fraction_bits) - split.scale * (split.words - 1)
-    grid = Grid(bottom, max(domain.high, high) + 5 - bottom, wide)
+    grid = word_grid(split, domain)
     rest = whole = grid.place(decode(wide, word), domain.low, domain.high)
     size = magnitude(whole)
 

@@ -32,7 +32,17 @@ from tcsmt.models.stages import Instruction
 from tcsmt.query import Equivalent, Solving, Unknown, joined
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 
-__all__ = ["Chain", "Words", "adding_zero", "counts_of", "free_products", "never_worse", "split_goal"]
+__all__ = [
+    "Chain",
+    "Words",
+    "adding_zero",
+    "counts_of",
+    "free_products",
+    "never_worse",
+    "split_goal",
+    "word_exponents",
+    "word_grid",
+]
 
 
 @dataclass(frozen=True)
@@ -118,12 +128,13 @@ class Words:
     def holds(self) -> Term:
         """What part 1 has proved of the words, and that c is in the domain."""
         low, high = word_exponents(self.split, self.domain)
+        own = word_grid(self.split, self.domain)
         found = [] if self.domain.c_zero else [self.domain.within(self.c, self.domain.wide.precision)]
         for words in (words for side in self.operands for words in side):
             numbers = [decode(self.split.format, word) for word in words if word.op == "var"]
             found += [x.zero | _between(x, low, high) for x in numbers]
             found.append(_first(self.split, self.domain, numbers[0]))
-            placed = [magnitude(self.grid.place(x, low, high)) for x in numbers]
+            placed = [magnitude(own.place(x, low, high)) for x in numbers]
             found += _decreasing(self.split, placed)
         return all_of(found)
 
@@ -139,6 +150,14 @@ def word_exponents(split: Split, domain: Inputs) -> tuple[int, int]:
     return max(fmt.e_min, low), max(fmt.e_min, min(fmt.e_max, domain.high + (not exact)))
 
 
+def word_grid(split: Split, domain: Inputs) -> Grid:
+    """Fixed point for a number of the domain and for all of its words, as they are and scaled."""
+    low, high = word_exponents(split, domain)
+    last = min(low - split.format.fraction_bits, domain.low - split.wide.fraction_bits)
+    bottom = last - split.scale * (split.words - 1)
+    return Grid(bottom, max(domain.high, high) + 5 - bottom, split.wide)
+
+
 def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int | None) -> Term:
     """Is there a number for which the split does not do what part 2 takes for granted?
 
@@ -147,9 +166,7 @@ def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int 
     """
     word, fmt = var("x", split.wide.width), split.format
     low, high = word_exponents(split, domain)
-    last = min(low - fmt.fraction_bits, domain.low - split.wide.fraction_bits)
-    bottom = last - split.scale * (split.words - 1)
-    grid = Grid(bottom, max(domain.high, high) + 4 - bottom, split.wide)
+    grid = word_grid(split, domain)
     rest = whole = grid.place(decode(split.wide, word), domain.low, domain.high)
     fine: list[Term] = []
     sizes: list[Term] = []
