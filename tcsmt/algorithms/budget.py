@@ -111,7 +111,8 @@ class _Spending:
         kinds = {(i, j) for i in range(len(self.a.sizes)) for j in range(len(self.b.sizes))}
         computed = {product for total in algorithm.sums for product in total.products}
         shares = {
-            "the split": self.a.left + (1 + self.a.left) * self.b.left,
+            # a·b - Â·B̂ = (a - Â)·b + Â·(b - B̂), Â being the sum of a's words
+            "the split": self.a.left + min(1 + self.a.left, sum(self.a.sizes)) * self.b.left,
             "products left out": self.size(kinds - computed),
         }
         whole = Partial(c=True) if live and algorithm.c_enters == "first" else Partial()

@@ -103,7 +103,9 @@ class Words:
         """c, and for each lane the exact product of the sums of the words, in fixed point."""
         low, high = (2 * e for e in word_exponents(self.split, self.domain))
         grid, fmt = self.grid, self.split.format
-        found = [grid.place(decode(grid.wide, self.c), self.domain.low, self.domain.high)]
+        zero = const(0, grid.width)
+        c = decode(grid.wide, self.c)
+        found = [zero if self.domain.c_zero else grid.place(c, self.domain.low, self.domain.high)]
         for left, right in zip(*self.operands, strict=True):
             numbers = ([decode(fmt, word) for word in words] for words in (left, right))
             terms = []
