@@ -1,0 +1,134 @@
+"""The steps of an instruction, read from its trace; refused where the trace is not what it says."""
+
+from dataclasses import replace
+
+import pytest
+
+from tcsmt.algorithms.loss import C, Unbounded
+from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, steps_of
+from tcsmt.catalogue import row_named, rows_of
+from tcsmt.models import IeeeDotAdd, Kind, Model, Trace
+from tcsmt.query import Solving
+from tcsmt.rounding import ROUNDINGS
+from tcsmt.solvers.run import Settings
+
+LOW, HIGH = -14, 15
+
+
+@pytest.fixture(scope="module")
+def chain() -> Chain:
+    return Chain(Solving(Settings(timeout=60)))
+
+
+def ieee(k: int, **changes: object) -> IeeeDotAdd:
+    given: dict[str, object] = {
+        "a_format": "f16", "b_format": "f16", "k": k,
+        **{f"{name}_format": "f32" for name in ("c", "d", "sum")},
+    }  # fmt: skip
+    return IeeeDotAdd(**(given | changes))  # type: ignore[arg-type]
+
+
+def sources(model: Model, chain: Chain) -> list[tuple[object, ...]]:
+    return [step.sources for step in steps_of(chain, model, LOW, HIGH)]
+
+
+def test_ieee_operations_in_the_order_of_the_method(chain: Chain) -> None:
+    convert = (Result(2),)
+    assert sources(ieee(2, c_first=True), chain) == [(C, 0), (Result(0), 1), (Result(1),)]
+    # the first product alone is rounded, too
+    assert sources(ieee(2, c_first=False), chain) == [(0,), (Result(0), 1), (Result(1), C), convert]
+    assert sources(ieee(2, product_format="f32"), chain) == [
+        (0,), (1,), (C, Result(0)), (Result(2), Result(1)), (Result(3),)
+    ]  # fmt: skip
+    assert sources(ieee(2, method="pairwise"), chain) == [
+        (0,), (1,), (Result(0), Result(1)), (Result(2), C), (Result(3),)
+    ]  # fmt: skip
+    assert sources(ieee(2, method="exact", order=(1, 0)), chain) == [(1, 0, C), (Result(0),)]
+
+
+def test_roundings_and_formats_are_those_of_the_stages(chain: Chain) -> None:
+    model = ieee(1, product_format="f16", product_rounding="RTZ", rounding="RTP", d_rounding="RTN")
+    steps = steps_of(chain, model, LOW, HIGH)
+    found = [(s.operation.format.name, s.operation.rounding.name) for s in steps if isinstance(s, IeeeStep)]
+    assert found == [("f16", "RTZ"), ("f32", "RTP"), ("f32", "RTN")]
+    product, total, result = steps
+    assert isinstance(product, IeeeStep)
+    assert isinstance(total, IeeeStep)
+    assert isinstance(result, IeeeStep)
+    assert (product.fine, product.fits) == (False, frozenset())  # a product has bits below f16's last
+    assert total.fits == {C, Result(0)}
+    assert total.fine
+    assert result.fits == {Result(1)}
+
+
+def test_words_of_a_unit_that_flushes(chain: Chain) -> None:
+    row = next(row for row in rows_of("cdna2") if row.model.a_format.name == "bf16")
+    assert isinstance(row.model, IeeeDotAdd)
+    assert row.model.flush
+    steps = steps_of(chain, row.model, -100, 100)
+    assert len(steps) == 2 * row.model.k
+    assert all(isinstance(step, IeeeStep) and step.operation.flush and not step.fits for step in steps)
+    assert [step.drops for step in steps if isinstance(step, IeeeStep) and C in step.sources] == [True]
+    with pytest.raises(Unbounded, match="a factor has the value of the operand"):
+        steps_of(chain, row.model, -126, 0)  # subnormal operands are read as zero
+
+
+def test_fused_sums_are_chained(chain: Chain) -> None:
+    ampere = row_named("ampere/mma.m16n8k16.f32.f16.f16.f32").model
+    one, two = steps_of(chain, ampere, LOW, HIGH)
+    assert isinstance(one, FusedStep)
+    assert isinstance(two, FusedStep)
+    assert (one.start, two.start, one.least) == (C, Result(0), 2 * LOW)
+    assert sorted((*one.sources, *two.sources)) == list(range(16))
+    last = replace(ampere, c_position="last", c_rounding="RTP")
+    first, second, added = steps_of(chain, last, LOW, HIGH)
+    assert isinstance(first, FusedStep)
+    assert isinstance(second, FusedStep)
+    assert isinstance(added, IeeeStep)
+    assert (first.start, second.start, added.sources) == (None, Result(0), (Result(1), C))
+    assert added.operation.rounding is ROUNDINGS["RTP"]
+
+
+def test_normalised_products_have_smaller_exponents(chain: Chain) -> None:
+    volta = rows_of("volta")[0].model
+    (step,) = steps_of(chain, replace(volta, products="normalised"), LOW, HIGH)
+    assert isinstance(step, FusedStep)
+    assert step.least == 2 * LOW - 20
+    (step,) = steps_of(chain, replace(volta, products="normalised"), -13, HIGH)  # no subnormal operands
+    assert isinstance(step, FusedStep)
+    assert step.least == -26
+
+
+def changed(trace: Trace, of: Kind, **changes: object) -> Trace:
+    stages = tuple(replace(s, **changes) if s.kind is of else s for s in trace.stages)  # type: ignore[arg-type]
+    return replace(trace, stages=stages)
+
+
+def test_a_trace_that_is_not_what_it_says_is_refused(chain: Chain) -> None:
+    unit = ieee(2, product_format="f32")
+    product = next(s for s in unit.trace.stages if s.kind is Kind.PRODUCT)
+    assert product.operation is not None
+    wrong = replace(product.operation, rounding=ROUNDINGS["RTZ"])
+    tampered = replace(unit)
+    tampered.__dict__["trace"] = changed(unit.trace, Kind.PRODUCT, operation=wrong)
+    with pytest.raises(Unbounded, match="is not the operation that it is said to be"):
+        steps_of(chain, tampered, LOW, HIGH)
+    tampered = replace(unit)
+    tampered.__dict__["trace"] = replace(unit.trace, output=unit.trace.stages[0].term)
+    with pytest.raises(Unbounded, match="not what its last step gives"):
+        steps_of(chain, tampered, LOW, HIGH)
+    volta = rows_of("volta")[0].model
+    tampered_volta = replace(volta)
+    tampered_volta.__dict__["trace"] = changed(volta.trace, Kind.LARGEST_EXPONENT, kind=Kind.GROUP_SUM)
+    with pytest.raises(Unbounded, match="no lemma is about a stage of the kind 'group sum'"):
+        steps_of(chain, tampered_volta, LOW, HIGH)
+
+
+def test_operands_in_other_lanes_are_refused(chain: Chain) -> None:
+    volta = rows_of("volta")[0].model
+    trace = volta.trace
+    swapped = replace(volta)
+    swapped.__dict__["trace"] = replace(trace, b=(trace.b[1], trace.b[0], *trace.b[2:]))
+    with pytest.raises(Unbounded, match="a product is not one of the words of a lane"):
+        steps_of(chain, swapped, LOW, HIGH)
