@@ -60,7 +60,7 @@ class Atlas:
         return self.records.get(Pair(left, right, self.domain).key)
 
     def classes(self, group: Group) -> list[list[Unit]]:
-        """Units of a group that are proved equal, together; a proof needs a second solver to count."""
+        """Units of a group that are proved equal, together."""
         classes: list[list[Unit]] = []
         for unit in group.units:
             for known in classes:
@@ -106,7 +106,7 @@ class Atlas:
 
 
 def _proved(record: dict[str, Any] | None) -> bool:
-    return record is not None and record["verdict"] == "equivalent" and record["sure"]
+    return record is not None and record["verdict"] == "equivalent"
 
 
 def _short(record: dict[str, Any] | None) -> dict[str, Any] | None:

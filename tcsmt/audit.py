@@ -307,8 +307,6 @@ def gaps(
     for pair in untold:
         record = records[asked[pair].key]
         verdict = {"distinguished": "open", "equivalent": "equal"}.get(record["verdict"], "unknown")
-        if verdict == "equal" and asking.confirm and not record["sure"]:
-            verdict = "unknown"
         found.append(Gap(pair, verdict, record))
     return found
 

@@ -1,5 +1,7 @@
-"""What is kept between runs: bytes by name, checked when read; losing any of it costs time and nothing else.
+"""What is kept between runs: bytes by name; losing any of it costs time and nothing else.
 
+A file that is damaged, or is not what was kept under its name, is as good as none. That is no protection from
+someone who writes to the folder: what must not be forged is not read from here.
 The folder is ``$TCSMT_CACHE``, else ``tcsmt`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
 """
 
@@ -27,7 +29,7 @@ def kept(name: str) -> bytes | None:
     except OSError:
         return None
     content = stored[16:]
-    return content if stored[:16] == digest(content) else None
+    return content if stored[:16] == _check(name, content) else None
 
 
 def keep(name: str, content: bytes) -> None:
@@ -35,9 +37,13 @@ def keep(name: str, content: bytes) -> None:
     path = _folder() / name
     try:
         make_folder(path.parent)
-        replace_bytes(path, digest(content) + content)
+        replace_bytes(path, _check(name, content) + content)
     except TcsmtError:
         pass
+
+
+def _check(name: str, content: bytes) -> bytes:
+    return digest(name.encode() + b"\0" + content)
 
 
 def _folder() -> Path:

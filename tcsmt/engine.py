@@ -23,11 +23,12 @@ from tcsmt.errors import TcsmtError
 from tcsmt.grids import Block, characterised, multiple, same_result
 from tcsmt.interpret.exact import evaluate
 from tcsmt.investigate import Finding
-from tcsmt.lemmas import Disagreement, Lemma, Lemmas
+from tcsmt.lemmas import Lemma, Lemmas
 from tcsmt.models import Kind, Model, Stage
 from tcsmt.models.stages import Where, where_text
 from tcsmt.pool import search
 from tcsmt.query import (
+    Disagreement,
     Distinguished,
     Domain,
     Equivalent,
@@ -36,9 +37,10 @@ from tcsmt.query import (
     Unknown,
     Verdict,
     difference,
+    joined,
 )
 from tcsmt.shorten import shorten
-from tcsmt.solvers.run import Answer, Answered
+from tcsmt.solvers.answer import Answer, Answered
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
 
 __all__ = ["ENGINE", "Comparison", "Step", "compare", "compare_models", "finding_of"]
@@ -52,7 +54,7 @@ class Step(Answered):
     """What one query, or no query, proved on the way.
 
     what: the statement. how: what was left free, or why no solver was needed. script: SHA-256 of the
-    SMT-LIB text. confirmed: the second solver that agreed. seconds: of the first solver. earlier: an
+    SMT-LIB text. confirmed: the other solver that agreed. seconds: of the first solver. earlier: an
     earlier run proved it.
     """
 
@@ -73,8 +75,17 @@ class Step(Answered):
         if not self.solver:
             return f"{self.what}: {self.how}"
         confirmed = f", confirmed by {self.confirmed}" if self.confirmed else ""
+        alone = " alone" if self.script and not self.confirmed else ""
         kept = ", in an earlier run" if self.earlier else ""
-        return f"{self.what}: {self.by}, {self.seconds:.3f} s{kept}, {self.how}{confirmed}"
+        return f"{self.what}: {self.by}{alone}, {self.seconds:.3f} s{kept}, {self.how}{confirmed}"
+
+    @property
+    def proof(self) -> Equivalent:
+        """The step as a proof by itself."""
+        return Equivalent(
+            stage=self.what, scripts=(self.script,) if self.script else (), solver=self.solver,
+            version=self.version, seconds=self.seconds, confirmed=self.confirmed,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -86,9 +97,9 @@ class Comparison:
     steps: tuple[Step, ...] = ()
 
     @property
-    def confirmed(self) -> bool:
-        """Whether a second solver agreed to every query of a proof."""
-        return isinstance(self.verdict, Equivalent) and all(s.confirmed for s in self.steps if s.script)
+    def sure(self) -> bool:
+        """Whether it is a proof for which no solver stands alone."""
+        return isinstance(self.verdict, Equivalent) and self.verdict.sure
 
 
 def compare_models(
@@ -141,11 +152,11 @@ def compare(question: Question, solving: Solving, lemmas: Lemmas | None = None) 
     Raises :class:`tcsmt.errors.TcsmtError` where the domain holds no input at all.
     """
     lemmas = lemmas or Lemmas(solving)
-    before = lemmas.seconds
+    comparing = _Comparing(question, solving, lemmas, lemmas.seconds, len(lemmas.refused))
     try:
-        return _Comparing(question, solving, lemmas, before).run()
+        return comparing.run()
     except Disagreement as why:
-        return Comparison(question, Unknown(reason=str(why), seconds=lemmas.seconds - before))
+        return Comparison(question, Unknown(reason=str(why), seconds=comparing.seconds))
 
 
 @dataclass
@@ -154,11 +165,17 @@ class _Comparing:
     solving: Solving
     lemmas: Lemmas
     before: float
+    refused_before: int
     steps: list[Step] = field(default_factory=list)
 
     @property
     def seconds(self) -> float:
         return self.lemmas.seconds - self.before
+
+    @property
+    def refused(self) -> list[str]:
+        """What no other solver confirmed on the way."""
+        return list(dict.fromkeys(self.lemmas.refused[self.refused_before :]))
 
     def run(self) -> Comparison:
         question = self.question
@@ -190,7 +207,13 @@ class _Comparing:
             self.proved("result", "nothing free", lemma)
             return self._equal()
         reason = answer.reason or f"{answer.by} gave a model that does not replay"
-        return Comparison(question, Unknown(reason=reason, seconds=self.seconds), tuple(self.steps))
+        return self._unknown(reason)
+
+    def _unknown(self, reason: str) -> Comparison:
+        reasons = dict.fromkeys([reason, *self.refused])
+        return Comparison(
+            self.question, Unknown(reason="; ".join(reasons), seconds=self.seconds), tuple(self.steps)
+        )
 
     def _inhabited(self) -> None:
         """Refuse a domain without inputs: nothing differs there, and that says nothing."""
@@ -205,7 +228,7 @@ class _Comparing:
         narrow = substitute([self.question.goal], given)[0]
         if narrow.value == 0:
             return None
-        answer = self.lemmas.ask(narrow, self.solving.settings.timeout / 4).answer
+        answer = self.lemmas.look(narrow, self.solving.settings.timeout / 4)
         if answer.answer != "sat":
             return None
         values = {name: answer.values.get(name, 0) for name in self.question.formats}
@@ -233,22 +256,12 @@ class _Comparing:
         answer = lemma.answer
         step = Step(
             what=what, how=how, solver=answer.solver, version=answer.version, seconds=answer.seconds,
-            script=lemma.script, confirmed=lemma.confirmed, earlier=lemma.earlier,
+            script=answer.script, confirmed=answer.confirmed, earlier=lemma.earlier,
         )  # fmt: skip
         self.steps.append(step)
 
     def _equal(self) -> Comparison:
-        asked = [s for s in self.steps if s.script]
-        proof = Equivalent(
-            stage="; ".join(s.what for s in self.steps),
-            scripts=tuple(dict.fromkeys(s.script for s in asked)),
-            solver=asked[0].solver if asked else "",
-            version=asked[0].version if asked else "",
-            seconds=self.seconds,
-            confirmed=", ".join(dict.fromkeys(s.confirmed for s in asked))
-            if all(s.confirmed for s in asked)
-            else "",
-        )
+        proof = joined([(step.what, step.proof) for step in self.steps], self.seconds)
         return Comparison(self.question, proof, tuple(self.steps))
 
 
@@ -321,13 +334,13 @@ class _Sweep:
             if goal.value == 0:
                 return True
             lemma = comparing.lemmas.ask(goal, limit)
-            if lemma.holds and all(step.script != lemma.script for step in comparing.steps):
+            if lemma.holds and all(step.script != lemma.answer.script for step in comparing.steps):
                 comparing.proved(prefix + what, "the rest free", lemma)
             return lemma.holds
 
         def satisfiable(goal: Term) -> bool | None:
             goal = substitute([goal], free)[0]
-            found = comparing.lemmas.ask(goal, limit / 4).answer.answer
+            found = comparing.lemmas.look(goal, limit / 4).answer
             return None if found == "unknown" else found == "sat"
 
         if not same_result(one, two, known, prove, satisfiable):
@@ -371,6 +384,8 @@ class _Sweep:
                 return True
             if answer.answer == "sat" and not given and comparing.replays(answer):
                 self.witness = answer
+                return False
+            if lemma.refused:  # the next level asks no less of the other solvers
                 return False
         return False
 

@@ -1,19 +1,49 @@
-"""Errors that a user can act on: what was given, what is allowed, and the nearest match."""
+"""Errors that a user can act on, and the exit codes of the command line.
+
+A message says what was given, what is allowed, and the nearest match.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from enum import IntEnum
+from typing import ClassVar
 
-__all__ = ["Contradiction", "TcsmtError", "UnknownName", "choose"]
+__all__ = ["Contradiction", "Exit", "TcsmtError", "UnknownName", "choose"]
+
+
+class Exit(IntEnum):
+    """What every command exits with; the first four as cmp(1) has them.
+
+    Stopped by a signal, a command exits with 128 and the signal's number (:mod:`tcsmt.__main__`).
+    """
+
+    #: What was asked has its answer: equal, proved, done.
+    ANSWERED = 0
+    #: An input shows a difference, or that what was asked does not hold.
+    DIFFERS = 1
+    #: Bad input: nothing was asked.
+    BAD_INPUT = 2
+    #: Neither a proof nor such an input, or a proof that was not confirmed where it had to be.
+    UNKNOWN = 3
+    #: Evidence contradicts a proof: an error in this package or in a solver.
+    CONTRADICTION = 4
 
 
 class TcsmtError(ValueError):
-    """Bad input; the message is one line for the user, and the command line exits with 2."""
+    """Bad input; the message is one line for the user, and the command line exits with ``exit_code``."""
+
+    exit_code: ClassVar[Exit] = Exit.BAD_INPUT
 
 
 class Contradiction(TcsmtError):
-    """Evidence contradicts a proof: a defect of tcsmt, named with both; exit code 4."""
+    """Evidence contradicts what was proved, so that neither is to be trusted."""
+
+    exit_code = Exit.CONTRADICTION
+
+    def __init__(self, proved: str, found: str) -> None:
+        super().__init__(f"internal error: evidence contradicts a proof; proved: {proved}; found: {found}")
 
 
 class UnknownName(TcsmtError):

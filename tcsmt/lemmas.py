@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tcsmt import cache
 from tcsmt.interpret.smtlib import script
-from tcsmt.query import Solving, disagreement
-from tcsmt.solvers.run import SOLVERS, Answer
+from tcsmt.query import Solving
+from tcsmt.solvers.answer import Answer, digest
+from tcsmt.solvers.run import installed
 from tcsmt.terms import Term
+from tcsmt.trust import Trust
 
-__all__ = ["Disagreement", "Lemma", "Lemmas"]
-
-
-class Disagreement(Exception):
-    """Two solvers contradict each other on one script: nothing is proved."""
+__all__ = ["Lemma", "Lemmas"]
 
 
 @dataclass(frozen=True)
 class Lemma:
-    """An answer; the second solver that agrees with ``unsat``; the script's SHA-256; if an earlier run's."""
+    """An answer as it counts.
+
+    refused: a solver answered ``unsat``, and no other one confirmed it. earlier: an earlier run's.
+    """
 
     answer: Answer
-    confirmed: str = ""
-    script: str = ""
+    refused: bool = False
     earlier: bool = False
 
     @property
@@ -36,65 +35,89 @@ class Lemma:
 
 @dataclass
 class Lemmas:
-    """Asks solvers, each script once; with a second solver for what is proved where asked to.
+    """Asks solvers, each script once; what is proved is confirmed where that is asked for.
 
-    lasting: what was proved is read from and kept in the user's cache (:mod:`tcsmt.cache`), by the
-    script's SHA-256, where it comes from a solver that was asked for.
+    lasting: what was proved is kept in the user's cache (:mod:`tcsmt.cache`), by the script, the solver and
+    its version, and read from there; kept: whether it counts (:class:`tcsmt.trust.Trust`). first: what was
+    answered to each script. refused: what no other solver confirmed, in words.
     """
 
     solving: Solving
     lasting: bool = False
+    kept: bool | None = None
     known: dict[str, Lemma] = field(default_factory=dict)
+    first: dict[str, Answer] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
     def ask(self, goal: Term, timeout: float) -> Lemma:
-        """Whether the goal has a solution. Raises :class:`Disagreement`."""
+        """Whether the goal has a solution. Raises :class:`tcsmt.query.Disagreement`."""
         if goal.value is not None:
-            return Lemma(Answer("sat" if goal.value else "unsat", "simplifier"), "simplifier")
+            return Lemma(self.solving.ask(goal))
         text = script(goal)
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        found = self.known.get(digest) or self._earlier(digest)
-        if found is None:
-            answer = self.solving.ask(goal, timeout)
-            self.seconds += answer.seconds
-            if answer.answer == "unknown":  # the next one may have more time
-                return Lemma(answer, script=digest)
-            found = Lemma(answer, self._second(text, answer), digest)
-            self._keep(found)
-        self.known[digest] = found
+        name = digest(text)
+        found = self.known.get(name) or self._earlier(name) or self._asked(text, goal, timeout)
+        if found.refused:
+            self.refused.append(found.answer.reason)
+        if found.refused or found.answer.answer != "unknown":  # else the next one may have more time
+            self.known[name] = found
         return found
 
-    def _second(self, text: str, first: Answer) -> str:
-        if not self.solving.confirm or first.answer != "unsat":
-            return ""
-        second = self.solving.second(text, first)
-        self.seconds += second.seconds
-        if second.answer == "sat":
-            raise Disagreement(disagreement(first, second))
-        return second.by
+    def look(self, goal: Term, timeout: float) -> Answer:
+        """A solution of the goal, if solvers find one; that there is none is not confirmed, and no proof."""
+        if goal.value is not None:
+            return self.solving.ask(goal)
+        name = digest(script(goal))
+        if name in self.known:
+            return self.known[name].answer
+        found = self.first.get(name)
+        if found is None:
+            found = self.solving.ask(goal, timeout)
+            self.seconds += found.seconds
+            if found.answer != "unknown":
+                self.first[name] = found
+        return found
 
-    def _earlier(self, digest: str) -> Lemma | None:
-        content = cache.kept(_name(digest)) if self.lasting and self.solving.dump is None else None
-        if content is None:
-            return None
+    def _asked(self, text: str, goal: Term, timeout: float) -> Lemma:
+        first, before = self.look(goal, timeout), self.solving.confirming
+        answer = self.solving.checked(text, first)
+        self.seconds += self.solving.confirming - before
+        found = Lemma(answer, refused=answer.answer != first.answer)
+        if self.lasting and found.holds:
+            self._keep(answer)
+        return found
+
+    def _earlier(self, name: str) -> Lemma | None:
+        """What an earlier run has proved with a solver that would be asked now."""
+        if self.lasting and self.solving.dump is None:
+            for solver in self.solving.settings.team:
+                content = cache.kept(_file(name, solver))
+                answer = _kept(name, solver, content) if content is not None else None
+                if answer is not None and self.trust.takes(sure=bool(answer.confirmed)):
+                    # a file alone confirms nothing, unless the user has said that it does
+                    said = answer if self.trust.confirm else replace(answer, confirmed="")
+                    return Lemma(said, earlier=True)
+        return None
+
+    @property
+    def trust(self) -> Trust:
+        """Which of an earlier run's proofs count."""
+        return Trust(self.solving.confirm, self.kept)
+
+    def _keep(self, answer: Answer) -> None:
+        record = {"version": answer.version, "seconds": answer.seconds, "confirmed": answer.confirmed}
+        cache.keep(_file(answer.script, answer.solver), json.dumps(record).encode())
+
+
+def _file(script: str, solver: str) -> str:
+    return f"lemmas/{script}.{solver}-{installed(solver)}.json"
+
+
+def _kept(script: str, solver: str, content: bytes) -> Answer | None:
+    """The answer in a file; None where that is no record of one."""
+    try:
         record = json.loads(content)
-        wanted = self.solving.settings.solver
-        if wanted in SOLVERS and wanted != record["solver"]:
-            return None
-        if self.solving.confirm and not record["confirmed"]:
-            return None
-        answer = Answer("unsat", record["solver"], record["version"], record["seconds"])
-        return Lemma(answer, record["confirmed"] if self.solving.confirm else "", digest, earlier=True)
-
-    def _keep(self, lemma: Lemma) -> None:
-        if self.lasting and lemma.holds:
-            answer = lemma.answer
-            record = {
-                "solver": answer.solver, "version": answer.version, "seconds": answer.seconds,
-                "confirmed": lemma.confirmed,
-            }  # fmt: skip
-            cache.keep(_name(lemma.script), json.dumps(record).encode())
-
-
-def _name(digest: str) -> str:
-    return f"lemmas/{digest}.json"
+        version, seconds, confirmed = record["version"], float(record["seconds"]), record["confirmed"]
+        return Answer("unsat", solver, str(version), seconds, script=script, confirmed=str(confirmed))
+    except (ValueError, TypeError, KeyError):
+        return None

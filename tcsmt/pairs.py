@@ -19,9 +19,11 @@ from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model
 from tcsmt.query import Distinguished, Domain, Lanes, Solving
 from tcsmt.shorten import shorten
+from tcsmt.solvers.answer import ended
 from tcsmt.solvers.run import Settings
 from tcsmt.store import Store
 from tcsmt.terms import substitute
+from tcsmt.trust import Trust
 
 __all__ = ["Asking", "Pair", "Unit", "record_of", "settle", "verdict_on", "without_verdict"]
 
@@ -60,7 +62,7 @@ def record_of(found: Comparison) -> dict[str, Any]:
     steps = [step.as_json() for step in found.steps]
     return {
         "left": left, "right": right, **finding_of(found).as_json(), "steps": steps,
-        "sure": found.confirmed,
+        "sure": found.sure,
     }  # fmt: skip
 
 
@@ -68,14 +70,16 @@ def record_of(found: Comparison) -> dict[str, Any]:
 class Asking:
     """How pairs are asked.
 
-    settings: of solvers. confirm: whether a second solver checks every proof. jobs: pairs at a time, on
-    this machine. scheduler: the address of a Dask scheduler, whose workers ask instead; empty: none.
+    settings: of solvers. confirm: whether another solver has to confirm every proof. jobs: pairs at a time,
+    on this machine. scheduler: the address of a Dask scheduler, whose workers ask instead; empty: none.
+    kept: whether proofs that are in the store count (:class:`tcsmt.trust.Trust`).
     """
 
     settings: Settings = field(default_factory=Settings)
     confirm: bool = True
     jobs: int = 1
     scheduler: str = ""
+    kept: bool | None = None
 
 
 def settle(
@@ -86,12 +90,15 @@ def settle(
 ) -> dict[str, dict[str, Any]]:
     """The record of every pair, by its key; each verdict is kept in the store as soon as it is there.
 
-    A pair that stayed unknown, or whose process died, is asked again in the next run; so is a proof that
-    no second solver has confirmed, where one is asked for.
+    A pair that stayed unknown, or whose process died, is asked again in the next run; so is one whose witness
+    does not replay, or whose proof does not count. A proof of an earlier run is marked as ``earlier``.
     """
     wanted = {pair.key: pair for pair in pairs}
+    trust = Trust(asking.confirm, asking.kept)
     records = {
-        key: record for key, record in store.records() if key in wanted and _settled(record, asking.confirm)
+        key: record | ({"earlier": True} if record["verdict"] == "equivalent" else {})
+        for key, record in store.records()
+        if key in wanted and _counts(record, wanted[key], trust)
     }
     missing = [pair for key, pair in wanted.items() if key not in records]
     done = len(records)
@@ -110,9 +117,24 @@ def settle(
     return records
 
 
-def _settled(record: dict[str, Any], confirm: bool) -> bool:
-    proof = record["verdict"] == "equivalent"
-    return record["verdict"] != "unknown" and not (proof and confirm and not record["sure"])
+def _counts(record: dict[str, Any], pair: Pair, trust: Trust) -> bool:
+    """Whether a record of an earlier run is a verdict still."""
+    try:
+        if record["verdict"] == "equivalent":
+            return trust.takes(sure=record["sure"])
+        return record["verdict"] == "distinguished" and _replays(record, pair)
+    except (ValueError, TypeError, KeyError):  # no record of ours
+        return False
+
+
+def _replays(record: dict[str, Any], pair: Pair) -> bool:
+    """Whether the models differ on the witness, which lies in the domain, and give what is recorded."""
+    values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
+    one, two = pair.left.model, pair.right.model
+    goals = [pair.domain.holds(one, one.trace), one.trace.output, two.trace.output]
+    inside, *results = evaluate(goals, values)
+    words = [int(result["word"], 16) for result in record["results"]]
+    return bool(inside) and words == results and results[0] != results[1]
 
 
 def verdict_on(pair: Pair, settings: Settings, confirm: bool) -> dict[str, Any]:
@@ -177,7 +199,7 @@ def _answers(pairs: Sequence[Pair], asking: Asking) -> Iterator[tuple[Pair, dict
                     record = ready.recv()
                 except EOFError:
                     process.join()
-                    record = without_verdict(pair, _death(process.exitcode))
+                    record = without_verdict(pair, f"the process died ({ended(process.exitcode)})")
                 process.join()
                 ready.close()
                 del running[ready]
@@ -204,8 +226,3 @@ def _work(answer: Connection, pair: Pair, settings: Settings, confirm: bool) -> 
     with suppress(BrokenPipeError):  # the parent is gone
         answer.send(verdict_on(pair, settings, confirm))
     answer.close()
-
-
-def _death(code: int | None) -> str:
-    why = signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
-    return f"the process died ({why})"

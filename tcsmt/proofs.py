@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import sys
@@ -17,14 +18,16 @@ from typing import Any
 from tcsmt import ieee
 from tcsmt.catalogue import row_named, rows
 from tcsmt.engine import Comparison, compare, compare_models, finding_of
+from tcsmt.errors import Exit
 from tcsmt.files import replace_text
 from tcsmt.investigate import one_block
 from tcsmt.lemmas import Lemmas
 from tcsmt.models import FusedDotAdd, Kind, Model
-from tcsmt.query import Domain, Equivalent, Question, Side, Solving
+from tcsmt.query import Domain, Equivalent, Question, Side, Solving, Unknown
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.solvers.run import Settings
 from tcsmt.terms import total, umax, var
+from tcsmt.trust import Trust
 
 __all__ = ["Entry", "answered", "entries"]
 
@@ -139,14 +142,11 @@ def _laws(what: str, width: int) -> Iterator[tuple[str, Any]]:
 def _lemma(title: str, differ: Any) -> Ask:
     def ask(solving: Solving, known: Lemmas) -> Comparison:
         question = Question(title=title, sides=(), goal=differ, formats={}, domain_text="all words")
-        lemma = known.ask(differ, solving.settings.timeout)
-        answer = lemma.answer
-        assert lemma.holds, answer
-        proof = Equivalent(
-            stage="lemma", scripts=(lemma.script,), solver=answer.solver, version=answer.version,
-            seconds=answer.seconds, confirmed=lemma.confirmed,
-        )  # fmt: skip
-        return Comparison(question, proof)
+        answer = known.ask(differ, solving.settings.timeout).answer
+        if answer.answer == "unsat":
+            return Comparison(question, Equivalent.of("lemma", answer, answer.seconds))
+        reason = answer.reason or "not so for all words"
+        return Comparison(question, Unknown(reason=reason, seconds=answer.seconds))
 
     return ask
 
@@ -332,40 +332,54 @@ def answered(entry: Entry, solving: Solving, known: Lemmas) -> dict[str, Any]:
     """An entry's record: title, expected and found verdict, what was proved by whom, wall seconds."""
     start = time.monotonic()
     found = entry.ask(solving, known)
-    data = finding_of(found).as_json() if found.question.sides else _lemma_json(found)
-    data["question"] = entry.title
     return {
         "part": entry.part,
         "expected": _EXPECTED[entry.equal],
-        **data,
+        **finding_of(found).as_json(),
+        "question": entry.title,
         "wall_seconds": round(time.monotonic() - start, 2),
         "steps": [step.as_json() for step in found.steps],
     }
 
 
-def _lemma_json(found: Comparison) -> dict[str, Any]:
-    assert isinstance(found.verdict, Equivalent)
-    return {"domain": "all words", "verdict": "equivalent", **vars(found.verdict)}
+def main(arguments: Sequence[str]) -> Exit:
+    """Write the records as they come; go on where an earlier run stopped, but prove again what it proved.
 
-
-def main(arguments: Sequence[str]) -> None:
-    """``python -m tcsmt.proofs [FILE [PART...]]``: write the records as they come; go on where it stopped."""
-    path = Path(arguments[0]) if arguments else Path("results/compare.json")
-    parts = set(arguments[1:])
-    solving = Solving(Settings(timeout=30.0), confirm=True)
+    Exit code: 0 all as expected, 1 some other verdict, 3 some question stayed unknown.
+    """
+    parser = argparse.ArgumentParser(prog="python -m tcsmt.proofs", description=main.__doc__)
+    parser.add_argument("file", nargs="?", type=Path, default=Path("results/compare.json"))
+    parser.add_argument("parts", nargs="*", metavar="part", help="only these parts of the list")
+    parser.add_argument("--kept", action="store_true", help="confirmed proofs in the file count")
+    given = parser.parse_args(arguments)
+    trust = Trust(confirm=True, kept=given.kept)
+    solving = Solving(Settings(timeout=30.0), confirm=trust.confirm)
     known = Lemmas(solving)
-    records: list[dict[str, Any]] = json.loads(path.read_text()) if path.exists() else []
-    done = {record["question"] for record in records}
-    for entry in entries():
-        if entry.title in done or (parts and entry.part not in parts):
+    path: Path = given.file
+    records = {r["question"]: r for r in json.loads(path.read_text())} if path.exists() else {}
+    asked = [entry for entry in entries() if not given.parts or entry.part in given.parts]
+    for entry in asked:
+        if entry.title in records and _counts(records[entry.title], trust):
             continue
-        record = answered(entry, solving, known)
-        records.append(record)
-        replace_text(path, json.dumps(records, indent=1, ensure_ascii=False) + "\n")
+        record = records[entry.title] = answered(entry, solving, known)
+        replace_text(path, json.dumps([*records.values()], indent=1, ensure_ascii=False) + "\n")
         mark = "" if record["expected"] == record["verdict"] else "  UNEXPECTED"
         line = f"{record['wall_seconds']:7.2f} s  {record['verdict']:<14}{entry.title}{mark}"
         print(line, file=sys.stderr, flush=True)
+    found = [records[entry.title] for entry in asked]
+    if any(record["verdict"] not in ("unknown", record["expected"]) for record in found):
+        return Exit.DIFFERS
+    return Exit.UNKNOWN if any(record["verdict"] == "unknown" for record in found) else Exit.ANSWERED
+
+
+def _counts(record: dict[str, Any], trust: Trust) -> bool:
+    """Whether a record of an earlier run is a verdict still."""
+    match record["verdict"]:
+        case "equivalent":
+            return trust.takes(sure=bool(record["confirmed"]) or not record["scripts"])
+        case verdict:
+            return bool(verdict != "unknown")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

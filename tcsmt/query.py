@@ -7,9 +7,8 @@ the two graphs were cut, and by which solver.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,10 +19,12 @@ from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
 from tcsmt.models import Model, Trace
-from tcsmt.solvers.run import SOLVERS, Answer, Answered, Settings, solve
+from tcsmt.solvers.answer import Answer, Answered, by_whom, digest
+from tcsmt.solvers.run import SOLVERS, Settings, solve
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
 
 __all__ = [
+    "Disagreement",
     "Distinguished",
     "Domain",
     "Equivalent",
@@ -34,7 +35,6 @@ __all__ = [
     "Unknown",
     "Verdict",
     "difference",
-    "disagreement",
     "joined",
 ]
 
@@ -173,7 +173,7 @@ class Equivalent(Answered):
     """There is none. ``stage``: where the graphs were cut (empty: nowhere).
 
     ``scripts``: SHA-256 of each SMT-LIB script that was answered ``unsat``; none where both
-    graphs are the same. ``confirmed``: the second solver that agreed.
+    graphs are the same. ``confirmed``: the other solvers, if to each script one has answered ``unsat``, too.
     """
 
     stage: str
@@ -182,6 +182,24 @@ class Equivalent(Answered):
     version: str
     seconds: float
     confirmed: str = ""
+
+    @classmethod
+    def of(cls, stage: str, answer: Answer, seconds: float) -> Equivalent:
+        """What an ``unsat`` that counts (:meth:`Solving.checked`) proves at a stage."""
+        return cls(
+            stage=stage, scripts=(answer.script,) if answer.script else (), solver=answer.solver,
+            version=answer.version, seconds=seconds, confirmed=answer.confirmed,
+        )  # fmt: skip
+
+    @property
+    def sure(self) -> bool:
+        """Whether it does not rest on one solver alone."""
+        return bool(self.confirmed) or not self.scripts
+
+    @property
+    def by_whom(self) -> str:
+        """Who says so: one solver alone, or with what confirms it."""
+        return by_whom(self.by, self.confirmed) if self.scripts else self.by
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,12 +259,16 @@ def difference(
     )
 
 
+class Disagreement(Exception):
+    """A solver has a model where another one says that there is none: nothing is proved."""
+
+
 class Solving:
     """Puts questions to solvers with one set of settings; keeps the scripts where asked to.
 
-    confirm: ask a second, independent solver about every proof. dump: file for the scripts (the
-    second and later ones get a number before the suffix). proved: goals without a model, for lemmas that
-    several proofs need.
+    confirm: a proof counts only if another solver says the same of each of its scripts. dump: file for the
+    scripts (the second and later ones get a number before the suffix). proved: goals without a model, for
+    lemmas that several proofs need. confirming: seconds that solvers have taken to confirm others.
     """
 
     def __init__(
@@ -256,6 +278,7 @@ class Solving:
         self.confirm = confirm
         self.dump = dump
         self.proved: dict[Term, Equivalent] = {}
+        self.confirming = 0.0
         self._dumped = itertools.count(1)
 
     def verdict(self, question: Question) -> Verdict:
@@ -287,7 +310,10 @@ class Solving:
                 return Unknown(reason=answer.reason, seconds=spent[0])
 
     def ask(self, goal: Term, timeout: float | None = None) -> Answer:
-        """The solvers' answer to "is there an input at which the term is 1?"; kept with ``dump``."""
+        """The solvers' answer to "is there an input at which the term is 1?"; kept with ``dump``.
+
+        This looks for an input: an ``unsat`` proves nothing until :meth:`proof` or :meth:`checked` has it.
+        """
         return self._ask(goal, [0.0], timeout)
 
     def _narrow(
@@ -349,55 +375,60 @@ class Solving:
         )  # fmt: skip
 
     def proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent | Unknown:
-        """What an ``unsat`` answer proves; with ``confirm``, only if a second solver does not object."""
+        """What an ``unsat`` answer to a goal proves; with ``confirm``, nothing if no other solver agrees."""
         text = script(goal) if goal.value is None else ""
-        scripts = (hashlib.sha256(text.encode()).hexdigest(),) if text else ()
-        proof = Equivalent(
-            stage=stage,
-            scripts=scripts,
-            solver=answer.solver,
-            version=answer.version,
-            seconds=spent,
-        )
-        if not (self.confirm and text):
-            return proof
-        second = self.second(text, answer)
-        if second.answer == "sat":
-            return Unknown(reason=disagreement(answer, second), seconds=spent)
-        return replace(proof, confirmed=second.by)
+        try:
+            answer = self.checked(text, answer) if text else answer
+        except Disagreement as why:
+            return Unknown(reason=str(why), seconds=spent)
+        if answer.answer != "unsat":
+            return Unknown(reason=answer.reason, seconds=spent)
+        return Equivalent.of(stage, answer, spent)
 
-    def second(self, text: str, first: Answer) -> Answer:
-        """What another solver than the first one says of a script, or ``unknown``, by nobody.
+    def checked(self, text: str, answer: Answer) -> Answer:
+        """The answer to a script as it counts: with ``confirm``, an ``unsat`` that no other solver confirms
+        is unknown, and the reason says what they answered instead.
 
-        ``seconds``: of all that were asked.
+        Raises :class:`Disagreement` where another one has a model.
         """
-        spent = 0.0
+        if answer.answer != "unsat":
+            return answer
+        if answer.script != digest(text):
+            raise ValueError("an answer to another script")
+        if not self.confirm:
+            return answer
+        doubts = []
         for name in SOLVERS:
-            if name != first.solver:
-                answer = solve(text, replace(self.settings, solver=name))
-                spent += answer.seconds
-                if answer.answer != "unknown":
-                    return replace(answer, seconds=spent)
-        return Answer("unknown", "", seconds=spent)
+            if name != answer.solver:
+                second = solve(text, replace(self.settings, solver=name))
+                self.confirming += second.seconds
+                if second.answer == "unsat":
+                    return replace(answer, confirmed=second.by)
+                if second.answer == "sat":
+                    raise Disagreement(f"solvers disagree: {answer.by} answers unsat, {second.by} sat")
+                doubts.append(second.reason)
+        reason = f"{answer.by} answers unsat; not confirmed: {'; '.join(doubts)}"
+        return replace(answer, answer="unknown", reason=reason)
 
 
 def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalent:
     """Several proofs, each with what it proves, as one; confirmed where every one is that has a script."""
     proofs = [proof for _, proof in parts]
-    solved = next((p for p in proofs if p.solver), proofs[0])
-    sure = all(p.confirmed or not p.scripts for p in proofs)
-    return replace(
-        solved,
+    asked = [proof for proof in proofs if proof.scripts]
+    first = (asked or proofs)[0]
+    several = len({proof.by for proof in asked}) > 1
+    return Equivalent(
         stage="; ".join(dict.fromkeys(what for what, _ in parts)),
-        scripts=tuple(text for p in proofs for text in p.scripts),
+        scripts=tuple(dict.fromkeys(text for proof in asked for text in proof.scripts)),
+        solver=_listed(proof.by for proof in asked) if several else first.solver,
+        version="" if several else first.version,
         seconds=seconds,
-        confirmed=solved.confirmed if sure else "",
+        confirmed=_listed(p.confirmed for p in asked) if all(p.confirmed for p in asked) else "",
     )
 
 
-def disagreement(first: Answer, second: Answer) -> str:
-    """What is said where two solvers answer otherwise."""
-    return f"solvers disagree: {first.by} answers {first.answer}, {second.by} {second.answer}"
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))
 
 
 def _holds(question: Question, values: Mapping[str, int]) -> bool:

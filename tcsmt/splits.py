@@ -28,7 +28,7 @@ from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.kernels import in_threads
 from tcsmt.query import Equivalent, Solving, Unknown
 from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.run import Answer
+from tcsmt.solvers.answer import Answer
 from tcsmt.terms import FALSE, Term, const, substitute, umax, var
 
 __all__ = [
@@ -389,7 +389,7 @@ def proved(split: Split, solving: Solving) -> list[dict[str, Any]]:
     """The solver's answers to "is there an input for which :func:`claim` does not hold?".
 
     One answer for all inputs; where there is none in time, one for each half of the exponents, and so on.
-    A second solver that confirms a proof is named; where one objects, there is no proof.
+    A solver that confirms a proof is named.
     """
     goal, word = ~claim(split), traced(split).word
     answers: list[dict[str, Any]] = []
@@ -415,7 +415,7 @@ def proved(split: Split, solving: Solving) -> list[dict[str, Any]]:
             found["reason"] = answer.reason
         if answer.answer == "unsat":
             match solving.proof("", question, answer, answer.seconds):
-                case Equivalent(confirmed=confirmed) if confirmed:
+                case Equivalent(confirmed=confirmed):
                     found["confirmed"] = confirmed
                 case Unknown(reason=reason):
                     found |= {"answer": "unknown", "reason": reason}
@@ -433,7 +433,8 @@ def _asked(question: Term, solving: Solving) -> Answer:
     """The solver's answer, an input replayed on the evaluator."""
     answer = solving.ask(question)
     if answer.answer == "sat" and evaluate([question], answer.values) != [1]:
-        return replace(answer, answer="unknown", reason="gave a model that does not replay")
+        reason = f"{answer.by} gave a model that does not replay"
+        return replace(answer, answer="unknown", values={}, reason=reason)
     return answer
 
 

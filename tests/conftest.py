@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lying import Liars
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -22,3 +23,12 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no folder {folder}: papers and hardware data are not in this checkout")
     return folder
+
+
+@pytest.fixture
+def liars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Liars:
+    """Solvers that lie (see :mod:`lying`); nothing that an earlier run has proved."""
+    folder = tmp_path / "liars"
+    folder.mkdir()
+    monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "cache"))
+    return Liars(folder, monkeypatch)

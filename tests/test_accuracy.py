@@ -29,6 +29,7 @@ from tcsmt.models.stages import Operand
 from tcsmt.query import Distinguished, Equivalent, Solving
 from tcsmt.solvers.run import Settings
 from tcsmt.terms import var
+from tcsmt.trust import Trust
 from tests import oracle
 
 F32 = FORMATS["f32"]
@@ -308,20 +309,25 @@ def test_ulp() -> None:
 def test_findings_go_on_where_they_stopped(tmp_path: Path) -> None:
     path, calls = tmp_path / "found.json", []
     work = [("one", lambda: calls.append(1) or {"verdict": "worse"})]
-    write(path, iter(work), lambda line: None)
-    write(path, iter(work), lambda line: None)
+    for confirm in (False, False, True):
+        write(path, iter(work), lambda line: None, Trust(confirm))
     assert calls == [1]
     assert json.loads(path.read_text()) == {"one": {"verdict": "worse"}}
 
 
-def test_findings_confirm_proofs_of_an_earlier_run(tmp_path: Path) -> None:
+def test_proofs_of_an_earlier_run_are_asked_for_again(tmp_path: Path) -> None:
     path, calls = tmp_path / "found.json", []
-    proof = {"verdict": "never worse", "scripts": ["00"], "confirmed": ""}
+    proof = {"verdict": "never worse", "by": "bitwuzla 9", "scripts": ["00"], "confirmed": ""}
     work = [("one", lambda: calls.append(1) or {**proof, "confirmed": "z3" * (len(calls) > 1)})]
-    for confirm, expected in ((False, 1), (False, 1), (True, 2), (True, 2)):
-        write(path, iter(work), lambda line: None, confirm=confirm)
+    for confirm, kept, expected in (
+        (False, None, 1), (False, None, 1), (True, True, 2), (True, True, 2), (True, None, 3), (True, False, 4),
+        (False, None, 4), (False, False, 5),
+    ):  # fmt: skip
+        before = len(calls)
+        found = write(path, iter(work), lambda line: None, Trust(confirm, kept))
         assert len(calls) == expected
-    assert json.loads(path.read_text())["one"]["confirmed"] == "z3"
+        assert ("earlier" in found["one"]) == (len(calls) == before)
+    assert json.loads(path.read_text()) == {"one": {**proof, "confirmed": "z3"}}
 
 
 def test_successor_is_the_next_word_of_the_domain() -> None:

@@ -89,16 +89,31 @@ def test_resumes_after_an_interruption(tmp_path: Path) -> None:
     with Store(file) as store:
         again = run(small(), Domain(), store, ASKING, lambda *what: seen.append(what[:2]))
     assert seen[-1] == (3, 3) and len(seen) == 4
-    assert again == made
+    assert unmarked(again) == unmarked(made)
+    assert "kept from an earlier run" in as_table(again)
+    assert "kept from an earlier run" not in as_table(made)
+    # with a confirmation they are asked again, the proof alone
+    confirming = replace(ASKING, confirm=True)
+    with Store(file) as store:
+        sure = run(small(), Domain(), store, confirming, lambda *what: seen.append(what[:2]))
+    assert seen[-2:] == [(2, 3), (3, 3)]
+    assert [r["sure"] for r in sure.records.values() if r["verdict"] == "equivalent"] == [True]
 
 
-def test_unconfirmed_proofs_make_no_class(tmp_path: Path) -> None:
+def unmarked(made: Atlas) -> dict[str, Any]:
+    return {
+        key: {name: value for name, value in record.items() if name != "earlier"}
+        for key, record in made.records.items()
+    }
+
+
+def test_proofs_make_classes(tmp_path: Path) -> None:
     with Store(tmp_path / "a.sqlite") as store:
         made = run(small(), Domain(), store, ASKING)
     group = made.groups[0]
-    assert len(made.classes(group)) == 3
-    sure = {key: {**record, "sure": True} for key, record in made.records.items()}
-    assert len(Atlas(made.groups, made.domain, sure).classes(group)) == 2
+    assert len(made.classes(group)) == 2
+    unknown = {key: {**record, "verdict": "unknown"} for key, record in made.records.items()}
+    assert len(Atlas(made.groups, made.domain, unknown).classes(group)) == 3
 
 
 def test_a_killed_worker_is_an_unknown_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,11 +212,12 @@ def test_a_file_that_cannot_grow(tmp_path: Path, kibibytes: int, kept: bool) -> 
 def test_command(tmp_path: Path) -> None:
     text = done("atlas", *CHOSEN, "--store", tmp_path / "a.sqlite", "--output", tmp_path / "out", "--finite")
     assert "f32.f16.f16.f32, K = 4 (finite)" in text
-    assert re.search(r"^  1: volta/mma\S+$", text, re.MULTILINE)
+    assert re.search(r"^  1: volta/mma\S+, volta/mma\S+@zero-126$", text, re.MULTILINE)
     data = json.loads((tmp_path / "out" / "atlas.json").read_text())
     assert set(data) == {"tcsmt", "engine", "domain", "groups"}
     (group,) = data["groups"]
-    assert len(group["classes"]) == 5  # without a second solver no proof counts
+    assert len(group["classes"]) == 4
+    assert re.search(r"@zero-126: proved equal, bitwuzla \S+ alone, ", text)
     assert (tmp_path / "out" / "atlas.txt").read_text() == text
     page = (tmp_path / "out" / "atlas.html").read_text()
     details = unpacked(page)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from lying import Liars
 from test_cli import done, refused, tcsmt
 
 from tcsmt import engine, proofs
@@ -21,7 +23,8 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.pool import rows as pool_rows
 from tcsmt.query import Distinguished, Domain, Equivalent, Solving, Unknown, difference
 from tcsmt.simulator import run_words
-from tcsmt.solvers.run import SOLVERS, Answer, Settings
+from tcsmt.solvers.answer import Answer
+from tcsmt.solvers.run import SOLVERS, Settings
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 AMPERE = "ampere/mma.m16n8k16.f32.f16.f16.f32"
@@ -71,7 +74,7 @@ def test_stage_by_stage(name: str, changes: dict[str, Any]) -> None:
     found = asked(unit, replace(unit, **changes), confirm=True)
     verdict = found.verdict
     assert isinstance(verdict, Equivalent), verdict
-    assert found.confirmed
+    assert found.sure
     first, second = verdict.solver, verdict.confirmed.split()[0]
     assert first in SOLVERS and second in SOLVERS and first != second
     assert len(verdict.scripts) < 5
@@ -191,21 +194,40 @@ def test_an_empty_domain_is_never_equal() -> None:
         compare(same, Solving())
 
 
-def test_solvers_that_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Solving, "second", lambda self, text, first: Answer("sat", "z3"))
+def test_solvers_that_disagree(liars: Liars) -> None:
+    liars.install(z3="sat")
     unit = fused(VOLTA)
     found = asked(unit, replace(unit, carry_bits=3), confirm=True)
     assert isinstance(found.verdict, Unknown)
-    assert "solvers disagree" in found.verdict.reason
+    assert re.fullmatch(r"solvers disagree: bitwuzla \S+ answers unsat, z3 9\.9 sat", found.verdict.reason), (
+        found.verdict
+    )
 
 
-def test_unconfirmed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Solving, "second", lambda self, text, first: Answer("unknown", ""))
+def test_what_is_not_confirmed_is_no_proof(liars: Liars) -> None:
+    liars.install(z3="nothing", cvc5="aborts after unsat")
     unit = fused(VOLTA)
-    found = asked(unit, replace(unit, carry_bits=3), confirm=True)
-    assert isinstance(found.verdict, Equivalent)
-    assert not found.confirmed
-    assert found.verdict.confirmed == ""
+    sides = unit, replace(unit, carry_bits=3)
+    found = asked(*sides, confirm=True)
+    assert isinstance(found.verdict, Unknown)
+    said = r"bitwuzla \S+ answers unsat; not confirmed: z3: wrote nothing; cvc5: crashed \(SIGABRT\)"
+    assert re.fullmatch(said, found.verdict.reason), found.verdict
+    alone = asked(*sides).verdict
+    assert isinstance(alone, Equivalent)
+    assert not alone.sure
+    assert re.fullmatch(r"bitwuzla \S+ alone", alone.by_whom)
+
+
+def test_an_empty_domain_is_confirmed_too(liars: Liars) -> None:
+    """Where another solver has an input, the domain is not empty; where none agrees, nothing is said."""
+    unit = fused(VOLTA, k=1, n_fma=1)
+    question = difference("", ("one", unit), ("two", replace(unit, carry_bits=1)), also=[unit.trace.c.eq(1)])
+    liars.install(bitwuzla="unsat", z3="sat")
+    found = compare(question, Solving(confirm=True)).verdict
+    assert isinstance(found, Unknown) and "solvers disagree" in found.reason
+    liars.install(z3="garbage", cvc5="nothing")
+    found = compare(question, Solving(confirm=True)).verdict
+    assert isinstance(found, Unknown) and "not confirmed" in found.reason
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -213,7 +235,7 @@ def test_unconfirmed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_command_equal(tmp_path: Path) -> None:
     text = done("compare", "v100", f"{VOLTA}@zero-126")
-    assert "EQUIVALENT, confirmed by a second solver" in text
+    assert "EQUIVALENT, confirmed by another solver" in text
     assert "largest exponent, where some term is not zero" in text
     report = json.loads(done("compare", "v100", f"{VOLTA}@zero-126", "--no-confirm", "--json"))
     assert report["verdict"] == "equivalent"

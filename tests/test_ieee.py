@@ -6,7 +6,8 @@ import pytest
 
 from tcsmt.curated import OPERATIONS, _small, ieee_script
 from tcsmt.formats import FORMATS, Format
-from tcsmt.solvers.run import Answer, Settings, solve
+from tcsmt.solvers.answer import Answer
+from tcsmt.solvers.run import Settings, solve
 
 MODES = ("RNE", "RNA", "RTZ", "RTP", "RTN")
 ARITHMETIC = ("add", "multiply", "fma")

@@ -22,8 +22,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "lemmas"
 
 
-def lemmas(solver: str = "bitwuzla", confirm: bool = False, lasting: bool = True) -> Lemmas:
-    return Lemmas(Solving(Settings(solver), confirm=confirm), lasting=lasting)
+def lemmas(
+    solver: str = "bitwuzla", confirm: bool = False, lasting: bool = True, kept: bool | None = None
+) -> Lemmas:
+    return Lemmas(Solving(Settings(solver), confirm=confirm), lasting=lasting, kept=kept)
 
 
 def test_kept_by_content() -> None:
@@ -32,7 +34,7 @@ def test_kept_by_content() -> None:
     assert not first.earlier
     again = lemmas().ask(GOAL, 10)
     assert again.earlier
-    assert (again.answer, again.script) == (first.answer, first.script)
+    assert again.answer == first.answer
     assert not lemmas().ask(((X ^ Y) ^ (X & Y)).ne(Y | var("z", 8)), 10).holds
 
 
@@ -41,10 +43,20 @@ def test_asked_again_where_more_is_wanted() -> None:
     assert not lemmas(lasting=False).ask(GOAL, 10).earlier
     assert not lemmas("z3").ask(GOAL, 10).earlier
     lemmas().ask(GOAL, 10)
-    confirmed = lemmas("auto", confirm=True).ask(GOAL, 10)
+    # kept without a confirmation, it is none, even where the user says that what is kept counts
+    confirmed = lemmas(confirm=True, kept=True).ask(GOAL, 10)
     assert not confirmed.earlier
-    assert confirmed.confirmed
-    assert lemmas("auto", confirm=True).ask(GOAL, 10).earlier
+    assert confirmed.answer.confirmed
+    # kept with one, it is one where the user says so
+    assert not lemmas(confirm=True).ask(GOAL, 10).earlier
+    assert not lemmas(confirm=True, kept=False).ask(GOAL, 10).earlier
+    again = lemmas(confirm=True, kept=True).ask(GOAL, 10)
+    assert again.earlier
+    assert again.answer.confirmed == confirmed.answer.confirmed
+    plain = lemmas().ask(GOAL, 10)
+    assert plain.earlier
+    assert plain.answer.confirmed == ""
+    assert not lemmas(kept=False).ask(GOAL, 10).earlier
 
 
 def test_what_has_a_solution_is_not_kept(folder: Path) -> None:

@@ -12,6 +12,7 @@ import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lying import Liars
 from test_models import oracle_parameters
 
 from tcsmt import query
@@ -35,7 +36,8 @@ from tcsmt.query import (
 )
 from tcsmt.shorten import cost, shorten
 from tcsmt.simulator import run_words
-from tcsmt.solvers.run import SOLVERS, Answer, Settings, solve
+from tcsmt.solvers.answer import Answer
+from tcsmt.solvers.run import SOLVERS, Settings, solve
 from tcsmt.terms import TRUE, substitute, var
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -315,16 +317,13 @@ def test_confirm_names_a_second_solver() -> None:
     assert plain.confirmed == ""
 
 
-def test_a_second_solver_that_disagrees_confirms_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def one_says_unsat(text: str, settings: Settings) -> Answer:
-        return Answer("unsat" if settings.solver == "auto" else "sat", "bitwuzla", "0")
-
-    monkeypatch.setattr(query, "solve", one_says_unsat)
+def test_a_second_solver_that_disagrees_confirms_nothing(liars: Liars) -> None:
+    liars.install(bitwuzla="unsat", z3="sat")
     pair = [replace(unit(), carry_bits=n) for n in (3, 4)]
     question = difference("", ("", pair[0]), ("", pair[1]), lanes=())
     verdict = Solving(confirm=True).verdict(question)
     assert isinstance(verdict, Unknown)
-    assert "disagree" in verdict.reason
+    assert verdict.reason == "solvers disagree: bitwuzla 9.9 answers unsat, z3 9.9 sat"
 
 
 def test_cases_cover_every_input() -> None:

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from lying import Liars
 
 from tcsmt import jit
 from tcsmt.algorithms.split import F32, Split
@@ -19,9 +20,11 @@ from tcsmt.cli import main
 from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
+from tcsmt.interpret.smtlib import script
 from tcsmt.query import Solving
 from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.run import Answer, Settings
+from tcsmt.solvers.answer import Answer, digest
+from tcsmt.solvers.run import Settings
 from tcsmt.splits import (
     CLASSES,
     SPLITS,
@@ -35,6 +38,7 @@ from tcsmt.splits import (
     proved,
     traced,
 )
+from tcsmt.terms import Term
 
 F16, F16_SCALED = SPLITS[0], SPLITS[1]
 WORDS = st.one_of(st.integers(0, 2**32 - 1), st.integers(0x33000000, 0x48000000))
@@ -155,26 +159,30 @@ def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
 
     asked = []
 
-    def slow(question: object, solving: Solving) -> Answer:
+    def slow(question: Term, solving: Solving) -> Answer:
         asked.append(question)
-        return Answer("unknown" if len(asked) == 1 else "unsat", "bitwuzla", reason="timeout")
+        if len(asked) == 1:
+            return Answer("unknown", "bitwuzla", reason="timeout")
+        return Answer("unsat", "bitwuzla", script=digest(script(question)))
 
     monkeypatch.setattr(splits, "_asked", slow)
     answers = proved(F16, Solving(Settings()))
     assert [a["exponent field"] for a in answers] == ["0xxxxxxx", "1xxxxxxx"]
 
 
-@pytest.mark.parametrize(("said", "answer"), [("unsat", "unsat"), ("unknown", "unsat"), ("sat", "unknown")])
-def test_a_second_solver_confirms_a_proof_or_refutes_it(
-    said: str, answer: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    second = Answer(said, "z3", "4") if said != "unknown" else Answer(said, "")
-    monkeypatch.setattr(Solving, "second", lambda self, text, first: second)
-    monkeypatch.setattr(Solving, "ask", lambda self, goal: Answer("unsat", "bitwuzla"))
+@pytest.mark.parametrize(("said", "answer"), [("unsat", "unsat"), ("unknown", "unknown"), ("sat", "unknown")])
+def test_another_solver_confirms_a_proof_or_there_is_none(said: str, answer: str, liars: Liars) -> None:
+    liars.install(bitwuzla="unsat", z3=said, cvc5="garbage")
     (found,) = proved(F16, Solving(confirm=True))
     assert found["answer"] == answer
-    assert found.get("confirmed") == ("z3 4" if said == "unsat" else None)
-    assert ("disagree" in found.get("reason", "")) == (said == "sat")
+    assert found.get("confirmed") == ("z3 9.9" if said == "unsat" else None)
+    reason = found.get("reason", "")
+    assert ("disagree" in reason) == (said == "sat")
+    assert ("bitwuzla 9.9 answers unsat; not confirmed: z3: gave up; cvc5: wrote no" in reason) == (
+        said == "unknown"
+    )
+    (alone,) = proved(F16, Solving())
+    assert (alone["answer"], alone["confirmed"]) == ("unsat", "")
 
 
 @pytest.mark.long
@@ -209,7 +217,11 @@ def test_the_command(tmp_path: Path) -> None:
     records[0]["proof"] = [{"answer": "unsat", "exponent field": "xxxxxxxx", "solver": "x", "seconds": 1}]
     path.write_text(json.dumps({**json.loads(path.read_text()), "splits": records}))
     code, text = run("--format", "bf16", "--output", path)
-    assert "proved by x" in text
+    assert "proved by x alone, 1 s (kept from an earlier run)" in text
+    # a file proves nothing where a confirmation is asked for; nor is it lost
+    code, text = run("--format", "bf16", "--output", path, "--confirm")
+    assert "proved by x" not in text
+    assert json.loads(path.read_text())["splits"][0]["proof"][0]["solver"] == "x"
 
 
 def test_bad_input(tmp_path: Path) -> None:

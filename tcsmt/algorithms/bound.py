@@ -244,6 +244,6 @@ def _consistent(algorithm: Algorithm, domain: Inputs, found: Bound) -> None:
             inputs = ", ".join(f"{name} = {wide.hex(word)}" for name, word in one.values.items() if word)
             given = "an infinite error" if size is None else f"an error of {float(size):.9g} {measure}"
             raise Contradiction(
-                f"{given} was found where {float(proved):.9g} {measure} was proved to be the most: "
-                f"{inputs} (K = {algorithm.k}, domain: {domain})"
+                f"no error is over {float(proved):.9g} {measure} (K = {algorithm.k}, domain: {domain})",
+                f"{given} at {inputs}",
             )

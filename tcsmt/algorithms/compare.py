@@ -24,7 +24,7 @@ from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Question, Side, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
-from tcsmt.solvers.run import Answer
+from tcsmt.solvers.answer import Answer
 from tcsmt.terms import Term, any_of
 
 __all__ = ["Comparison", "Judgement", "Pair", "compare", "judge", "settle", "shown"]
@@ -168,7 +168,8 @@ def settle(pair: Pair, solving: Solving, start: float) -> Comparison:
             return shown(pair, values, answer, start)
         if answer.answer == "unsat" and k == pair.k:
             return Comparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
-    return Comparison(pair, Unknown(reason=answer.reason, seconds=time.monotonic() - start))
+    reason = answer.reason or f"dot products of over {_LONGEST} are not given to a solver"
+    return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
 
 
 def shown(pair: Pair, values: dict[str, int], answer: Answer, start: float) -> Comparison:

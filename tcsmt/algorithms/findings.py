@@ -30,6 +30,8 @@ from tcsmt.files import replace_text
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.query import Distinguished, Equivalent, Solving, Unknown, Verdict
 from tcsmt.rounding import ROUNDINGS
+from tcsmt.solvers.answer import by_whom
+from tcsmt.trust import Trust
 
 __all__ = ["answered", "entries", "record", "table", "write"]
 
@@ -309,11 +311,12 @@ def rounding_inside(unit: str) -> dict[str, Any]:
 
 
 def write(
-    path: Path, work: Iterator[Entry], progress: Callable[[str], None], *, confirm: bool = False
+    path: Path, work: Iterator[Entry], progress: Callable[[str], None], trust: Trust
 ) -> Mapping[str, Any]:
     """Computes what is not in the file yet, and writes the file after each entry; at the end, in order.
 
-    confirm: proofs that are in the file, and that no second solver has checked, are asked for again.
+    Proofs in the file that do not count are asked for again. Returned are all entries, those proofs that an
+    earlier run has kept marked as ``earlier``.
     """
     known: dict[str, Any] = {}
     if path.exists():
@@ -321,16 +324,24 @@ def write(
             known = json.loads(path.read_text())
         except (OSError, ValueError) as error:
             raise TcsmtError(f"{path}: no findings of an earlier run ({error})") from None
-    keys = []
+    found: dict[str, Any] = {}
     for key, compute in work:
-        keys.append(key)
-        if key not in known or (confirm and known[key].get("scripts") and not known[key]["confirmed"]):
-            known[key] = compute()
+        entry = known.get(key)
+        proof = entry is not None and "scripts" in entry
+        if entry is None or (proof and not trust.takes(sure=_sure(entry))):
+            entry = found[key] = known[key] = compute()
             replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
-            progress(f"{key}: {known[key].get('verdict', 'done')}")
-    known = {key: known[key] for key in keys}
+            progress(f"{key}: {entry.get('verdict', 'done')}")
+        else:
+            found[key] = {**entry, "earlier": True} if proof else entry
+    known = {key: known[key] for key in found}
     replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
-    return known
+    return found
+
+
+def _sure(entry: Mapping[str, Any]) -> bool:
+    """Whether no solver stands alone for an entry's proof."""
+    return bool(entry["confirmed"]) or not entry["scripts"]
 
 
 def table(known: Mapping[str, Any]) -> str:
@@ -345,7 +356,8 @@ def table(known: Mapping[str, Any]) -> str:
         witness = ", ".join(f"{n} = {v}" for n, v in entry.get("values", {}).items())
         worst = entry.get("worst", {})
         excess = f"{worst['excess_ulp']:g} ({worst['excess_relative']:g})" if worst else ""
-        cells = [entry["one"], entry["two"], entry["unit"], entry["k"], entry["domain"], entry["verdict"]]
+        verdict = entry["verdict"] + _proof(entry)
+        cells = [entry["one"], entry["two"], entry["unit"], entry["k"], entry["domain"], verdict]
         lines.append("| " + " | ".join(map(str, [*cells, witness, excess])) + " |")
     bounds = [entry for entry in known.values() if entry.get("verdict") == "bounded"]
     if bounds:
@@ -355,5 +367,14 @@ def table(known: Mapping[str, Any]) -> str:
         ]  # fmt: skip
     for entry in bounds:
         names = ("algorithm", "unit", "k", "domain", "found", "bound")
-        lines.append("| " + " | ".join(str(entry[name]) for name in names) + " |")
+        lines.append("| " + " | ".join(str(entry[name]) for name in names) + _proof(entry) + " |")
     return "\n".join(lines)
+
+
+def _proof(entry: Mapping[str, Any]) -> str:
+    """For a proof, by whom, and whether by an earlier run."""
+    if "scripts" not in entry:
+        return ""
+    said = by_whom(entry["by"], entry["confirmed"]) if entry["scripts"] else entry["by"]
+    kept = "; kept from an earlier run" if entry.get("earlier") else ""
+    return f" ({said}{kept})" if said or kept else ""

@@ -29,7 +29,7 @@ from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Solving, Unknown, Verdict
 from tcsmt.shorten import shorten_where
-from tcsmt.solvers.run import Answer
+from tcsmt.solvers.answer import Answer
 from tcsmt.terms import Term, const, substitute, var
 
 __all__ = ["FLAWS", "Case", "Finding", "Flaw", "Monotone", "Sign", "find", "settle", "shown", "successor"]
@@ -342,8 +342,11 @@ def settle(flaw: Flaw, solving: Solving, start: float) -> Finding:
         if answer.answer == "sat":
             values = dict.fromkeys(flaw.algorithm.input_formats, 0) | answer.values
             return shown(flaw, values, answer, start)
-        if answer.answer != "unsat" or not chain.prove(what, goal):
+        if answer.answer != "unsat":
             reason = f"{what}: {answer.reason}"
+            break
+        if not chain.prove(what, goal):
+            reason = chain.stopped
             break
     else:
         if chain.steps:

@@ -39,17 +39,21 @@ from tcsmt.explain import signed_text
 from tcsmt.formats import FORMATS, Format
 from tcsmt.models import Model
 from tcsmt.query import Distinguished, Equivalent, Solving, Verdict
-from tcsmt.solvers.run import Answer, Settings
+from tcsmt.solvers.answer import Answer
+from tcsmt.solvers.run import Settings
 from tcsmt.terms import any_of
+from tcsmt.trust import Trust
 
 __all__ = [
-    "FACTS", "WIDTHS", "Fact", "Limits", "examine", "image", "key_of", "narrow_format", "survey",
+    "FACTS", "PROOFS", "WIDTHS", "Fact", "Limits", "examine", "image", "key_of", "narrow_format", "survey",
     "wide_format",
 ]  # fmt: skip
 
 F16 = FORMATS["f16"]
 #: Significant bits of narrow formats.
 WIDTHS = range(2, F16.precision + 1)
+#: Verdicts that no witness shows: by a solver, and by enumeration.
+PROOFS = ("proved", "holds for all inputs", "largest of all inputs")
 #: Parameters of units that are counted from the wide format's fraction bits.
 _FRACTION = (
     "fraction_bits", "dot_fraction_bits", "normalised_fraction_bits", "round_fraction_bits", "c_reach",
@@ -112,7 +116,8 @@ def _unit(unit: Model, formats: Mapping[str, Format], wide: Format) -> Model:
 
 @dataclass(frozen=True)
 class Limits:
-    """How far to go: 2^most inputs, seconds for going through them, and the solver's settings.
+    """How far to go: 2^most inputs, seconds for going through them, the solver's settings, and what is asked
+    of a proof.
 
     Raises :class:`tcsmt.errors.TcsmtError`.
     """
@@ -120,6 +125,7 @@ class Limits:
     most: int = 28
     seconds: float = 60.0
     settings: Settings = field(default_factory=Settings)
+    trust: Trust = field(default_factory=Trust)
 
     def __post_init__(self) -> None:
         if not 0 <= self.most <= LARGEST:
@@ -131,7 +137,7 @@ class Limits:
         """As plain data."""
         return {
             "inputs": f"2^{self.most}", "seconds": self.seconds,
-            "solver": self.settings.solver, "timeout": self.settings.timeout,
+            "solver": self.settings.solver, "timeout": self.settings.timeout, "confirm": self.trust.confirm,
         }  # fmt: skip
 
 
@@ -253,7 +259,8 @@ def survey(
     known: Mapping[str, dict[str, Any]],
     limits: Limits,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every entry with its key. One that is known, decided or with the same limits, is not computed again.
+    """Every entry with its key. One that is known, decided or with the same limits, is not computed again,
+    unless it is a proof that does not count.
 
     After a width at which solvers did not answer in time they are asked about full width alone.
     """
@@ -263,10 +270,23 @@ def survey(
             for width in sorted(widths):
                 key = key_of(fact, unit, width)
                 entry = known.get(key)
-                if entry is None or (entry["verdict"] == "open" and entry["limits"] != limits.as_json()):
+                if entry is None or not _counts(entry, limits):
                     entry = examine(fact, unit, width, limits, ask=answered or width == F16.precision)
                 answered &= entry.get("solver", {}).get("verdict") != "unknown"
                 yield key, entry
+
+
+def _counts(entry: Mapping[str, Any], limits: Limits) -> bool:
+    """Whether what an earlier run has found need not be asked again."""
+    match entry["verdict"]:
+        case "open":
+            return bool(entry["limits"] == limits.as_json())
+        case "proved":
+            proof = entry["solver"]
+            return limits.trust.takes(sure=bool(proof["confirmed"]) or not proof["scripts"])
+        case "holds for all inputs" | "largest of all inputs":
+            return limits.trust.takes(sure=True)
+    return True
 
 
 def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = True) -> dict[str, Any]:
@@ -291,7 +311,7 @@ def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = Tr
             break
     if entry["verdict"] == "open" and fact.kind != "error" and ask:
         question = _question(fact, algorithms, domain)
-        found = _settled(question, Solving(limits.settings))
+        found = _settled(question, Solving(limits.settings, confirm=limits.trust.confirm))
         entry["solver"] = {"seconds": round(found.seconds, 2), **answered(found, "not so", "proved")}
         if isinstance(found, Distinguished):
             entry |= {

@@ -11,6 +11,7 @@ import click
 from tcsmt.cli import options
 from tcsmt.custom import row_given
 from tcsmt.discovery import choose_row, load
+from tcsmt.errors import Exit
 from tcsmt.files import replace_text
 from tcsmt.investigate import Finding, Investigation, Report
 from tcsmt.query import Distinguished, Equivalent, Solving, Unknown
@@ -74,7 +75,7 @@ def find(
     if output is not None:
         replace_text(output, text + "\n")
     click.echo(text if as_json else report_text(report))
-    sys.exit(3 if report.unknown else 0)
+    sys.exit(Exit.UNKNOWN if report.unknown else Exit.ANSWERED)
 
 
 def report_text(report: Report) -> str:
@@ -105,9 +106,8 @@ def finding_lines(finding: Finding) -> list[str]:
             if not verdict.solver:
                 return [title, "  EQUIVALENT: both sides are the same graph"]
             where = f", at stage '{verdict.stage}'" if verdict.stage else ""
-            confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
-            by = f"{verdict.by}, {verdict.seconds:.3f} s"
-            return [title, f"  EQUIVALENT: proved by {by}{where}{confirmed}"]
+            by = f"{verdict.by_whom}, {verdict.seconds:.3f} s"
+            return [title, f"  EQUIVALENT: proved by {by}{where}"]
         case Distinguished():
             by = f"{verdict.by}, {verdict.seconds:.3f} s, replayed"
             return [title, f"  DISTINGUISHED by {by}", *_witness_lines(finding)]

@@ -11,7 +11,7 @@ import click
 from tcsmt.atlas import groups, run
 from tcsmt.catalogue import architecture_named, rows
 from tcsmt.cli import options
-from tcsmt.errors import UnknownName
+from tcsmt.errors import Exit, UnknownName
 from tcsmt.files import make_folder, replace_text
 from tcsmt.pairs import Asking
 from tcsmt.pictures.matrix import as_page, as_table
@@ -32,6 +32,7 @@ from tcsmt.store import Store
 @options.memory
 @options.confirmed
 @options.store("atlas.sqlite")
+@options.kept
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for atlas.json, .txt and .html.")
 @options.as_json
 def atlas(
@@ -46,6 +47,7 @@ def atlas(
     memory: int,
     confirm: bool,
     store: Path,
+    kept: bool | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -53,7 +55,7 @@ def atlas(
 
     Exit code: 0 every pair has a verdict, 2 usage error, 3 some pair stayed unknown.
     """
-    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler)
+    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept)
     names = {architecture_named(name) for name in architectures}
     chosen = groups(
         row
@@ -67,8 +69,8 @@ def atlas(
     chosen = [group for group in chosen if not types or group.types in types]
     if output is not None:
         make_folder(output)
-    with Store(store) as kept:
-        made = run(chosen, Domain(finite=finite), kept, asking, progress)
+    with Store(store) as verdicts:
+        made = run(chosen, Domain(finite=finite), verdicts, asking, progress)
     data = made.as_json()
     text = json.dumps(data, indent=1, ensure_ascii=False)
     table = as_table(made)
@@ -78,7 +80,7 @@ def atlas(
         replace_text(output / "atlas.html", as_page(made))
     click.echo(text if as_json else table, nl=as_json)
     unknown = [r for r in made.records.values() if r["verdict"] == "unknown"]
-    sys.exit(3 if unknown else 0)
+    sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
 
 
 def progress(done: int, count: int, what: str) -> None:

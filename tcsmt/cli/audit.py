@@ -29,7 +29,7 @@ from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.atlas import progress
 from tcsmt.custom import row_given
-from tcsmt.errors import TcsmtError
+from tcsmt.errors import Exit, TcsmtError
 from tcsmt.files import replace_text
 from tcsmt.hardware.vectors import Vector, as_csv, as_json
 from tcsmt.investigate import shown
@@ -71,6 +71,7 @@ _WIDTH = 110
 @options.memory
 @options.confirmed
 @options.store("audit.sqlite")
+@options.kept
 @options.as_json
 def audit(
     files: tuple[Path, ...],
@@ -85,6 +86,7 @@ def audit(
     memory: int,
     confirm: bool,
     store: Path,
+    kept: bool | None,
     as_json: bool,
 ) -> None:
     """How good are test vectors: which hypotheses they tell apart, and what would close the gaps.
@@ -104,14 +106,14 @@ def audit(
         raise TcsmtError(f"--output {output}: allowed suffixes: {', '.join(_WRITERS)}")
     if output is not None and not solve:
         raise click.UsageError("--output is for what --solve finds")
-    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler)
+    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept)
     row, vectors = _vectors(files, published, row_given(model) if model is not None else None)
     made = audit_of(row, vectors, _hypothesis)
     found: list[Gap] | None = None
     closed: Closing | None = None
     if solve:
-        with Store(store) as kept:
-            found = gaps(made, kept, asking, progress)
+        with Store(store) as verdicts:
+            found = gaps(made, verdicts, asking, progress)
         closed = closing(made, found)
         if output is not None and closed is not None:
             replace_text(output, _WRITERS[output.suffix.lower()](row, _closing_vectors(made, closed)))
@@ -121,8 +123,8 @@ def audit(
         click.echo(json.dumps(_data(made, found, closed, readings), indent=1, ensure_ascii=False))
     else:
         click.echo("\n".join(_lines(made, found, closed, readings)))
-    verdicts = {gap.verdict for gap in found} if found is not None else {"open"} if made.untold() else set()
-    sys.exit(1 if "open" in verdicts else 3 if "unknown" in verdicts else 0)
+    states = {gap.verdict for gap in found} if found is not None else {"open"} if made.untold() else set()
+    sys.exit(Exit.DIFFERS if "open" in states else Exit.UNKNOWN if "unknown" in states else Exit.ANSWERED)
 
 
 def _vectors(files: Sequence[Path], published: Sequence[str], row: Row | None) -> tuple[Row, Vectors]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,9 +13,9 @@ from tcsmt.claims import Judgement, judge, published
 from tcsmt.cli import options
 from tcsmt.cli.ask import finding_lines
 from tcsmt.datasets import DataSet, find_datasets
-from tcsmt.errors import UnknownName
+from tcsmt.errors import Exit, UnknownName
 from tcsmt.files import replace_text
-from tcsmt.query import Solving
+from tcsmt.query import Solving, Unknown
 from tcsmt.solvers.run import Settings
 
 
@@ -26,6 +27,7 @@ from tcsmt.solvers.run import Settings
 )  # fmt: skip
 @options.solver
 @options.timeout()
+@options.confirm
 @click.option("--output", type=click.Path(path_type=Path), help="Write JSON here as it grows.")
 @options.as_json
 def claims(
@@ -33,6 +35,7 @@ def claims(
     folders: tuple[Path, ...],
     solver: str,
     timeout: float,
+    confirm: bool,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -40,12 +43,14 @@ def claims(
 
     NAMES: only these (see the first column). A statement about hardware is confirmed or refuted by
     measured rows; where none decide, the vector that would is printed, or that there is none.
+
+    Exit code: 0 judged, 2 usage error, 3 a solver did not answer a question that would decide.
     """
     known = {claim.name: claim for claim in published()}
     for name in names:
         if name not in known:
             raise UnknownName("claim", name, known)
-    solving = Solving(Settings(solver, timeout))
+    solving = Solving(Settings(solver, timeout), confirm=confirm)
     data: list[DataSet] = list(find_datasets(folders)) if folders else []
     found: list[Judgement] = []
     if not as_json and not data:
@@ -64,6 +69,8 @@ def claims(
         counts = Counter(one.verdict for one in found)
         summary = ", ".join(f"{counts[word]} {word}" for word in ("confirmed", "refuted", "undecided"))
         click.echo(f"{len(found)} claims: {summary}")
+    unknown = any(one.finding and isinstance(one.finding.verdict, Unknown) for one in found)
+    sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
 
 
 def _lines(judgement: Judgement) -> list[str]:

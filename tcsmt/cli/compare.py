@@ -37,7 +37,7 @@ from tcsmt.solvers.run import Settings
 @options.timeout()
 @options.memory
 @options.confirmed
-@click.option("--again", is_flag=True, help="Prove again what earlier runs proved.")
+@options.kept
 @click.option("--explain", is_flag=True, help="Draw both models on the witness.")
 @options.as_json
 @options.dump_smt
@@ -54,7 +54,7 @@ def compare(
     timeout: float,
     memory: int,
     confirm: bool,
-    again: bool,
+    kept: bool | None,
     explain: bool,
     as_json: bool,
     dump_smt: Path | None,
@@ -69,7 +69,7 @@ def compare(
     )
     solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
     left, right = ((row.name, row.model) for row in rows)
-    lemmas = Lemmas(solving, lasting=not again)
+    lemmas = Lemmas(solving, lasting=True, kept=kept)
     found = compare_models(left, right, domain, solving, lanes=lanes, lemmas=lemmas)
     if as_json:
         click.echo(json.dumps(comparison_json(found, rows), indent=1, ensure_ascii=False))
@@ -103,9 +103,7 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
             if not verdict.scripts:
                 lines.append("EQUIVALENT: both models are the same graph, without a solver")
             else:
-                sure = (
-                    "confirmed by a second solver" if found.confirmed else "NOT confirmed by a second solver"
-                )
+                sure = "confirmed by another solver" if verdict.sure else f"says {verdict.by_whom}"
                 lines.append(f"EQUIVALENT, {sure}; {verdict.seconds:.3f} s in solvers; what was proved:")
                 lines += [f"  {number}. {step}" for number, step in enumerate(found.steps, 1)]
         case Distinguished():

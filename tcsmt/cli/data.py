@@ -14,7 +14,7 @@ import numpy as np
 from tcsmt.cli import options
 from tcsmt.custom import is_model_file, row_given
 from tcsmt.datasets import Mismatch, Replay, find_datasets, objection, replay, row_of
-from tcsmt.errors import TcsmtError
+from tcsmt.errors import Exit, TcsmtError
 from tcsmt.explain import steps
 from tcsmt.investigate import shown
 from tcsmt.models import Model
@@ -112,7 +112,7 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
     else:
         others = f"; {len(skipped)} skipped" if skipped else ""
         click.echo(f"{len(found)} data sets, {rows} rows, {wrong} mismatches{others}")
-    sys.exit(1 if wrong else 0)
+    sys.exit(Exit.DIFFERS if wrong else Exit.ANSWERED)
 
 
 def _mismatch_lines(result: Replay, mismatch: Mismatch) -> list[str]:

@@ -10,6 +10,7 @@ import click
 
 from tcsmt.cli import options
 from tcsmt.custom import row_given
+from tcsmt.errors import Exit
 from tcsmt.files import replace_text
 from tcsmt.hardware import vectors as probe_vectors
 from tcsmt.hardware.instructions import language_of
@@ -79,7 +80,7 @@ def probe(
         replace_text(output, measure(row, text))
         lines, wrong = judge_lines(output)
         click.echo("\n".join(lines))
-        sys.exit(1 if wrong else 0)
+        sys.exit(Exit.DIFFERS if wrong else Exit.ANSWERED)
     match emit:
         case "json":
             text = probe_vectors.as_json(row, found)

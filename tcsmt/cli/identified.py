@@ -134,6 +134,7 @@ def as_data(family: Family, found: Outcome) -> dict[str, Any]:
         "questions": len(found.exchanges),
         "remaining": len(found.rows),
         "proved_equal_by_solver": found.proofs,
+        "proved_by": list(found.by_whom),
         "unproved": [parameters(family.model(row)) for row in found.unproved],
         "model": parameters(found.model) if found.model else None,
         "catalogue": known(family, found.rows),
@@ -152,6 +153,8 @@ def as_text(family: Family, found: Outcome) -> str:
         f"{len(found.exchanges)} questions, {found.seconds:.1f} s; {family.count} hypotheses, "
         f"so that no plan needs fewer than {family.floor:.2f} answers"
     )
+    if found.by_whom:
+        text.append(f"{found.proofs} hypotheses proved equal to the result by {'; by '.join(found.by_whom)}")
     if found.model is not None:
         settled = found.verdict == "identified"
         for name, values in summary(family, found.rows).items():

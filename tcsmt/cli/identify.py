@@ -13,7 +13,7 @@ from tcsmt.catalogue import Row
 from tcsmt.cli import identified, options
 from tcsmt.custom import row_given
 from tcsmt.datasets import DataSet, find_datasets
-from tcsmt.errors import TcsmtError
+from tcsmt.errors import Exit, TcsmtError
 from tcsmt.formats import format_named
 from tcsmt.identify.boxes import Box, Command, device_box, model_box, probed_box
 from tcsmt.identify.family import COLUMNS, Family
@@ -22,7 +22,9 @@ from tcsmt.identify.recorded import family_of, survivors
 from tcsmt.identify.search import Exchange, Identification, Transcript
 from tcsmt.solvers.run import Settings
 
-_EXIT = {"identified": 0, "refuted": 1, "inconsistent": 1, "open": 3}
+_EXIT = {
+    "identified": Exit.ANSWERED, "refuted": Exit.DIFFERS, "inconsistent": Exit.DIFFERS, "open": Exit.UNKNOWN
+}  # fmt: skip
 
 
 @click.command()
@@ -43,6 +45,7 @@ _EXIT = {"identified": 0, "refuted": 1, "inconsistent": 1, "open": 3}
 )
 @click.option("--seed", default=1, show_default=True, help="Of the random questions.")
 @options.timeout(10.0)
+@options.confirm
 @click.option("--answer-timeout", default=30.0, show_default=True, help="Seconds for an answer of --command.")
 @click.option(
     "--plan", type=click.Choice(["set", "tree"]), help="Print the questions in advance; ask nothing."
@@ -67,6 +70,7 @@ def identify(
     transcript: Path | None,
     seed: int,
     timeout: float,
+    confirm: bool,
     answer_timeout: float,
     plan: str | None,
     probe: str | None,
@@ -108,7 +112,7 @@ def identify(
             _probed(family, source, probe, as_json)
             return
         found = Identification(
-            family, source, budget=budget, seed=seed, settings=Settings(timeout=timeout),
+            family, source, budget=budget, seed=seed, settings=Settings(timeout=timeout), confirm=confirm,
             progress=_progress, transcript=Transcript(family, transcript) if transcript else None,
             given=_exchanges(given, family),
         ).run()  # fmt: skip
@@ -229,4 +233,5 @@ def _recorded(path: Path, rows: int, seed: int, as_json: bool) -> None:
                 click.echo(f"  {name} = {', '.join(map(str, several))}")
         for question, count in zip(questions, found.splits, strict=True):
             click.echo(f"ask ({count} different answers predicted): {json.dumps(question)}")
-    sys.exit(1 if not len(found.table) else 0 if len(found.table) == 1 else 3)
+    left = len(found.table)
+    sys.exit(Exit.DIFFERS if not left else Exit.ANSWERED if left == 1 else Exit.UNKNOWN)

@@ -14,7 +14,7 @@ __all__ = ["Lazy"]
 
 
 class Lazy(click.Group):
-    """Imports a command's module when the command is named; turns our errors into exit code 2.
+    """Imports a command's module when the command is named; turns our errors into their exit codes.
 
     modules: the module of each command, in which it has its name.
     """
@@ -48,7 +48,7 @@ class Lazy(click.Group):
             return super().invoke(ctx)
         except TcsmtError as error:
             failure = click.ClickException(str(error))
-            failure.exit_code = 2  # type: ignore[misc]
+            failure.exit_code = error.exit_code  # type: ignore[misc]
             raise failure from None
         except KeyboardInterrupt:  # called from Python; tcsmt.__main__ has handlers of its own
             raise click.exceptions.Exit(130) from None

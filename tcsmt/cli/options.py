@@ -19,6 +19,7 @@ __all__ = [
     "finite",
     "folders",
     "jobs",
+    "kept",
     "memory",
     "positive",
     "results",
@@ -40,10 +41,16 @@ solver = click.option("--solver", default="auto", help=f"One of {', '.join(CHOIC
 memory = click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
 dump_smt = click.option("--dump-smt", type=_PATH, help="Write the SMT-LIB scripts here.")
 
-_CONFIRM = "Have a second solver check every proof."
+_CONFIRM = "A proof counts only if another solver confirms it."
 confirm = click.option("--confirm", is_flag=True, help=_CONFIRM)
 #: For commands that confirm where nothing is said.
 confirmed = click.option("--confirm/--no-confirm", default=True, help=f"{_CONFIRM}  [default: confirm]")
+#: See :class:`tcsmt.trust.Trust`.
+kept = click.option(
+    "--kept/--again", default=None,
+    help="Proofs that an earlier run has kept count, or are asked for again."
+    "  [default: again with --confirm, else kept]",
+)  # fmt: skip
 
 finite = click.option(
     "--finite/--all-words", default=False, help="Without NaN and infinity.  [default: all words]"
@@ -78,7 +85,7 @@ def store(name: str) -> _Option:
     """``--store``, with the name of the file that it is by default."""
     return click.option(
         "--store", type=_PATH, default=Path(name), show_default=True,
-        help="Verdicts are kept here, and not asked again.",
+        help="Verdicts are kept here; see --kept.",
     )  # fmt: skip
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tcsmt.errors import Exit
 from tcsmt.query import Distinguished, Equivalent, Unknown, Verdict
 
 __all__ = ["EXIT", "verdict_json", "verdict_text"]
 
-#: Exit codes, as cmp(1) has them.
-EXIT: dict[type[Verdict], int] = {Equivalent: 0, Distinguished: 1, Unknown: 3}
+EXIT: dict[type[Verdict], Exit] = {
+    Equivalent: Exit.ANSWERED, Distinguished: Exit.DIFFERS, Unknown: Exit.UNKNOWN
+}  # fmt: skip
 
 
 def verdict_json(verdict: Verdict, found: str, absent: str) -> dict[str, Any]:
@@ -31,7 +33,6 @@ def verdict_text(verdict: Verdict, found: str, absent: str) -> str:
             return f"{found}: found by {verdict.by} in {verdict.seconds:.2f} s, replayed in exact fractions"
         case Equivalent():
             where = f"; {verdict.stage}" if verdict.stage else ""
-            confirmed = f", confirmed by {verdict.confirmed}" if verdict.confirmed else ""
-            return f"{absent}: proved by {verdict.by} in {verdict.seconds:.2f} s{where}{confirmed}"
+            return f"{absent}: proved by {verdict.by_whom}, {verdict.seconds:.2f} s{where}"
         case Unknown():
             return f"UNKNOWN: {verdict.reason}; {verdict.seconds:.1f} s"

@@ -132,9 +132,9 @@ class Outcome:
     """What was found.
 
     verdict: ``identified``, ``refuted``, ``inconsistent`` or ``open``. reason: for the last two.
-    rows: hypotheses that remain, the first one the model's. proofs: how many of them a solver proved
-    equal to the first (the others are the same graph), unproved: those that it could not. following:
-    the next questions, where recorded answers leave several.
+    rows: hypotheses that remain, the first one the model's. proofs: how many of them were proved equal to the
+    first (the others are by a range argument), by_whom: by which solvers; unproved: those that were not.
+    following: the next questions, where recorded answers leave several.
     """
 
     verdict: str
@@ -142,6 +142,7 @@ class Outcome:
     model: FusedDotAdd | None
     rows: Table
     proofs: int
+    by_whom: tuple[str, ...]
     unproved: list[Table]
     exchanges: list[Exchange]
     counts: list[int]
@@ -151,7 +152,10 @@ class Outcome:
 
 @dataclass
 class Identification:
-    """One search. box: None where ``given`` answers are all there is. budget: questions at most."""
+    """One search. box: None where ``given`` answers are all there is. budget: questions at most.
+
+    confirm: a proof counts only if another solver confirms it.
+    """
 
     family: Family
     box: Box | None
@@ -159,6 +163,7 @@ class Identification:
     seed: int = 1
     transcript: Transcript | None = None
     settings: Settings = field(default_factory=lambda: Settings(timeout=10.0))
+    confirm: bool = False
     progress: Callable[[str], None] = lambda text: None
     given: Sequence[Exchange] = ()
 
@@ -167,9 +172,9 @@ class Identification:
         self.counts: list[int] = []
         self.nan: int | None = None
         self.random = np.random.default_rng(self.seed)
-        self.proofs = 0
+        self.proofs: list[Equivalent] = []
         self.unproved: list[Table] = []
-        self.solving = Solving(self.settings)
+        self.solving = Solving(self.settings, confirm=self.confirm)
         self.table: Table = np.zeros((0, len(COLUMNS)), np.int16)
 
     # --- asking --------------------------------------------------------------------------------
@@ -232,8 +237,9 @@ class Identification:
             self.table = self.table[:0]
         model = self.family.model(self.table[0], self.nan) if len(self.table) else None
         return Outcome(
-            verdict, reason, model, self.table, self.proofs, self.unproved, self.exchanges, self.counts,
-            time.monotonic() - start, following,
+            verdict, reason, model, self.table, len(self.proofs),
+            tuple(dict.fromkeys(proof.by_whom for proof in self.proofs if proof.scripts)), self.unproved,
+            self.exchanges, self.counts, time.monotonic() - start, following,
         )  # fmt: skip
 
     def _ordinary(self) -> None:
@@ -301,7 +307,7 @@ class Identification:
         """An input on which the first row and another differ, from a solver; None: there is none."""
         table = np.unique(canonical(self.family, table), axis=0)
         first = self.family.model(table[0])
-        self.unproved, self.proofs = [], 0
+        self.unproved, self.proofs = [], []
         for row in table[1:MOST_PAIRS]:
             other = self.family.model(row)
             found = compare_models(("one", first), ("other", other), Domain(finite=False), self.solving)
@@ -313,7 +319,7 @@ class Identification:
                         return _from_values(self.family, verdict)
                     self.unproved.append(row)
                 case Equivalent():
-                    self.proofs += 1
+                    self.proofs.append(verdict)
                 case _:
                     self.unproved.append(row)
         self.unproved += list(table[MOST_PAIRS:])

@@ -20,7 +20,8 @@ from tcsmt.catalogue import ARCHITECTURES
 from tcsmt.datapath import decode
 from tcsmt.interpret.smtlib import script
 from tcsmt.plots import COLOURS, save_svg
-from tcsmt.solvers.run import Answer, Settings, solve
+from tcsmt.solvers.answer import Answer
+from tcsmt.solvers.run import Settings, solve
 from tcsmt.splits import counted
 from tcsmt.sweep import DISTRIBUTIONS, QUANTILES, exact_product, models_for
 from tcsmt.terms import all_of, const, substitute, var

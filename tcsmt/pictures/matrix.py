@@ -15,6 +15,7 @@ from tcsmt.pairs import Unit
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.sheet import compared
 from tcsmt.pictures.svg import as_svg
+from tcsmt.solvers.answer import by_whom
 
 __all__ = ["as_page", "as_table"]
 
@@ -48,9 +49,10 @@ def _summary(record: dict[str, Any] | None) -> str:
             results = " | ".join(r["word"] for r in record["results"])
             return f"{' '.join(used) or 'all zero'} -> {results}"
         case "equivalent":
-            by = f"{record['solver']} {record['version']}" if record["solver"] else "same graph"
-            second = f", confirmed by {record['confirmed']}" if record["confirmed"] else ""
-            return f"proved equal, {by}{second}, {record['seconds']:.2f} s"
+            by = f"{record['solver']} {record['version']}".strip()
+            said = by_whom(by, record["confirmed"]) if record["scripts"] else by or "same graph"
+            kept = ", kept from an earlier run" if record.get("earlier") else ""
+            return f"proved equal, {said}, {record['seconds']:.2f} s{kept}"
         case _:
             return f"unknown: {record['reason']}"
 

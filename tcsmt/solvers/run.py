@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import selectors
@@ -14,16 +13,24 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from tcsmt.errors import TcsmtError, choose
+from tcsmt.solvers.answer import Answer, read
 
-__all__ = ["CHOICES", "SOLVERS", "Answer", "Answered", "Settings", "solve"]
+__all__ = ["CHOICES", "SOLVERS", "Settings", "installed", "solve"]
 
 #: Every solver, fastest on these queries first (see ``benchmarks/queries.py``).
 SOLVERS = ("bitwuzla", "z3", "cvc5")
 #: What ``--solver`` takes: ``auto`` is the fastest one, ``portfolio`` races them all.
 CHOICES = ("auto", *SOLVERS, "portfolio")
+#: Packages that are not called as their solver is.
+_PACKAGES = {"z3": "z3-solver"}
 _CHILD = Path(__file__).with_name("child.py")
+#: Bytes of a reply; a thousand values take some ten thousand.
+_MOST = 16 << 20
+#: Seconds for a process to end after it has closed its output.
+_PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,7 @@ class Settings:
     memory: int = 8192
 
     def __post_init__(self) -> None:
-        choose("solver", self.solver, CHOICES)
+        object.__setattr__(self, "solver", choose("solver", self.solver, CHOICES))
         if not 0 < self.timeout <= 1e6:
             raise TcsmtError(f"timeout = {self.timeout}: allowed is over 0 and up to 1000000 seconds")
         if not 64 <= self.memory <= 1 << 20:
@@ -49,73 +56,89 @@ class Settings:
         return SOLVERS[:1] if self.solver == "auto" else (self.solver,)
 
 
-class Answered:
-    """What a solver answered, or the simulator, the simplifier, before one was asked."""
-
-    solver: str
-    version: str
-
-    @property
-    def by(self) -> str:
-        """Who, with the version where there is one."""
-        return f"{self.solver} {self.version}".strip()
-
-
-@dataclass(frozen=True)
-class Answer(Answered):
-    """A solver's answer to one script: ``sat``, ``unsat`` or ``unknown`` (with the reason)."""
-
-    answer: str
-    solver: str
-    version: str = ""
-    seconds: float = 0.0
-    values: dict[str, int] = field(default_factory=dict)
-    reason: str = ""
-
-
 def solve(text: str, settings: Settings) -> Answer:
-    """The first definite answer of the chosen solvers, or ``unknown`` with every reason."""
-    question = text.partition("(check-sat)")[0]
+    """The first definite answer of the chosen solvers, or ``unknown`` with every reason.
+
+    An answer counts once its process has ended well (:func:`tcsmt.solvers.answer.read`).
+    """
     start = time.monotonic()
     deadline = start + settings.timeout
-    children: dict[str, subprocess.Popen[bytes]] = {}
-    replies: dict[str, bytes] = {}
+    children: list[_Child] = []
     failures: list[str] = []
     try:
         with selectors.DefaultSelector() as selector:
             for name in settings.team:
-                child = _start(name, settings, question)
-                children[name] = child
-                assert child.stdout is not None
-                selector.register(child.stdout, selectors.EVENT_READ, name)
+                started = _Child(name, _start(name, settings, text))
+                children.append(started)
+                selector.register(started.output, selectors.EVENT_READ, started)
             while selector.get_map():
                 left = deadline - time.monotonic()
                 ready = selector.select(max(0.0, left)) if left > 0 else []
                 if not ready:
-                    failures += [f"{key.data}: timeout" for key in selector.get_map().values()]
+                    failures += [f"{key.data.name}: timeout" for key in selector.get_map().values()]
                     break
                 for key, _ in ready:
-                    name = key.data
-                    if part := os.read(key.fd, 1 << 16):
-                        replies[name] = replies.get(name, b"") + part
+                    child: _Child = key.data
+                    if child.more():
                         continue
                     selector.unregister(key.fileobj)
-                    answer = _read(name, replies.get(name, b""), children[name])
+                    answer = child.answer(text, deadline)
                     if answer.answer != "unknown":
                         return answer
-                    failures.append(f"{name}: {answer.reason}")
+                    failures.append(f"{child.name}: {answer.reason}")
     finally:
-        for child in children.values():
-            _stop(child)
+        for started in children:
+            _stop(started.process)
     seconds = time.monotonic() - start
     return Answer("unknown", settings.solver, reason="; ".join(failures), seconds=seconds)
 
 
-def _start(name: str, settings: Settings, question: str) -> subprocess.Popen[bytes]:
+def installed(name: str) -> str:
+    """The version of a solver's package, without starting it; empty where it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
+    try:
+        return version(_PACKAGES.get(name, name))
+    except PackageNotFoundError:
+        return ""
+
+
+@dataclass
+class _Child:
+    """A solver at work, and what it has written so far."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    written: bytearray = field(default_factory=bytearray)
+
+    @property
+    def output(self) -> IO[bytes]:
+        """Its standard output."""
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    def more(self) -> bool:
+        """Read what is there; whether there may be more to come, and it may be wanted."""
+        part = os.read(self.output.fileno(), 1 << 16)
+        self.written += part
+        return bool(part) and len(self.written) <= _MOST
+
+    def answer(self, text: str, deadline: float) -> Answer:
+        """What it has answered to the script, once it has ended."""
+        if len(self.written) > _MOST:
+            return Answer("unknown", self.name, reason=f"wrote more than {_MOST >> 20} MiB")
+        try:
+            code = self.process.wait(min(_PATIENCE, max(0.0, deadline - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            return Answer("unknown", self.name, reason="closed its output and did not end")
+        return read(self.name, text, bytes(self.written), code)
+
+
+def _start(name: str, settings: Settings, text: str) -> subprocess.Popen[bytes]:
     limits = [str(settings.memory), str(math.ceil(settings.timeout) + 1)]
     # a file, not a pipe: a pipe that is full would wait for the child to read
     with tempfile.TemporaryFile() as file:
-        file.write(question.encode())
+        file.write(text.encode())
         file.seek(0)
         return subprocess.Popen(
             [sys.executable, str(_CHILD), name, *limits],
@@ -126,17 +149,6 @@ def _start(name: str, settings: Settings, question: str) -> subprocess.Popen[byt
             # the child's folder holds this package's modules, not the solver libraries
             env={**os.environ, "PYTHONSAFEPATH": "1"},
         )
-
-
-def _read(name: str, line: bytes, child: subprocess.Popen[bytes]) -> Answer:
-    try:
-        reply = json.loads(line)
-        reply["values"] = {key.strip("|"): word for key, word in reply.get("values", {}).items()}
-        return Answer(solver=name, **reply)
-    except (ValueError, AttributeError, TypeError):
-        code = child.wait()
-        why = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return Answer("unknown", name, reason=f"crashed ({why})")
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:

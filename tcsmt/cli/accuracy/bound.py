@@ -15,9 +15,11 @@ from tcsmt.algorithms.named import algorithm_named
 from tcsmt.algorithms.split import F32
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, k_option, search_option
+from tcsmt.errors import Exit
 from tcsmt.explain import signed_text
 from tcsmt.investigate import shown
 from tcsmt.query import Solving
+from tcsmt.solvers.answer import by_whom
 from tcsmt.solvers.run import Settings
 
 
@@ -55,7 +57,7 @@ def bound(
     found = bound_of(chosen, inputs, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
     data = {"algorithm": algorithm, "unit": row.name, "k": k, "domain": str(inputs), **bound_json(found)}
     click.echo(json.dumps(data, indent=1, ensure_ascii=False) if as_json else bound_text(data))
-    sys.exit(3 if found.proved is None else 0)
+    sys.exit(Exit.UNKNOWN if found.proved is None else Exit.ANSWERED)
 
 
 def bound_json(found: Bound) -> dict[str, Any]:
@@ -105,8 +107,7 @@ def bound_text(data: dict[str, Any]) -> str:
     elif data["ulps"] is not None:
         lines.append("  in ulps there is no bound: the exact sum may cancel")
     proof = data["proof"]
-    confirmed = f", confirmed by {proof['confirmed']}" if proof["confirmed"] else ""
-    lines.append(f"proved by {proof['by']}{confirmed}, {len(proof['scripts'])} queries:")
+    lines.append(f"proved by {by_whom(proof['by'], proof['confirmed'])}, {len(proof['scripts'])} queries:")
     lines += [f"  {step}" for step in proof["steps"]]
     if data["open"]:
         lines.append(f"not closed: {data['open']}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -9,8 +10,10 @@ import click
 from tcsmt.algorithms.findings import entries, table, write
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import search_option
+from tcsmt.errors import Exit
 from tcsmt.query import Solving
 from tcsmt.solvers.run import Settings
+from tcsmt.trust import Trust
 
 
 @click.command()
@@ -18,11 +21,16 @@ from tcsmt.solvers.run import Settings
 @search_option(2.0)
 @options.timeout()
 @options.confirm
-def findings(output: Path, search: float, timeout: float, confirm: bool) -> None:
+@options.kept
+def findings(output: Path, search: float, timeout: float, confirm: bool, kept: bool | None) -> None:
     """Whether Ootomo-Yokota is ever worse than Markidis, on every unit, and what follows from it.
 
-    Prints the comparisons and the bounds as Markdown tables. With --confirm, proofs of an earlier run that
-    no second solver has checked are asked for again.
+    Prints the comparisons and the bounds as Markdown tables.
+
+    Exit code: 0 every entry has an answer, 2 usage error, 3 some stayed unknown.
     """
     work = entries(Solving(Settings("auto", timeout), confirm=confirm), search)
-    click.echo(table(write(output, work, lambda line: click.echo(line, err=True), confirm=confirm)))
+    found = write(output, work, lambda line: click.echo(line, err=True), Trust(confirm, kept))
+    click.echo(table(found))
+    unknown = any(entry.get("verdict") == "unknown" for entry in found.values())
+    sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)

@@ -11,13 +11,15 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms.reduced import FACTS, WIDTHS, Fact, Limits, narrow_format, survey
+from tcsmt.algorithms.reduced import FACTS, PROOFS, WIDTHS, Fact, Limits, narrow_format, survey
 from tcsmt.catalogue import rows_of
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.earlier import earlier
-from tcsmt.errors import TcsmtError, choose
+from tcsmt.errors import Exit, TcsmtError, choose
 from tcsmt.files import make_folder, replace_text
+from tcsmt.solvers.answer import by_whom
 from tcsmt.solvers.run import Settings
+from tcsmt.trust import Trust
 
 #: Blackwell's unit for f16 is Hopper's.
 UNITS = ("volta", "ampere", "hopper", "cdna3")
@@ -36,6 +38,8 @@ UNITS = ("volta", "ampere", "hopper", "cdna3")
 @click.option("--seconds", default=60.0, show_default=True, help="For going through them.")
 @options.solver
 @options.timeout()
+@options.confirm
+@options.kept
 @options.as_json
 @options.results
 def reduced(
@@ -46,6 +50,8 @@ def reduced(
     seconds: float,
     solver: str,
     timeout: float,
+    confirm: bool,
+    kept: bool | None,
     as_json: bool,
     results: Path,
 ) -> None:
@@ -61,24 +67,27 @@ def reduced(
     for unit in units:
         rows_of(unit)
     numbers = widths_of(widths)
-    limits = Limits(inputs, seconds, Settings(solver, timeout))
+    limits = Limits(inputs, seconds, Settings(solver, timeout), Trust(confirm, kept))
     make_folder(results)
     path = results / "reduced.json"
     known = earlier(path, _kept) or {}
     found: dict[str, dict[str, Any]] = {}
     for key, entry in survey(chosen, units, numbers, known, limits):
         if known.get(key) is not entry:
-            known[key] = entry
+            found[key] = known[key] = entry
             replace_text(path, _text(known))
             click.echo(f"{key}: {entry['verdict']}", err=True)
-        found[key] = entry
+        else:
+            found[key] = {**entry, "earlier": True} if entry["verdict"] in PROOFS else entry
     if as_json:
         click.echo(_text(found), nl=False)
     else:
         for fact in chosen:
             click.echo("\n".join(_lines(fact, [e for e in found.values() if e["fact"] == fact.name])))
     verdicts = {entry["verdict"] for entry in found.values()}
-    sys.exit(1 if "not so" in verdicts else 3 if verdicts & {"open", "largest found"} else 0)
+    if "not so" in verdicts:
+        sys.exit(Exit.DIFFERS)
+    sys.exit(Exit.UNKNOWN if verdicts & {"open", "largest found"} else Exit.ANSWERED)
 
 
 def widths_of(text: str) -> list[int]:
@@ -126,6 +135,7 @@ def _errors(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"p = {entry['width']}: open"
             continue
         mark = "" if entry["verdict"] == "largest of all inputs" else " at least"
+        mark += _EARLIER * ("earlier" in entry)
         where = _exponents(entry["enumerated"]["domain"])
         yield f"p = {entry['width']}: {entry['largest error']:.4f}{mark} ({where})"
     if entries:
@@ -137,9 +147,8 @@ def _verdicts(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         return "p = " + ", ".join(str(entry["width"]) for entry in kept)
 
     for verdict in ("holds for all inputs", "proved", "not so"):
-        kept = [entry for entry in entries if entry["verdict"] == verdict]
-        if kept:
-            yield f"{verdict}: {widths(kept)}"
+        for said in dict.fromkeys(_said(entry) for entry in entries if entry["verdict"] == verdict):
+            yield f"{said}: {widths([entry for entry in entries if _said(entry) == said])}"
     left = [entry for entry in entries if entry["verdict"] == "open"]
     part = [e for e in left if e.get("enumerated", {}).get("all of it")]
     for where in dict.fromkeys(_exponents(entry["enumerated"]["domain"]) for entry in part):
@@ -148,6 +157,19 @@ def _verdicts(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     rest = [entry for entry in left if entry not in part]
     if rest:
         yield f"open: {widths(rest)}"
+
+
+#: What is said of a proof that was in the file.
+_EARLIER = ", kept from an earlier run"
+
+
+def _said(entry: Mapping[str, Any]) -> str:
+    """A verdict; for a solver's proof, by whom."""
+    said: str = entry["verdict"]
+    if said == "proved":
+        proof = entry["solver"]
+        said += f" by {by_whom(proof['by'], proof['confirmed']) if proof['scripts'] else proof['by']}"
+    return said + _EARLIER * ("earlier" in entry)
 
 
 def _exponents(domain: str) -> str:

@@ -14,10 +14,13 @@ from tcsmt import __version__
 from tcsmt.algorithms.split import Split
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.earlier import earlier
+from tcsmt.errors import Exit
 from tcsmt.files import make_folder, replace_text
 from tcsmt.query import Solving
+from tcsmt.solvers.answer import by_whom
 from tcsmt.solvers.run import Settings
 from tcsmt.splits import counted, enumerated, name_of, proved, record, splits
+from tcsmt.trust import Trust
 
 
 @click.command()
@@ -27,6 +30,7 @@ from tcsmt.splits import counted, enumerated, name_of, proved, record, splits
 @options.solver
 @options.timeout()
 @options.confirm
+@options.kept
 @options.resumed()
 @options.as_json
 def split(
@@ -36,6 +40,7 @@ def split(
     solver: str,
     timeout: float,
     confirm: bool,
+    kept: bool | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -47,7 +52,7 @@ def split(
 
     Exit code: 0 all as the closed form says, 1 some input is not, 2 usage error, 3 unknown.
     """
-    solving = Solving(Settings(solver, timeout), confirm=confirm)
+    solving, trust = Solving(Settings(solver, timeout), confirm=confirm), Trust(confirm, kept)
     chosen = splits(formats)
     before = earlier(output, _kept, "--output") or {}
     if output is not None:
@@ -55,13 +60,20 @@ def split(
     records = []
 
     def keep(data: dict[str, Any]) -> None:
-        before[data["split"]] = data
+        # what does not count in this run stays in the file until it is found again
+        left = {k: v for k, v in before.get(data["split"], {}).items() if k in _FOUND}
+        before[data["split"]] = {k: v for k, v in (left | data).items() if k != "earlier"}
         if output is not None:
             replace_text(output, _text(list(before.values())))
 
     for one in chosen:
         name = name_of(one)
-        data = record(one) | {k: v for k, v in before.get(name, {}).items() if k in _FOUND}
+        data = record(one)
+        counting = {
+            k: v for k, v in before.get(name, {}).items() if k in _FOUND and trust.takes(sure=_sure(k, v))
+        }
+        if counting:
+            data |= {**counting, "earlier": list(counting)}
         keep(data)
         if prove and "proof" not in data:
             _say(f"{name}: proving")
@@ -77,11 +89,16 @@ def split(
         click.echo(json.dumps(records, indent=1, ensure_ascii=False))
     answers = [answer["answer"] for data in records for answer in data.get("proof", ())]
     wrong = "sat" in answers or any(data.get("all inputs", {}).get("differ") for data in records)
-    sys.exit(1 if wrong else 3 if "unknown" in answers else 0)
+    sys.exit(Exit.DIFFERS if wrong else Exit.UNKNOWN if "unknown" in answers else Exit.ANSWERED)
 
 
 #: What took time, and is taken from an earlier run.
 _FOUND = ("proof", "all inputs")
+
+
+def _sure(what: str, found: Any) -> bool:
+    """Whether no solver stands alone for what was found."""
+    return what != "proof" or all(one.get("confirmed") for one in found if one["answer"] == "unsat")
 
 
 def _text(records: list[dict[str, Any]]) -> str:
@@ -133,15 +150,25 @@ def _show(data: dict[str, Any]) -> None:
             f"  {span:<14}{error:>14}{row['exact']:>13.4%}{row['kept bits']:>10.4f}"
             f"{row['underflow']:>13.4%}{row['underflow or gradual']:>12.4%}"
         )
+    marks = dict.fromkeys(data.get("earlier", ()), " (kept from an earlier run)")
     for answer in data.get("proof", ()):
-        said = {"unsat": "proved", "sat": f"NOT SO, x = {answer.get('x')}"}.get(answer["answer"], "unknown")
-        also = f", {answer['confirmed']}" if "confirmed" in answer else ""
         where = answer["exponent field"]
         where = "all 2^32 inputs" if where.startswith("x") else f"exponent field {where}"
-        click.echo(f"  {where}: {said} by {answer['solver']}{also}, {answer['seconds']} s")
+        click.echo(f"  {where}: {_said(answer)}, {answer['seconds']} s{marks.get('proof', '')}")
     if "all inputs" in data:
         found = data["all inputs"]
         mark = f"DIFFERS at exponent fields {found['differ']}" if found["differ"] else "as the closed form"
         click.echo(
             f"  {found['inputs']} inputs gone through: {mark}; {found['exact in all']} are split exactly"
+            f"{marks.get('all inputs', '')}"
         )
+
+
+def _said(answer: dict[str, Any]) -> str:
+    """A solver's answer, by whom, or why there is none."""
+    match answer["answer"]:
+        case "unsat":
+            return f"proved by {by_whom(answer['solver'], answer.get('confirmed', ''))}"
+        case "sat":
+            return f"NOT SO, x = {answer['x']}, by {answer['solver']}"
+    return f"unknown: {answer['reason']}"
