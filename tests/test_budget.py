@@ -355,6 +355,6 @@ def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("tcsmt.algorithms.bound.budget", said)
     for domain in (NEAR, FAR):
         with pytest.raises(
-            Contradiction, match=r"proved: no error is over 0\.5 2\^-24 .*; found: an (infinite )?error"
+            Contradiction, match=r"no error is over 0\.5 2\^-24 .*; found: an (infinite )?error"
         ):
             bound(algorithm, domain, Solving(Settings(timeout=5)), seconds=0.3, alternate=False)
