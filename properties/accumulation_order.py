@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation, ieee_like
-from tcsmt.query import Distinguished, Domain, Equivalent, Question, Side
+from tcsmt.investigate import Claim, Investigation, concluded, ieee_like
+from tcsmt.query import Domain, Equivalent, Question, Side
 from tcsmt.rounding import ROUNDINGS
 
 CLAIMS = (
@@ -41,9 +41,15 @@ def investigate(ask: Investigation) -> str:
             domain_text="all words",
         )
     )
-    parts = [
-        "IEEE sums depend on the order" if isinstance(sums, Distinguished) else "IEEE sums: no difference"
-    ]
-    if isinstance(same, Equivalent):
-        parts.append("the fused sum does not: both graphs are the same (sum and maximum are symmetric)")
-    return "; ".join(parts)
+    graph = isinstance(same, Equivalent) and not same.scripts
+    why = ": both graphs are the same (sum and maximum are symmetric)" if graph else ""
+    ieee_sums = concluded(
+        sums,
+        "IEEE sums depend on the order",
+        "these IEEE sums do not depend on the order",
+        "IEEE sums depend on the order",
+    )
+    fused = concluded(
+        same, "the fused sum does, too", f"the fused sum does not{why}", "the fused sum depends on it"
+    )
+    return f"{ieee_sums}; {fused}"

@@ -7,9 +7,9 @@ other sign than the sum.
 from dataclasses import replace
 from itertools import combinations
 
-from tcsmt.investigate import Claim, Investigation, ieee_like
+from tcsmt.investigate import Claim, Groups, Investigation, ieee_like
 from tcsmt.models import Model
-from tcsmt.query import Distinguished, Domain
+from tcsmt.query import Domain
 from tcsmt.rounding import ROUNDINGS
 
 CLAIMS = (
@@ -39,10 +39,10 @@ def investigate(ask: Investigation) -> str:
     for mode in ("RNE", "RTZ", "RTP", "RTN"):
         rounded = ieee_like(unit, rounding=ROUNDINGS[mode], d_rounding=unit.rounding)
         hypotheses[f"IEEE {mode}"] = rounded
-    apart = []
+    verdicts = {}
     for one, two in combinations(hypotheses, 2):
         results = [hypotheses[name].trace.output for name in (one, two)]
-        verdict = ask.differ(
+        verdicts[f"{one}/{two}"] = ask.differ(
             f"{one} against {two}",
             (one, hypotheses[one]),
             (two, hypotheses[two]),
@@ -50,8 +50,6 @@ def investigate(ask: Investigation) -> str:
             lanes=(),
             also=[word[unit.d_format.sign_bit - 1 : 0].ne(0) for word in results],
         )
-        if isinstance(verdict, Distinguished):
-            apart.append((one, two))
-    alike = [pair for pair in combinations(hypotheses, 2) if pair not in apart]
-    rest = f"; not told apart: {', '.join('/'.join(p) for p in alike)}" if alike else ""
-    return f"one product and c in {wide.name}: {len(apart)} of 10 pairs told apart{rest}"
+    groups = Groups.of(verdicts)
+    told = f"one product and c in {wide.name}: {len(groups.told)} of {len(verdicts)} pairs told apart"
+    return f"{told}; {groups.rest}" if groups.rest else told

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished
+from tcsmt.investigate import Claim, Groups, Investigation
 
 CLAIMS = (
     Claim(
@@ -20,16 +19,16 @@ def investigate(ask: Investigation) -> str:
     """N/2 against N, and N against 2N, on as many lanes as the larger needs."""
     unit = ask.unit
     size = unit.n_fma
-    told = []
+    verdicts = {}
     for few in (size // 2, size):
         if few < 1:
             continue
         long = replace(unit, k=2 * few, n_fma=2 * few)
-        verdict = ask.differ(
+        verdicts[f"{few} and {2 * few}"] = ask.differ(
             f"blocks of {few} against blocks of {2 * few} products",
             (f"N_FMA = {few}", replace(long, n_fma=few)),
             (f"N_FMA = {2 * few}", long),
             lanes=((0, few), (0, 1, few, few + 1)),
         )
-        told.append(isinstance(verdict, Distinguished))
-    return f"N_FMA = {size}; " + ("the neighbours are told apart" if all(told) else "not all are told apart")
+    groups = Groups.of(verdicts)
+    return f"N_FMA = {size}; {groups if groups.rest else 'the neighbours are told apart'}"

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from itertools import combinations
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished
+from tcsmt.investigate import Claim, Groups, Investigation
 
 CLAIMS = (
     Claim(
@@ -23,15 +22,13 @@ CLAIMS = (
 def investigate(ask: Investigation) -> str:
     """Every pair of the three."""
     unit = ask.unit
-    told = []
+    verdicts = {}
     for one, two in combinations(("aligned", "summed", "last"), 2):
-        verdict = ask.differ(
+        verdicts[f"{one} and {two}"] = ask.differ(
             f"c {one} against c {two}",
             (f"c {one}", replace(unit, c_position=one)),
             (f"c {two}", replace(unit, c_position=two)),
             lanes=(2,),
         )
-        told.append(isinstance(verdict, Distinguished))
-    return f"c is {unit.c_position}; " + (
-        "all three are told apart" if all(told) else "not all are told apart"
-    )
+    groups = Groups.of(verdicts)
+    return f"c is {unit.c_position}; {groups if groups.rest else 'all three are told apart'}"

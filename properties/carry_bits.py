@@ -7,7 +7,7 @@ fewer wraps. The catalogue's model has enough by definition; the proof is about 
 from dataclasses import replace
 
 from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished, Unknown
+from tcsmt.query import Distinguished, Equivalent
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.4", statement="at least 2, most likely 3 (Volta)"),
@@ -25,8 +25,12 @@ CLAIMS = (
 
 
 def investigate(ask: Investigation) -> str:
-    """From ceil(log2(N+1)) down, until one fewer makes a difference."""
+    """Enough by the range of the terms; then from there down, until one fewer makes a difference.
+
+    A step down that is proved equal keeps what was said of the one above it.
+    """
     unit = ask.unit
+    enough = ""
     for bits in range(unit.enough_carry_bits, -1, -1):
         few, more = (replace(unit, carry_bits=n) for n in (bits, bits + 1))
         verdict = ask.differ(
@@ -36,12 +40,15 @@ def investigate(ask: Investigation) -> str:
             lanes=(),
             alike=bits < unit.enough_carry_bits,
         )
-        if isinstance(verdict, Unknown):
-            return f"unknown whether {bits} carry bits are enough"
-        if isinstance(verdict, Distinguished):
-            width = 2 + unit.fraction_bits + bits + 1
-            return (
-                f"{bits + 1} carry bits are enough and {bits} are not "
-                f"({unit.n_fma} products and c; accumulator {width} bits wide, sign apart)"
-            )
+        if isinstance(verdict, Equivalent):
+            width = 2 + unit.fraction_bits + bits
+            known = f"({unit.n_fma} products and c; accumulator {width} bits wide, sign apart)"
+            enough = f"{bits} carry bits are enough"
+            continue
+        if not isinstance(verdict, Distinguished):
+            unknown = f"unknown whether {bits} carry bits are enough"
+            return f"{enough} {known}; {unknown}" if enough else unknown
+        if not enough:
+            return f"{bits} carry bits are not enough; unknown how many are"
+        return f"{enough} and {bits} are not {known}"
     return "no carry bit is needed"

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from tcsmt.formats import FORMATS
-from tcsmt.investigate import Claim, Investigation, ieee_like
-from tcsmt.query import Distinguished, Domain, Question, Side
+from tcsmt.investigate import Claim, Investigation, concluded, ieee_like
+from tcsmt.query import Domain, Question, Side
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.terms import all_of, const
 
@@ -47,6 +47,9 @@ def investigate(ask: Investigation) -> str:
             formats={"a0": unit.a_format, "b0": unit.b_format},
         )
     )
-    if isinstance(verdict, Distinguished):
-        return "an exact product can be told from every rounded one"
-    return "no input tells: rounding a product to that format changes no result"
+    return concluded(
+        verdict,
+        "an exact product can be told from every rounded one",
+        "no one input tells it from every rounded one: on each, some rounding of the product changes nothing",
+        "one input tells an exact product from every rounded one",
+    )

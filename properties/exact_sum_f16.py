@@ -7,9 +7,9 @@ from tcsmt.catalogue import Row
 from tcsmt.datapath import decode
 from tcsmt.formats import FORMATS
 from tcsmt.ieee import convert, exact_product
-from tcsmt.investigate import Claim, Investigation
+from tcsmt.investigate import Claim, Investigation, concluded
 from tcsmt.models import IeeeDotAdd, Kind
-from tcsmt.query import Distinguished, Domain, Question, Side
+from tcsmt.query import Domain, Question, Side
 from tcsmt.rounding import ROUNDINGS
 from tcsmt.terms import all_of, const
 
@@ -67,4 +67,4 @@ def investigate(ask: Investigation) -> str:
             formats=dict.fromkeys(("a0", "a1", "b0", "b1"), f16),
         )
     )
-    return "it can be seen" if isinstance(verdict, Distinguished) else "it cannot be seen"
+    return concluded(verdict, "it can be seen", "no such input shows it", "such an input shows it")

@@ -5,9 +5,9 @@ F counts bits below the binary point of the largest exponent; n_eab = F - 23.
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation
+from tcsmt.investigate import Claim, Groups, Investigation, concluded
 from tcsmt.models import FusedDotAdd, Kind
-from tcsmt.query import Distinguished, Domain, Equivalent, Question, Side
+from tcsmt.query import Domain, Question, Side
 from tcsmt.terms import any_of, const
 
 CLAIMS = (
@@ -30,22 +30,26 @@ def investigate(ask: Investigation) -> str:
     """Steps around the unit's F, then the F beyond which nothing is shifted out of a sum with c = 0."""
     unit = ask.unit
     f = unit.fraction_bits
-    seen = []
+    verdicts = {}
     for bits in (f - 1, f):
         few, more = (replace(unit, fraction_bits=n, round_fraction_bits=None) for n in (bits, bits + 1))
-        verdict = ask.differ(
+        verdicts[f"{bits} and {bits + 1}"] = ask.differ(
             f"F = {bits} against {bits + 1} (n_eab {bits - 23} against {bits - 22})",
             (f"F = {bits}", few),
             (f"F = {bits + 1}", more),
             lanes=(2, 3),
         )
-        seen.append(isinstance(verdict, Distinguished))
     most = _exact_from(unit)
     ask.ask(_nothing_lost(unit, most - 1))
-    verdict = ask.ask(_nothing_lost(unit, most))
-    limit = f"; with c = 0 no bit beyond F = {most} can be seen" * isinstance(verdict, Equivalent)
-    told = "both neighbours are told apart" if all(seen) else "not every neighbour is told apart"
-    return f"the unit keeps F = {f} bits (n_eab = {f - 23}); {told}{limit}"
+    limit = concluded(
+        ask.ask(_nothing_lost(unit, most)),
+        f"with c = 0 a bit beyond F = {most} can be seen",
+        f"with c = 0 no bit beyond F = {most} can be seen",
+        f"with c = 0 a bit beyond F = {most} can be seen",
+    )
+    groups = Groups.of(verdicts)
+    told = groups if groups.rest else "both neighbours are told apart"
+    return f"the unit keeps F = {f} bits (n_eab = {f - 23}); {told}; {limit}"
 
 
 def _exact_from(unit: FusedDotAdd) -> int:

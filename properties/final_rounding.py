@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import combinations
 
+from tcsmt.errors import Contradiction
 from tcsmt.interpret.exact import evaluate
 from tcsmt.investigate import Claim, Investigation
 from tcsmt.query import Distinguished, Unknown, difference
@@ -49,6 +50,9 @@ def investigate(ask: Investigation) -> str:
             apart |= {frozenset(pair) for pair in combinations(models, 2) if words[pair[0]] != words[pair[1]]}
         else:
             same.append(f"{one}/{two}")
+    for pair in same:
+        if frozenset(pair.split("/")) in apart:
+            raise Contradiction(f"no input tells {pair} apart", "an input for another pair does")
     pairs = len(models) * (len(models) - 1) // 2
     parts = [
         f"{len(apart)} of {pairs} pairs told apart by {len(ask.findings) - len(same) - len(unknown)} inputs"

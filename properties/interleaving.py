@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from tcsmt.catalogue import Row
-from tcsmt.investigate import Claim, Investigation
+from tcsmt.investigate import Claim, Groups, Investigation
 from tcsmt.models import FusedDotAdd
-from tcsmt.query import Distinguished
 
 CLAIMS = (
     Claim(
@@ -28,19 +27,19 @@ def investigate(ask: Investigation) -> str:
     """Contiguous blocks against lanes dealt in ones, twos and fours."""
     model = ask.row.model
     assert isinstance(model, FusedDotAdd)
-    told = []
+    verdicts = {}
     patterns = [0, *(g for g in (1, 2, 4) if model.n_fma % g == 0 and g < model.n_fma)]
     for other in patterns:
         if other == model.interleave:
             continue
         names = {0: "contiguous blocks"}
-        verdict = ask.differ(
+        verdicts[names.get(other, f"groups of {other}")] = ask.differ(
             f"{names.get(model.interleave, f'groups of {model.interleave}')} against "
             f"{names.get(other, f'groups of {other}')}",
             (names.get(model.interleave, f"dealt in {model.interleave}s"), model),
             (names.get(other, f"dealt in {other}s"), replace(model, interleave=other)),
             lanes=((0, 1, 2), (0, 1, 2, 4)),
         )
-        told.append(isinstance(verdict, Distinguished))
     pattern = f"groups of {model.interleave} dealt in turn" if model.interleave else "contiguous blocks"
-    return f"{pattern}; " + ("every other pattern is told apart" if all(told) else "not all are told apart")
+    groups = Groups.of(verdicts)
+    return f"{pattern}; {groups if groups.rest else 'every other pattern is told apart'}"

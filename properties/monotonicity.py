@@ -1,8 +1,9 @@
 """Whether a larger c can give a smaller result: non-negative inputs, only c grows, d falls."""
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished, Domain, Question, Side, Unknown
-from tcsmt.terms import var
+from tcsmt.datapath import decode, ordered
+from tcsmt.investigate import Claim, Investigation, concluded
+from tcsmt.query import Domain, Question, Side
+from tcsmt.terms import all_of, var
 
 CLAIMS = (
     Claim(
@@ -21,11 +22,14 @@ def investigate(ask: Investigation) -> str:
     high = unit.apply(low.a, low.b, larger)
     domain = Domain(positive=True)
     where = domain.holds(unit, low) & domain.holds(unit, high) & low.c.ult(larger)
+    numbers = all_of(~decode(unit.d_format, trace.output).nan for trace in (low, high))
+    # as values, not as words: a sum that wraps may be negative
+    falls = ordered(high.output).slt(ordered(low.output))
     verdict = ask.ask(
         Question(
             title="positive inputs, c < c': d > d'",
             sides=(Side("with c", unit, low), Side("with larger c", unit, high)),
-            goal=where & high.output.ult(low.output),
+            goal=where & numbers & falls,
             domain=where,
             domain_text=f"{domain}, c < larger_c",
             formats={**unit.input_formats, "larger_c": unit.c_format},
@@ -33,6 +37,4 @@ def investigate(ask: Investigation) -> str:
             alike=True,
         )
     )
-    if isinstance(verdict, Unknown):
-        return "unknown"
-    return "not monotonic" if isinstance(verdict, Distinguished) else "monotonic in c"
+    return concluded(verdict, "not monotonic", "monotonic in c for positive inputs", "it is monotonic in c")

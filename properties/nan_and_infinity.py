@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from tcsmt.datapath import decode
-from tcsmt.investigate import Claim, Investigation, ieee_like
-from tcsmt.query import Distinguished, Domain, Equivalent
+from tcsmt.investigate import Claim, Investigation, concluded, ieee_like
+from tcsmt.query import Domain
 from tcsmt.terms import any_of
 
 CLAIMS = (
@@ -24,14 +24,16 @@ CLAIMS = (
 def investigate(ask: Investigation) -> str:
     """The NaN's word; then, NaN words apart, the unit against IEEE's exact sum on special inputs."""
     unit = ask.unit
-    quiet = unit.d_format.nan_word
+    quiet = unit.d_format.nan_word or 0
+    other = quiet if unit.nan_word != quiet else quiet ^ 1
     word = ask.differ(
-        "canonical NaN against IEEE's preferred quiet NaN",
+        "canonical NaN against " + ("IEEE's preferred quiet NaN" if other == quiet else "another one"),
         (f"NaN is {unit.d_format.hex(unit.nan_word)}", unit),
-        (f"NaN is {unit.d_format.hex(quiet or 0)}", replace(unit, nan=quiet)),
+        (f"NaN is {unit.d_format.hex(other)}", replace(unit, nan=other)),
         Domain(finite=False),
         lanes=(1,),
     )
+    nan = concluded(word, "the NaN's word can be seen", "no NaN can arise", "a NaN can arise")
     reference = ieee_like(unit, method="exact", sum_format=unit.d_format)
     sides = [(unit.a_format, t) for t in unit.trace.a] + [(unit.b_format, t) for t in unit.trace.b]
     numbers = [decode(fmt, t) for fmt, t in [*sides, (unit.c_format, unit.trace.c)]]
@@ -44,9 +46,10 @@ def investigate(ask: Investigation) -> str:
         also=[special],
         lanes=(),
     )
-    parts = ["the NaN's word can be seen" if isinstance(word, Distinguished) else "no NaN can arise"]
-    if isinstance(rules, Equivalent):
-        parts.append("apart from it special inputs give what IEEE 754 gives (proved)")
-    elif isinstance(rules, Distinguished):
-        parts.append("special inputs do not always give what IEEE 754's exact sum gives")
-    return "; ".join(parts)
+    special_inputs = concluded(
+        rules,
+        "special inputs do not always give what IEEE 754's exact sum gives",
+        "apart from it special inputs give what IEEE 754 gives (proved)",
+        "apart from it special inputs give what IEEE 754 gives",
+    )
+    return f"{nan}; {special_inputs}"

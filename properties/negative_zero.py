@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished
+from tcsmt.investigate import Claim, Investigation, concluded
 
 CLAIMS = (Claim(source="mmasim 2.1.1", section="FDA", statement="zero results are +0"),)
 
@@ -17,4 +16,4 @@ def investigate(ask: Investigation) -> str:
         ("zero keeps its sign", replace(unit, negative_zero=True)),
         lanes=(),
     )
-    return "it can be seen" if isinstance(verdict, Distinguished) else "it cannot be seen"
+    return concluded(verdict, "it can be seen", "it cannot be seen", "it can be seen")

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished, Domain
+from tcsmt.investigate import Claim, Investigation, concluded
+from tcsmt.query import Domain
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.4", statement="only the final sum is normalised"),
@@ -25,4 +25,4 @@ def investigate(ask: Investigation) -> str:
         Domain(positive=True),
         lanes=(2, 3),
     )
-    return "it can be seen" if isinstance(verdict, Distinguished) else "it cannot be seen"
+    return concluded(verdict, "it can be seen", "no such input shows it", "such an input shows it")

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished
+from tcsmt.investigate import Claim, Investigation, concluded
 
 CLAIMS = (
     Claim(
@@ -34,4 +33,4 @@ def investigate(ask: Investigation) -> str:
         also=also,
         lanes=(2, 3),
     )
-    return "it can be seen" if isinstance(verdict, Distinguished) else "it cannot be seen"
+    return concluded(verdict, "it can be seen", "no such input shows it", "such an input shows it")

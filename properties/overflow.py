@@ -3,8 +3,7 @@
 from dataclasses import replace
 from itertools import combinations
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished
+from tcsmt.investigate import Claim, Groups, Investigation
 
 CLAIMS = (
     Claim(
@@ -18,14 +17,12 @@ CLAIMS = (
 def investigate(ask: Investigation) -> str:
     """Every pair of the three rules."""
     unit = ask.unit
-    apart = []
+    verdicts = {}
     for one, two in combinations(("infinity", "saturate", "ieee"), 2):
-        verdict = ask.differ(
+        verdicts[f"{one}/{two}"] = ask.differ(
             f"{one} against {two}",
             (one, replace(unit, overflow=one)),
             (two, replace(unit, overflow=two)),
             lanes=(1, 2),
         )
-        if isinstance(verdict, Distinguished):
-            apart.append(f"{one}/{two}")
-    return f"the unit gives {unit.overflow}; told apart: {', '.join(apart) or 'none'}"
+    return f"the unit gives {unit.overflow}; {Groups.of(verdicts)}"

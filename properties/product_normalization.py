@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished, Domain
+from tcsmt.investigate import Claim, Investigation, concluded
+from tcsmt.query import Domain
 
 CLAIMS = (
     Claim(
@@ -26,6 +26,9 @@ def investigate(ask: Investigation) -> str:
         Domain(subnormals=False),
         lanes=(1, 2),
     )
-    if isinstance(verdict, Distinguished):
-        return f"they can be told apart; the unit's products are {unit.products}"
-    return "they cannot be told apart on this unit"
+    return concluded(
+        verdict,
+        f"they can be told apart; the unit's products are {unit.products}",
+        "no finite input without subnormal numbers tells them apart on this unit",
+        "they can be told apart",
+    )

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished
+from tcsmt.investigate import Claim, Groups, Investigation
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.1", statement="supported, in a, b and c"),
@@ -26,5 +25,5 @@ def investigate(ask: Investigation) -> str:
     product = ask.differ("a subnormal a or b", *pair, also=[c.eq(0)], lanes=(1,))
     rest = [t.eq(0) for t in (*unit.trace.a, *unit.trace.b)]
     alone = ask.differ("a subnormal c, all products zero", *pair, also=rest, lanes=())
-    told = [isinstance(v, Distinguished) for v in (product, alone)]
-    return "both can be seen" if all(told) else "not both can be seen on this unit"
+    groups = Groups.of({"those of a and b": product, "those of c alone": alone})
+    return f"used and flushed ones: {groups}" if groups.rest else "both can be seen"

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished, Domain
+from tcsmt.investigate import Claim, Investigation, concluded
+from tcsmt.query import Domain
 
 CLAIMS = (
     Claim(
@@ -33,7 +33,12 @@ def investigate(ask: Investigation) -> str:
         Domain(subnormals=False, c_zero=True),
         lanes=(1, 2),
     )
-    parts = ["a flush can be seen" if isinstance(any_input, Distinguished) else "a flush cannot be seen"]
-    if not isinstance(normal, Distinguished):
-        parts.append("normal a and b with c = 0 give no subnormal result")
-    return "; ".join(parts)
+    flush = concluded(any_input, "a flush can be seen", "a flush cannot be seen", "a flush can be seen")
+    given = "normal a and b with c = 0 give"
+    results = concluded(
+        normal,
+        f"{given} subnormal results, too",
+        f"{given} no subnormal result",
+        f"{given} a subnormal result",
+    )
+    return f"{flush}; {results}"

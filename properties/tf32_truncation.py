@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from tcsmt.catalogue import Row
 from tcsmt.formats import FORMATS
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished, Domain
+from tcsmt.investigate import Claim, Groups, Investigation
+from tcsmt.query import Domain
 
 CLAIMS = (
     Claim(
@@ -26,11 +26,10 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     whole = replace(unit, a_format=FORMATS["f32"], b_format=FORMATS["f32"])
     pair = (("low bits ignored", unit), ("low bits used", whole))
-    told = [
-        ask.differ("on finite words", *pair, lanes=(1,)),
-        ask.differ(
-            "on all words, where both results are no finite number", *pair, Domain(finite=False),
-            also=[m.trace.output[30:23].eq(0xFF) for m in (unit, whole)], lanes=(1,),
-        ),
-    ]  # fmt: skip
-    return "it can be seen" if all(isinstance(v, Distinguished) for v in told) else "it cannot be seen"
+    finite = ask.differ("on finite words", *pair, lanes=(1,))
+    special = ask.differ(
+        "on all words, where both results are no finite number", *pair, Domain(finite=False),
+        also=[m.trace.output[30:23].eq(0xFF) for m in (unit, whole)], lanes=(1,),
+    )  # fmt: skip
+    groups = Groups.of({"finite words": finite, "words with infinities and NaNs": special})
+    return f"ignored and used bits: {groups}" if groups.rest else "it can be seen"

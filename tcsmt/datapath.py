@@ -29,6 +29,7 @@ __all__ = [
     "multiply",
     "normalise_number",
     "normalise_sum",
+    "ordered",
     "overflowing",
     "realign",
     "round_down_normalised",
@@ -488,6 +489,12 @@ def special_cases(terms: Sequence[Number]) -> tuple[Term, Term, Term]:
 def all_negative_zero(terms: Sequence[Number]) -> Term:
     """Whether every addend is a negative zero."""
     return all_of(t.zero & t.sign for t in terms)
+
+
+def ordered(word: Term) -> Term:
+    """A format's words as two's complement words in the order of the values (no NaN); both zeros alike."""
+    size = word & ((1 << (word.width - 1)) - 1)
+    return word[word.width - 1].ite(-size, size)
 
 
 def _bits(largest_value: int) -> int:

@@ -36,9 +36,11 @@ from tcsmt.terms import Term, all_of
 __all__ = [
     "Claim",
     "Finding",
+    "Groups",
     "Investigation",
     "Report",
     "all_terms_zero",
+    "concluded",
     "ieee_like",
     "on_instruction",
     "one_block",
@@ -153,6 +155,45 @@ def ieee_like(unit: Model, **parameters: Any) -> IeeeDotAdd:
     if isinstance(unit, FusedDotAdd):
         chosen["nan"] = unit.nan_word
     return IeeeDotAdd(**(chosen | parameters))
+
+
+def concluded(verdict: Verdict, found: str, absent: str, question: str) -> str:
+    """What follows from a verdict: ``found`` from an input, ``absent`` from a proof that there is none.
+
+    question: what stays unknown without either, as "it can be seen".
+    """
+    match verdict:
+        case Distinguished():
+            return found
+        case Equivalent():
+            return absent
+        case Unknown():
+            return f"unknown whether {question}"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Names of what was compared, by the verdict on each: told apart, proved the same, not known."""
+
+    told: tuple[str, ...]
+    same: tuple[str, ...]
+    open: tuple[str, ...]
+
+    @classmethod
+    def of(cls, verdicts: Mapping[str, Verdict]) -> Groups:
+        """Sorted by their verdicts."""
+        kinds = (Distinguished, Equivalent, Unknown)
+        return cls(*(tuple(n for n, v in verdicts.items() if isinstance(v, kind)) for kind in kinds))
+
+    @property
+    def rest(self) -> str:
+        """What was not told apart; empty where all was."""
+        parts = [f"no input tells apart {', '.join(self.same)}"] if self.same else []
+        return "; ".join([*parts, *([f"open: {', '.join(self.open)}"] if self.open else [])])
+
+    def __str__(self) -> str:
+        told = f"told apart: {', '.join(self.told) or 'none'}"
+        return f"{told}; {self.rest}" if self.rest else told
 
 
 @dataclass

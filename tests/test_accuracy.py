@@ -320,8 +320,8 @@ def test_proofs_of_an_earlier_run_are_asked_for_again(tmp_path: Path) -> None:
     proof = {"verdict": "never worse", "by": "bitwuzla 9", "scripts": ["00"], "confirmed": ""}
     work = [("one", lambda: calls.append(1) or {**proof, "confirmed": "z3" * (len(calls) > 1)})]
     for confirm, kept, expected in (
-        (False, None, 1), (False, None, 1), (True, True, 2), (True, True, 2), (True, None, 3), (True, False, 4),
-        (False, None, 4), (False, False, 5),
+        (False, None, 1), (False, None, 1), (True, True, 2), (True, True, 2), (True, None, 3),
+        (True, False, 4), (False, None, 4), (False, False, 5),
     ):  # fmt: skip
         before = len(calls)
         found = write(path, iter(work), lambda line: None, Trust(confirm, kept))

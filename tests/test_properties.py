@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from tcsmt.catalogue import ARCHITECTURES, Row, instruction_named, row_named, rows, rows_of
 from tcsmt.cli import main
 from tcsmt.discovery import load, properties
-from tcsmt.errors import TcsmtError
-from tcsmt.investigate import Investigation, Report
+from tcsmt.errors import Contradiction, TcsmtError
+from tcsmt.interpret.arrays import Program
+from tcsmt.investigate import Investigation, Report, one_block
+from tcsmt.pool import search
 from tcsmt.query import Distinguished, Equivalent, Question, Solving, Unknown, Verdict
 from tcsmt.solvers.run import Settings
+from tcsmt.words import unsigned
 
 UNITS = ("volta", "ampere", "hopper")
 #: From 4 seconds to half a minute each.
@@ -186,6 +192,143 @@ def test_every_instruction(name: str, row: str) -> None:
     if objection := load(name).objection(chosen):
         pytest.skip(objection)
     report_on(name, chosen, timeout=300)
+
+
+# --- conclusions rest on the verdicts ----------------------------------------------------------
+
+
+class Told(Solving):
+    """Answers the questions in turn: E, there is none; D, there is one; U, unknown; the last one goes on."""
+
+    def __init__(self, kinds: str) -> None:
+        super().__init__()
+        self.kinds, self.asked = kinds, 0
+
+    def verdict(self, question: Question) -> Verdict:
+        kind = self.kinds[min(self.asked, len(self.kinds) - 1)]
+        self.asked += 1
+        by: Any = {"solver": "told", "version": "1", "seconds": 0.0}
+        match kind:
+            case "E":
+                return Equivalent(stage="", scripts=("00",), **by)
+            case "D":
+                return Distinguished(values=dict.fromkeys(question.formats, 0), **by)
+        return Unknown(reason="told", seconds=0.0)
+
+
+def told(name: str, row: Row, kinds: str) -> tuple[str, int]:
+    """What a property concludes from such verdicts, and how many it asked for."""
+    solving = Told(kinds)
+    try:
+        return load(name).investigate(Investigation(row, solving)).conclusion, solving.asked
+    except Contradiction as error:
+        return str(error), solving.asked
+
+
+def row_for(name: str) -> Row:
+    prop = load(name)
+    return next(r for r in rows() if not prop.objection(r) and r.model.k <= 8 and "@" not in r.name)
+
+
+#: Questions that are asked for their input alone: by property, their places.
+FOR_SHOW = {"extra-alignment-bits": {2}}
+
+
+@pytest.mark.parametrize("name", sorted(set(properties()) - {"final-rounding"}))
+def test_every_verdict_counts(name: str) -> None:
+    """Another verdict on one question is another conclusion; and what is unknown is said to be."""
+    row = row_for(name)
+    for base in "DEU":
+        _, count = told(name, row, base)
+        for place in {0, 1, 2, count - 1} - FOR_SHOW.get(name, set()):
+            if place >= count:
+                continue
+            ends = {}
+            for kind in "DEU":
+                kinds = base * place + kind + base
+                conclusion, asked = told(name, row, kinds)
+                ends[kind] = conclusion
+                if "U" in kinds[:asked]:
+                    assert re.search(r"\bunknown\b|\bopen\b", conclusion), (kinds, conclusion)
+                else:
+                    assert not re.search(r"unknown whether|\bopen\b", conclusion), (kinds, conclusion)
+            assert len(set(ends.values())) == 3, (base, place, ends)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "conclusion"),
+    [
+        (
+            "ED",
+            "3 carry bits are enough and 2 are not (4 products and c; accumulator 28 bits wide, sign apart)",
+        ),
+        (
+            "EED",
+            "2 carry bits are enough and 1 are not (4 products and c; accumulator 27 bits wide, sign apart)",
+        ),
+        ("E", "no carry bit is needed"),
+        ("D", "3 carry bits are not enough; unknown how many are"),
+        ("U", "unknown whether 3 carry bits are enough"),
+        (
+            "EU",
+            "3 carry bits are enough (4 products and c; accumulator 28 bits wide, sign apart); "
+            "unknown whether 2 carry bits are enough",
+        ),
+    ],
+)
+def test_carry_bits_are_enough_only_by_a_proof(kinds: str, conclusion: str) -> None:
+    assert told("carry-bits", row_named("volta"), kinds)[0] == conclusion
+
+
+def test_final_rounding_against_its_own_evidence() -> None:
+    """A pair that was proved the same, and is told apart by the input for another one."""
+    row = row_named("volta")
+    told_all, asked = told("final-rounding", row, "E")
+    assert asked == 45 and told_all.count("/") == 45
+    assert "open: " in told("final-rounding", row, "U")[0]
+
+    class Half(Told):
+        """A proof for the first question, and real inputs for the others."""
+
+        def verdict(self, question: Question) -> Verdict:
+            found, values = super().verdict(question), search(question)
+            return replace(found, values=values) if isinstance(found, Distinguished) and values else found
+
+    with pytest.raises(Contradiction, match="proved: no input tells RNE/RNA apart"):
+        load("final-rounding").investigate(Investigation(row, Half("ED")))
+
+
+@pytest.mark.parametrize("bits", [0, 1])
+def test_monotonicity_is_about_values(bits: int) -> None:
+    """With a register that wraps, sums may be negative: held against fractions on inputs that wrap."""
+    row = row_named("volta")
+    unit = replace(one_block(row.model), carry_bits=bits)  # type: ignore[call-arg]
+    asked: list[Question] = []
+
+    class Listening(Solving):
+        def verdict(self, question: Question) -> Verdict:
+            asked.append(question)
+            return Unknown(reason="", seconds=0.0)
+
+    load("monotonicity").investigate(Investigation(replace(row, model=unit), Listening()))
+    (question,) = asked
+    rng, seen = np.random.default_rng(1), Counter[tuple[bool, bool, bool]]()
+    program = Program([question.goal, *(side.trace.output for side in question.sides)])
+    count = 20_000
+    values = {}
+    for name, fmt in question.formats.items():  # near each other, so that many sums wrap
+        exponents = rng.integers(fmt.bias - 1, fmt.bias + 3, count)
+        words = exponents << fmt.fraction_bits | rng.integers(0, 1 << fmt.fraction_bits, count)
+        values[name] = words.astype(unsigned(fmt))
+    goals, lows, highs = program.run(values)
+    fmt = unit.d_format
+    for n in range(count):
+        low, high = (fmt.value(int(words[n])) for words in (lows, highs))
+        falls = values["c"][n] < values["larger_c"][n] and high < low
+        assert goals[n] == falls, (n, low, high)
+        seen[bool(falls), low < 0, high < 0] += 1
+    # falls to negative sums are rises of the words, and rises from them falls
+    assert seen[True, False, True] and seen[False, True, False] and seen[False, False, False]
 
 
 # --- a user's own ------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, ulp, value
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors, random_rows, searched
+from tcsmt.datapath import ordered
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.query import Distinguished, Solving, Unknown, Verdict
@@ -132,12 +133,6 @@ def _stepper(domain: Inputs, bits: int) -> Program:
     return Program([after, domain.within(after, bits)])
 
 
-def _order(word: Term) -> Term:
-    """Two's complement words in the order of the values (no NaN); both zeros alike."""
-    size = word & ((1 << (word.width - 1)) - 1)
-    return word[word.width - 1].ite(-size, size)
-
-
 class Monotone(Flaw):
     """The result falls where one word, and with it the exact sum, grows."""
 
@@ -221,14 +216,14 @@ class Monotone(Flaw):
         for moved, bits, factor in self.moves:
             after = successor(words[moved], self.domain, bits)
             (changed,) = substitute([trace.output], {words[moved]: after})
-            one, two = _order(trace.output), _order(changed)
+            one, two = ordered(trace.output), ordered(changed)
             falls, rises = two.slt(one), one.slt(two)
             if factor:
                 sign = words[factor][wide.sign_bit]
                 falls = words[factor][wide.sign_bit - 1 : 0].ne(0) & sign.ite(rises, falls)
             (negated,) = substitute([trace.output], {words[moved]: words[moved] ^ (1 << wide.sign_bit)})
             zero = words[moved][wide.sign_bit - 1 : 0].eq(0)
-            apart = zero & _order(negated).ne(one)
+            apart = zero & ordered(negated).ne(one)
             nan = const(wide.infinity_word, wide.sign_bit).ult(trace.output[wide.sign_bit - 1 : 0])
             doubt = (self.domain.within(after, bits) & falls) | apart | nan
             yield f"no step of {moved} the wrong way", self.domain.holds(trace) & doubt
