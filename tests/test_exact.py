@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from random import Random
 from typing import Any
 
@@ -19,8 +20,11 @@ from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.query import Domain
 
 Specified = {
-    Specials.IEEE: "ieee", Specials.NAN_ONLY: "ocp", Specials.NEGATIVE_ZERO_NAN: "fnuz", Specials.NONE: "none",
-}  # fmt: skip
+    Specials.IEEE: "ieee",
+    Specials.NAN_ONLY: "ocp",
+    Specials.NEGATIVE_ZERO_NAN: "fnuz",
+    Specials.NONE: "none",
+}
 
 
 # --- integers --------------------------------------------------------------------------------------
@@ -40,7 +44,9 @@ def test_sums_that_int64_cannot_hold() -> None:
     one = np.array([3, -5, 0], dtype=np.int64)
     terms = [exact.Fixed(one, np.array([200, 40, 7])), exact.Fixed(one, np.array([-3, 41, -999]))]
     whole = exact.total(terms)
-    values = [oracle.power_of_two(int(lsb)) * int(word) for word, lsb in zip(whole.word, whole.lsb, strict=True)]
+    values = [
+        oracle.power_of_two(int(lsb)) * int(word) for word, lsb in zip(whole.word, whole.lsb, strict=True)
+    ]
     assert values == [3 * (oracle.power_of_two(200) + oracle.power_of_two(-3)), -15 * 2**40, 0]
 
 
@@ -71,14 +77,14 @@ def reference(model: Model) -> tuple[Any, Any]:
 
 
 def formats_of(model: Model) -> list[Format]:
-    values = [getattr(model, name) for name in type(model).__dataclass_fields__]
+    values = [getattr(model, one.name) for one in fields(model)]
     return [value for value in values if isinstance(value, Format)]
 
 
 @pytest.mark.parametrize("kind", [FusedDotAdd, DotThenAdd, IeeeDotAdd])
-def test_against_rationals(kind: type[Model], monkeypatch: pytest.MonkeyPatch, count: int = 40) -> None:
+def test_against_rationals(kind: type[Model], monkeypatch: pytest.MonkeyPatch) -> None:
     rng, done = Random(f"rationals {kind.kind}"), 0
-    while done < count:
+    while done < 40:
         model = tiny.some_model(rng, kind)
         if not all(map(rational, formats_of(model))):
             continue
@@ -113,7 +119,9 @@ def hold(seed: int, most: int) -> int:
     """A model on all its inputs, or on ``most`` of them where there are more; how many were tried."""
     rng = Random(f"model {seed}")
     model = tiny.some_model(rng)
-    everything = tiny.Everything.of(model.input_formats, Domain(finite=False, c_zero=model.c_format.width > 20))
+    everything = tiny.Everything.of(
+        model.input_formats, Domain(finite=False, c_zero=model.c_format.width > 20)
+    )
     chunks: Any = everything if everything.count <= most else [everything.some(rng, most)]
     program, tried = Program([model.trace.output]), 0
     for columns in chunks:
@@ -136,3 +144,33 @@ def test_models_on_all_inputs() -> None:
 @pytest.mark.long
 def test_many_models_on_all_inputs() -> None:
     assert sum(hold(seed, 1 << 18) for seed in range(1000, 2500)) > 100_000_000
+
+
+# --- domains -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "exponents", [None, (-3, 2), (-300, -200), (100, 200), (15, 16), (-300, 300), (2, 1)]
+)
+@pytest.mark.parametrize("finite", [True, False])
+def test_domains(finite: bool, exponents: tuple[int, int] | None) -> None:
+    """Every word of a and of c, the others 0; exponents that no number has are no number's."""
+    for fmt in (fmt for fmt in FORMATS.values() if fmt.width <= 16 and fmt.signed):
+        model = FusedDotAdd(
+            a_format=fmt, b_format=fmt, c_format=fmt, d_format="f32", k=1, n_fma=1, fraction_bits=8,
+            zero_exponent=None, rounding="RTZ",
+        )  # type: ignore[arg-type]  # fmt: skip
+        for positive, subnormals, c_zero in (
+            (False, True, False),
+            (True, False, False),
+            (False, False, True),
+        ):
+            domain = Domain(
+                finite=finite, exponents=exponents, positive=positive, subnormals=subnormals, c_zero=c_zero
+            )
+            program = Program([domain.holds(model, model.trace)])
+            words = np.arange(1 << fmt.width)
+            zeros = dict.fromkeys(("a0", "b0", "c"), np.zeros(len(words), storage(fmt.width)))
+            for name in ("a0", "c"):
+                held = program.run(zeros | {name: words.astype(storage(fmt.width))})[0].astype(bool)
+                assert np.array_equal(held, exact.inside(domain, fmt, name, words)), (fmt.name, name, domain)

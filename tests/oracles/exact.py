@@ -95,10 +95,7 @@ class Fixed:
         zero = self.word == 0
         down = np.where(zero, 0, np.maximum(unit - self.lsb, 0))
         up = np.where(zero, 0, np.maximum(self.lsb - unit, 0))
-        if self.word.dtype == object:
-            down = down.astype(object)
-        else:
-            down = np.minimum(down, 62)
+        down = down.astype(object) if self.word.dtype == object else np.minimum(down, 62)
         quotient = np.right_shift(self.word, down)
         assert np.array_equal(np.left_shift(quotient, down), self.word), "not a multiple"
         return shifted_left(quotient, up)
@@ -348,7 +345,9 @@ def results(model: Any, columns: dict[str, Array]) -> Array:
     raise ValueError(f"no kind of model {model.kind!r}")
 
 
-def _products(m: Any, a: Sequence[Array], b: Sequence[Array], flush: bool, keep: bool = True) -> list[Numbers]:
+def _products(
+    m: Any, a: Sequence[Array], b: Sequence[Array], flush: bool, keep: bool = True
+) -> list[Numbers]:
     read = []
     for fmt, side in ((Format.of(m.a_format), a), (Format.of(m.b_format), b)):
         numbers = [fmt.decode(words) for words in side]
@@ -538,10 +537,7 @@ def _down_block(m: Any, d: Format, products: Sequence[Numbers], c: Numbers) -> A
         top = maximum([np.where(t.zero, nowhere, t.exp) for t in terms])
         sums.append((total([t.fixed.on_grid(top - bits, m.alignment.name) for t in terms]), top))
     dot_top = maximum([top for _, top in sums])
-    if m.lane_groups > 1:
-        dot = total([s.on_grid(dot_top - bits, again) for s, _ in sums])
-    else:
-        dot = sums[0][0]
+    dot = total([s.on_grid(dot_top - bits, again) for s, _ in sums])  # one group lies on its grid already
     top = np.maximum(dot_top, c.exp)
     dot = dot.on_grid(top - m.dot_fraction_bits, again)
     addend = c.fixed.on_grid(top - bits, again)
@@ -629,7 +625,7 @@ def inside(domain: Any, given: Any, name: str, words: Array) -> Array:
         fine &= ~fmt.subnormal(words)
     if domain.exponents is not None and name[0] in "ab":
         low, high = domain.exponents
-        fine &= x.zero | x.nan | x.inf | ((x.exp >= low) & (x.exp <= high))
+        fine &= x.zero | ~x.nan & ~x.inf & (x.exp >= low) & (x.exp <= high)
     if domain.c_zero and name == "c":
         fine &= words == 0
     return fine
