@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 from tcsmt import __version__
@@ -266,9 +265,8 @@ class _Comparing:
 
 
 def _zeros_lie_in(question: Question) -> bool:
-    """Whether the simplest input, every number +0 (a scale: 1), lies in the domain."""
-    values = {n: 0 if f.signed else f.word(Fraction(1)) for n, f in question.formats.items()}
-    return bool(evaluate([question.domain], values)[0])
+    """Whether the simplest input lies in the domain: every word 0, which is a finite number in any format."""
+    return bool(evaluate([question.domain], dict.fromkeys(question.formats, 0))[0])
 
 
 class _Sweep:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
-from tcsmt.datapath import decode
+from tcsmt.datapath import Exponent, decode
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
@@ -21,7 +21,7 @@ from tcsmt.interpret.smtlib import script
 from tcsmt.models import Model, Trace
 from tcsmt.solvers.answer import Answer, Answered, by_whom, digest
 from tcsmt.solvers.run import SOLVERS, Settings, solve
-from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
+from tcsmt.terms import FALSE, TRUE, Term, all_of, any_of, const, substitute, var, variables
 
 __all__ = [
     "Disagreement",
@@ -44,7 +44,8 @@ class Domain:
     """Which inputs count; block scales are inputs too.
 
     finite: no NaN and no infinity. positive: no sign bit set. subnormals: subnormal inputs
-    allowed. c_zero: c is +0. exponents: unbiased exponents of the non-zero a and b, inclusive.
+    allowed. c_zero: c is +0. exponents: each a and b is zero, or a finite number with an unbiased exponent
+    from the first to the second, inclusive.
     """
 
     finite: bool = True
@@ -66,10 +67,7 @@ class Domain:
             if not self.subnormals and fmt.has_subnormals:
                 conditions.append(x.zero | x.significand[fmt.fraction_bits])
             if self.exponents is not None and number < 2 * model.k:
-                low, high = (min(max(e, x.exponent.low), x.exponent.high) for e in self.exponents)
-                word = x.exponent.term
-                within = word.ule(high - x.exponent.low) & ~word.ult(low - x.exponent.low)
-                conditions.append(x.zero | within)
+                conditions += [~x.nan, ~x.infinite, x.zero | _lies(x.exponent, *self.exponents)]
         if self.c_zero:
             conditions.append(trace.c.eq(0))
         return all_of(conditions)
@@ -81,6 +79,12 @@ class Domain:
         words += ["c = 0"] if self.c_zero else []
         words += [f"exponents {self.exponents[0]} to {self.exponents[1]}"] if self.exponents else []
         return ", ".join(words)
+
+
+def _lies(x: Exponent, low: int, high: int) -> Term:
+    """Whether an exponent lies from ``low`` to ``high``, which may be outside of what its word can hold."""
+    low, high = max(low, x.low), min(high, x.high)
+    return x.term.ule(high - x.low) & ~x.term.ult(low - x.low) if low <= high else FALSE
 
 
 @dataclass(frozen=True)

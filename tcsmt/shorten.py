@@ -7,7 +7,6 @@ witness. No solver takes part, so a shortened witness is a replayed one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 
 import numpy as np
 
@@ -74,7 +73,7 @@ def _simpler(formats: Mapping[str, Format], values: Mapping[str, int]) -> Iterat
     lanes = sorted({name[1:] for name in formats if name[1:].isdigit()}, key=int)
     pairs = [[f"a{i}", f"b{i}"] for i in lanes if f"a{i}" in formats]
     scales = [name for name, fmt in formats.items() if not fmt.signed]
-    one = {name: formats[name].word(Fraction(1)) for name in scales}
+    one = {name: _nearest_to_one(formats[name]) for name in scales}
     for names in [scales, *([name] for name in scales)]:
         yield {**values, **{name: one[name] for name in names}}
     for names in [*pairs, *([name] for name in formats if name not in one)]:
@@ -106,6 +105,12 @@ def _simpler(formats: Mapping[str, Format], values: Mapping[str, int]) -> Iterat
             }
             if None not in scaled.values():
                 yield {**values, **scaled}  # type: ignore[dict-item]
+
+
+def _nearest_to_one(fmt: Format) -> int:
+    """The word of 1, or of the normal power of two nearest to it where the format has no 1."""
+    field = min(max(fmt.bias, int(fmt.has_subnormals)), fmt.largest_finite_field)
+    return field << (fmt.fraction_bits + fmt.ignored_low_bits)
 
 
 def _simpler_words(fmt: Format, word: int) -> Iterator[int]:

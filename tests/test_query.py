@@ -19,7 +19,7 @@ from tcsmt import query
 from tcsmt.catalogue import row_named
 from tcsmt.discovery import load, properties
 from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS
+from tcsmt.formats import FORMATS, Format, Specials
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
 from tcsmt.investigate import Investigation, one_block
@@ -455,6 +455,17 @@ def test_block_scales_are_inputs_of_a_question() -> None:
         if not any(values[f"{side}{lane}"] for side in "ab" for lane in lanes):
             for name in (f"sa{group}", f"sb{group}"):
                 assert unit.input_formats[name].value(values[name] & 0x7F) == 1
+
+
+def test_a_scale_that_cannot_be_1_is_shortened_too() -> None:
+    """The nearest power of two stands for 1."""
+    scale = Format(
+        name="small", exponent_bits=2, fraction_bits=0, bias=9, specials=Specials.NONE, signed=False
+    )
+    scaled = replace(unit(), scale_format=scale, scale_block=4)
+    question = difference("scales", ("F = 23", scaled), ("F = 3", replace(scaled, fraction_bits=3)))
+    verdict = found(question)
+    assert (verdict.values["sa0"], verdict.values["sb0"]) == (3, 3)  # 2^-6
 
 
 def test_scales_must_fit() -> None:

@@ -1,0 +1,1 @@
+"""Independent references: nothing here computes with the package under test."""

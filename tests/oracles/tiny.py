@@ -1,0 +1,361 @@
+"""Random models of tiny formats, mutations of them, domains, and every input of a domain.
+
+Models and domains are the package's; what is drawn needs no more of it than constructors, which refuse
+what contradicts itself. Which inputs lie in a domain is for :mod:`oracles.exact` to say.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from oracles import exact
+from tcsmt.errors import TcsmtError
+from tcsmt.formats import FORMATS, Format, Specials
+from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.query import Domain
+from tcsmt.rounding import ROUNDINGS
+
+Columns = dict[str, exact.Array]
+
+#: Rows that are computed at once.
+CHUNK = 1 << 15
+
+
+# --- formats -------------------------------------------------------------------------------------
+
+
+def described(**parts: Any) -> Format:
+    """A format whose name says all that it is."""
+    specials: Specials = parts.setdefault("specials", Specials.IEEE)
+    high, low = parts.get("ignored_high_bits", 0), parts.get("ignored_low_bits", 0)
+    name = f"{'s' if parts.get('signed', True) else 'u'}{parts['exponent_bits']}m{parts['fraction_bits']}"
+    name += f"b{parts['bias']}{specials.name.lower().replace('_', '')}" + (
+        f"h{high}l{low}" if high or low else ""
+    )
+    return Format(name=name, **parts)
+
+
+def some_format(rng: Random, *, infinities: bool = False, wide: bool = False, signed: bool = True) -> Format:
+    """2 to 4 bits of exponent and of significand (``wide``: up to 5 and 7), any special values."""
+    exponent_bits = rng.choice((2, 2, 3, 3, 4) if not wide else (2, 3, 3, 4, 5))
+    fraction_bits = rng.choice((1, 1, 2, 2, 3) if not wide else (1, 2, 3, 4, 6))
+    bias = (1 << (exponent_bits - 1)) - 1 + rng.choice((0, 0, 0, 0, -3, -1, 1, 4))
+    specials = Specials.IEEE if infinities else rng.choice(list(Specials))
+    if not infinities and not signed:
+        specials = rng.choice((Specials.IEEE, Specials.NAN_ONLY, Specials.NONE))
+    # (of a format whose NaN is one word, ignored bits have no meaning)
+    ignored = rng.random() < 0.08 and specials is not Specials.NEGATIVE_ZERO_NAN
+    unused = ignored and not infinities and rng.random() < 0.3  # above the exponent: of inputs only
+    return described(
+        exponent_bits=exponent_bits, fraction_bits=fraction_bits, bias=bias, specials=specials, signed=signed,
+        ignored_low_bits=int(ignored and rng.random() < 0.6),
+        ignored_high_bits=int(unused),
+    )  # fmt: skip
+
+
+def _finite_only(rng: Random) -> Format:
+    """A format all of whose words are finite numbers, as FP4's."""
+    shape = rng.choice(((2, 1, 1), (2, 1, 1), (2, 1, 2), (2, 2, 1), (3, 1, 3)))
+    exponent_bits, fraction_bits, bias = shape
+    return described(
+        exponent_bits=exponent_bits, fraction_bits=fraction_bits, bias=bias, specials=Specials.NONE
+    )
+
+
+def some_scale(rng: Random) -> Format:
+    """A format of block scales: powers of two, or with a fraction; signed or not."""
+    signed = rng.random() < 0.15
+    specials = rng.choice((Specials.NAN_ONLY, Specials.NONE) + (Specials.IEEE,) * signed)
+    return described(
+        exponent_bits=rng.choice((1, 2, 2)), fraction_bits=rng.choice((0, 0, 1)), bias=rng.choice((0, 1, 2)),
+        specials=specials, signed=signed, ignored_high_bits=int(rng.random() < 0.1),
+    )  # fmt: skip
+
+
+def _formats(rng: Random) -> dict[str, Format]:
+    a = some_format(rng, signed=rng.random() < 0.8)
+    b = a if rng.random() < 0.5 else some_format(rng, signed=rng.random() < 0.8)
+    d = some_format(rng, infinities=True, wide=rng.random() < 0.4)
+    if rng.random() < 0.1:
+        d = FORMATS[rng.choice(("f16", "f32"))]
+    c = d if d.width <= 8 and rng.random() < 0.5 else some_format(rng, signed=rng.random() < 0.9)
+    return {"a_format": a, "b_format": b, "c_format": c, "d_format": d}
+
+
+# --- models ----------------------------------------------------------------------------------------
+
+
+#: Draws a value of a parameter for a model that has its formats and lengths.
+Draw = Callable[[Random, Mapping[str, Any]], Any]
+
+
+def _divisor(rng: Random, whole: int) -> int:
+    return rng.choice([n for n in range(1, whole + 1) if whole % n == 0])
+
+
+def _rounding(rng: Random, given: Mapping[str, Any]) -> Any:
+    return ROUNDINGS[rng.choice(("RNE", "RTZ", *ROUNDINGS))]
+
+
+def _one_of(*values: Any) -> Draw:
+    return lambda rng, given: rng.choice(values)
+
+
+def _zero_exponent(rng: Random, given: Mapping[str, Any]) -> int | None:
+    a, b, c = (given[f"{side}_format"] for side in "abc")
+    low, high = min(a.e_min + b.e_min, c.e_min) - 4, max(a.e_max + b.e_max, c.e_max) + 4
+    far = rng.choice((-1500, 1500, rng.randint(-200, 200)))
+    return rng.choice((None, rng.randint(low, high), rng.randint(low, low + 6), rng.randint(low, high), far))
+
+
+def _bits(rng: Random, given: Mapping[str, Any]) -> int:
+    return rng.choice((rng.randint(1, 6), rng.randint(1, 12), rng.randint(1, 40)))
+
+
+def _kept(rng: Random, given: Mapping[str, Any]) -> int | None:
+    return rng.choice((None, None, rng.randint(1, given["d_format"].fraction_bits)))
+
+
+def _nan(rng: Random, given: Mapping[str, Any]) -> int | None:
+    d = given["d_format"]
+    if rng.random() < 0.6 or d.width > 16:
+        return None
+    return rng.choice([word for word in range(1 << d.width) if d.is_nan(word)])
+
+
+_FUSED: dict[str, Draw] = {
+    "n_fma": lambda rng, given: _divisor(rng, given["k"]),
+    "interleave": lambda rng, given: rng.choice((0, 0, _divisor(rng, given["n_fma"]))),
+    "fraction_bits": _bits,
+    "products": _one_of("unnormalised", "unnormalised", "normalised"),
+    "alignment": _rounding,
+    "alignment_sticky": _one_of(False, False, True),
+    "carry_bits": _one_of(None, None, 0, 1, 2, 3),
+    "normalisation": _one_of("once", "once", "once", "every"),
+    "c_position": _one_of("aligned", "aligned", "summed", "last"),
+    "c_rounding": _rounding,
+    "scale_block": lambda rng, given: _divisor(rng, given["k"]),
+    "group": lambda rng, given: _divisor(rng, given["k"]),
+    "zero_exponent": _zero_exponent,
+    "rounding": _rounding,
+    "round_fraction_bits": _kept,
+    "overflow": _one_of("infinity", "saturate", "ieee"),
+    "flush_inputs": _one_of(False, False, True),
+    "flush_outputs": _one_of(False, False, True),
+    "negative_zero": _one_of(False, True),
+    "nan": _nan,
+}
+
+
+def _product_limit(rng: Random, given: Mapping[str, Any]) -> int | None:
+    a, b = given["a_format"], given["b_format"]
+    least = max(a.e_min + b.e_max, a.e_max + b.e_min) + 1
+    return rng.choice((None, rng.randint(least, max(least, a.e_max + b.e_max + 2))))
+
+
+_THEN: dict[str, Draw] = {
+    "n_fma": _FUSED["n_fma"],
+    "lane_groups": lambda rng, given: _divisor(rng, given["n_fma"]),
+    "fraction_bits": _bits,
+    "alignment": _rounding,
+    "product_limit": _product_limit,
+    "dot_fraction_bits": lambda rng, given: given["fraction_bits"] + rng.choice((0, 1, 2, 5, 20)),
+    "realignment": _rounding,
+    "c_reach": lambda rng, given: rng.choice((None, rng.randint(1, 6), rng.randint(1, 30))),
+    "normalised_fraction_bits": lambda rng, given: rng.choice((None, rng.randint(1, 6), rng.randint(1, 30))),
+    "rounding": _rounding,
+}
+
+_IEEE: dict[str, Draw] = {
+    "method": _one_of("sequential", "fma", "pairwise", "exact"),
+    "n_fma": lambda rng, given: rng.choice((None, _divisor(rng, given["k"]))),
+    "order": lambda rng, given: rng.choice((None, None, tuple(rng.sample(range(given["k"]), given["k"])))),
+    "c_first": _one_of(True, False),
+    "product_format": lambda rng, given: rng.choice(
+        (None, given["sum_format"], some_format(rng, infinities=True, wide=True))
+    ),
+    "product_rounding": _rounding,
+    "rounding": _rounding,
+    "d_rounding": _rounding,
+    "negative_zero": _one_of(True, True, False),
+    "nan": _nan,
+}
+
+_PARAMETERS: dict[type[Model], dict[str, Draw]] = {FusedDotAdd: _FUSED, DotThenAdd: _THEN, IeeeDotAdd: _IEEE}
+
+
+def some_model(rng: Random, kind: type[Model] | None = None, k: int | None = None) -> Model:
+    """A model of any kind, or of this one; every parameter is drawn."""
+    kind = kind or rng.choice((FusedDotAdd, FusedDotAdd, FusedDotAdd, DotThenAdd, IeeeDotAdd))
+    while True:
+        found = _try_model(rng, kind, k or rng.choice((1, 2, 2, 2, 3, 4)))
+        if found is not None:
+            return found
+
+
+def _try_model(rng: Random, kind: type[Model], k: int) -> Model | None:
+    given: dict[str, Any] = {**_formats(rng), "k": k}
+    if kind is IeeeDotAdd:
+        if rng.random() < 0.12:
+            return _flushing(rng, given)
+        given["sum_format"] = rng.choice((given["d_format"], some_format(rng, infinities=True, wide=True)))
+    scaled = kind is FusedDotAdd and rng.random() < 0.25
+    for name, draw in _PARAMETERS[kind].items():
+        if name in ("scale_block", "group") and not scaled:
+            continue
+        given[name] = draw(rng, given)
+    if scaled and rng.random() < 0.4:
+        given |= {"a_format": _finite_only(rng), "b_format": _finite_only(rng)}
+    if scaled:
+        given |= {"scale_format": some_scale(rng), "interleave": 0, "products": "unnormalised"}
+        given |= {"normalisation": "once", "c_position": "aligned"}
+        if {given["a_format"].specials, given["b_format"].specials} != {Specials.NONE}:
+            given["group"] = 1  # sums of groups are of FP4 numbers: nothing says what a NaN among them does
+        if given["group"] > 1:
+            given["carry_bits"] = None  # nor how many bits the register for them has
+    if given.get("interleave") and given["n_fma"] == k:
+        given["interleave"] = 0
+    if given.get("alignment_sticky"):
+        given["alignment"] = ROUNDINGS["RTZ"]
+    if given.get("normalisation") == "every":
+        given |= {"c_position": "aligned", "alignment_sticky": False, "carry_bits": None}
+    if kind is IeeeDotAdd:
+        given = _consistent(given)
+    try:
+        return kind(**given)
+    except TcsmtError:
+        return None
+
+
+def _consistent(given: dict[str, Any]) -> dict[str, Any]:
+    if given["method"] in ("sequential", "fma"):
+        given["n_fma"] = None
+    if given["method"] in ("fma", "exact"):
+        given["product_format"] = None
+    if given["method"] != "exact":
+        given["negative_zero"] = True
+    return given
+
+
+def _flushing(rng: Random, given: dict[str, Any]) -> Model | None:
+    """Operations on binary32 words (the only ones that flush), with products about its smallest number."""
+    f32 = FORMATS["f32"]
+    a = replace(given["a_format"], bias=given["a_format"].bias + rng.choice((0, 62, 64, -60)), name="")
+    parts = {k: v for k, v in vars(a).items() if k != "name"}
+    # (what a flush makes of a format without sign, or with ignored bits above, is a known defect)
+    a = described(**parts | {"signed": True, "ignored_high_bits": 0})
+    given |= {"a_format": a, "b_format": a, "c_format": f32, "d_format": f32, "sum_format": f32}
+    given |= {"method": "pairwise", "product_format": f32, "flush": rng.random() < 0.7}
+    given["n_fma"] = rng.choice((None, _divisor(rng, given["k"])))
+    try:
+        return IeeeDotAdd(**given)
+    except TcsmtError:
+        return None
+
+
+def mutated(rng: Random, model: Model) -> Model:
+    """The model with one or two parameters drawn again, near their values or not; never the same."""
+    while True:
+        given = {one.name: getattr(model, one.name) for one in fields(model)}
+        changed: dict[str, Any] = {}
+        for _ in range(rng.choice((1, 1, 2))):
+            name = rng.choice(list(_PARAMETERS[type(model)]))
+            value = given[name]
+            near = isinstance(value, int) and not isinstance(value, bool) and rng.random() < 0.6
+            changed[name] = (
+                value + rng.choice((-1, 1)) if near else _PARAMETERS[type(model)][name](rng, given)
+            )
+        if changed.get("fraction_bits", 0) > given.get("dot_fraction_bits", 1 << 20):
+            changed["dot_fraction_bits"] = changed["fraction_bits"]
+        if changed.get("alignment_sticky"):
+            changed["alignment"] = ROUNDINGS["RTZ"]
+        if changed.get("group", given.get("group", 1)) > 1:
+            if {given["a_format"].specials, given["b_format"].specials} != {Specials.NONE}:
+                continue
+            changed["carry_bits"] = None
+        try:
+            other = replace(model, **changed)
+        except TcsmtError:
+            continue
+        if other != model:
+            return other
+
+
+def some_domain(rng: Random, model: Model) -> Domain:
+    """Which inputs count; exponents about those that the formats have."""
+    exponents = None
+    if rng.random() < 0.35:
+        low = min(model.a_format.e_min, model.b_format.e_min) - 1
+        high = max(model.a_format.e_max, model.b_format.e_max) + 1
+        exponents = tuple(sorted((rng.randint(low, high), rng.randint(low, high))))
+        exponents = (exponents[0], exponents[1])
+    return Domain(
+        finite=rng.random() < 0.6, positive=rng.random() < 0.25, subnormals=rng.random() < 0.7,
+        c_zero=rng.random() < 0.2, exponents=exponents,
+    )  # fmt: skip
+
+
+# --- every input of a domain ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Everything:
+    """All inputs of a model in a domain: the words that each input can have, by name."""
+
+    words: dict[str, exact.Array]
+
+    @classmethod
+    def of(
+        cls, formats: Mapping[str, Format], domain: Domain, fixed: Mapping[str, int] | None = None
+    ) -> Everything:
+        """The inputs of a domain; ``fixed``: inputs with one word only."""
+        found = {}
+        for name, fmt in formats.items():
+            given = (fixed or {}).get(name)
+            if given is None and domain.c_zero and name == "c":
+                given = 0
+            whole = (
+                np.array([given]) if given is not None else np.arange(1 << min(fmt.width, 20), dtype=np.int64)
+            )
+            assert given is not None or fmt.width <= 20, f"too many words of {fmt.name}"
+            found[name] = whole[exact.inside(domain, fmt, name, whole)]
+        return cls(found)
+
+    @property
+    def count(self) -> int:
+        """How many inputs there are."""
+        return math.prod(len(words) for words in self.words.values())
+
+    def rows(self, start: int, stop: int) -> Columns:
+        """The inputs of these numbers."""
+        number = np.arange(start, stop, dtype=np.int64)
+        found = {}
+        for name, words in self.words.items():
+            number, digit = np.divmod(number, max(1, len(words)))
+            found[name] = words[digit]
+        return found
+
+    def some(self, rng: Random, count: int) -> Columns:
+        """So many of the inputs, at random."""
+        dice = np.random.default_rng(rng.getrandbits(64))
+        return {name: words[dice.integers(0, len(words), count)] for name, words in self.words.items()}
+
+    def __iter__(self) -> Iterator[Columns]:
+        for start in range(0, self.count, CHUNK):
+            yield self.rows(start, min(start + CHUNK, self.count))
+
+    def __contains__(self, values: Mapping[str, int]) -> bool:
+        return all((self.words[name] == word).any() for name, word in values.items())
+
+
+def countable(model: Model, domain: Domain) -> bool:
+    """Whether every input of the domain can be listed at all."""
+    return all(
+        fmt.width <= 20 or (name == "c" and domain.c_zero) for name, fmt in model.input_formats.items()
+    )
