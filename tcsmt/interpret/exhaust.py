@@ -46,7 +46,7 @@ class Exhaust:
         return result[:count]
 
     def _source(self, root: Term) -> str:
-        (root,) = fitted([root], native)
+        ((root,),) = fitted([root], native)
         e = Emitter(_ROWS)
         kind = e.type(32)
         word = e.emit("trunc i64 %g to i32")
