@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["TcsmtError", "UnknownName", "choose"]
+__all__ = ["InternalError", "TcsmtError", "UnknownName", "choose"]
 
 
 class TcsmtError(ValueError):
     """Bad input; the message is one line for the user, and the command line exits with 2."""
+
+
+class InternalError(RuntimeError):
+    """Two of our own answers contradict each other, so one of them is wrong: nothing of them may be believed.
+
+    No input is to blame; the command line exits with 4.
+    """
 
 
 class UnknownName(TcsmtError):

@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from tcsmt.errors import TcsmtError, UnknownName
+from tcsmt.errors import InternalError, TcsmtError, UnknownName
 
 __all__ = ["Lazy"]
 
 
 class Lazy(click.Group):
-    """Imports a command's module when the command is named; turns our errors into exit code 2.
+    """Imports a command's module when the command is named; turns our errors into exit codes 2 and 4.
 
     modules: the module of each command, in which it has its name.
     """
@@ -50,5 +50,9 @@ class Lazy(click.Group):
             failure = click.ClickException(str(error))
             failure.exit_code = 2  # type: ignore[misc]
             raise failure from None
+        except InternalError as error:
+            failure = click.ClickException(f"internal error: {error}")
+            failure.exit_code = 4  # type: ignore[misc]
+            raise failure from error
         except KeyboardInterrupt:  # called from Python; tcsmt.__main__ has handlers of its own
             raise click.exceptions.Exit(130) from None
