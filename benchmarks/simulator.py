@@ -69,7 +69,7 @@ def rate(run: Callable[[], object], count: int, least: float = 0.6) -> float:
 def operations(row: Row) -> int:
     """Operations in one dot-add on numbers."""
     trace = row.model.trace
-    (root,) = fitted([trace.output], native)
+    ((root,),) = fitted([trace.output], native)
     formats = row.model.input_formats.values()
     flags = [
         flag

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from enum import IntEnum
 from typing import ClassVar
 
-__all__ = ["Contradiction", "Exit", "TcsmtError", "UnknownName", "choose"]
+__all__ = ["Contradiction", "Exit", "InternalError", "TcsmtError", "UnknownName", "choose"]
 
 
 class Exit(IntEnum):
@@ -27,7 +27,7 @@ class Exit(IntEnum):
     BAD_INPUT = 2
     #: Neither a proof nor such an input, or a proof that was not confirmed where it had to be.
     UNKNOWN = 3
-    #: Evidence contradicts a proof: an error in this package or in a solver.
+    #: Evidence contradicts a proof, or two computations differ: an error in this package or in a solver.
     CONTRADICTION = 4
 
 
@@ -37,13 +37,20 @@ class TcsmtError(ValueError):
     exit_code: ClassVar[Exit] = Exit.BAD_INPUT
 
 
-class Contradiction(TcsmtError):
-    """Evidence contradicts what was proved, so that neither is to be trusted."""
+class InternalError(TcsmtError):
+    """Two results that must be the same are not: an error in this package, or in what it relies on."""
 
     exit_code = Exit.CONTRADICTION
 
+    def __init__(self, what: str) -> None:
+        super().__init__(f"internal error: {what}")
+
+
+class Contradiction(InternalError):
+    """Evidence contradicts what was proved, so that neither is to be trusted."""
+
     def __init__(self, proved: str, found: str) -> None:
-        super().__init__(f"internal error: evidence contradicts a proof; proved: {proved}; found: {found}")
+        super().__init__(f"evidence contradicts a proof; proved: {proved}; found: {found}")
 
 
 class UnknownName(TcsmtError):

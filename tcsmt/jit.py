@@ -13,7 +13,7 @@ from typing import Any
 from tcsmt import cache
 from tcsmt.errors import TcsmtError
 
-__all__ = ["available", "functions"]
+__all__ = ["available", "functions", "version"]
 
 
 @functools.cache
@@ -24,6 +24,13 @@ def available() -> bool:
     except ImportError:
         return False
     return True
+
+
+def version() -> str:
+    """As ``LLVM 20.1.8``."""
+    import llvmlite.binding as llvm
+
+    return f"LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
 
 
 def functions(text: str, names: Sequence[str]) -> dict[str, int]:

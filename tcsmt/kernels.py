@@ -87,11 +87,11 @@ class Kernel:
     def __init__(self, model: Model) -> None:
         self.operands = operands(model)
         self.output = unsigned(model.d_format)
-        (root,) = fitted([model.trace.output], native)
+        ((root,),) = fitted([model.trace.output], native)
         nodes = operands_first([root])
         self.floats = any(str(node.data).startswith("fma.") for node in nodes if node.op == "macro")
         operand_bits = container(max(model.a_format.width, model.b_format.width))
-        self.width = VECTOR // operand_bits if all(node.width <= 64 for node in nodes) else 1
+        self.width = VECTOR // operand_bits
         self.chains = model.c_format == model.d_format
         lanes = {
             term: lane
@@ -330,10 +330,8 @@ finish:
         if guard is FALSE:
             e.lines += ["  br label %done", "done:"]
             return e.register[plain]
-        found = e.register[guard]
-        if self.width > 1:
-            word = e.emit(f"bitcast {e.type(1)} {found} to i{self.width}")
-            found = e.emit(f"icmp ne i{self.width} {word}, 0")
+        word = e.emit(f"bitcast {e.type(1)} {e.register[guard]} to i{self.width}")
+        found = e.emit(f"icmp ne i{self.width} {word}, 0")
         again = e.fork("s", ".again")
         for operand in self.inputs:  # the same addresses, which LLVM does not know: nothing is kept
             pointer = f"%{operand.name}"
@@ -377,8 +375,6 @@ finish:
         """A vector with the same word in every row."""
         kind = e.type(operand.bits)
         word = _load(e, operand, place, f"i{operand.bits}")
-        if self.width == 1:
-            return word
         head = _inserted(e, kind, "poison", operand, word, 0)
         return e.emit(f"shufflevector {kind} {head}, {kind} poison, <{self.width} x i32> zeroinitializer")
 
@@ -408,8 +404,6 @@ def _load(e: Emitter, operand: Operand, place: str, kind: str) -> str:
 
 
 def _inserted(e: Emitter, kind: str, vector: str, operand: Operand, word: str, row: int) -> str:
-    if e.rows == 1:
-        return word
     return e.emit(f"insertelement {kind} {vector}, i{operand.bits} {word}, i64 {row}")
 
 

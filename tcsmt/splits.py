@@ -34,6 +34,7 @@ from tcsmt.terms import FALSE, Term, const, substitute, umax, var
 __all__ = [
     "CLASSES",
     "SPLITS",
+    "Enumerated",
     "Tally",
     "Traced",
     "binade",
@@ -246,8 +247,16 @@ _PORTION = 1 << 18
 _BINADE = 1 << F32.fraction_bits
 
 
-def enumerated(split: Split, progress: Callable[[int], None] = lambda done: None) -> list[Tally]:
-    """The tallies of all 2^32 inputs, by exponent field (0 to 255), both signs together.
+@dataclass(frozen=True)
+class Enumerated:
+    """All 2^32 inputs: the tallies by exponent field (0 to 255), both signs together; what computed them."""
+
+    tallies: list[Tally]
+    how: str
+
+
+def enumerated(split: Split, progress: Callable[[int], None] = lambda done: None) -> Enumerated:
+    """All 2^32 inputs gone through. Raises :class:`tcsmt.errors.InternalError` where back ends differ.
 
     progress(binades): called as binades of one sign are done, of 512.
     """
@@ -259,7 +268,7 @@ def enumerated(split: Split, progress: Callable[[int], None] = lambda done: None
         progress(len(tallies))
 
     in_threads(binade, range(512))
-    return [tallies[field] + tallies[field + 256] for field in range(256)]
+    return Enumerated([tallies[field] + tallies[field + 256] for field in range(256)], function.how)
 
 
 def binade(split: Split, field: int) -> Tally:

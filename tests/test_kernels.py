@@ -19,9 +19,10 @@ from tcsmt.formats import FORMATS, Format
 from tcsmt.ieee import fma_words
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
+from tcsmt.interpret.llvm import Emitter
 from tcsmt.models import IeeeDotAdd, Model, Trace
 from tcsmt.simulator import run_words
-from tcsmt.terms import Term, any_of, const, total, umax, var
+from tcsmt.terms import Term, any_of, const, expand, operands_first, total, umax, var
 
 pytest.importorskip("llvmlite", reason="the extra `fast` is not installed")
 
@@ -197,18 +198,41 @@ def test_wide_words() -> None:
         assert got[row] == expected
 
 
-def test_words_that_cannot_be_split() -> None:
-    """A product of 100 bits: one row at a time, in LLVM's wide integers."""
+#: What came out wrong: reductions made as sums are, and a product in LLVM's integers of 100 bits.
+ONCE_WRONG: dict[str, Callable[[Term, Term], Term]] = {
+    "and": lambda x, y: x[19:0].sext(64) & x[31:12].sext(64),
+    "or": lambda x, y: x[19:0].sext(64) | x[31:12].sext(64),
+    "umax": lambda x, y: umax(x[19:0].sext(64), x[31:12].sext(64)),
+    "one sign-extended word": lambda x, y: umax(x[19:0].sext(40), y[39:0]),
+    "a sum that needs no trimming but for a sign": lambda x, y: x[19:0].sext(40) + (y[39:0] >> 40),
+    "product": lambda x, y: (x[0].zext(100) * x[15:0].sext(100))[69:68],
+    "wide product": lambda x, y: (narrowed(x, 100) * narrowed(y, 100))[99:40],
+}
+
+
+@pytest.mark.parametrize("name", ONCE_WRONG)
+def test_what_was_once_wrong(name: str) -> None:
     model = AnyTerm(
-        a_format="f64", b_format="f64", c_format="f64", d_format="f64", k=1, name="wide product",
-        make=lambda x, y: (narrowed(x, 100) * narrowed(y, 100))[99:40],
+        a_format="f64", b_format="f64", c_format="f64", d_format="f64", k=1, name=f"once wrong: {name}",
+        make=ONCE_WRONG[name],
     )  # fmt: skip
-    made = Kernel(model)
-    assert made.width == 1
-    a, b = np.random.default_rng(1).integers(0, 1 << 64, (2, 20), dtype=np.uint64)
-    got = made.rows([a[:, None], b[:, None], np.zeros(20, dtype=np.uint64)])
-    for x, y, d in zip(a, b, got, strict=True):
-        assert evaluate([model.trace.output], {"a0": int(x), "b0": int(y), "c": 0}) == [d]
+    a, b = np.random.default_rng(1).integers(0, 1 << 64, (2, 512), dtype=np.uint64)
+    got = Kernel(model).rows([a[:, None], b[:, None], np.zeros(512, dtype=np.uint64)])
+    right = [
+        evaluate([model.trace.output], {"a0": int(x), "b0": int(y), "c": 0})[0]
+        for x, y in zip(a, b, strict=True)
+    ]
+    assert got.tolist() == right
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_words_that_no_machine_has_are_refused(operation: str) -> None:
+    """LLVM's code for integers of other widths is not always right."""
+    x, y = var("x", 65), var("y", 65)
+    e = Emitter(8)
+    e.register |= {x: "%x", y: "%y"}
+    with pytest.raises(ValueError, match=r"a word of \d+ bits: allowed are 64"):
+        e.run(operands_first(expand([OPERATIONS[operation](x, y)])))
 
 
 def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Wide words as limbs: every operation, at the widths around multiples of 64, on integers."""
+"""Wide words as limbs: every operation, at the widths around multiples of a limb's, on integers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Callable
 import pytest
 
 from tcsmt.datapath import leading_zeros
+from tcsmt.formats import FORMATS
+from tcsmt.ieee import fma_words
 from tcsmt.interpret.exact import evaluate
-from tcsmt.interpret.limbs import split
-from tcsmt.terms import Term, operands_first, substitute, total, umax, var
+from tcsmt.interpret.limbs import fitted, pieces, split
+from tcsmt.terms import Term, operands_first, total, umax, var
 
 WIDTHS = (65, 100, 127, 128, 129, 192, 193, 300, 577)
 OPERATIONS: dict[str, Callable[[Term, Term], Term]] = {
@@ -19,11 +21,18 @@ OPERATIONS: dict[str, Callable[[Term, Term], Term]] = {
     "bitwise": lambda x, y: (x & y) ^ (x | ~y),
     "add": lambda x, y: total(x, y, ~y, x ^ y),
     "sub": lambda x, y: x - y,
-    "compare": lambda x, y: x.ult(y).ite(x, umax(x, y)) ^ x.eq(y).ite(x, y),
+    "mul": lambda x, y: x * y,
+    "mul by a short word": lambda x, y: x * y[40:0].sext(y.width),
+    "mul by a constant": lambda x, y: x * (3 << (x.width // 2) | 5),
+    "unsigned comparisons": lambda x, y: x.ult(y).ite(x, umax(x, y)) ^ x.eq(y).ite(x, y),
+    "signed comparisons": lambda x, y: x.slt(y).ite(x, y) + y.sle(x ^ y).zext(x.width),
     "shl": lambda x, y: x << y,
     "lshr": lambda x, y: x >> y,
+    "ashr": lambda x, y: x.ashr(y),
     "shl of a short word": lambda x, y: x[40:0].zext(x.width) << y,
-    "constant shifts": lambda x, y: (x << (x.width // 2 + 3)) ^ (x >> (x.width // 3)) ^ (y >> x.width),
+    "constant shifts": lambda x, y: (
+        (x << (x.width // 2 + 3)) ^ (x >> (x.width // 3)) ^ (y >> x.width) ^ y.ashr(y.width // 3)
+    ),
     "extensions": lambda x, y: x.sext(x.width + 70) ^ y.zext(y.width + 70) ^ y[5:0].sext(y.width + 70),
     "concat": lambda x, y: x.concat(y)[x.width + 9 : 9],
     "leading zeros": lambda x, y: leading_zeros(x >> y)[1],
@@ -31,43 +40,46 @@ OPERATIONS: dict[str, Callable[[Term, Term], Term]] = {
 }
 
 
-def pieces(name: str, width: int) -> list[Term]:
-    """Variables of at most 64 bits that make up a word."""
-    return [var(f"{name}{low // 64}", min(64, width - low)) for low in range(0, width, 64)]
-
-
-def whole(parts: list[Term]) -> Term:
-    """The word, the first part lowest."""
-    word = parts[0]
-    for part in parts[1:]:
-        word = part.concat(word)
-    return word
-
-
+@pytest.mark.parametrize("limb", [32, 64])
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_operations(operation: str) -> None:
+def test_operations(operation: str, limb: int) -> None:
     rng = random.Random(operation)
     for width in WIDTHS:
         x, y = var("x", width), var("y", width)
         word = OPERATIONS[operation](x, y)
-        parts = {name: pieces(name, width) for name in "xy"}
-        outputs = [word[min(low + 63, word.width - 1) : low] for low in range(0, word.width, 64)]
-        wide = substitute(outputs, {x: whole(parts["x"]), y: whole(parts["y"])})
-        narrow = split(wide)
-        assert narrow is not None
-        assert all(node.width <= 64 for node in operands_first(narrow))
-        for _ in range(60):
+        (limbs,) = split([word], limb)
+        assert all(node.width <= limb for node in operands_first(limbs))
+        for _ in range(30):
             one = rng.getrandbits(width) >> rng.choice([0, 0, width // 2, width - 1, width])
             many = rng.getrandbits(width)
             other = rng.choice([many, rng.randrange(width + 5), one, many >> (width - 9), 64, 63, 0])
+            other |= rng.choice([0, 0, 1 << (width - 1)])
             values = {
-                str(part.data): number >> (64 * place) & ((1 << part.width) - 1)
-                for name, number in (("x", one), ("y", other))
-                for place, part in enumerate(parts[name])
+                str(piece.data): number >> (limb * place) & ((1 << piece.width) - 1)
+                for variable, number in ((x, one), (y, other))
+                for place, piece in enumerate(pieces(variable, limb))
             }
-            assert evaluate(narrow, values) == evaluate(wide, values), (width, hex(one), hex(other))
+            (expected,) = evaluate([word], {"x": one, "y": other})
+            found = [part << (limb * place) for place, part in enumerate(evaluate(limbs, values))]
+            assert sum(found) == expected, (width, hex(one), hex(other))
 
 
-def test_what_cannot_be_split() -> None:
-    x = whole(pieces("x", 100))
-    assert split([(x * x)[63:0]]) is None
+def test_a_product_with_too_many_digits_is_refused() -> None:
+    """Its columns would overflow: a wrong product, were it made."""
+    x = var("x", 300)
+    assert split([x * x], 16)
+    with pytest.raises(ValueError, match="product of 300 bits: too many for limbs of 8"):
+        split([x * x], 8)
+
+
+def test_macros_are_expanded_before() -> None:
+    x = var("x", 64)
+    word = fma_words(FORMATS["f64"], x, x, x)
+    with pytest.raises(ValueError, match=r"fma\.f64: not defined on limbs of 32 bits"):
+        split([word], 32)
+    ((low, high),) = fitted([word], lambda macro: False, 32)
+    nodes = operands_first([low, high])
+    assert all(node.width <= 32 and node.op != "macro" for node in nodes)
+    one = 0x3FF8_0000_0000_0000
+    (expected,) = evaluate([word], {"x": one})
+    assert evaluate([high.concat(low)], {"x[31:0]": 0, "x[63:32]": one >> 32}) == [expected]

@@ -1,8 +1,8 @@
 """All inputs of a small domain: how often a statement holds, and where the error is largest.
 
 An input is one number that has, for every word, its sign, exponent and significand in some of its bits.
-The term that a solver would see, over these bits, is compiled and evaluated for every such number. No
-sign of an a is negative: -a times -b is a times b, word by word.
+The term that a solver would see, over these bits, is evaluated for every such number, by two back ends
+(:mod:`tcsmt.interpret.exhaust`). No sign of an a is negative: -a times -b is a times b, word by word.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Tally:
 
     gone: inputs that were gone through; those outside of the domain, which never count, and zeros once
     for every significand are among them. holds: of how many a truth value is 1. first: the first of
-    them. unsure: of how many it is not known. whole: no input is missing.
+    them. unsure: of how many it is not known. whole: no input is missing. how: what computed it.
     """
 
     gone: int
@@ -50,17 +50,19 @@ class Tally:
     first: int | None
     unsure: int
     whole: bool
+    how: str
 
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest error relative to |c| + Σ |a·b|, and the first input that has it."""
+    """The largest error relative to |c| + Σ |a·b|, and the first input that has it; what computed it."""
 
     gone: int
     relative: Fraction
     values: Mapping[str, int]
     result: int
     whole: bool
+    how: str
 
 
 @dataclass(frozen=True)
@@ -133,8 +135,8 @@ class Everything:
             counts += here
 
         where = self.domain.holds(algorithm.trace)
-        gone = self._through(algorithm, (where & unsure).concat(where & goal), look, seconds)
-        return Tally(gone, int(counts[1]), first, int(counts[2] + counts[3]), gone == 1 << self.width)
+        gone, how = self._through(algorithm, (where & unsure).concat(where & goal), look, seconds)
+        return Tally(gone, int(counts[1]), first, int(counts[2] + counts[3]), gone == 1 << self.width, how)
 
     def worst(self, algorithm: Algorithm, *, seconds: float) -> Worst:
         """The largest relative error of one product and c. Ends after so many seconds.
@@ -165,10 +167,10 @@ class Everything:
                 if relative > best:
                     best, place = relative, start + at
 
-        gone = self._through(algorithm, algorithm.trace.output, look, seconds)
+        gone, how = self._through(algorithm, algorithm.trace.output, look, seconds)
         values = self.values(place)
         (result,) = evaluate([algorithm.trace.output], values)
-        return Worst(gone, best, values, result, gone == 1 << self.width)
+        return Worst(gone, best, values, result, gone == 1 << self.width, how)
 
     def _relative(self, algorithm: Algorithm, values: Mapping[str, int]) -> Fraction:
         wide = self.domain.wide
@@ -193,20 +195,34 @@ class Everything:
 
     def _through(
         self, algorithm: Algorithm, term: Term, look: Callable[[int, Array], None], seconds: float
-    ) -> int:
-        """Shows ``look`` a term's value for every input, portion by portion; how many it has seen."""
+    ) -> tuple[int, str]:
+        """Shows ``look`` a term's value for every input, portion by portion.
+
+        Returns how many inputs it has seen, and what computed the values.
+        """
         if self.width > LARGEST:
             raise TcsmtError(f"{self.domain}, K = {self.k}: 2^{self.width} inputs; allowed are 2^{LARGEST}")
         names = zip(algorithm.input_names, algorithm.trace.inputs, strict=True)
         (root,) = substitute([term], {given: self.words[name] for name, given in names})
         total, size = 1 << self.width, min(_PORTION, 1 << self.width)
-        function = Exhaust(root) if root.op != "const" else lambda _, count: np.full(count, root.value)
+        function = _Constant(root.value) if root.value is not None else Exhaust(root)
         end = time.monotonic() + seconds
         for start in range(0, total, size):
             if start and time.monotonic() > end:
-                return start
+                return start, function.how
             look(start, function(start, size))
-        return total
+        return total, function.how
+
+
+@dataclass(frozen=True)
+class _Constant:
+    """A term that does not depend on the input."""
+
+    value: int
+    how: str = "simplification to a constant"
+
+    def __call__(self, start: int, count: int) -> Array:
+        return np.full(count, self.value)
 
 
 def middles(domain: Inputs, k: int, most: int) -> Iterator[Everything]:

@@ -354,7 +354,7 @@ def _enumerated(
     data: dict[str, Any] = {
         "enumerated": {
             "domain": str(tried), "all of it": tally.whole, "inputs": tally.gone,
-            "counterexamples": tally.holds, "not decided": tally.unsure,
+            "counterexamples": tally.holds, "not decided": tally.unsure, "by": tally.how,
             "seconds": round(time.monotonic() - start, 2),
         }
     }  # fmt: skip
@@ -405,7 +405,7 @@ def _error(algorithm: Algorithm, everything: Everything, seconds: float) -> dict
     return {
         "verdict": "largest of all inputs" if worst.whole else "largest found",
         "enumerated": {
-            "domain": str(everything.domain), "all of it": worst.whole, "inputs": worst.gone,
+            "domain": str(everything.domain), "all of it": worst.whole, "inputs": worst.gone, "by": worst.how,
             "seconds": round(time.monotonic() - start, 2),
         },
         "unit of errors": f"2^-{fmt.precision} of |c| + Σ|a·b|",

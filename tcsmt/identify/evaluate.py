@@ -540,7 +540,7 @@ def _sums(
 
 
 def _run(program: Program, values: dict[str, Array], rows: int, *, broadcast: bool = False) -> list[Array]:
-    names = {name for _, name, _ in program.inputs}
+    names = {given.name for given in program.inputs}
     if not rows:
         return [np.zeros(0, np.uint64) for _ in program.roots]
     given = {name: np.asarray(value) for name, value in values.items() if name in names or name == "c"}

@@ -1,20 +1,21 @@
 """Terms on NumPy arrays: many assignments at once.
 
-A word of width 1 is held as bool, up to 32 bits as uint32, up to 64 as uint64; wider words are
-Python integers in object arrays (exact, slower). A binary32 fused multiply-add is computed in
-binary64, rounded to odd and then to binary32; other macros by their definitions.
+A word of width 1 is held as bool, up to 32 bits as uint32, up to 64 as uint64; wider words are several
+(:mod:`tcsmt.interpret.limbs`), and Python integers in object arrays where they come in and go out. A
+binary32 fused multiply-add is computed in binary64, rounded to odd and then to binary32; other macros by
+their definitions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tcsmt.interpret.limbs import fitted
-from tcsmt.terms import Term, operands_first
+from tcsmt.interpret.limbs import LIMB, fitted, pieces
+from tcsmt.terms import Term, operands_first, variables
 
 __all__ = ["Program", "storage"]
 
@@ -23,23 +24,51 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 def storage(width: int) -> np.dtype[Any]:
     """The dtype that holds words of this width."""
-    if width == 1:
-        return np.dtype(bool)
-    return np.dtype(np.uint32 if width <= 32 else np.uint64 if width <= 64 else object)
+    return np.dtype(object) if width > LIMB else _dtype(width)
+
+
+def _dtype(width: int) -> np.dtype[Any]:
+    """That of a word which is computed on."""
+    if width > LIMB:
+        raise ValueError(f"a word of {width} bits is not computed on: allowed are limbs of {LIMB}")
+    return np.dtype(bool if width == 1 else np.uint32 if width <= 32 else np.uint64)
+
+
+class Input(NamedTuple):
+    """A limb of an input: its place in the graph, the input's name and width, which limb, and how wide."""
+
+    place: int
+    name: str
+    whole: int
+    number: int
+    width: int
+
+    def column(self, given: Array) -> Array:
+        """Of the input's words, as what the limb's are held in."""
+        if self.whole > LIMB:
+            given = given.astype(object) >> (self.number * LIMB) & ((1 << self.width) - 1)
+        return np.ascontiguousarray(given).astype(_dtype(self.width), copy=False)
 
 
 class Program:
     """A term graph made ready to run on arrays, block by block."""
 
     def __init__(self, roots: Sequence[Term]) -> None:
-        roots = fitted(roots, _MACROS.__contains__)
-        nodes = operands_first(roots)
+        results = fitted(roots, _MACROS.__contains__)
+        kept = dict.fromkeys(limb for limbs in results for limb in limbs)
+        nodes = operands_first(kept)
         slot = {node: number for number, node in enumerate(nodes)}
         last_use = {arg: number for number, node in enumerate(nodes) for arg in node.args}
-        kept = set(roots)
-        self.roots = [slot[root] for root in roots]
-        self.inputs = [(slot[n], str(n.data), storage(n.width)) for n in nodes if n.op == "var"]
-        self.constants = [(slot[n], _constant(n)) for n in nodes if n.op == "const"]
+        self.roots = [
+            ([slot[limb] for limb in limbs], root.width) for root, limbs in zip(roots, results, strict=True)
+        ]
+        self.inputs = [
+            Input(slot[piece], str(given.data), given.width, number, piece.width)
+            for given in variables(roots)
+            for number, piece in enumerate(pieces(given))
+            if piece in slot
+        ]
+        self.constants = [(slot[n], _dtype(n.width).type(n.data)) for n in nodes if n.op == "const"]
         self.steps = []
         for number, node in enumerate(nodes):
             if node.args:
@@ -49,45 +78,44 @@ class Program:
                 self.steps.append((number, _OPERATIONS[node.op](node), arguments, free))
         self.size = len(nodes)
 
-    def run(self, values: Mapping[str, Array], block: int = 4096) -> list[Array]:
-        """The roots' values for equally long one-dimensional arrays of unsigned words."""
-        columns = {
-            name: np.ascontiguousarray(values[name]).astype(dtype, copy=False)
-            for _, name, dtype in self.inputs
-        }
+    def run(self, values: Mapping[str, Array], block: int = 1 << 14) -> list[Array]:
+        """The roots' values for equally long one-dimensional arrays of unsigned words.
+
+        block: rows that are computed at a time; fewer cost calls of NumPy, more cost its arrays' places in
+        the cache.
+        """
+        columns = [(one.place, one.column(np.asarray(values[one.name]))) for one in self.inputs]
         rows = len(next(iter(values.values()))) if values else 1
-        results: list[list[Array]] = [[] for _ in self.roots]
+        results = [np.empty(rows, storage(width)) for _, width in self.roots]
         for start in range(0, rows, block):
             count = min(block, rows - start)
             memory: list[Any] = [None] * self.size
             for place, value in self.constants:
                 memory[place] = value
-            for place, name, _ in self.inputs:
-                memory[place] = columns[name][start : start + count]
+            for place, column in columns:
+                memory[place] = column[start : start + count]
             for place, operation, arguments, free in self.steps:
                 memory[place] = operation(*[memory[a] for a in arguments])
                 for unused in free:
                     memory[unused] = None
-            for result, place in zip(results, self.roots, strict=True):
-                result.append(np.broadcast_to(memory[place], (count,)))
-        return [np.concatenate(result) if result else np.empty(0) for result in results]
+            for result, (places, _) in zip(results, self.roots, strict=True):
+                words = _joined([memory[place] for place in places])
+                np.copyto(result[start : start + count], words, casting="equiv")
+        return results
 
 
-def _constant(node: Term) -> Any:
-    dtype = storage(node.width)
-    if dtype == object:
-        # a one-element array: bare Python integers would overflow NumPy's scalar conversion
-        return np.array([node.data], dtype=object)
-    return dtype.type(node.data)
+def _joined(limbs: Sequence[Any]) -> Any:
+    """A result of its limbs, the lowest first."""
+    if len(limbs) == 1:
+        return limbs[0]
+    integers = [np.asarray(limb).astype(np.uint64).astype(object) for limb in limbs]
+    return np.asarray(sum(words << place * LIMB for place, words in enumerate(integers)), dtype=object)
 
 
 def _mask(width: int) -> Any:
     """What trims a result to its width, or None where the dtype does."""
-    dtype = storage(width)
-    if dtype == bool or width in (32, 64):
-        return None
-    ones = (1 << width) - 1
-    return ones if dtype == object else dtype.type(ones)
+    dtype = _dtype(width)
+    return None if width in (1, 32, 64) else dtype.type((1 << width) - 1)
 
 
 Operation = Callable[..., Any]
@@ -111,35 +139,18 @@ def _nary(ufunc: Operation) -> Operation:
     return lambda *args: reduce(ufunc, args)
 
 
-def _each(function: Operation, arguments: int) -> Operation:
-    """A function of Python integers on the elements of object arrays."""
-    made: Operation = np.frompyfunc(function, arguments, 1)
-    return made
-
-
 def _invert(node: Term) -> Operation:
-    ones = (1 << node.width) - 1
-    return np.logical_not if node.width == 1 else lambda x: x ^ _scalar(ones, storage(node.width))
+    ones = _ones(node.width)
+    return np.logical_not if node.width == 1 else lambda x: x ^ ones
 
 
-def _shift_left(node: Term) -> Operation:
-    mask, width = _mask(node.width), node.width
-    if storage(width) == object:
-        return _each(lambda x, n: (x << n) & mask if n < width else 0, 2)
-    return _trimmed(np.left_shift)(node)
-
-
-def _shift_right(node: Term) -> Operation:
-    if storage(node.width) == object:
-        return _each(lambda x, n: x >> n, 2)
-    return np.right_shift
+def _ones(width: int) -> Any:
+    return _dtype(width).type((1 << width) - 1)
 
 
 def _to_signed(width: int) -> Operation:
-    dtype = storage(width)
-    if dtype == object:
-        top, modulus = 1 << (width - 1), 1 << width
-        return _each(lambda x: x - modulus if x & top else x, 1)
+    """Words as integers of their dtype's size in two's complement."""
+    dtype = _dtype(width)
     size = dtype.itemsize * 8
     kind = np.int32 if size == 32 else np.int64
     spare = dtype.type(size - width)
@@ -149,9 +160,7 @@ def _to_signed(width: int) -> Operation:
 
 
 def _arithmetic_shift(node: Term) -> Operation:
-    signed, mask, dtype = _to_signed(node.width), _mask(node.width), storage(node.width)
-    if dtype == object:
-        return lambda x, n: _each(lambda y, m: (y >> m) & mask, 2)(signed(x), n)
+    signed, mask, dtype = _to_signed(node.width), _mask(node.width), _dtype(node.width)
     top = dtype.type(dtype.itemsize * 8 - 1)
 
     def run(x: Any, n: Any) -> Any:
@@ -165,25 +174,20 @@ def _arithmetic_shift(node: Term) -> Operation:
 def _cast(source: np.dtype[Any], target: np.dtype[Any]) -> Operation:
     if source == target:
         return lambda x: x
-    if target == object:
-        return lambda x: np.asarray(x).astype(object) + 0  # bool becomes int
     return lambda x: np.asarray(x).astype(target)
 
 
 def _zext(node: Term) -> Operation:
-    return _cast(storage(node.args[0].width), storage(node.width))
+    return _cast(_dtype(node.args[0].width), _dtype(node.width))
 
 
 def _sext(node: Term) -> Operation:
     inner = node.args[0].width
-    source, target, mask = storage(inner), storage(node.width), _mask(node.width)
-    if source == bool:
-        ones = (1 << node.width) - 1
-        return lambda x: np.where(x, _scalar(ones, target), _scalar(0, target))
-    signed = _to_signed(inner)
-    if target == object:
-        return lambda x: np.asarray(signed(x)).astype(object) & ((1 << node.width) - 1)
-    wide = np.int32 if target == np.uint32 else np.int64
+    target, mask = _dtype(node.width), _mask(node.width)
+    if inner == 1:
+        ones, zero = _ones(node.width), target.type(0)
+        return lambda x: np.where(x, ones, zero)
+    signed, wide = _to_signed(inner), np.int32 if target == np.uint32 else np.int64
 
     def run(x: Any) -> Any:
         result = np.asarray(signed(x)).astype(wide).view(target)
@@ -192,46 +196,26 @@ def _sext(node: Term) -> Operation:
     return run
 
 
-def _scalar(value: int, dtype: np.dtype[Any]) -> Any:
-    return np.array(value, dtype=object) if dtype == object else dtype.type(value)
-
-
 def _concat(node: Term) -> Operation:
     upper, lower = node.args
-    target = storage(node.width)
-    widen_upper = _cast(storage(upper.width), target)
-    widen_lower = _cast(storage(lower.width), target)
-    places = lower.width if target == object else target.type(lower.width)
+    target = _dtype(node.width)
+    widen_upper, widen_lower = _cast(_dtype(upper.width), target), _cast(_dtype(lower.width), target)
+    places = target.type(lower.width)
     return lambda x, y: (widen_upper(x) << places) | widen_lower(y)
 
 
 def _extract(node: Term) -> Operation:
     high, low = node.data  # type: ignore[misc,str-unpack]
     inner = node.args[0].width
-    source, target = storage(inner), storage(node.width)
-    places = low if source == object else source.type(low)
-    whole = high == inner - 1
-    ones = (1 << node.width) - 1
-    mask = ones if source == object else source.type(ones)
+    source, target = _dtype(inner), _dtype(node.width)
+    places, ones = source.type(low), source.type((1 << node.width) - 1)
+    whole, cast = high == inner - 1, _cast(source, target)
 
     def run(x: Any) -> Any:
         result = x >> places if low else x
-        if not whole:
-            result = result & mask
-        if source == target:
-            return result
-        return np.asarray(result).astype(target)
+        return cast(result if whole else result & ones)
 
     return run
-
-
-def _compare(ufunc: Operation) -> Callable[[Term], Operation]:
-    def build(node: Term) -> Operation:
-        if storage(node.args[0].width) == object:
-            return lambda x, y: np.asarray(ufunc(x, y)).astype(bool)
-        return ufunc
-
-    return build
 
 
 def _signed_less(node: Term) -> Operation:
@@ -239,7 +223,7 @@ def _signed_less(node: Term) -> Operation:
     if width == 1:
         return lambda x, y: x & ~y
     signed = _to_signed(width)
-    return lambda x, y: np.asarray(np.less(signed(x), signed(y))).astype(bool)
+    return lambda x, y: np.less(signed(x), signed(y))
 
 
 def _fma32(a: Any, b: Any, c: Any) -> Array:
@@ -267,16 +251,16 @@ _OPERATIONS: dict[str, Callable[[Term], Operation]] = {
     "add": _trimmed(_nary(np.add)),
     "sub": _trimmed(np.subtract),
     "mul": _trimmed(np.multiply),
-    "shl": _shift_left,
-    "lshr": _shift_right,
+    "shl": _trimmed(np.left_shift),
+    "lshr": _plain(np.right_shift),
     "ashr": _arithmetic_shift,
     "concat": _concat,
     "extract": _extract,
     "zext": _zext,
     "sext": _sext,
     "ite": _plain(np.where),
-    "eq": _compare(np.equal),
-    "ult": _compare(np.less),
+    "eq": _plain(np.equal),
+    "ult": _plain(np.less),
     "slt": _signed_less,
     "umax": _plain(_nary(np.maximum)),
     "macro": lambda node: _MACROS[str(node.data)],

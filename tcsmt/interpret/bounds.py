@@ -43,11 +43,10 @@ class Bounds:
                 low, high = low << places | low2, high << places | high2
             case "extract":
                 first = int(node.data[1])  # type: ignore[index]
-                if known[0][1] >> first <= ones:
-                    low, high = (end >> first for end in known[0])
+                low, high = (end >> first for end in known[0])
             case "add":
                 low, high = (sum(ends) for ends in zip(*known, strict=True))
-                if low > ones and high - ones - 1 <= ones:  # always one carry out
+                if low > ones:  # always a carry out
                     low, high = low - ones - 1, high - ones - 1
             case "sub":
                 (low, high), (low2, high2) = known

@@ -1,7 +1,8 @@
 """Terms as LLVM IR text: the instructions of the compiled simulator's kernels.
 
 Every word of the graph becomes a vector over ``rows`` rows. Words are held zero-extended in ``i1``,
-``i16``, ``i32`` or ``i64``, the first that is wide enough; wider words are integers of their own width.
+``i16``, ``i32`` or ``i64``, the first that is wide enough. A wider word is refused: LLVM has integers of any
+width, but its code for them is not always right (``tcsmt.interpret.limbs`` makes limbs of such words).
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ def container(width: int, least: int = 16) -> int:
     """Bits of the LLVM integer that holds words of this width; not below ``least`` but for truth values."""
     if width == 1:
         return 1
-    return next((bits for bits in (16, 32, 64) if least <= bits and width <= bits), width)
+    for bits in (16, 32, 64):
+        if least <= bits and width <= bits:
+            return bits
+    raise ValueError(f"a word of {width} bits: allowed are 64, machines have no wider integers")
 
 
 def schedule(roots: Sequence[Term], lane_of: Mapping[Term, int]) -> list[Term]:
@@ -64,8 +68,7 @@ class Emitter:
 
     def type(self, bits: int | str) -> str:
         """The type of a vector of integers of so many bits (or of ``float``, ``double``)."""
-        element = bits if isinstance(bits, str) else f"i{bits}"
-        return element if self.rows == 1 else f"<{self.rows} x {element}>"
+        return f"<{self.rows} x {bits if isinstance(bits, str) else f'i{bits}'}>"
 
     def fork(self, prefix: str, suffix: str) -> Emitter:
         """A writer for another block, which computes everything by itself."""
@@ -81,7 +84,7 @@ class Emitter:
     def constant(self, value: int, bits: int) -> str:
         """The operand of a constant, in every row."""
         text = ("true" if value else "false") if bits == 1 else str(value)
-        return text if self.rows == 1 else f"splat (i{bits} {text})"
+        return f"splat (i{bits} {text})"
 
     def emit(self, text: str) -> str:
         """Write ``%new = text`` and return the register."""
@@ -98,9 +101,8 @@ class Emitter:
         """An intrinsic on vectors of one type."""
         kind = self.type(bits)
         element = {"float": "f32", "double": "f64"}.get(str(bits), f"i{bits}")
-        suffix = element if self.rows == 1 else f"v{self.rows}{element}"
         listed = ", ".join(f"{kind} {operand}" for operand in operands)
-        return self.emit(f"call {kind} @llvm.{name}.{suffix}({listed}{extra})")
+        return self.emit(f"call {kind} @llvm.{name}.v{self.rows}{element}({listed}{extra})")
 
     def convert(self, op: str, source: int | str, target: int | str, value: str) -> str:
         """A conversion; none where both types are the same."""
@@ -166,27 +168,43 @@ class Emitter:
 
     def _grow(self, node: Term, arg: Term) -> None:
         """One more argument of a reduction."""
-        partial = self._partial.setdefault(node, _Partial())
-        bits = self.container(node.width)
-        if bits == 64 and arg.op == "sext" and self.container(arg.args[0].width) == 32:
-            inner = self.signed(arg.args[0])
-            ends = self.bounds.signed(arg.args[0])
+        if node not in self._partial:
+            self._partial[node] = self._begun(node)
+        partial, bits = self._partial[node], self.container(node.width)
+        if self._narrow(node, arg):
+            inner, ends = self.signed(arg.args[0]), self.bounds.signed(arg.args[0])
             low, high = (one + other for one, other in zip(partial.ends, ends, strict=True))
             if partial.narrow and low >= -(1 << 31) and high < 1 << 31:
                 partial.narrow, partial.ends = self.binary("add", 32, partial.narrow, inner), (low, high)
             else:
                 self._flush(node, partial)
                 partial.narrow, partial.ends = inner, ends
-            return
-        value = self.register[arg]
-        if node.op == "add" and arg.op == "const" and self._carries(node):
-            value = self.constant((arg.value or 0) - (1 << node.width), bits)
-        self._include(node, partial, value)
+        elif arg.op == "const":
+            self._include(node, partial, self.constant((arg.value or 0) + partial.offset, bits))
+        else:
+            self._include(node, partial, self.register[arg])
 
-    def _carries(self, node: Term) -> bool:
-        """Whether the sum always has one carry out: its constant is then as good as negative."""
-        low, high = (sum(e) for e in zip(*map(self.bounds.unsigned, node.args), strict=True))
-        return bool(low >> node.width == 1 == high >> node.width)
+    def _narrow(self, node: Term, arg: Term) -> bool:
+        """Whether an argument is added as a signed number of 32 bits (its own word may be 2^width more)."""
+        wide = node.op == "add" and arg.op == "sext" and self.container(node.width) == 64
+        return wide and self.container(arg.args[0].width) == 32
+
+    def _begun(self, node: Term) -> _Partial:
+        """A reduction without arguments: whether its value needs no trimming, and what makes that so."""
+        if node.op != "add":
+            return _Partial()
+        ends = [
+            self.bounds.signed(arg.args[0]) if self._narrow(node, arg) else self.bounds.unsigned(arg)
+            for arg in node.args
+        ]
+        low, high = (sum(column) for column in zip(*ends, strict=True))
+        modulus = 1 << node.width
+        if low >= 0 and high < modulus:
+            return _Partial()
+        # where there is always one carry out, the constant may as well be negative
+        if node.args[0].op == "const" and modulus <= low and high < 2 * modulus:
+            return _Partial(offset=-modulus)
+        return _Partial(whole=False)
 
     def _include(self, node: Term, partial: _Partial, value: str) -> None:
         bits = self.container(node.width)
@@ -206,21 +224,22 @@ class Emitter:
         """The finished reduction."""
         partial = self._partial.pop(node)
         self._flush(node, partial)
-        if node.op != "add":
-            return partial.value
-        fits = sum(self.bounds.unsigned(arg)[1] for arg in node.args) < 1 << node.width
-        if fits or (node.args[0].op == "const" and self._carries(node)):
-            return partial.value
-        return self.masked(node.width, partial.value)
+        return partial.value if partial.whole else self.masked(node.width, partial.value)
 
 
 @dataclass
 class _Partial:
-    """A sum on its way: what is added up so far; and, in 32 bits, signed words within ``ends``."""
+    """A reduction on its way.
+
+    value: what it comes to so far. narrow: in 32 bits, the sum of some signed words, within ``ends``.
+    offset: what its constant is given besides. whole: whether the value, as a number, is the word.
+    """
 
     value: str = ""
     narrow: str = ""
     ends: tuple[int, int] = (0, 0)
+    offset: int = 0
+    whole: bool = True
 
 
 _REDUCTIONS = frozenset({"add", "and", "or", "umax"})
@@ -267,9 +286,7 @@ def _shift(e: Emitter, node: Term, args: list[str]) -> str:
         result = e.binary(node.op, bits, value, amount)
     else:
         within = e.emit(f"icmp ult {e.type(bits)} {amount}, {e.constant(bits, bits)}")
-        clamped = (
-            e.binary("and", bits, amount, e.constant(bits - 1, bits)) if bits in (16, 32, 64) else amount
-        )
+        clamped = e.binary("and", bits, amount, e.constant(bits - 1, bits))
         shifted = e.binary(node.op, bits, value, clamped)
         result = e.emit(
             f"select {e.type(1)} {within}, {e.type(bits)} {shifted}, {e.type(bits)} {e.constant(0, bits)}"

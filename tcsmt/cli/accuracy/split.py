@@ -79,7 +79,7 @@ def split(
             _say(f"{name}: proving")
             data["proof"] = proved(one, solving)
             keep(data)
-        if go_through and "all inputs" not in data:
+        if go_through and "by" not in data.get("all inputs", {}):
             data["all inputs"] = _all_inputs(one)
             keep(data)
         records.append(data)
@@ -120,10 +120,12 @@ def _all_inputs(one: Split) -> dict[str, Any]:
             click.echo(f"\r{name_of(one)}: {done / 512:6.1%}", err=True, nl=False)
 
     _say(f"{name_of(one)}: all inputs")
-    tallies = enumerated(one, progress)
+    found = enumerated(one, progress)
+    tallies = found.tallies
     closed = {field: counted(one, field) for field in range(256)}
     special = [tally for field, tally in enumerate(tallies) if closed[field] is None]
     return {
+        "by": found.how,
         "inputs": sum(tally.inputs for tally in tallies),
         "wrong": sum(tally.kinds[-1] for tally in tallies),
         "binades by closed form": sum(tally is not None for tally in closed.values()),
@@ -160,7 +162,7 @@ def _show(data: dict[str, Any]) -> None:
         mark = f"DIFFERS at exponent fields {found['differ']}" if found["differ"] else "as the closed form"
         click.echo(
             f"  {found['inputs']} inputs gone through: {mark}; {found['exact in all']} are split exactly"
-            f"{marks.get('all inputs', '')}"
+            f"{marks.get('all inputs', '')}\n  (by {found.get('by', 'one back end')})"
         )
 
 
