@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from oracles import solving
+
+from tcsmt import engine, query
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -22,3 +25,10 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no folder {folder}: papers and hardware data are not in this checkout")
     return folder
+
+
+@pytest.fixture
+def no_luck(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine looks for no witness before it asks a solver; and solvers run in this process."""
+    monkeypatch.setattr(engine, "search", lambda question: None)
+    monkeypatch.setattr(query, "solve", solving.solve)
