@@ -133,11 +133,12 @@ def _padded(word: Term, width: int) -> Term:
 
 
 def flush(word: Term, fmt: Format, *, keep_sign: bool = True) -> Term:
-    """The word, zero where it is subnormal: with its sign, or +0. A NaN stays."""
-    tiny = word[fmt.sign_bit - 1 : fmt.fraction_bits + fmt.ignored_low_bits].eq(0)
+    """The word, zero where it is subnormal: with its sign where the format has a -0, or +0. A NaN stays."""
+    low = fmt.fraction_bits + fmt.ignored_low_bits
+    tiny = word[low + fmt.exponent_bits - 1 : low].eq(0)
     if fmt.specials is Specials.NEGATIVE_ZERO_NAN:
         tiny &= word.ne(fmt.nan_word or 0)
-    sign = word[fmt.sign_bit] if keep_sign else FALSE
+    sign = word[fmt.sign_bit] if keep_sign and fmt.has_negative_zero else FALSE
     zero = sign.concat(const(0, fmt.width - 1))
     return tiny.ite(zero, word)
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 from lying import Liars
+from oracles import solving
+
+from tcsmt import engine, query
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -32,3 +35,10 @@ def liars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Liars:
     folder.mkdir()
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "cache"))
     return Liars(folder, monkeypatch)
+
+
+@pytest.fixture
+def no_luck(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine looks for no witness before it asks a solver; and solvers run in this process."""
+    monkeypatch.setattr(engine, "search", lambda question: None)
+    monkeypatch.setattr(query, "solve", solving.solve)

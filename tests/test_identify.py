@@ -65,6 +65,7 @@ def simulated(family, model, questions):
         ("tf32 tf32 f32 f32", 4),
         ("e2m1 e3m2 f16 f16", 4),
         ("f16 f16 f16 f32", 2),
+        ("e4m3fnuz e5m2fnuz f32 f32", 2),
     ],
 )
 def test_evaluator_is_the_simulator(formats, k):

@@ -6,29 +6,30 @@ The engine's search for witnesses is switched off: what is tested are proofs, an
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
-from oracles import exact, solving, tiny
+from oracles import exact, terms, tiny
 
-from tcsmt import engine, query
+from tcsmt.catalogue import Row
+from tcsmt.discovery import LoadedProperty, load, properties
 from tcsmt.engine import compare_models
 from tcsmt.errors import TcsmtError
-from tcsmt.models import Model
-from tcsmt.query import Distinguished, Domain, Equivalent, Solving, Verdict
+from tcsmt.formats import Format
+from tcsmt.investigate import Finding, Investigation
+from tcsmt.models import FusedDotAdd, Model
+from tcsmt.query import Distinguished, Domain, Equivalent, Side, Solving, Verdict
 from tcsmt.solvers.run import Settings
 
 #: Seconds for a query: on such models the answer takes milliseconds, or it would take minutes.
 TIMEOUT = 2.0
 
 
-@pytest.fixture(autouse=True)
-def no_luck(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No witness by search; solvers in this process."""
-    monkeypatch.setattr(engine, "search", lambda question: None)
-    monkeypatch.setattr(query, "solve", solving.solve)
+pytestmark = pytest.mark.usefixtures("no_luck")
 
 
 # --- compare ---------------------------------------------------------------------------------------
@@ -46,7 +47,7 @@ def changes(left: Model, right: Model) -> str:
 class Case:
     """Two models, a domain, and all inputs in it."""
 
-    seed: int
+    seed: str
     left: Model
     right: Model
     domain: Domain
@@ -59,12 +60,14 @@ class Case:
         return f"seed {self.seed}: {self.left}, against {other}, on {self.domain!r}{lanes}"
 
     @classmethod
-    def drawn(cls, seed: int, most: int) -> Case:
+    def drawn(cls, seed: str, most: int) -> Case:
         """One with at most so many inputs."""
-        rng = Random(f"compare {seed}")
+        rng = Random(seed)
         while True:
             left = tiny.some_model(rng)
             right = tiny.mutated(rng, left) if rng.random() < 0.95 else left
+            if seed.startswith("zeros"):
+                left, right = tiny.zeros_apart(rng)
             domain = tiny.some_domain(rng, left)
             lanes = rng.randint(1, left.k) if rng.random() < 0.15 else None
             fixed = {f"{side}{lane}": 0 for side in "ab" for lane in range(lanes or left.k, left.k)}
@@ -83,7 +86,7 @@ class Case:
 
     def differs(self, values: dict[str, int]) -> bool:
         """Whether the oracle gives two words at this input."""
-        columns = {name: exact.np.array([word]) for name, word in values.items()}
+        columns = {name: np.array([word]) for name, word in values.items()}
         return bool((exact.results(self.left, columns) != exact.results(self.right, columns))[0])
 
     def verdict(self) -> Verdict | None:
@@ -131,3 +134,94 @@ def test_compare() -> None:
 @pytest.mark.parametrize("part", range(10))
 def test_compare_many(part: int) -> None:
     refereed(range(1000 + 200 * part, 1200 + 200 * part), 1 << 20)
+
+
+# --- find ------------------------------------------------------------------------------------------
+
+
+def words_of(formats: Mapping[str, Format]) -> tiny.Everything:
+    """Every word of every input."""
+    return tiny.Everything.of(formats, Domain(finite=False))
+
+
+def held_side(side: Side, columns: tiny.Columns) -> None:
+    """A side's graph gives what its model gives, by the oracle."""
+    rows = len(next(iter(columns.values())))
+    given = [np.broadcast_to(word, rows) for word in terms.values(side.trace.inputs, columns)]
+    inputs = {n: w.astype(np.int64) for n, w in zip(side.model.input_formats, given, strict=True)}
+    output = np.broadcast_to(terms.values([side.trace.output], columns)[0], rows).astype(np.int64)
+    assert np.array_equal(output, exact.results(side.model, inputs)), (side.label, side.model)
+
+
+def held_finding(finding: Finding, most: int) -> str:
+    """A question's verdict against all its inputs; what it was."""
+    question, verdict = finding.question, finding.verdict
+    everything = words_of(question.formats)
+    if everything.count > most:
+        return "too many inputs"
+    holds = []
+    for columns in everything:
+        for side in question.sides:
+            held_side(side, columns)
+        (goal,) = terms.values([question.goal], columns)
+        holds += [{n: int(w[row]) for n, w in columns.items()} for row in np.flatnonzero(goal)[:1]]
+    match verdict:
+        case Equivalent():
+            assert not holds, f"{question.title}: proved, and false at {holds[0]}"
+            return "proved"
+        case Distinguished():
+            columns = {name: np.array([word]) for name, word in verdict.values.items()}
+            assert terms.values([question.goal], columns)[0][0] == 1, f"{question.title}: no witness"
+            return "witness"
+    assert "replay" not in verdict.reason, verdict
+    return "unknown"
+
+
+def tiny_row(rng: Random, bits: int, prop: LoadedProperty) -> Row:
+    """A catalogue row of a tiny fused unit with so many bits of input, to which the property applies."""
+    while True:
+        model = tiny.some_model(rng, FusedDotAdd, narrow=True)
+        if sum(fmt.width for fmt in model.input_formats.values()) <= bits:
+            row = Row(
+                architecture="tiny", instruction=f"k{model.k}", model=model, source="drawn", date=2025,
+                evidence="conjectured",
+            )  # fmt: skip
+            if not prop.objection(row):
+                return row
+
+
+def found(name: str, seeds: range, bits: int) -> Counter[str]:
+    """A property of some tiny rows: each finding held against all inputs of its question."""
+    counts: Counter[str] = Counter()
+    prop = load(name)
+    for seed in seeds:
+        rng = Random(f"find {name} {seed}")
+        row = tiny_row(rng, bits - FEWER.get(name, 0), prop)
+        ask = Investigation(row, Solving(Settings(timeout=TIMEOUT)))
+        try:
+            prop.investigate(ask)
+        except TcsmtError as error:  # the variant that is asked about contradicts the row
+            if ": allowed is " not in str(error):
+                raise
+        counts.update(held_finding(finding, 1 << (bits + 5)) for finding in ask.findings)
+    print(f"{name}: {dict(counts)}")
+    return counts
+
+
+#: They ask about FP16, TF32, or four lanes and more: more words than can be tried.
+NOT_TINY = ("exact-sum-f16", "tf32-truncation", "interleaving")
+#: Bits fewer for the row, of those that ask about more inputs than it has.
+FEWER = {"block-size": 2, "monotonicity": 2}
+FOUND = [name for name in properties() if name not in NOT_TINY]
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_find(name: str) -> None:
+    counts = found(name, range(3), 12)
+    assert counts["proved"] + counts["witness"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FOUND)
+def test_find_many(name: str) -> None:
+    found(name, range(100, 140), 16)

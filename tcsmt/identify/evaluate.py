@@ -12,7 +12,7 @@ decision, 16 bits. A register that is w bits too narrow is a shift left by w and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -144,7 +144,13 @@ class _Open(FusedDotAdd):
 
 def _read(fmt: Format, word: Term) -> Number:
     """Decoded; subnormal numbers are zeros where the variable ``flush`` says so."""
-    return dp.decode(fmt, var("flush", 1).ite(ieee.flush(word, fmt), word))
+    kept, flushed = (dp.decode(fmt, word, flush=flush) for flush in (False, True))
+    flush = var("flush", 1)
+    return replace(
+        kept,
+        significand=flush.ite(flushed.significand, kept.significand),
+        zero=flush.ite(flushed.zero, kept.zero),
+    )
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,27 @@ def some_scale(rng: Random) -> Format:
     )  # fmt: skip
 
 
+def _narrow(rng: Random) -> dict[str, Format]:
+    """Formats of the fewest words, all with a 1, and results that overflow and lose bits."""
+    shapes = ((2, 1, 1, True), (2, 1, 1, False), (2, 1, 1, True), (2, 2, 1, True), (3, 1, 3, True))
+
+    def one(infinities: bool = False) -> Format:
+        exponent_bits, fraction_bits, bias, signed = rng.choice(shapes)
+        signed, specials = signed or infinities, rng.choice(list(Specials))
+        if infinities or (not signed and specials is Specials.NEGATIVE_ZERO_NAN):
+            specials = Specials.IEEE
+        return described(
+            exponent_bits=exponent_bits,
+            fraction_bits=fraction_bits,
+            bias=bias,
+            specials=specials,
+            signed=signed,
+        )
+
+    formats = {"a_format": one(), "b_format": one(), "d_format": one(infinities=True)}
+    return formats | {"c_format": formats["d_format"] if rng.random() < 0.5 else one()}
+
+
 def _formats(rng: Random) -> dict[str, Format]:
     a = some_format(rng, signed=rng.random() < 0.8)
     b = a if rng.random() < 0.5 else some_format(rng, signed=rng.random() < 0.8)
@@ -190,17 +211,18 @@ _IEEE: dict[str, Draw] = {
 _PARAMETERS: dict[type[Model], dict[str, Draw]] = {FusedDotAdd: _FUSED, DotThenAdd: _THEN, IeeeDotAdd: _IEEE}
 
 
-def some_model(rng: Random, kind: type[Model] | None = None, k: int | None = None) -> Model:
-    """A model of any kind, or of this one; every parameter is drawn."""
+def some_model(rng: Random, kind: type[Model] | None = None, narrow: bool = False) -> Model:
+    """A model of any kind, or of this one; every parameter is drawn. ``narrow``: with the fewest inputs."""
     kind = kind or rng.choice((FusedDotAdd, FusedDotAdd, FusedDotAdd, DotThenAdd, IeeeDotAdd))
     while True:
-        found = _try_model(rng, kind, k or rng.choice((1, 2, 2, 2, 3, 4)))
+        found = _try_model(rng, kind, narrow)
         if found is not None:
             return found
 
 
-def _try_model(rng: Random, kind: type[Model], k: int) -> Model | None:
-    given: dict[str, Any] = {**_formats(rng), "k": k}
+def _try_model(rng: Random, kind: type[Model], narrow: bool) -> Model | None:
+    k = rng.choice((1, 1, 2) if narrow else (1, 2, 2, 2, 3, 4))
+    given: dict[str, Any] = {**(_narrow(rng) if narrow else _formats(rng)), "k": k}
     if kind is IeeeDotAdd:
         if rng.random() < 0.12:
             return _flushing(rng, given)
@@ -246,10 +268,8 @@ def _consistent(given: dict[str, Any]) -> dict[str, Any]:
 def _flushing(rng: Random, given: dict[str, Any]) -> Model | None:
     """Operations on binary32 words (the only ones that flush), with products about its smallest number."""
     f32 = FORMATS["f32"]
-    a = replace(given["a_format"], bias=given["a_format"].bias + rng.choice((0, 62, 64, -60)), name="")
-    parts = {k: v for k, v in vars(a).items() if k != "name"}
-    # (what a flush makes of a format without sign, or with ignored bits above, is a known defect)
-    a = described(**parts | {"signed": True, "ignored_high_bits": 0})
+    parts = {name: part for name, part in vars(given["a_format"]).items() if name != "name"}
+    a = described(**parts | {"bias": parts["bias"] + rng.choice((0, 62, 64, -60))})
     given |= {"a_format": a, "b_format": a, "c_format": f32, "d_format": f32, "sum_format": f32}
     given |= {"method": "pairwise", "product_format": f32, "flush": rng.random() < 0.7}
     given["n_fma"] = rng.choice((None, _divisor(rng, given["k"])))
@@ -285,6 +305,17 @@ def mutated(rng: Random, model: Model) -> Model:
             continue
         if other != model:
             return other
+
+
+def zeros_apart(rng: Random) -> tuple[FusedDotAdd, FusedDotAdd]:
+    """Two units that count zeros with different exponents, on grids so fine that it often cannot be seen."""
+    while True:
+        one = some_model(rng, FusedDotAdd)
+        assert isinstance(one, FusedDotAdd)
+        other = _zero_exponent(rng, vars(one))
+        if one.c_position != "last" and one.normalisation == "once" and other != one.zero_exponent:
+            one = replace(one, fraction_bits=rng.randint(8, 40), carry_bits=None)
+            return one, replace(one, zero_exponent=other)
 
 
 def some_domain(rng: Random, model: Model) -> Domain:

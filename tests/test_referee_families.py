@@ -1,0 +1,218 @@
+"""``audit`` and ``identify`` on tiny units: whatever they call equal, on all inputs, by the referee's oracle.
+
+``pytest -m long tests/test_referee_families.py`` takes about 20 minutes on one core.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles import exact, tiny
+
+from tcsmt import pairs
+from tcsmt.audit import audit_of, closing, gaps, listed
+from tcsmt.catalogue import Row
+from tcsmt.formats import Format, Specials
+from tcsmt.identify.equal import canonical
+from tcsmt.identify.evaluate import Questions, predictions
+from tcsmt.identify.family import Family
+from tcsmt.models import FusedDotAdd, Model
+from tcsmt.pairs import Asking, Pair, verdict_on
+from tcsmt.query import Domain
+from tcsmt.solvers.run import Settings
+from tcsmt.store import Store
+
+pytestmark = pytest.mark.usefixtures("no_luck")
+
+ALL = Domain(finite=False)
+
+
+def apart(one: Model, other: Model, everything: tiny.Everything) -> dict[str, int] | None:
+    """An input at which two models differ, by the oracle."""
+    for columns in everything:
+        places = np.flatnonzero(exact.results(one, columns) != exact.results(other, columns))
+        if places.size:
+            return {name: int(words[places[0]]) for name, words in columns.items()}
+    return None
+
+
+# --- audit -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs are asked here, where the engine's search is switched off, not in processes of their own."""
+
+    def answers(wanted: Sequence[Pair], asking: Asking) -> Iterator[tuple[Pair, dict[str, Any]]]:
+        for pair in wanted:
+            yield pair, verdict_on(pair, asking.settings, asking.confirm)
+
+    monkeypatch.setattr(pairs, "_answers", answers)
+
+
+def audited(seed: int, path: Path, bits: int, timeout: float) -> Counter[str]:
+    """A tiny unit's audit with a few random vectors: every gap against all inputs."""
+    rng = Random(f"audit {seed}")
+    while True:
+        model = tiny.some_model(rng, narrow=True)
+        if sum(fmt.width for fmt in model.input_formats.values()) <= bits:
+            break
+    row = Row(
+        architecture="tiny", instruction="x", model=model, source="drawn", date=2025, evidence="conjectured"
+    )
+    everything = tiny.Everything.of(model.input_formats, ALL)
+    vectors = everything.some(rng, 100)
+    audit = audit_of(row, listed(row, [("", [int(w[n]) for w in vectors.values()]) for n in range(100)]))
+    with Store(path / f"{seed}.sqlite") as store:
+        found = gaps(audit, store, Asking(Settings(timeout=timeout), confirm=False))
+    counts: Counter[str] = Counter()
+    for gap in found:
+        one, other = (audit.hypotheses[n].row.model for n in gap.pair)
+        witness = apart(one, other, everything)
+        if gap.verdict == "equal":
+            assert witness is None, f"seed {seed}: called equal: {one}, and {other}: {witness}"
+        if gap.verdict == "open":
+            values = {name: np.array([int(v["word"], 16)]) for name, v in gap.record["inputs"].items()}
+            assert (exact.results(one, values) != exact.results(other, values)).all(), (seed, one, other)
+        counts[gap.verdict] += 1
+    closed = closing(audit, found)
+    for number, told in enumerate(closed.closes if closed else ()):
+        columns = _columns(closed, number, model) if closed else {}
+        for pair in told:
+            one, other = (audit.hypotheses[n].row.model for n in pair)
+            assert (exact.results(one, columns) != exact.results(other, columns)).all(), (seed, one, other)
+    counts["closed"] += sum(len(told) for told in closed.closes) if closed else 0
+    return counts
+
+
+def _columns(closed: Any, number: int, model: Model) -> tiny.Columns:
+    """One vector, by the inputs' names."""
+    given = closed.vectors.inputs
+    words = [*given.a[number], *given.b[number], given.c[number]]
+    if given.scale_a is not None:
+        words += [*given.scale_a[number], *given.scale_b[number]]
+    return {name: np.array([int(w)]) for name, w in zip(model.input_names, words, strict=True)}
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_audit(tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(2):
+        counts += audited(seed, tmp_path, 9, 0.3)
+    print(f"audit: {dict(counts)}")
+    assert counts["equal"] >= 10
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("seed", range(100, 115))
+def test_audit_many(seed: int, tmp_path: Path) -> None:
+    print(f"audit: {dict(audited(seed, tmp_path, 14, 2))}")
+
+
+# --- identify --------------------------------------------------------------------------------------
+
+
+def some_family(rng: Random) -> Family:
+    """Formats of few words; D with exponents so far from the products' that some parameters cannot matter."""
+    while True:
+        a, b = (_operand(rng) for _ in range(2))
+        d = tiny.described(
+            exponent_bits=rng.choice((3, 4, 5, 6)), fraction_bits=rng.choice((1, 1, 2, 3)),
+            bias=rng.choice((1, 3, 7, 15)),
+        )  # fmt: skip
+        c, k = d if rng.random() < 0.6 else tiny.some_format(rng), rng.choice((1, 1, 2))
+        if k * (a.width + b.width) + c.width <= 18:
+            return Family(a, b, c, d, k)
+
+
+def _operand(rng: Random) -> Format:
+    exponent_bits, fraction_bits = rng.choice(((2, 1), (2, 1), (2, 2), (3, 1)))
+    return tiny.described(
+        exponent_bits=exponent_bits, fraction_bits=fraction_bits, bias=rng.randint(0, 6),
+        specials=rng.choice(list(Specials)),
+    )  # fmt: skip
+
+
+def some_hypothesis(family: Family, rng: Random) -> Any:
+    """A row of the family's table: there is an IEEE overflow only where it depends on the sign."""
+    rounding = rng.randrange(len(family.roundings))
+    by_sign = family.roundings[rounding] in ("RTP", "RTN")
+    number = rng.randrange(len(family.structures))
+    one = family.structures[number]
+    every, kept = one.order == "every", len(family.kept)
+    return np.array([
+        number,
+        rng.randrange(rng.choice((8, len(family.bits)))),
+        rng.randrange(len(family.alignments) - every),
+        rng.randrange(len(family.carries(one))),
+        rounding,
+        rng.choice((kept - 1, rng.randrange(kept))),
+        rng.randrange(len(family.zero_exponents) - every),
+        rng.randrange(2),
+        rng.randrange(2 + by_sign),
+        rng.randrange(2),
+        rng.randrange(2),
+        rng.randrange(len(family.roundings)) if one.order == "last" else 0,
+    ], np.int16)  # fmt: skip
+
+
+def merged(seeds: range, rows: int) -> Counter[int]:
+    """How often a column was replaced by what stands for it: each time the same unit, on all inputs."""
+    columns: Counter[int] = Counter()
+    for seed in seeds:
+        rng = Random(f"canonical {seed}")
+        family = some_family(rng)
+        table = np.array([some_hypothesis(family, rng) for _ in range(rows)])
+        everything: Any = None
+        for row, other in zip(table, canonical(family, table), strict=True):
+            changed = np.flatnonzero(row != other)
+            if changed.size:
+                one, two = family.model(row), family.model(other)
+                everything = everything or tiny.Everything.of(one.input_formats, ALL)
+                witness = apart(one, two, everything)
+                assert witness is None, f"seed {seed}: merged with {row} -> {other}: {one} at {witness}"
+                columns.update(map(int, changed))
+    print(f"identify: replaced by column {dict(columns)}")
+    return columns
+
+
+def test_what_identify_merges_is_equal() -> None:
+    assert sum(merged(range(8), 20).values()) > 20
+
+
+@pytest.mark.long
+def test_what_identify_merges_is_equal_many() -> None:
+    assert set(merged(range(1000, 1200), 60)) >= {0, 6, 8, 10}
+
+
+def predicted(seeds: range) -> None:
+    """Every hypothesis' answers are what the oracle says, on a sample of the inputs."""
+    for seed in seeds:
+        rng = Random(f"predictions {seed}")
+        family = some_family(rng)
+        table = np.array([some_hypothesis(family, rng) for _ in range(12)])
+        models: list[FusedDotAdd] = [family.model(row, family.d_format.nan_word) for row in table]
+        columns = tiny.Everything.of(models[0].input_formats, ALL).some(rng, 4000)
+        a, b = (
+            np.stack([columns[f"{s}{i}"] for i in range(family.k)], axis=1).astype(np.uint64) for s in "ab"
+        )
+        answers = predictions(family, table, Questions(a, b, columns["c"].astype(np.uint64)))
+        for model, given in zip(models, answers, strict=True):
+            wrong = np.flatnonzero(exact.results(model, columns) != given.astype(np.int64))
+            assert not wrong.size, (seed, model, {n: int(w[wrong[0]]) for n, w in columns.items()})
+
+
+def test_predictions() -> None:
+    predicted(range(3))
+
+
+@pytest.mark.long
+def test_predictions_many() -> None:
+    predicted(range(100, 300))
