@@ -32,17 +32,21 @@ FURTHEST = 16
 
 @dataclass(frozen=True)
 class Block:
-    """One fused sum: the largest exponent, what is aligned to it (c last), the sum, the result."""
+    """One fused sum: the largest exponent, what is aligned to it, the sum, the result.
+
+    last_bit: the exponent of the last bit that a product can have.
+    """
 
     top: Exponent
     aligned: tuple[Fixed, ...]
     sum: Fixed
+    last_bit: int
     format: Format
     result: Term
 
     @classmethod
     def of(cls, stages: Sequence[Stage], seen: dict[Term, Term]) -> Block | None:
-        """Read from a model's stages, with replaced terms; None where it does not align like this."""
+        """Read from a model's stages, with replaced terms; None where it does not align to one exponent."""
 
         def now(term: Term) -> Term:
             return substitute([term], seen)[0]
@@ -58,18 +62,24 @@ class Block:
                 x.fraction_bits, now(x.zero), now(x.infinite), now(x.nan),
             )  # fmt: skip
 
-        found = {stage.kind: stage for stage in stages}
-        aligned = [s.value for s in stages if s.kind in (Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C)]
-        if not (aligned and {Kind.LARGEST_EXPONENT, Kind.SUM, Kind.RESULT} <= found.keys()):
+        tops, results = ([s for s in stages if s.kind is k] for k in (Kind.LARGEST_EXPONENT, Kind.RESULT))
+        if not (len(tops) == len(results) == 1):
             return None
-        top, total, result = (found[k] for k in (Kind.LARGEST_EXPONENT, Kind.SUM, Kind.RESULT))
+        (top,), (result,) = tops, results
+        sums = [s.value for s in stages if isinstance(s.value, Fixed) and s.value.addends]
+        on_top = [total for total in sums if total.exponent is top.value]
+        if len(on_top) != 1 or not all(isinstance(x.source, Number) for x in on_top[0].addends):
+            return None
+        (total,) = on_top
         assert isinstance(top.value, Exponent)
-        assert isinstance(total.value, Fixed)
         assert isinstance(result.value, Format)
+        c = [s.value for s in stages if s.kind is Kind.ALIGNED_C]
+        products = [x.source for x in total.addends if x.source is not None and x not in c]
         return cls(
             replace(top.value, term=now(top.value.term)),
-            tuple(word(x) for x in aligned if isinstance(x, Fixed) and isinstance(x.source, Number)),
-            word(total.value),
+            tuple(map(word, total.addends)),
+            word(total),
+            min(x.exponent.low - x.fraction_bits for x in products),
             result.value,
             now(result.term),
         )
@@ -88,11 +98,6 @@ class Block:
     def plain(self) -> bool:
         """Whether the sum is that of the aligned terms, with nothing cut off: the same node."""
         return accumulate(self.aligned, self.sum.word.width).word is self.sum.word
-
-    @property
-    def last_bit(self) -> int:
-        """The exponent of the last bit that a product can have."""
-        return min(x.exponent.low - x.fraction_bits for x in self.sources[:-1])
 
     def at(self, top: Exponent) -> dict[Term, Term]:
         """Puts another exponent for the largest one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,15 +13,18 @@ from hypothesis import strategies as st
 from tcsmt import engine, ieee
 from tcsmt.catalogue import row_named
 from tcsmt.engine import Comparison, compare, compare_models
-from tcsmt.grids import Block, multiple
+from tcsmt.formats import FORMATS
+from tcsmt.grids import Block, multiple, same_result
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import FusedDotAdd
+from tcsmt.models import DotThenAdd, FusedDotAdd, Model
 from tcsmt.pool import rows as pool_rows
 from tcsmt.pool import search
 from tcsmt.query import Distinguished, Domain, Equivalent, Question, Side, Solving
 from tcsmt.solvers.run import Settings
 from tcsmt.terms import TRUE, Term
+
+ALL = Domain(finite=False)
 
 
 def e4m3_unit(k: int, n: int, interleave: int, fraction_bits: int) -> FusedDotAdd:
@@ -29,22 +33,23 @@ def e4m3_unit(k: int, n: int, interleave: int, fraction_bits: int) -> FusedDotAd
     return replace(unit, k=k, n_fma=n, interleave=interleave, fraction_bits=fraction_bits)
 
 
-def on_f16(unit: FusedDotAdd) -> Comparison:
+def converted(unit: Model, domain: Domain) -> Question:
     """The unit against itself with FP16 operands, on converted inputs."""
-    half = row_named("hopper/mma.m16n8k16.f32.f16.f16.f32").model
-    wide = replace(unit, a_format=half.a_format, b_format=half.b_format)
+    half = FORMATS["f16"]
+    wide = replace(unit, a_format=half, b_format=half)
     inputs = unit.trace
-    left, right = (
-        [ieee.widen(x, unit.a_format, half.a_format) for x in side] for side in (inputs.a, inputs.b)
-    )
+    left, right = ([ieee.widen(x, unit.a_format, half) for x in side] for side in (inputs.a, inputs.b))
     trace = replace(wide.apply(left, right, inputs.c), a=inputs.a, b=inputs.b)
-    where = Domain(finite=False).holds(unit, inputs)
-    question = Question(
+    where = domain.holds(unit, inputs)
+    return Question(
         title="FP8 on FP16", sides=(Side("FP8", unit, inputs), Side("FP16", unit, trace)),
         goal=where & inputs.output.ne(trace.output), domain=where, formats=unit.input_formats,
-        domain_text="all words",
+        domain_text=str(domain),
     )  # fmt: skip
-    return compare(question, Solving(Settings(timeout=60)))
+
+
+def on_f16(unit: Model, domain: Domain = ALL, timeout: float = 60) -> Comparison:
+    return compare(converted(unit, domain), Solving(Settings(timeout=timeout)))
 
 
 @pytest.mark.parametrize(("k", "n", "interleave"), [(2, 2, 0), (4, 2, 1)])
@@ -90,6 +95,59 @@ def test_units_that_align_otherwise() -> None:
     """Normalised at every addition: there is no common grid."""
     unit = replace(e4m3_unit(2, 2, 0, 25), c_position="aligned", normalisation="every")
     assert Block.of(unit.trace.stages, {}) is None
+
+
+# --- products first, then c ------------------------------------------------------------------------
+
+PRODUCTS_FIRST = "cdna3/v_mfma_f32_32x32x16_fp8_fp8"
+
+
+def products_first(**changes: Any) -> DotThenAdd:
+    unit = row_named(PRODUCTS_FIRST).model
+    assert isinstance(unit, DotThenAdd)
+    return replace(unit, **{"k": 2, "n_fma": 2, "lane_groups": 1} | changes)
+
+
+@pytest.mark.parametrize(
+    ("bits", "domain", "equal"),
+    [(8, Domain(finite=False, c_zero=True), True), (8, Domain(), False), (2, Domain(c_zero=True), False)],
+)
+def test_products_on_other_grids(bits: int, domain: Domain, equal: bool) -> None:
+    """Where c is zero, no bit is cut from 8 fraction bits on; a small c is cut at another place."""
+    formats = {"a_format": "e2m1", "b_format": "e2m1", "d_format": "f16"}
+    fine = {"fraction_bits": bits, "dot_fraction_bits": bits, "c_reach": None}
+    question = converted(products_first(**formats, **fine, normalised_fraction_bits=None), domain)
+    one, two = (Block.of(side.trace.stages, {}) for side in question.sides)
+    assert one is not None
+    assert two is not None
+    assert len(one.aligned) == 2
+    solving = Solving(Settings(timeout=60))
+
+    def prove(what: str, goal: Term) -> bool:
+        return solving.ask(goal).answer == "unsat"
+
+    def satisfiable(goal: Term) -> bool | None:
+        return solving.ask(goal).answer == "sat"
+
+    assert same_result(one, two, question.domain, prove, satisfiable) is equal
+
+
+@pytest.mark.long
+def test_products_on_other_grids_in_the_engine() -> None:
+    found = on_f16(products_first(), Domain(finite=False, c_zero=True))
+    assert isinstance(found.verdict, Equivalent), found.verdict
+    assert any("shifted" in step.what for step in found.steps)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_c_is_cut_elsewhere(groups: int) -> None:
+    found = on_f16(products_first(lane_groups=groups))
+    assert isinstance(found.verdict, Distinguished), found.verdict
+    assert evaluate([found.question.goal], found.verdict.values) == [1]
+
+
+def test_groups_have_no_common_grid() -> None:
+    assert Block.of(products_first(lane_groups=2).trace.stages, {}) is None
 
 
 # --- exponents of any size -----------------------------------------------------------------------
