@@ -7,7 +7,8 @@ import time
 
 import bitwuzla
 
-from tcsmt.solvers.run import Answer, Settings
+from tcsmt.solvers.answer import Answer, digest
+from tcsmt.solvers.run import Settings
 
 
 def solve(text: str, settings: Settings) -> Answer:
@@ -28,4 +29,4 @@ def solve(text: str, settings: Settings) -> Answer:
             boolean = value.sort().is_bool()
             values[name.strip("|")] = int(value.value()) if boolean else int(value.value(2), 2)
     reason = "timeout" if answer == "unknown" else ""
-    return Answer(answer, "bitwuzla", "in process", seconds, values, reason)
+    return Answer(answer, "bitwuzla", "in process", seconds, values, reason, digest(text))
