@@ -472,7 +472,9 @@ def encode(
     nan: Term,
     nan_word: int,
 ) -> Term:
-    """The result's word: a NaN before an infinity before the finite value."""
+    """The result's word: a NaN before an infinity before the finite value, +0 alone where there is no -0."""
+    if not fmt.has_negative_zero:
+        sign = sign & magnitude.ne(0)
     infinity = infinity_sign.concat(const(fmt.infinity_word, fmt.width - 1))
     finite = sign.concat(magnitude)
     return nan.ite(const(nan_word, fmt.width), infinite.ite(infinity, finite))

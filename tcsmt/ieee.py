@@ -118,6 +118,9 @@ def widen(word: Term, narrow: Format, wide: Format) -> Term:
     """The word in a format that holds every number of the narrow one (NaNs may keep a payload)."""
     if narrow == wide:
         return word
+    alike = (narrow.exponent_bits, narrow.bias) == (wide.exponent_bits, wide.bias) and narrow.has_infinity
+    if not alike and narrow.e_min - narrow.fraction_bits < wide.e_min:  # some numbers are subnormal there
+        return convert(dp.decode(narrow, word), wide, _NEAREST)
     if narrow.exponent_bits == wide.exponent_bits and narrow.has_infinity:
         return _padded(word[narrow.width - 1 : narrow.ignored_low_bits], wide.width)
     x = dp.normalise_number(dp.decode(narrow, word))

@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 import oracle
 import pytest
-from oracles import exact, tiny
+from oracles import exact, recipes, tiny
 
+from tcsmt import ieee
+from tcsmt.datapath import decode
 from tcsmt.formats import FORMATS, Format, Specials
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.query import Domain
+from tcsmt.rounding import ROUNDINGS
+from tcsmt.terms import var
 
 Specified = {
     Specials.IEEE: "ieee",
@@ -144,6 +148,49 @@ def test_models_on_all_inputs() -> None:
 @pytest.mark.long
 def test_many_models_on_all_inputs() -> None:
     assert sum(hold(seed, 1 << 18) for seed in range(1000, 2500)) > 100_000_000
+
+
+# --- conversions -------------------------------------------------------------------------------------
+
+
+def finite_words(fmt: Format) -> np.ndarray[Any, np.dtype[np.int64]]:
+    words = np.arange(1 << fmt.width, dtype=np.int64)
+    x = exact.Format.of(fmt).decode(words)
+    return words[~x.nan & ~x.inf]
+
+
+@pytest.mark.parametrize("specials", Specials)
+def test_conversions(specials: Specials) -> None:
+    """Every finite word of a format in every rounding, to formats with all special values."""
+    rng = Random(f"conversions {specials.name}")
+    for _ in range(6):
+        wide, narrow = tiny.some_format(rng, infinities=True, wide=True), tiny.some_format(rng)
+        narrow = tiny.described(**{**tiny.parts(narrow), "specials": specials, "ignored_high_bits": 0})
+        words, x = finite_words(wide), decode(wide, var("x", wide.width))
+        program = Program([ieee.convert(x, narrow, mode) for mode in ROUNDINGS.values()])
+        found = program.run({"x": words.astype(storage(wide.width))})
+        numbers = exact.Format.of(wide).decode(words)
+        for mode, given in zip(ROUNDINGS, found, strict=True):
+            expected = recipes.rounded(exact.Format.of(narrow), mode, numbers)
+            assert np.array_equal(given.astype(np.int64), expected), (wide.name, narrow.name, mode)
+
+
+def test_widening() -> None:
+    """Every finite word, to formats that hold it, whatever their biases."""
+    rng, done = Random("widening"), 0
+    while done < 60:
+        wide, narrow = tiny.some_format(rng, infinities=True, wide=True), tiny.some_format(rng)
+        words = finite_words(narrow)
+        numbers, target = exact.Format.of(narrow).decode(words), exact.Format.of(wide)
+        expected = recipes.rounded(target, "RNE", numbers)
+        there = target.decode(expected)
+        lost = exact.total([numbers.fixed, exact.Fixed(-there.fixed.word, there.lsb)])
+        if there.inf.any() or lost.word.any():
+            continue
+        program = Program([ieee.widen(var("x", narrow.width), narrow, wide)])
+        (found,) = program.run({"x": words.astype(storage(narrow.width))})
+        assert np.array_equal(found.astype(np.int64), expected), (narrow.name, wide.name)
+        done += 1
 
 
 # --- domains -----------------------------------------------------------------------------------------

@@ -189,9 +189,9 @@ class Format:
 
     @property
     def e_max(self) -> int:
-        """Exponent of the largest finite number of a format with infinities."""
-        assert self.specials == "IEEE"
-        return (1 << self.exponent_bits) - 2 - self.bias
+        """Exponent of the largest finite number, which has a fraction."""
+        assert self.gradual
+        return (1 << self.exponent_bits) - (2 if self.specials == "IEEE" else 1) - self.bias
 
     def decode(self, words: Array) -> Numbers:
         """The numbers that words stand for."""
@@ -246,12 +246,15 @@ class Format:
     ) -> Array:
         """The words of numbers rounded to this format.
 
-        minus: where an exact zero is -0. keep_sign: whether a zero made of a number that is none has
-        its sign. kept: the fraction bit at which rounding happens (None: the last). overflow: what is
-        beyond the largest number after rounding becomes: ``infinity``, ``saturate``, or as IEEE 754
-        says (7.4). flush: a subnormal result becomes zero.
+        A format without infinities has its largest number for what is beyond it, and one whose -0 is the
+        NaN has +0 alone. minus: where an exact zero is -0. keep_sign: whether a zero made of a number that
+        is none has its sign. kept: the fraction bit at which rounding happens (None: the last). overflow:
+        what is beyond the largest number after rounding becomes: ``infinity``, ``saturate``, or as IEEE
+        754 says (7.4). flush: a subnormal result becomes zero.
         """
         bits = self.fraction_bits if kept is None else kept
+        assert kept is None or self.specials == "IEEE"
+        last = (1 << (bits + 1)) - 1 - (self.specials == "NAN_ONLY")
         negative = np.asarray(x.word < 0).astype(bool)
         exp = np.where(x.word == 0, self.e_min, np.maximum(x.top, self.e_min))
         units = np.abs(x.on_grid(exp - bits, mode).in_units(exp - bits)).astype(np.int64)
@@ -263,15 +266,18 @@ class Format:
             units = np.where(normal, units, 0)
         zero = units == 0
         sign = np.where(zero, np.where(x.word == 0, minus, negative & keep_sign), negative)
-        beyond = exp > self.e_max
-        infinite = beyond & _to_infinity(overflow, mode, negative)
+        beyond = (exp > self.e_max) | ((exp == self.e_max) & (units > last))
         exp = np.where(beyond, self.e_max, exp)
-        units = np.where(beyond, (1 << (bits + 1)) - 1, units)
+        units = np.where(beyond, last, units)
         field = np.where(normal, exp + self.bias, 0)
         fraction = (units - np.where(normal, 1 << bits, 0)) << (self.fraction_bits - bits)
         word = (field << self.fraction_bits | fraction) << self.ignored_low_bits
+        if self.specials == "NEGATIVE_ZERO_NAN":
+            sign = sign & ~zero
         word = word | sign.astype(np.int64) << (self.width - 1)
-        return np.where(infinite, self.infinity(negative), word)
+        if self.specials != "IEEE":
+            return word
+        return np.where(beyond & _to_infinity(overflow, mode, negative), self.infinity(negative), word)
 
 
 def _to_infinity(overflow: str, mode: str, negative: Array) -> Array:
@@ -493,13 +499,13 @@ def _last_addition(m: Any, d: Format, x: Numbers, c: Numbers, nan_word: int) -> 
     """One IEEE addition, rounded to D's format by c_rounding (Khattak and Mikaitis, IV-A5)."""
     mode = m.c_rounding.name
     words = d.encode(
-        total([x.fixed, c.fixed]), mode, _minus_zero([x, c], mode) & bool(m.negative_zero),
+        total([x.fixed, c.fixed]), mode, minus_zero([x, c], mode) & bool(m.negative_zero),
         keep_sign=bool(m.negative_zero), flush=m.flush_outputs,
     )  # fmt: skip
     return finished(d, words, specials([x, c]), nan_word)
 
 
-def _minus_zero(terms: Sequence[Numbers], mode: str) -> Array:
+def minus_zero(terms: Sequence[Numbers], mode: str) -> Array:
     """Where an exact zero sum is -0 (IEEE 754, 6.3)."""
     minus = np.logical_and.reduce([t.zero & t.sign for t in terms])
     if mode != "RTN":
@@ -567,7 +573,7 @@ def _ieee(m: Any, a: Sequence[Array], b: Sequence[Array], c: Array) -> Array:
 
     def add(target: Format, mode: str, *terms: Numbers) -> Numbers:
         """The exact sum, rounded once; with one term: a conversion."""
-        minus = _minus_zero(terms, mode) if len(terms) > 1 else terms[0].sign
+        minus = minus_zero(terms, mode) if len(terms) > 1 else terms[0].sign
         if not m.negative_zero:
             minus = minus & False
         words = target.encode(total([t.fixed for t in terms]), mode, minus, flush=m.flush)

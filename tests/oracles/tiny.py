@@ -41,6 +41,11 @@ def described(**parts: Any) -> Format:
     return Format(name=name, **parts)
 
 
+def parts(fmt: Format) -> dict[str, Any]:
+    """What :func:`described` takes."""
+    return {name: part for name, part in vars(fmt).items() if name != "name"}
+
+
 def some_format(rng: Random, *, infinities: bool = False, wide: bool = False, signed: bool = True) -> Format:
     """2 to 4 bits of exponent and of significand (``wide``: up to 5 and 7), any special values."""
     exponent_bits = rng.choice((2, 2, 3, 3, 4) if not wide else (2, 3, 3, 4, 5))
@@ -268,8 +273,8 @@ def _consistent(given: dict[str, Any]) -> dict[str, Any]:
 def _flushing(rng: Random, given: dict[str, Any]) -> Model | None:
     """Operations on binary32 words (the only ones that flush), with products about its smallest number."""
     f32 = FORMATS["f32"]
-    parts = {name: part for name, part in vars(given["a_format"]).items() if name != "name"}
-    a = described(**parts | {"bias": parts["bias"] + rng.choice((0, 62, 64, -60))})
+    a = given["a_format"]
+    a = described(**parts(a) | {"bias": a.bias + rng.choice((0, 62, 64, -60))})
     given |= {"a_format": a, "b_format": a, "c_format": f32, "d_format": f32, "sum_format": f32}
     given |= {"method": "pairwise", "product_format": f32, "flush": rng.random() < 0.7}
     given["n_fma"] = rng.choice((None, _divisor(rng, given["k"])))
