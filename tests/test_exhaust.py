@@ -15,10 +15,10 @@ from wordmath import Maker, evaluate
 from tcsmt import cc, jit
 from tcsmt.cli import main
 from tcsmt.errors import InternalError
-from tcsmt.interpret import exhaust
+from tcsmt.interpret import c, exhaust
 from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.splits import SPLITS, claim
-from tcsmt.terms import Term, const, umax, var
+from tcsmt.terms import Term, const, operands_first, umax, var
 
 KINDS = {"llvm": exhaust._Llvm, "c": exhaust._C, "numpy": exhaust._Arrays}
 X = var("x", 32)
@@ -138,6 +138,24 @@ def test_few_words_are_not_compiled_twice(monkeypatch: pytest.MonkeyPatch) -> No
     assert exhaust._chosen(1 << 21) == [exhaust._Llvm, exhaust._C]
     monkeypatch.setattr(jit, "available", lambda: False)
     assert exhaust._chosen(1 << 20) == [exhaust._C, exhaust._Arrays]
+
+
+def test_a_compiler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given in ("/nowhere/cc", "", "false"):
+        monkeypatch.setenv("CC", given)
+        for found in (cc.available, cc.version, cc._target):
+            found.cache_clear()
+        assert not cc.available()
+    monkeypatch.undo()
+    for found in (cc.available, cc.version, cc._target):
+        found.cache_clear()
+
+
+def test_c_refuses_words_that_are_not_limbs() -> None:
+    wide = var("x", 33)
+    for root in (X.concat(X), X.zext(33), ~wide, wide.ult(5), wide[3:0]):
+        with pytest.raises(ValueError, match="allowed are 32"):
+            c.statements(operands_first([root]), {X: "x", wide: "y"})
 
 
 def test_nothing_and_too_much() -> None:
