@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -17,20 +18,21 @@ from pathlib import Path
 
 from tcsmt import cache
 from tcsmt.errors import TcsmtError
-from tcsmt.interpret.c import PROLOGUE
 
 __all__ = ["available", "functions", "version"]
 
 #: For this processor; optimised no more than keeps values in registers.
 _OPTIONS = ("-O1", "-march=native", "-Wno-psabi", "-x", "c")
+#: What :mod:`tcsmt.interpret.c` writes in short.
+_PROBE = """typedef unsigned word __attribute__((vector_size(32)));
+int probe(void) { word x = {3, 4}; return (int)(x + x)[1]; }"""
 
 
 @functools.cache
 def available() -> bool:
-    """Whether there is a compiler that takes what :mod:`tcsmt.interpret.c` writes, and its code runs."""
+    """Whether there is a compiler that knows vectors, and its code runs."""
     try:
-        text = f"{PROLOGUE}int probe(void) {{ return (int)(ALL(7u) + ALL(1u))[0]; }}"
-        address = functions(text, ["probe"])["probe"]
+        address = functions(_PROBE, ["probe"])["probe"]
     except (OSError, subprocess.SubprocessError, TcsmtError):
         return False
     return bool(ctypes.CFUNCTYPE(ctypes.c_int)(address)() == 8)
@@ -65,8 +67,8 @@ def _target() -> str:
 
 
 def _said(*options: str, given: str = "") -> str:
-    compiler = shutil.which(os.environ.get("CC", "cc"))
-    if compiler is None:
-        raise TcsmtError("no C compiler: neither $CC nor cc is one")
-    command = [compiler, *options]
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    if not compiler or shutil.which(compiler[0]) is None:
+        raise TcsmtError(f"no C compiler: {' '.join(compiler)!r} is not a program ($CC, else cc)")
+    command = [*compiler, *options]
     return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout

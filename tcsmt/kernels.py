@@ -15,6 +15,7 @@ import numpy as np
 from tcsmt.datapath import decode
 from tcsmt.errors import TcsmtError
 from tcsmt.formats import Format, Specials
+from tcsmt.interpret.floats import check_floats
 from tcsmt.interpret.limbs import fitted
 from tcsmt.interpret.llvm import Emitter, container, native, schedule
 from tcsmt.jit import functions
@@ -24,7 +25,6 @@ from tcsmt.words import unsigned
 
 __all__ = [
     "Kernel",
-    "check_floats",
     "compiled",
     "declared",
     "in_threads",
@@ -158,17 +158,6 @@ class Kernel:
     def _check_environment(self) -> None:
         if self.floats:
             check_floats()
-
-
-def check_floats() -> None:
-    """Refuse a thread whose floating-point unit is not in IEEE 754's default state."""
-    one, small = np.ones(2, dtype=np.float32), np.array([1e-20, -1e-20], dtype=np.float32)
-    tiny = small * small
-    if not (tiny.all() and (one + small == one).all()):
-        raise TcsmtError(
-            "this thread's floating-point unit flushes subnormals or does not round to nearest "
-            "(set by another library): native fused multiply-adds would not be IEEE 754's"
-        )
 
 
 def in_threads(work: Callable[[int], None], items: Sequence[int]) -> None:

@@ -15,10 +15,10 @@ from wordmath import Maker, evaluate
 from tcsmt import cc, jit
 from tcsmt.cli import main
 from tcsmt.errors import InternalError
-from tcsmt.interpret import exhaust
+from tcsmt.interpret import c, exhaust
 from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.splits import SPLITS, claim
-from tcsmt.terms import Term, const, umax, var
+from tcsmt.terms import Term, const, operands_first, umax, var
 
 KINDS = {"llvm": exhaust._Llvm, "c": exhaust._C, "numpy": exhaust._Arrays}
 X = var("x", 32)
@@ -92,7 +92,7 @@ def test_two_are_taken_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def lie_at(word: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the last back end be wrong at one word."""
-    (kind,) = exhaust._there()[-1:]
+    (kind,) = exhaust._chosen(1 << 32)[-1:]
     honest = kind.__call__
 
     def wrong(self: exhaust.BackEnd, start: int, count: int) -> np.ndarray:
@@ -107,7 +107,7 @@ def lie_at(word: int, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("word", [1000, 1234, 1999])
 def test_a_difference_is_an_internal_error(word: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the first word of a range, at the last, or between: both answers are shown."""
-    if len(exhaust._there()) < 2:
+    if len(exhaust._chosen(1 << 32)) < 2:
         pytest.skip("one back end alone")
     lie_at(word, monkeypatch)
     function = Exhaust(umax(X, const(3, 32)) & 0xFFFF)
@@ -123,13 +123,40 @@ def test_a_difference_is_an_internal_error(word: int, monkeypatch: pytest.Monkey
 
 def test_a_difference_ends_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """With an exit code of its own, and without a proof."""
-    if len(exhaust._there()) < 2:
+    if len(exhaust._chosen(1 << 32)) < 2:
         pytest.skip("one back end alone")
     lie_at(7, monkeypatch)
     result = CliRunner().invoke(main, ["accuracy", "split", "--format", "bf16", "--enumerate"])
     assert result.exit_code == 4
     assert "internal error: for the word 0x7 " in result.output
     assert "gone through" not in result.output
+
+
+def test_few_words_are_not_compiled_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit, "available", lambda: True)
+    monkeypatch.setattr(cc, "available", lambda: True)
+    assert exhaust._chosen(1 << 20) == [exhaust._Llvm, exhaust._Arrays]
+    assert exhaust._chosen(1 << 21) == [exhaust._Llvm, exhaust._C]
+    monkeypatch.setattr(jit, "available", lambda: False)
+    assert exhaust._chosen(1 << 20) == [exhaust._C, exhaust._Arrays]
+
+
+def test_a_compiler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given in ("/nowhere/cc", "", "false"):
+        monkeypatch.setenv("CC", given)
+        for found in (cc.available, cc.version, cc._target):
+            found.cache_clear()
+        assert not cc.available()
+    monkeypatch.undo()
+    for found in (cc.available, cc.version, cc._target):
+        found.cache_clear()
+
+
+def test_c_refuses_words_that_are_not_limbs() -> None:
+    wide = var("x", 33)
+    for root in (X.concat(X), X.zext(33), ~wide, wide.ult(5), wide[3:0]):
+        with pytest.raises(ValueError, match="allowed are 32"):
+            c.statements(operands_first([root]), {X: "x", wide: "y"})
 
 
 def test_nothing_and_too_much() -> None:

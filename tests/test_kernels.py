@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import platform
 import subprocess
 import sys
 from collections.abc import Callable
@@ -137,6 +139,25 @@ def test_native_fma(name: str) -> None:
         values = {n: int(column[row]) for n, column in zip(("a0", "b0", "c"), columns, strict=True)}
         (expected,) = evaluate([model.trace.output], values)
         assert int(got[row]) == expected, values
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_other_roundings_are_refused(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Native multiply-adds would not be IEEE 754's; a library may have left the unit like that."""
+    if platform.machine() != "x86_64" or sys.platform != "linux":
+        pytest.skip("how to set the rounding is known of x86-64 Linux")
+    model = IeeeFma(a_format="f32", b_format="f32", c_format="f32", d_format="f32", k=1)
+    words = random_words(model, 100, 1)
+    monkeypatch.setattr(kernels, "_kernels", {model: Kernel(model)} if compiled else {})
+    expected = run_words(model, *words)
+    library, upward = ctypes.CDLL("libm.so.6"), 0x800
+    library.fesetround(upward)
+    try:
+        with pytest.raises(TcsmtError, match="does not round to nearest"):
+            run_words(model, *words)
+    finally:
+        library.fesetround(0)
+    assert np.array_equal(run_words(model, *words), expected)
 
 
 def model_dtype(width: int) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tcsmt.interpret.floats import check_floats
 from tcsmt.interpret.limbs import LIMB, fitted, pieces
 from tcsmt.terms import Term, operands_first, variables
 
@@ -69,6 +70,7 @@ class Program:
             if piece in slot
         ]
         self.constants = [(slot[n], _dtype(n.width).type(n.data)) for n in nodes if n.op == "const"]
+        self.floats = any(node.op == "macro" for node in nodes)
         self.steps = []
         for number, node in enumerate(nodes):
             if node.args:
@@ -84,6 +86,8 @@ class Program:
         block: rows that are computed at a time; fewer cost calls of NumPy, more cost its arrays' places in
         the cache.
         """
+        if self.floats:
+            check_floats()
         columns = [(one.place, one.column(np.asarray(values[one.name]))) for one in self.inputs]
         rows = len(next(iter(values.values()))) if values else 1
         results = [np.empty(rows, storage(width)) for _, width in self.roots]

@@ -42,6 +42,8 @@ def statements(nodes: Sequence[Term], inputs: Mapping[Term, str]) -> tuple[list[
     lines: list[str] = []
     names: dict[Term, str] = {}
     for node in nodes:
+        if node.width > LIMB:
+            raise ValueError(f"a word of {node.width} bits: allowed are {LIMB}")
         if node.op == "var":
             names[node] = inputs[node]
             continue
@@ -57,8 +59,6 @@ def _ones(width: int) -> int:
 
 
 def _trimmed(width: int, expression: str) -> str:
-    if width > LIMB:
-        raise ValueError(f"a word of {width} bits: allowed are {LIMB}")
     return expression if _ones(width) == _ones(LIMB) else f"({expression}) & {_ones(width):#x}u"
 
 

@@ -2,7 +2,7 @@
 
 Every word is computed by two back ends that have no code generator in common, and both must say the same.
 They are the first two that are there of: LLVM (the extra ``fast``), a C compiler, NumPy. Measured on one
-core on the splits of :mod:`tcsmt.splits`, which have 2^32 words: 90 to 150 million words a second, 30 to 45
+core (Zen 3) on the splits of :mod:`tcsmt.splits`, of 2^32 words: 90 to 150 million words a second, 30 to 45
 million, and 3 to 7 million.
 
 What both trust is the term itself, with the simplifications of its constructors; the definitions of macros
@@ -23,9 +23,10 @@ from tcsmt import cc, jit
 from tcsmt.errors import InternalError
 from tcsmt.interpret import c
 from tcsmt.interpret.arrays import Program
+from tcsmt.interpret.floats import check_floats
 from tcsmt.interpret.limbs import fitted
 from tcsmt.interpret.llvm import Emitter, container, native, schedule
-from tcsmt.kernels import check_floats, declared, over_groups
+from tcsmt.kernels import declared, over_groups
 from tcsmt.terms import Term, operands_first, variables
 
 __all__ = ["Exhaust"]
@@ -34,6 +35,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Bits of inputs and results, at most.
 BITS = 32
+#: So many words are done by NumPy before a compiler has compiled.
+_FEW = 1 << 20
 
 
 class BackEnd(Protocol):
@@ -56,7 +59,7 @@ class Exhaust:
         if max(root.width, variable.width) > BITS:
             raise ValueError(f"{variable} to {root}: allowed are words of {BITS} bits")
         self._words = 1 << variable.width
-        self._back_ends = [kind(root, variable) for kind in _there()]
+        self._back_ends = [kind(root, variable) for kind in _chosen(self._words)]
         names = [one.name for one in self._back_ends]
         self.how = f"{' and '.join(names)}, every word the same" if len(names) > 1 else f"{names[0]} alone"
 
@@ -163,11 +166,11 @@ class _Arrays:
         return result.astype(np.uint32, copy=False)
 
 
-def _there() -> Sequence[type[_Llvm] | type[_C] | type[_Arrays]]:
-    """The two back ends that serve; one where there are no more."""
-    found: list[type[_Llvm] | type[_C] | type[_Arrays]] = []
+def _chosen(words: int) -> Sequence[type[_Llvm] | type[_C] | type[_Arrays]]:
+    """The two back ends that serve, one where there are no more; a single compiler where words are few."""
+    compilers: list[type[_Llvm] | type[_C] | type[_Arrays]] = []
     if jit.available():
-        found.append(_Llvm)
-    if cc.available():
-        found.append(_C)
-    return [*found, _Arrays][:2]
+        compilers.append(_Llvm)
+    if cc.available() and not (compilers and words <= _FEW):
+        compilers.append(_C)
+    return [*compilers, _Arrays][:2]

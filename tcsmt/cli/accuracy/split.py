@@ -26,7 +26,12 @@ from tcsmt.trust import Trust
 @click.command()
 @click.option("--format", "formats", multiple=True, help="Of the words: f16, tf32 or bf16 (repeatable).")
 @click.option("--prove", is_flag=True, help="Have a solver prove it for all inputs.")
-@click.option("--enumerate", "go_through", is_flag=True, help="Go through all 2^32 inputs (a minute each).")
+@click.option(
+    "--enumerate",
+    "go_through",
+    is_flag=True,
+    help="Go through all 2^32 inputs, by two back ends (three minutes each on one core).",
+)
 @options.solver
 @options.timeout()
 @options.confirm
