@@ -119,7 +119,9 @@ def widen(word: Term, narrow: Format, wide: Format) -> Term:
     if narrow == wide:
         return word
     alike = (narrow.exponent_bits, narrow.bias) == (wide.exponent_bits, wide.bias) and narrow.has_infinity
-    if not alike and narrow.e_min - narrow.fraction_bits < wide.e_min:  # some numbers are subnormal there
+    usual = wide.bias == (1 << (wide.exponent_bits - 1)) - 1 and not wide.ignored_low_bits
+    normal = narrow.e_min - narrow.fraction_bits >= wide.e_min  # whatever is not zero
+    if narrow.ignored_high_bits or not (alike or (usual and normal)):
         return convert(dp.decode(narrow, word), wide, _NEAREST)
     if narrow.exponent_bits == wide.exponent_bits and narrow.has_infinity:
         return _padded(word[narrow.width - 1 : narrow.ignored_low_bits], wide.width)
