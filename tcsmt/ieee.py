@@ -123,7 +123,7 @@ def widen(word: Term, narrow: Format, wide: Format) -> Term:
     normal = narrow.e_min - narrow.fraction_bits >= wide.e_min  # whatever is not zero
     if narrow.ignored_high_bits or not (alike or (usual and normal)):
         return convert(dp.decode(narrow, word), wide, _NEAREST)
-    if narrow.exponent_bits == wide.exponent_bits and narrow.has_infinity:
+    if alike:
         return _padded(word[narrow.width - 1 : narrow.ignored_low_bits], wide.width)
     x = dp.normalise_number(dp.decode(narrow, word))
     fraction = _padded(x.significand[x.fraction_bits - 1 : 0], wide.fraction_bits)

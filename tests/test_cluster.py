@@ -62,7 +62,9 @@ def test_the_same_verdicts_as_here(workers: Any, tmp_path: Path) -> None:
     # nothing is left to ask: no scheduler is needed
     with Store(tmp_path / "there.sqlite") as store:
         nobody = Asking(ASKING.settings, confirm=False, scheduler="tcp://127.0.0.1:1")
-        assert run(small(), Domain(), store, nobody) == there
+        again = run(small(), Domain(), store, nobody)
+    assert again.records.keys() == there.records.keys()
+    assert all(again.records[key]["verdict"] == record["verdict"] for key, record in there.records.items())
 
 
 def test_a_killed_worker_is_replaced(workers: Any, tmp_path: Path) -> None:

@@ -295,12 +295,12 @@ class _Spending:
             return Fraction(0)
         if step.least < one.lowest:
             raise Unbounded(f"exponents of products from {step.least}: the lemmas hold from {one.lowest}")
+        limit = Fraction(2) ** one.format.e_max
+        self.stays_below(limit, reach, shift, "a fused sum")
         if (number, live) not in self.losses:
             self.losses[number, live] = one.losses(self.chain, live)
         found = self.losses[number, live]
-        limit = Fraction(2) ** one.format.e_max
         if found is None:
-            self.stays_below(limit, reach, shift, "a fused sum")
             return Fraction(0)
         # T is the exponent of what was summed before, and only products lose; or of a product
         size, bits = self.size(products), one.sum.fraction_bits
