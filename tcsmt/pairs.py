@@ -19,13 +19,13 @@ from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model
 from tcsmt.query import Distinguished, Domain, Lanes, Solving
 from tcsmt.shorten import shorten
-from tcsmt.solvers.answer import ended
+from tcsmt.solvers.answer import by_whom, ended
 from tcsmt.solvers.run import Settings
 from tcsmt.store import Store
 from tcsmt.terms import substitute
 from tcsmt.trust import Trust
 
-__all__ = ["Asking", "Pair", "Unit", "record_of", "settle", "verdict_on", "without_verdict"]
+__all__ = ["Asking", "Pair", "Unit", "proved_by", "record_of", "settle", "verdict_on", "without_verdict"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,13 @@ def record_of(found: Comparison) -> dict[str, Any]:
         "left": left, "right": right, **finding_of(found).as_json(), "steps": steps,
         "sure": found.sure,
     }  # fmt: skip
+
+
+def proved_by(record: dict[str, Any]) -> str:
+    """Who proved a pair equal, by its record, and whether in an earlier run."""
+    by = f"{record['solver']} {record['version']}".strip()
+    said = by_whom(by, record["confirmed"]) if record["scripts"] else by or "same graph"
+    return f"{said}, kept from an earlier run" if record.get("earlier") else said
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,13 @@ def line(**given):
     return json.dumps({**reply, "version": "9.9", "reason": "", **given}).encode() + b"\\n"
 
 
-def names():
+def words(value):
+    """A value for each variable, by its width."""
     import re
 
-    return re.findall(rb"^\\(declare-const (\\|[^|]*\\||\\S+)", SCRIPT, re.MULTILINE)
+    declared = rb"^\\(declare-const \\|?([^|\\n]*?)\\|? (?:Bool|\\(_ BitVec (\\d+)\\))\\)"
+    found = re.findall(declared, SCRIPT, re.MULTILINE)
+    return {name.decode(): value(int(width or 1)) for name, width in found}
 
 
 def say(text):
@@ -47,6 +50,7 @@ def end(code=0):
 BEHAVIOURS: dict[str, tuple[str, str]] = {
     "unsat": ("say(line())", ""),
     "sat": ("say(line(answer='sat'))", ""),
+    "sat at 2^-30": ("say(line(answer='sat', values=words(lambda width: 0x30800FFF % (1 << width))))", ""),
     "unknown": ("say(line(answer='unknown', reason='gave up'))", "gave up"),
     "no reason": ("say(line(answer='unknown'))", "gave no reason"),
     "nothing": ("", "wrote nothing"),
@@ -80,23 +84,23 @@ BEHAVIOURS: dict[str, tuple[str, str]] = {
     "is killed after unsat": ("say(line()); os.kill(os.getpid(), signal.SIGKILL)", "crashed (SIGKILL)"),
     "exit code 3": ("end(3)", "crashed (exit code 3)"),
     "text for values": (
-        "say(line(answer='sat', values={n.decode().strip('|'): '1' for n in names()}))",
+        "say(line(answer='sat', values=words(lambda width: '1')))",
         "the value '1', which is not a word of ",
     ),
     "fractions for values": (
-        "say(line(answer='sat', values={n.decode().strip('|'): 1.5 for n in names()}))",
+        "say(line(answer='sat', values=words(lambda width: 1.5)))",
         "the value 1.5, which is not a word of ",
     ),
     "null for values": (
-        "say(line(answer='sat', values={n.decode().strip('|'): None for n in names()}))",
+        "say(line(answer='sat', values=words(lambda width: None)))",
         "the value None, which is not a word of ",
     ),
     "values too wide": (
-        "say(line(answer='sat', values={n.decode().strip('|'): 1 << 64 for n in names()}))",
+        "say(line(answer='sat', values=words(lambda width: 1 << 64)))",
         "which is not a word of ",
     ),
     "negative values": (
-        "say(line(answer='sat', values={n.decode().strip('|'): -1 for n in names()}))",
+        "say(line(answer='sat', values=words(lambda width: -1)))",
         "the value -1, which is not a word of ",
     ),
     "values of others": (

@@ -18,7 +18,9 @@ from click.testing import CliRunner, Result
 
 from tcsmt.catalogue import row_named
 from tcsmt.cli import main
+from tcsmt.cli.verdict import EXIT
 from tcsmt.curated import scripts
+from tcsmt.errors import Exit, TcsmtError
 from tcsmt.interpret.exact import evaluate
 from tcsmt.papers.valpey import printed_tables
 from tcsmt.solvers.run import Settings, solve
@@ -112,6 +114,32 @@ def test_find_output_and_scripts(tmp_path: Path) -> None:
     assert solve(script.read_text(), Settings("cvc5")).answer == "sat"
     # nothing half-written is left behind
     assert {p.suffix for p in tmp_path.iterdir()} == {".json", ".smt2"}
+
+
+def test_evidence_against_a_proof_has_its_own_exit_code(tmp_path: Path) -> None:
+    """It says both, and is nothing that the user did."""
+    (tmp_path / "own.py").write_text(
+        '''"""Contradicts itself."""
+from tcsmt.errors import Contradiction
+
+
+def investigate(ask):
+    raise Contradiction("the error is at most 2", "an error of 3 at a0 = 1")
+'''
+    )
+    found = process("find", "--property", "own", "--arch", "volta", "--properties", tmp_path)
+    assert found.returncode == 4 == Exit.CONTRADICTION
+    assert found.stdout == ""
+    assert found.stderr == (
+        "Error: internal error: evidence contradicts a proof; proved: the error is at most 2; "
+        "found: an error of 3 at a0 = 1\n"
+    )
+
+
+def test_exit_codes_are_those_of_cmp() -> None:
+    assert [*EXIT.values()] == [0, 1, 3]
+    assert [code.value for code in Exit] == [0, 1, 2, 3, 4]
+    assert TcsmtError("").exit_code == 2
 
 
 OWN = '''"""Asks once, then stops."""

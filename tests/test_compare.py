@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -285,6 +286,38 @@ def test_fast_part_of_the_list(part: str) -> None:
     assert found
     for entry in found:
         check(entry, solving, known)
+
+
+def small_list() -> Iterator[proofs.Entry]:
+    """Two of the list: proved equal by solvers, and told apart."""
+    unit = fused(VOLTA, k=1, n_fma=1)
+    other = replace(unit, zero_exponent=-126)
+    yield proofs._pair("equal", "one against other", unit, other, True)
+    yield proofs._pair("apart", "one against truncated", unit, replace(unit, fraction_bits=22), False)
+    yield next(e for e in proofs._order() if e.title == "N = 4: the maximum of 9-bit words is associative")
+
+
+def test_the_list_goes_on_and_proves_again(
+    liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "list.json"
+    monkeypatch.setattr(proofs, "entries", small_list)
+    assert proofs.main([str(path)]) == 0
+    before = path.read_text()
+    assert {r["verdict"] for r in json.loads(before)} == {"equivalent", "distinguished"}
+    assert all(r["confirmed"] for r in json.loads(before) if r["verdict"] == "equivalent")
+    liars.install(**dict.fromkeys(SOLVERS, "nothing"))
+    assert proofs.main(["--kept", str(path)]) == 0
+    assert path.read_text() == before
+    assert proofs.main([str(path), "apart"]) == 0
+    assert proofs.main([str(path)]) == 3
+    found = {r["question"]: r["verdict"] for r in json.loads(path.read_text())}
+    assert [*found.values()] == ["unknown", "distinguished", "unknown"]
+    liars.install(**dict.fromkeys(SOLVERS, "unsat"))
+    assert proofs.main(["--kept", str(path)]) == 0  # what stayed unknown is asked again
+    monkeypatch.setattr(proofs, "_EXPECTED", {True: "distinguished", False: "equivalent"})
+    path.unlink()
+    assert proofs.main([str(path)]) == 1
 
 
 @pytest.mark.long

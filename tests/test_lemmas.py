@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lying import Liars
 
+from tcsmt import cache
+from tcsmt import lemmas as module
 from tcsmt.lemmas import Lemmas
 from tcsmt.query import Solving
-from tcsmt.solvers.run import Settings
+from tcsmt.solvers.run import SOLVERS, Settings, installed
 from tcsmt.terms import var
 
 X, Y = var("x", 8), var("y", 8)
@@ -70,3 +73,66 @@ def test_damaged(folder: Path) -> None:
     file.write_bytes(file.read_bytes()[:-1] + b"!")
     assert not lemmas().ask(GOAL, 10).earlier
     assert lemmas().ask(GOAL, 10).earlier
+
+
+def test_another_version_of_the_solver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    lemmas().ask(GOAL, 10)
+    assert lemmas().ask(GOAL, 10).earlier
+    monkeypatch.setattr(module, "installed", lambda solver: "0.0.1")
+    assert not lemmas().ask(GOAL, 10).earlier
+    assert lemmas().ask(GOAL, 10).earlier
+
+
+def test_versions_are_those_of_the_installed_packages() -> None:
+    for solver in SOLVERS:
+        answer = Solving(Settings(solver)).ask(GOAL)
+        assert installed(solver).startswith(answer.version)
+    assert installed("no such solver") == ""
+
+
+def test_a_file_of_another_name_or_content(folder: Path) -> None:
+    """What is kept for one script is nothing for another; and what is no record is none."""
+    other = ((X ^ Y) ^ (X & Y)).ne(X | Y | 0) & X.ult(200)
+    lemmas().ask(GOAL, 10)
+    (file,) = folder.iterdir()
+    lemmas().ask(other, 10)
+    (theirs,) = set(folder.iterdir()) - {file}
+    theirs.write_bytes(file.read_bytes())
+    assert not lemmas().ask(other, 10).earlier
+    name = f"lemmas/{file.name}"
+    for content in (
+        b"",
+        b"[]",
+        b"{}",
+        b'{"version": 1}',
+        b"\xff",
+        b'{"version": "", "seconds": "x", "confirmed": ""}',
+    ):
+        cache.keep(name, content)
+        assert not lemmas().ask(GOAL, 10).earlier
+
+
+def test_a_guess_is_kept_for_no_proof(folder: Path) -> None:
+    """Without a solution, what only looked for one has proved nothing."""
+    known = lemmas(confirm=True)
+    assert known.look(GOAL, 10).answer == "unsat"
+    assert not folder.exists()
+    assert known.known == {}
+    found = known.ask(GOAL, 10)
+    assert found.holds and found.answer.confirmed
+    assert known.look(GOAL, 10) == found.answer
+    # constants are not taken for each other
+    assert known.look(X.ult(X), 10).answer == "unsat"
+    assert known.look(X.eq(X), 10).answer == "sat"
+
+
+def test_refusals_are_remembered(liars: Liars, folder: Path) -> None:
+    """Nobody is asked again what nobody confirmed; and nothing is kept of it."""
+    liars.install(z3="nothing", cvc5="garbage")
+    known = lemmas(confirm=True)
+    first = known.ask(GOAL, 10)
+    assert (first.refused, first.holds) == (True, False)
+    liars.install(z3="unsat")
+    assert known.ask(GOAL, 10) == first
+    assert known.refused == [first.answer.reason] * 2
+    assert not folder.exists()

@@ -134,6 +134,8 @@ class Comparison:
 
 def judge(pair: Pair, inputs: Sequence[Mapping[str, int]]) -> list[Judgement]:
     """Both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
+    if not inputs:
+        return []
     wide, rows = pair.domain.wide, Rows.of(inputs, pair.k, pair.domain.wide)
     results = [rows.words(algorithm) for algorithm in pair.algorithms]
     found = []
@@ -177,8 +179,8 @@ def shown(pair: Pair, values: dict[str, int], answer: Answer, start: float) -> C
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
         inside = [pair.domain.contains(t) for t in tries]
-        worse = [j.worse for j in judge(pair, tries)]
-        return [i and w for i, w in zip(inside, worse, strict=True)]
+        judged = iter(judge(pair, [t for t, i in zip(tries, inside, strict=True) if i]))
+        return [i and next(judged).worse for i in inside]
 
     if not holds([values])[0]:
         reason = f"{answer.by} gave a model that does not replay"

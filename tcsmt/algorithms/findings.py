@@ -368,6 +368,8 @@ def table(known: Mapping[str, Any]) -> str:
     for entry in bounds:
         names = ("algorithm", "unit", "k", "domain", "found", "bound")
         lines.append("| " + " | ".join(str(entry[name]) for name in names) + _proof(entry) + " |")
+    unknown = {key: entry for key, entry in known.items() if entry.get("verdict") == "unknown"}
+    lines += [f"\nunknown: {key}: {entry.get('reason') or entry['open']}" for key, entry in unknown.items()]
     return "\n".join(lines)
 
 

@@ -354,7 +354,8 @@ def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> F
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
         inside = [flaw.domain.contains(t) for t in tries]
-        return [i and case is not None for i, case in zip(inside, flaw.examine(tries), strict=True)]
+        cases = iter(flaw.examine([t for t, i in zip(tries, inside, strict=True) if i]))
+        return [i and next(cases) is not None for i in inside]
 
     if not holds([values])[0]:
         reason = f"{answer.by} gave an input that does not replay"

@@ -35,7 +35,7 @@ from tcsmt.hardware.vectors import Vector, as_csv, as_json
 from tcsmt.investigate import shown
 from tcsmt.models import Model
 from tcsmt.neighbours import value_text
-from tcsmt.pairs import Asking
+from tcsmt.pairs import Asking, proved_by
 from tcsmt.papers import fasi, khattak
 from tcsmt.solvers.run import Settings
 from tcsmt.store import Store
@@ -352,6 +352,12 @@ def _row_words(vectors: Vectors, number: int) -> tuple[int, ...]:
     return tuple(int(word) for part in parts for word in part)
 
 
+#: What is said of pairs by their verdict, and what of each record.
+_REASONS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+    "equal": ("proved equal", proved_by), "unknown": ("not decided", lambda record: str(record["reason"]))
+}  # fmt: skip
+
+
 def _verdict(made: Audit, found: list[Gap] | None) -> Iterator[str]:
     told = int((made.deciders > 0).sum())
     text = f"{len(made.pairs)} pairs: {told} told apart"
@@ -359,9 +365,14 @@ def _verdict(made: Audit, found: list[Gap] | None) -> Iterator[str]:
         text += f", {len(made.pairs) - told} not (the engine was not asked which of them are equal)"
     else:
         counts = {v: sum(gap.verdict == v for gap in found) for v in ("open", "equal", "unknown")}
-        text += f", {counts['open']} NOT told apart, {counts['equal']} proved equal"
+        text += f", {counts['open']} NOT told apart"
+        text += f", {counts['equal']} proved equal" if counts["equal"] else ""
         text += f", {counts['unknown']} not decided" if counts["unknown"] else ""
     yield text
+    records = {verdict: [g.record for g in found or () if g.verdict == verdict] for verdict in _REASONS}
+    for verdict, (head, reason) in _REASONS.items():
+        for why in dict.fromkeys(reason(record) for record in records[verdict]):
+            yield from wrap(f"{head}: {why}", _WIDTH - 2, initial_indent="  ", subsequent_indent="      ")
     state = _state(made, found)
     missed = [n for n in range(1, len(made.hypotheses)) if state.get((0, n)) in ("open", "untold")]
     if missed:

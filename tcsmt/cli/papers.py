@@ -17,6 +17,7 @@ from tcsmt import __version__
 from tcsmt.cli import options
 from tcsmt.errors import TcsmtError, choose
 from tcsmt.files import make_folder, replace_text
+from tcsmt.solvers.answer import by_whom
 from tcsmt.solvers.run import SOLVERS, Settings
 
 
@@ -234,7 +235,8 @@ def _ootomo(job: _Job) -> None:
         job.data["residual product"].append(found)
         job.save()
         unit = f" ({found['algorithm']}, {found['unit']})" if "unit" in found else ""
-        click.echo(f"{found['answer']} by {found['solver']}, {found['seconds']} s: {found['lemma']}{unit}")
+        by = by_whom(found["solver"], "") if found["answer"] == "proved" else found["solver"]
+        click.echo(f"{found['answer']} by {by}, {found['seconds']} s: {found['lemma']}{unit}")
         if "unit" in found:
             click.echo(
                 f"    (1 + 2^-11)^2: without {found['without']}, with {found['with']}, {found['exact']}"

@@ -29,7 +29,7 @@ from tcsmt.identify.opening import Opening, TooMany
 from tcsmt.identify.score import best_of
 from tcsmt.identify.vectors import Random, mixed, nan_of_c, ordinary
 from tcsmt.models import FusedDotAdd
-from tcsmt.query import Distinguished, Domain, Equivalent, Solving
+from tcsmt.query import Distinguished, Domain, Equivalent, Solving, Unknown
 from tcsmt.solvers.run import Settings
 
 __all__ = ["Exchange", "Identification", "Outcome", "Transcript", "neighbours", "next_questions"]
@@ -174,6 +174,7 @@ class Identification:
         self.random = np.random.default_rng(self.seed)
         self.proofs: list[Equivalent] = []
         self.unproved: list[Table] = []
+        self.reasons: list[str] = []
         self.solving = Solving(self.settings, confirm=self.confirm)
         self.table: Table = np.zeros((0, len(COLUMNS)), np.int16)
 
@@ -225,6 +226,7 @@ class Identification:
             verdict = "refuted" if not len(self.table) else "open" if self.unproved else "identified"
             if self.unproved:
                 reason = f"{len(self.unproved)} hypotheses were neither proved equal nor told apart"
+                reason = "; ".join(dict.fromkeys([reason, *self.reasons]))
         except TooMany as error:
             reason = f"{error}: ask more ordinary sums, as `--plan set` does"
         except NoBox:
@@ -307,7 +309,7 @@ class Identification:
         """An input on which the first row and another differ, from a solver; None: there is none."""
         table = np.unique(canonical(self.family, table), axis=0)
         first = self.family.model(table[0])
-        self.unproved, self.proofs = [], []
+        self.unproved, self.proofs, self.reasons = [], [], []
         for row in table[1:MOST_PAIRS]:
             other = self.family.model(row)
             found = compare_models(("one", first), ("other", other), Domain(finite=False), self.solving)
@@ -320,8 +322,9 @@ class Identification:
                     self.unproved.append(row)
                 case Equivalent():
                     self.proofs.append(verdict)
-                case _:
+                case Unknown():
                     self.unproved.append(row)
+                    self.reasons.append(verdict.reason)
         self.unproved += list(table[MOST_PAIRS:])
         return None
 

@@ -11,11 +11,10 @@ from itertools import combinations
 from typing import Any
 
 from tcsmt.atlas import Atlas, Group
-from tcsmt.pairs import Unit
+from tcsmt.pairs import Unit, proved_by
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.sheet import compared
 from tcsmt.pictures.svg import as_svg
-from tcsmt.solvers.answer import by_whom
 
 __all__ = ["as_page", "as_table"]
 
@@ -49,10 +48,7 @@ def _summary(record: dict[str, Any] | None) -> str:
             results = " | ".join(r["word"] for r in record["results"])
             return f"{' '.join(used) or 'all zero'} -> {results}"
         case "equivalent":
-            by = f"{record['solver']} {record['version']}".strip()
-            said = by_whom(by, record["confirmed"]) if record["scripts"] else by or "same graph"
-            kept = ", kept from an earlier run" if record.get("earlier") else ""
-            return f"proved equal, {said}, {record['seconds']:.2f} s{kept}"
+            return f"proved equal, {proved_by(record)}, {record['seconds']:.2f} s"
         case _:
             return f"unknown: {record['reason']}"
 

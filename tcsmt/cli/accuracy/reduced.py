@@ -155,8 +155,10 @@ def _verdicts(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         kept = [entry for entry in part if _exponents(entry["enumerated"]["domain"]) == where]
         yield f"holds for {where}, open beyond: {widths(kept)}"
     rest = [entry for entry in left if entry not in part]
-    if rest:
-        yield f"open: {widths(rest)}"
+    reasons = [entry.get("solver", {}).get("reason", "") for entry in rest]
+    for why in dict.fromkeys(reasons):
+        kept = [entry for entry, reason in zip(rest, reasons, strict=True) if reason == why]
+        yield f"open: {widths(kept)}" + f" ({why})" * bool(why)
 
 
 #: What is said of a proof that was in the file.
