@@ -136,7 +136,7 @@ def _one_of(*values: Any) -> Draw:
 def _zero_exponent(rng: Random, given: Mapping[str, Any]) -> int | None:
     a, b, c = (given[f"{side}_format"] for side in "abc")
     low, high = min(a.e_min + b.e_min, c.e_min) - 4, max(a.e_max + b.e_max, c.e_max) + 4
-    far = rng.choice((-1500, 1500, rng.randint(-200, 200)))
+    far = rng.choice((-4096, 4096, rng.randint(-4096, 4096), rng.randint(-200, 200)))
     return rng.choice((None, rng.randint(low, high), rng.randint(low, low + 6), rng.randint(low, high), far))
 
 
