@@ -90,8 +90,10 @@ def _narrow(rng: Random) -> dict[str, Format]:
     def one(infinities: bool = False) -> Format:
         exponent_bits, fraction_bits, bias, signed = rng.choice(shapes)
         signed, specials = signed or infinities, rng.choice(list(Specials))
-        if infinities or (not signed and specials is Specials.NEGATIVE_ZERO_NAN):
+        if infinities:
             specials = Specials.IEEE
+        elif not signed:
+            specials = rng.choice((Specials.NAN_ONLY, Specials.NONE))
         return described(
             exponent_bits=exponent_bits,
             fraction_bits=fraction_bits,
