@@ -22,13 +22,17 @@ from oracles.tiny import Columns, Everything
 
 
 def rounded(fmt: Format, mode: str, *terms: Numbers) -> Array:
-    """The words of an exact sum rounded once, by IEEE 754; of one term: of its conversion."""
+    """The words of an exact sum rounded once, by IEEE 754; of one term: of its conversion.
+
+    An infinity becomes the largest number of a format that has none.
+    """
     minus = exact.minus_zero(terms, mode) if len(terms) > 1 else terms[0].sign
     words = fmt.encode(total([t.fixed for t in terms]), mode, minus)
     nan, inf, sign = exact.specials(terms)
     if fmt.specials != "IEEE":
-        assert not (nan | inf).any()
-        return words
+        assert not nan.any()
+        beyond = Fixed(np.where(sign, -1, 1), np.full(words.shape, fmt.e_max + 1))
+        return np.where(inf, fmt.encode(beyond, "RTZ", minus), words)
     return exact.finished(fmt, words, (nan, inf, sign), fmt.quiet_nan)
 
 

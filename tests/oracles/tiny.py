@@ -90,8 +90,10 @@ def _narrow(rng: Random) -> dict[str, Format]:
     def one(infinities: bool = False) -> Format:
         exponent_bits, fraction_bits, bias, signed = rng.choice(shapes)
         signed, specials = signed or infinities, rng.choice(list(Specials))
-        if infinities or (not signed and specials is Specials.NEGATIVE_ZERO_NAN):
+        if infinities:
             specials = Specials.IEEE
+        elif not signed:
+            specials = rng.choice((Specials.NAN_ONLY, Specials.NONE))
         return described(
             exponent_bits=exponent_bits,
             fraction_bits=fraction_bits,
@@ -136,7 +138,7 @@ def _one_of(*values: Any) -> Draw:
 def _zero_exponent(rng: Random, given: Mapping[str, Any]) -> int | None:
     a, b, c = (given[f"{side}_format"] for side in "abc")
     low, high = min(a.e_min + b.e_min, c.e_min) - 4, max(a.e_max + b.e_max, c.e_max) + 4
-    far = rng.choice((-1500, 1500, rng.randint(-200, 200)))
+    far = rng.choice((-4096, 4096, rng.randint(-4096, 4096), rng.randint(-200, 200)))
     return rng.choice((None, rng.randint(low, high), rng.randint(low, low + 6), rng.randint(low, high), far))
 
 
@@ -213,7 +215,8 @@ _IEEE: dict[str, Draw] = {
     "nan": _nan,
 }
 
-_PARAMETERS: dict[type[Model], dict[str, Draw]] = {FusedDotAdd: _FUSED, DotThenAdd: _THEN, IeeeDotAdd: _IEEE}
+#: How each parameter of a kind is drawn.
+PARAMETERS: dict[type[Model], dict[str, Draw]] = {FusedDotAdd: _FUSED, DotThenAdd: _THEN, IeeeDotAdd: _IEEE}
 
 
 def some_model(rng: Random, kind: type[Model] | None = None, narrow: bool = False) -> Model:
@@ -233,7 +236,7 @@ def _try_model(rng: Random, kind: type[Model], narrow: bool) -> Model | None:
             return _flushing(rng, given)
         given["sum_format"] = rng.choice((given["d_format"], some_format(rng, infinities=True, wide=True)))
     scaled = kind is FusedDotAdd and rng.random() < 0.25
-    for name, draw in _PARAMETERS[kind].items():
+    for name, draw in PARAMETERS[kind].items():
         if name in ("scale_block", "group") and not scaled:
             continue
         given[name] = draw(rng, given)
@@ -246,28 +249,29 @@ def _try_model(rng: Random, kind: type[Model], narrow: bool) -> Model | None:
             given["group"] = 1  # sums of groups are of FP4 numbers: nothing says what a NaN among them does
         if given["group"] > 1:
             given["carry_bits"] = None  # nor how many bits the register for them has
-    if given.get("interleave") and given["n_fma"] == k:
+    try:
+        return consistent(kind, given)
+    except TcsmtError:
+        return None
+
+
+def consistent(kind: type[Model], given: dict[str, Any]) -> Model:
+    """A model of these parameters, where they contradict each other with others."""
+    given = dict(given)
+    if given.get("interleave") and given["n_fma"] == given["k"]:
         given["interleave"] = 0
     if given.get("alignment_sticky"):
         given["alignment"] = ROUNDINGS["RTZ"]
     if given.get("normalisation") == "every":
         given |= {"c_position": "aligned", "alignment_sticky": False, "carry_bits": None}
     if kind is IeeeDotAdd:
-        given = _consistent(given)
-    try:
-        return kind(**given)
-    except TcsmtError:
-        return None
-
-
-def _consistent(given: dict[str, Any]) -> dict[str, Any]:
-    if given["method"] in ("sequential", "fma"):
-        given["n_fma"] = None
-    if given["method"] in ("fma", "exact"):
-        given["product_format"] = None
-    if given["method"] != "exact":
-        given["negative_zero"] = True
-    return given
+        if given["method"] in ("sequential", "fma"):
+            given["n_fma"] = None
+        if given["method"] in ("fma", "exact"):
+            given["product_format"] = None
+        if given["method"] != "exact":
+            given["negative_zero"] = True
+    return kind(**given)
 
 
 def _flushing(rng: Random, given: dict[str, Any]) -> Model | None:
@@ -290,12 +294,10 @@ def mutated(rng: Random, model: Model) -> Model:
         given = {one.name: getattr(model, one.name) for one in fields(model)}
         changed: dict[str, Any] = {}
         for _ in range(rng.choice((1, 1, 2))):
-            name = rng.choice(list(_PARAMETERS[type(model)]))
+            name = rng.choice(list(PARAMETERS[type(model)]))
             value = given[name]
             near = isinstance(value, int) and not isinstance(value, bool) and rng.random() < 0.6
-            changed[name] = (
-                value + rng.choice((-1, 1)) if near else _PARAMETERS[type(model)][name](rng, given)
-            )
+            changed[name] = value + rng.choice((-1, 1)) if near else PARAMETERS[type(model)][name](rng, given)
         if changed.get("fraction_bits", 0) > given.get("dot_fraction_bits", 1 << 20):
             changed["dot_fraction_bits"] = changed["fraction_bits"]
         if changed.get("alignment_sticky"):

@@ -1,0 +1,172 @@
+"""Random algorithms on tiny units, variations of them, and domains of which all inputs can be tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from oracles import recipes, tiny
+from tcsmt.algorithms.algorithm import Algorithm, Sum
+from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.split import Split
+from tcsmt.errors import TcsmtError
+from tcsmt.formats import Format, Specials
+from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.rounding import ROUNDINGS, Rounding
+
+
+def some_rounding(rng: Random, usual: float) -> Rounding:
+    """To nearest even so often, else any."""
+    return ROUNDINGS["RNE"] if rng.random() < usual else rng.choice(list(ROUNDINGS.values()))
+
+
+def some_formats(rng: Random) -> tuple[Format, Format]:
+    """A narrow format of 2 to 4 significant bits, and a wide one of a few more in both fields."""
+    while True:
+        precision, exponent_bits = rng.choice((2, 2, 3, 4)), rng.choice((3, 4, 4, 5))
+        fraction_bits = rng.choice((2 * precision + 2, 2 * precision, precision + 2, precision)) - 1
+        wider = exponent_bits + rng.choice((0, 1, 2, 3))
+        if wider + fraction_bits > 10:
+            continue
+        narrow = tiny.described(
+            exponent_bits=exponent_bits, fraction_bits=precision - 1,
+            bias=(1 << (exponent_bits - 1)) - 1 + rng.choice((0, 0, 0, -2, 2)),
+            specials=rng.choice((Specials.IEEE, Specials.IEEE, *Specials)),
+        )  # fmt: skip
+        bias = (1 << (wider - 1)) - 1
+        return narrow, tiny.described(exponent_bits=wider, fraction_bits=fraction_bits, bias=bias)
+
+
+def some_unit(rng: Random, narrow: Format, wide: Format) -> Model:
+    """A unit for these formats; half of them with few oddities, so that a bound can be proved."""
+    while True:
+        kind: Any = rng.choice((FusedDotAdd, FusedDotAdd, DotThenAdd, IeeeDotAdd))
+        given: dict[str, Any] = {"a_format": narrow, "b_format": narrow, "c_format": wide, "d_format": wide}
+        given |= {"k": rng.choice((1, 1, 2)), "sum_format": wide}
+        if rng.random() < 0.2:
+            given["sum_format"] = tiny.some_format(rng, infinities=True, wide=True)
+        for name, draw in tiny.PARAMETERS[kind].items():
+            if name not in ("scale_block", "group"):
+                given[name] = draw(rng, given)
+        plain, bits = rng.random() < 0.5, wide.fraction_bits
+        if kind is FusedDotAdd:
+            given["fraction_bits"] = max(1, bits + rng.choice((-2, 0, 0, 1, 2, 3)))
+            if plain:
+                given |= {"alignment": "RTZ", "alignment_sticky": False, "carry_bits": None}
+                given |= {"flush_inputs": False, "flush_outputs": False, "normalisation": "once"}
+                given |= {"products": "unnormalised", "round_fraction_bits": None}
+                given |= {"zero_exponent": rng.choice((None, wide.e_min - 5))}
+        if kind is DotThenAdd:
+            given["fraction_bits"] = bits + rng.choice((0, 1, 2))
+            given["dot_fraction_bits"] = given["fraction_bits"] + rng.choice((0, 2, 7))
+            if plain:
+                given |= {"product_limit": None, "c_reach": None, "normalised_fraction_bits": None}
+        if kind is not IeeeDotAdd:
+            del given["sum_format"]
+        try:
+            return tiny.consistent(kind, given)
+        except TcsmtError:
+            continue
+
+
+def some_sums(rng: Random, words: int, scale: int) -> tuple[Sum, ...]:
+    """Products of words, in one sum or several; those of one scale in each, the first one not scaled."""
+    products = [(i, j) for i in range(words) for j in range(words)]
+    products = rng.sample(products, rng.randint(1, len(products)))
+    if scale:
+        products = [(0, 0), *(p for p in products if p != (0, 0))]
+        places = sorted({sum(p) for p in products})
+        groups = [tuple(p for p in products if sum(p) == place) for place in places]
+    else:
+        groups = [tuple(products)] if rng.random() < 0.5 else [(p,) for p in products]
+    return tuple(Sum(group, rng.choice((0, 0, 1, 2))) for group in groups)
+
+
+def some_algorithm(rng: Random) -> Algorithm:
+    """An algorithm: every parameter is drawn."""
+    while True:
+        narrow, wide = some_formats(rng)
+        words = rng.choice((1, 1, 2, 2, 3))
+        scale = rng.choice((0, 0, narrow.precision, narrow.precision - 1, 1)) if words > 1 else 0
+        try:
+            split = Split(
+                format=narrow, wide=wide, words=words, scale=scale,
+                rounding=some_rounding(rng, 0.5), residual=some_rounding(rng, 0.5),
+            )  # fmt: skip
+            found = Algorithm(
+                k=rng.choice((1, 1, 2)), unit=some_unit(rng, narrow, wide), split=split,
+                sums=some_sums(rng, words, scale), interleaved=rng.random() < 0.6,
+                c_enters=rng.choice(("unit", "first", "last")), rounding=some_rounding(rng, 0.7),
+            )  # fmt: skip
+            assert found.trace
+        except (TcsmtError, ValueError):  # a ValueError: the wide format has no such power of two
+            continue
+        return found
+
+
+def varied(rng: Random, one: Algorithm) -> Algorithm:
+    """The algorithm with one choice made otherwise."""
+    changes: tuple[Callable[[], dict[str, Any]], ...] = (
+        lambda: {"unit": tiny.mutated(rng, one.unit)},
+        lambda: {"unit": tiny.mutated(rng, one.unit)},
+        lambda: {"rounding": some_rounding(rng, 0.3)},
+        lambda: {"c_enters": rng.choice(("unit", "first", "last"))},
+        lambda: {"interleaved": not one.interleaved},
+        lambda: {"split": replace(one.split, rounding=some_rounding(rng, 0.2))},
+        lambda: {"split": replace(one.split, residual=some_rounding(rng, 0.2))},
+        lambda: {"sums": tuple(replace(total, every=rng.choice((0, 1, 2))) for total in one.sums)},
+        lambda: {"sums": one.sums[:-1] or one.sums},
+    )
+    while True:
+        try:
+            other = replace(one, **rng.choice(changes)())
+        except TcsmtError:
+            continue
+        if other != one and other.input_formats == one.input_formats:
+            return other
+
+
+def some_inputs(rng: Random, algorithm: Algorithm) -> Inputs:
+    """A few exponents, mostly such that words and products are normal numbers of their formats."""
+    wide, narrow = algorithm.wide, algorithm.split.format
+    low, high = wide.e_min, wide.e_max
+    if rng.random() < 0.8:
+        low = max(low, -(-low // 2), narrow.e_min)
+        high = min(high // 2 - 2, narrow.e_max - 1)
+    if low > high:
+        low, high = wide.e_min, wide.e_max
+    middle = rng.randint(low, high)
+    kept = (wide.precision, min(narrow.precision, wide.precision), rng.randint(1, wide.precision))
+    return Inputs(
+        low=max(low, middle - rng.choice((0, 1, 2, 3))), high=min(high, middle + rng.choice((0, 0, 1, 2))),
+        bits=(rng.choice(kept), rng.choice(kept)), c_zero=rng.random() < 0.5, positive=rng.random() < 0.3,
+        wide=wide,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An algorithm, a domain, and all inputs in it."""
+
+    seed: str
+    algorithm: Algorithm
+    domain: Inputs
+    everything: tiny.Everything
+
+    @classmethod
+    def of(cls, seed: str, most: int) -> Drawn:
+        """One with at most so many inputs."""
+        rng = Random(seed)
+        while True:
+            algorithm = some_algorithm(rng)
+            domain = some_inputs(rng, algorithm)
+            everything = recipes.inputs(domain, algorithm.k)
+            if 8 < everything.count <= most:
+                return cls(seed, algorithm, domain, everything)
+
+    def __str__(self) -> str:
+        one = self.algorithm
+        parts = (one.split, one.sums, one.interleaved, one.c_enters, one.rounding, one.unit)
+        return f"{self.seed}: K = {one.k}, {', '.join(map(str, parts))}, on {self.domain!r}"
