@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import count
 from random import Random
 
 import numpy as np
@@ -15,6 +17,7 @@ import pytest
 from oracles import recipes
 from oracles.tiny_recipes import Drawn, varied
 
+from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.bound import prove, unit
 from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.compare import Pair, settle
@@ -97,16 +100,28 @@ def test_many_bounds(part: int) -> None:
 # --- is one ever less accurate? --------------------------------------------------------------------
 
 
+def pairs(seed: int, most: int) -> Iterator[tuple[Drawn, Algorithm, dict[str, int] | None]]:
+    """Random algorithms, another one close to each, and an input on which the other is better, if any."""
+    rng = Random(f"varied {seed}")
+    for attempt in count():
+        drawn = Drawn.of(f"judged {seed} {attempt}", most)
+        two = varied(rng, drawn.algorithm)
+        yield drawn, two, recipes.worse(drawn.algorithm, two, drawn.everything)
+
+
 def judged(seed: int, most: int) -> str:
-    """The verdict on "is the first ever less accurate than the second?", held against all inputs."""
-    drawn = Drawn.of(f"judged {seed}", most)
+    """The verdict on "is the first ever less accurate than the second?", held against all inputs.
+
+    Most variations are never seen on so few inputs: every other seed asks about algorithms of which the first
+    is less accurate somewhere, so that a proof of the contrary would be wrong.
+    """
+    tried = (one for one in pairs(seed, most) if one[2] is not None or seed % 2)
+    drawn, two, worse = next(tried)
     one, domain = drawn.algorithm, drawn.domain
-    two = varied(Random(f"varied {seed}"), one)
     pair = Pair(("one", "two"), (one, two), domain)
     verdict = settle(pair, solving(), time.monotonic()).verdict
     match verdict:
         case Equivalent():
-            worse = recipes.worse(one, two, drawn.everything)
             assert worse is None, f"{drawn}, against {two}: never worse, and is at {worse}"
             return "never worse, by a proof" if verdict.scripts else "never worse, the same graph"
         case Distinguished():
@@ -114,13 +129,13 @@ def judged(seed: int, most: int) -> str:
             assert verdict.values in drawn.everything, f"{drawn}: {verdict.values} is not in the domain"
             assert recipes.worse(one, two, [columns]), f"{drawn}, against {two}: not so at {verdict.values}"
             return "worse"
-    return "unknown"
+    return "unknown, and it is worse" if worse else "unknown"
 
 
 def test_never_worse() -> None:
-    counts = Counter(judged(seed, 1 << 10) for seed in range(25))
+    counts = Counter(judged(seed, 1 << 10) for seed in range(24))
     print(f"never worse: {dict(counts)}")
-    assert counts["never worse, by a proof"] >= 3 and counts["worse"]
+    assert counts["never worse, by a proof"] >= 3 and counts["worse"] >= 3
 
 
 @pytest.mark.long
