@@ -29,11 +29,12 @@ from published import Published
 import tcsmt
 from tcsmt.algorithms.compare import Pair, compare, judge
 from tcsmt.algorithms.error import Inputs
-from tcsmt.algorithms.named import algorithm_named
-from tcsmt.files import replace_text
 from tcsmt.interpret.smtlib import script
-from tcsmt.query import Distinguished, Solving
-from tcsmt.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.named import algorithm_named
+from tcsmt.statements.verdict import Distinguished
+from tcsmt.support.files import replace_text
 
 UNIT = "volta/mma.m8n8k4.f32.f16.f16.f32@valpey"
 NAMES = ("ootomo-halfhalf", "markidis")

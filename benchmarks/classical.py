@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 
 from tcsmt.catalogue import row_named
-from tcsmt.cli.show import parameters
-from tcsmt.files import replace_text
-from tcsmt.identify.boxes import model_box
-from tcsmt.identify.evaluate import predictions
-from tcsmt.identify.family import Family
-from tcsmt.identify.search import Identification, neighbours
-from tcsmt.identify.vectors import mixed
-from tcsmt.probes import black_box, profile
-from tcsmt.solvers.run import Settings
+from tcsmt.identification.boxes import model_box
+from tcsmt.identification.classical import black_box, profile
+from tcsmt.identification.evaluate import predictions
+from tcsmt.identification.family import Family
+from tcsmt.identification.search import Identification, neighbours
+from tcsmt.identification.vectors import mixed
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.support.files import replace_text
 
 RESULTS = Path("results/classical.json")
 
@@ -40,10 +39,10 @@ def blind(name: str) -> dict[str, Any]:
     other = np.flatnonzero((words[1:] != words[0]).any(axis=1))
     own = profile(black_box(model))
     same = [i for i in other if profile(black_box(family.model(near[i]))) == own]
-    truth = parameters(model)
+    truth = model.as_json()
     changes = []
     for i in same:
-        changed = parameters(family.model(near[i]))
+        changed = family.model(near[i]).as_json()
         changes.append({key: changed[key] for key in changed if key != "nan" and changed[key] != truth[key]})
     identified = []
     for place in same[:: max(1, len(same) // 2)][:2]:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.catalogue import row_named, rows
-from tcsmt.files import replace_text
-from tcsmt.identify.boxes import model_box
-from tcsmt.identify.family import Family
-from tcsmt.identify.search import Identification
+from tcsmt.identification.boxes import model_box
+from tcsmt.identification.family import Family
+from tcsmt.identification.search import Identification
 from tcsmt.models import FusedDotAdd
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.support.files import replace_text
 
 SHOWN = ("verdict", "right", "questions", "floor", "equal", "seconds")
 

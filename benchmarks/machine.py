@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tcsmt import jit
+from tcsmt.interpret import jit
 
 __all__ = ["machine"]
 

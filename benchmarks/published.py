@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from tcsmt import datapath as dp
-from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.compare import Pair
-from tcsmt.formats import FORMATS
+from tcsmt.arithmetic import datapath as dp
+from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.interpret.smtlib import definitions
 from tcsmt.models import FusedDotAdd
+from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.terms import Term, const, var
 
 __all__ = ["Published", "single"]

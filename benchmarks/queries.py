@@ -14,15 +14,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tcsmt import datapath as dp
+from tcsmt.arithmetic import datapath as dp
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.ask.investigation import one_block
 from tcsmt.catalogue import row_named
-from tcsmt.formats import FORMATS
 from tcsmt.interpret.smtlib import definitions
-from tcsmt.investigate import one_block
 from tcsmt.models import FusedDotAdd
-from tcsmt.query import Solving, difference
-from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.question import difference
 from tcsmt.terms import var
 
 

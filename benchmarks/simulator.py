@@ -33,12 +33,13 @@ import numpy as np
 from machine import machine
 
 import tcsmt
-from tcsmt import jit, simulator
+from tcsmt.interpret import jit
 from tcsmt.catalogue import Row, rows
-from tcsmt.datapath import decode
+from tcsmt.arithmetic.datapath import decode
 from tcsmt.interpret.limbs import fitted
 from tcsmt.interpret.llvm import container, native
-from tcsmt.kernels import kernel
+from tcsmt.simulator import rows as simulator
+from tcsmt.simulator.compiled import kernel
 from tcsmt.terms import FALSE, operands_first, substitute
 
 #: Rows of a batch that stays in the caches, where the peer is at its best.

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation, concluded, ieee_like
-from tcsmt.query import Domain, Equivalent, Question, Side
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
+from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.verdict import Equivalent
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.2", statement="no fixed order: from the largest on"),

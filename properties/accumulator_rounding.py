@@ -7,10 +7,10 @@ other sign than the sum.
 from dataclasses import replace
 from itertools import combinations
 
-from tcsmt.investigate import Claim, Groups, Investigation, ieee_like
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.ask.investigation import Claim, Groups, Investigation, ieee_like
 from tcsmt.models import Model
-from tcsmt.query import Domain
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.statements.question import Domain
 
 CLAIMS = (
     Claim(

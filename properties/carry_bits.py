@@ -6,8 +6,8 @@ fewer wraps. The catalogue's model has enough by definition; the proof is about 
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished, Equivalent
+from tcsmt.ask.investigation import Claim, Investigation
+from tcsmt.statements.verdict import Distinguished, Equivalent
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.4", statement="at least 2, most likely 3 (Volta)"),

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from tcsmt.formats import FORMATS
-from tcsmt.investigate import Claim, Investigation, concluded, ieee_like
-from tcsmt.query import Domain, Question, Side
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
+from tcsmt.statements.question import Domain, Question, Side
 from tcsmt.terms import all_of, const
 
 CLAIMS = (

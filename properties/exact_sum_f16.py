@@ -3,14 +3,14 @@
 Valpey et al.'s property 1: products that FP16 cannot hold, with a sum that it can.
 """
 
+from tcsmt.arithmetic.datapath import decode
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.ieee import convert, exact_product
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.ask.investigation import Claim, Investigation, concluded
 from tcsmt.catalogue import Row
-from tcsmt.datapath import decode
-from tcsmt.formats import FORMATS
-from tcsmt.ieee import convert, exact_product
-from tcsmt.investigate import Claim, Investigation, concluded
 from tcsmt.models import IeeeDotAdd, Kind
-from tcsmt.query import Domain, Question, Side
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.statements.question import Domain, Question, Side
 from tcsmt.terms import all_of, const
 
 CLAIMS = (

@@ -5,9 +5,9 @@ F counts bits below the binary point of the largest exponent; n_eab = F - 23.
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Groups, Investigation, concluded
+from tcsmt.ask.investigation import Claim, Groups, Investigation, concluded
 from tcsmt.models import FusedDotAdd, Kind
-from tcsmt.query import Domain, Question, Side
+from tcsmt.statements.question import Domain, Question, Side
 from tcsmt.terms import any_of, const
 
 CLAIMS = (

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from itertools import combinations
 
-from tcsmt.errors import Contradiction
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.ask.investigation import Claim, Investigation
 from tcsmt.interpret.exact import evaluate
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished, Unknown, difference
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.statements.question import difference
+from tcsmt.statements.verdict import Distinguished, Unknown
+from tcsmt.support.errors import Contradiction
 
 CLAIMS = (
     Claim(

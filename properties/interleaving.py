@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from tcsmt.ask.investigation import Claim, Groups, Investigation
 from tcsmt.catalogue import Row
-from tcsmt.investigate import Claim, Groups, Investigation
 from tcsmt.models import FusedDotAdd
 
 CLAIMS = (

@@ -1,8 +1,8 @@
 """Whether a larger c can give a smaller result: non-negative inputs, only c grows, d falls."""
 
-from tcsmt.datapath import decode, ordered
-from tcsmt.investigate import Claim, Investigation, concluded
-from tcsmt.query import Domain, Question, Side
+from tcsmt.arithmetic.datapath import decode, ordered
+from tcsmt.ask.investigation import Claim, Investigation, concluded
+from tcsmt.statements.question import Domain, Question, Side
 from tcsmt.terms import all_of, var
 
 CLAIMS = (

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from tcsmt.datapath import decode
-from tcsmt.investigate import Claim, Investigation, concluded, ieee_like
-from tcsmt.query import Domain
+from tcsmt.arithmetic.datapath import decode
+from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
+from tcsmt.statements.question import Domain
 from tcsmt.terms import any_of
 
 CLAIMS = (

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation, concluded
-from tcsmt.query import Domain
+from tcsmt.ask.investigation import Claim, Investigation, concluded
+from tcsmt.statements.question import Domain
 
 CLAIMS = (
     Claim(

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.ask.investigation import Claim, Groups, Investigation
 from tcsmt.catalogue import Row
-from tcsmt.formats import FORMATS
-from tcsmt.investigate import Claim, Groups, Investigation
-from tcsmt.query import Domain
+from tcsmt.statements.question import Domain
 
 CLAIMS = (
     Claim(

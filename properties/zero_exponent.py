@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tcsmt.investigate import Claim, Investigation, all_terms_zero
-from tcsmt.query import Distinguished, Unknown
+from tcsmt.ask.investigation import Claim, Investigation, all_terms_zero
+from tcsmt.statements.verdict import Distinguished, Unknown
 
 CLAIMS = (
     Claim(source="MMA-Sim 2025, as first published", section="III-C", statement="-126 for FP32 output"),

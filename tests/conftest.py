@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from lying import Liars
-from oracles import solving
+from oracles import solving as oracle
 
-from tcsmt import engine, query
+from tcsmt.prove import engine, solving
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -41,4 +41,4 @@ def liars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Liars:
 def no_luck(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine looks for no witness before it asks a solver; and solvers run in this process."""
     monkeypatch.setattr(engine, "search", lambda question: None)
-    monkeypatch.setattr(query, "solve", solving.solve)
+    monkeypatch.setattr(solving, "solve", oracle.solve)

@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 from oracles.fragments import places
 
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
-from tcsmt.formats import Format
 from tcsmt.hardware.instructions import instruction_of
-from tcsmt.simulator import run_words
-from tcsmt.words import unsigned
+from tcsmt.simulator.rows import run_words
 
 SHIM = r"""
 #include <cstdio>

@@ -11,25 +11,27 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.algorithms import RECIPES, Algorithm, algorithm_named
+from tcsmt.algorithms.anomalies import FLAWS, find, successor
 from tcsmt.algorithms.bound import bound, extreme
 from tcsmt.algorithms.compare import Pair, compare, judge
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp
 from tcsmt.algorithms.findings import flawed, table_five, write
-from tcsmt.algorithms.flaws import FLAWS, find, successor
 from tcsmt.algorithms.proof import free_products, split_goal
 from tcsmt.algorithms.search import errors, random_rows
 from tcsmt.algorithms.walk import walk
+from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.cli import main
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Kind
 from tcsmt.models.stages import Operand
-from tcsmt.query import Distinguished, Equivalent, Solving
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes import RECIPES, Algorithm, algorithm_named
+from tcsmt.recipes.arrays import multiply, simulate
+from tcsmt.statements.trust import Trust
+from tcsmt.statements.verdict import Distinguished, Equivalent
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import var
-from tcsmt.trust import Trust
 from tests import oracle
 
 F32 = FORMATS["f32"]
@@ -151,8 +153,8 @@ def test_matrices_and_rows_agree_beyond_the_units_k() -> None:
             rng.standard_normal((37, 4)).astype(np.float32),
         )
         c = rng.standard_normal((3, 4)).astype(np.float32)
-        d = algorithm.multiply(a, b, c)
-        rows = algorithm.simulate(np.repeat(a, 4, axis=0), np.tile(b.T, (3, 1)), c.reshape(-1))
+        d = multiply(algorithm, a, b, c)
+        rows = simulate(algorithm, np.repeat(a, 4, axis=0), np.tile(b.T, (3, 1)), c.reshape(-1))
         assert (d.reshape(-1) == rows).all()
         assert np.abs(d - (a.astype(float) @ b + c)).max() < 1e-3
 
@@ -162,8 +164,8 @@ def test_promotion_adds_outside() -> None:
     plain, _ = algorithm_named("fp8", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3", 4)
     rng = np.random.default_rng(1)
     a, b = (rng.integers(-8, 9, (50, 8)).astype(np.float32) / 8 for _ in range(2))
-    halves = [plain.simulate(a[:, s], b[:, s]) for s in (slice(4), slice(4, 8))]
-    assert (promoted.simulate(a, b, np.float32(3)) == (np.float32(3) + halves[0]) + halves[1]).all()
+    halves = [simulate(plain, a[:, s], b[:, s]) for s in (slice(4), slice(4, 8))]
+    assert (simulate(promoted, a, b, np.float32(3)) == (np.float32(3) + halves[0]) + halves[1]).all()
 
 
 @given(words=st.lists(MODERATE, min_size=5, max_size=5), results=st.tuples(MODERATE, MODERATE))

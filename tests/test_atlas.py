@@ -20,16 +20,17 @@ from typing import Any
 import pytest
 from test_cli import ROOT, done, refused
 
-from tcsmt import pairs
-from tcsmt.atlas import Atlas, Group, groups, run
 from tcsmt.catalogue import row_named, rows
-from tcsmt.errors import TcsmtError
 from tcsmt.interpret.exact import evaluate
-from tcsmt.pairs import Asking, Pair, Unit
-from tcsmt.pictures.matrix import as_page, as_table
-from tcsmt.query import Domain
-from tcsmt.solvers.run import Settings
-from tcsmt.store import Store
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.statements.question import Domain
+from tcsmt.support.errors import TcsmtError
+from tcsmt.survey import processes
+from tcsmt.survey.atlas import Atlas, Group, groups, run
+from tcsmt.survey.heat_map import as_page, as_table
+from tcsmt.survey.pairs import Pair, Unit, verdict_on
+from tcsmt.survey.settle import Asking
+from tcsmt.survey.store import Store
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 CHOSEN = ["--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"]
@@ -117,7 +118,7 @@ def test_proofs_make_classes(tmp_path: Path) -> None:
 
 
 def test_a_killed_worker_is_an_unknown_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "_work", die)
+    monkeypatch.setattr(processes, "_work", die)
     with Store(tmp_path / "a.sqlite") as store:
         made = run(small(), Domain(), store, ASKING)
         assert {r["verdict"] for r in made.records.values()} == {"unknown"}
@@ -134,7 +135,7 @@ def die(*arguments: Any) -> None:
 def test_witnesses_are_small() -> None:
     """The pool finds one of eight products here; a solver one of two."""
     pair = [Unit(r.model, (r,)) for r in map(row_named, (f"{a}/mma.m16n8k8.f16.f16.f16.f16" for a in ALIKE))]
-    record = pairs.verdict_on(Pair(*pair, Domain(finite=False)), Settings(timeout=60), confirm=False)
+    record = verdict_on(Pair(*pair, Domain(finite=False)), Settings(timeout=60), confirm=False)
     used = [name for name, value in record["inputs"].items() if int(value["word"], 16)]
     assert len(used) <= 5
     words = {name: int(value["word"], 16) for name, value in record["inputs"].items()}

@@ -13,20 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_cli import ROOT, done, refused, tcsmt
 
-from tcsmt.audit import Vectors, audit_of, closing, gaps, gathered, listed
 from tcsmt.catalogue import Row, row_named
-from tcsmt.cover import cover
-from tcsmt.custom import read_model
-from tcsmt.datasets import find_datasets, replay
+from tcsmt.data.datasets import find_datasets, replay
+from tcsmt.data.model_files import read_model
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd
-from tcsmt.neighbours import neighbours
-from tcsmt.pairs import Asking
 from tcsmt.papers import khattak
-from tcsmt.pool import rows as pool_rows
-from tcsmt.simulator import run_words
-from tcsmt.solvers.run import Settings
-from tcsmt.store import Store
+from tcsmt.prove.boundary_inputs import rows as pool_rows
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.simulator.rows import run_words
+from tcsmt.survey.audit import Vectors, audit_of, closing, gaps, gathered, listed
+from tcsmt.survey.neighbours import neighbours
+from tcsmt.survey.set_cover import cover
+from tcsmt.survey.settle import Asking
+from tcsmt.survey.store import Store
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 CUSTOM = ROOT / "tests" / "data"

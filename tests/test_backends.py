@@ -21,17 +21,16 @@ import wordmath
 from test_terms import ask_bitwuzla
 from wordmath import Maker, Node
 
-from tcsmt import cc, jit, terms
-from tcsmt.datapath import leading_zeros
-from tcsmt.formats import FORMATS
-from tcsmt.ieee import fma_words
-from tcsmt.interpret import c, smtlib
+from tcsmt import terms
+from tcsmt.arithmetic.datapath import leading_zeros
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.ieee import fma_words
+from tcsmt.interpret import c, cc, jit, smtlib
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.interpret.bounds import Bounds
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.limbs import fitted, pieces, split
-from tcsmt.interpret.llvm import Emitter, native, schedule
-from tcsmt.kernels import declared, over_groups
+from tcsmt.interpret.llvm import Emitter, declared, native, over_groups, schedule
 from tcsmt.terms import Term, all_of, const, expand, operands_first, substitute, total, umax, var
 
 #: Inputs of a computation: a multiple of every vector's rows.

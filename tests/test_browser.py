@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from test_atlas import small
 
-from tcsmt.atlas import Atlas, run
-from tcsmt.pairs import Asking
-from tcsmt.pictures.matrix import as_page
-from tcsmt.query import Domain
-from tcsmt.solvers.run import Settings
-from tcsmt.store import Store
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.statements.question import Domain
+from tcsmt.survey.atlas import Atlas, run
+from tcsmt.survey.heat_map import as_page
+from tcsmt.survey.settle import Asking
+from tcsmt.survey.store import Store
 
 if importlib.util.find_spec("PySide6") is None:
     pytest.skip("no browser: PySide6 (the extra browser) is not installed", allow_module_level=True)

@@ -9,28 +9,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.algorithms import algorithm_named
-from tcsmt.algorithms.algorithm import Algorithm, Sum
 from tcsmt.algorithms.bound import bound, extreme, largest
 from tcsmt.algorithms.bound import unit as unit_of
 from tcsmt.algorithms.budget import Budget, budget
 from tcsmt.algorithms.compare import Pair, judge, settle
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.findings import bounded, table
-from tcsmt.algorithms.kept import kept
-from tcsmt.algorithms.loss import C, Unbounded
-from tcsmt.algorithms.named import RECIPES
+from tcsmt.algorithms.fused_loss import C, Unbounded
 from tcsmt.algorithms.proof import Chain
 from tcsmt.algorithms.search import random_rows
-from tcsmt.algorithms.split import F32, Split
+from tcsmt.algorithms.split_constants import kept
 from tcsmt.algorithms.steps import FusedStep, steps_of
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import rows_of
-from tcsmt.errors import Contradiction
-from tcsmt.formats import FORMATS
 from tcsmt.models import FusedDotAdd, IeeeDotAdd
-from tcsmt.query import Equivalent, Solving
-from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes import algorithm_named
+from tcsmt.recipes.algorithm import Algorithm, Sum
+from tcsmt.recipes.named import RECIPES
+from tcsmt.recipes.split import F32, Split
+from tcsmt.statements.verdict import Equivalent
+from tcsmt.support.errors import Contradiction
 from tests import oracle
 
 ULP = unit_of(F32)

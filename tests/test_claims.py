@@ -11,9 +11,10 @@ from click.testing import CliRunner
 
 from tcsmt.claims import judge, published
 from tcsmt.cli import main
-from tcsmt.datasets import DataSet, Formats, find_datasets
-from tcsmt.query import Distinguished, Equivalent, Solving
-from tcsmt.simulator import run_words
+from tcsmt.data.datasets import DataSet, Formats, find_datasets
+from tcsmt.prove.solving import Solving
+from tcsmt.simulator.rows import run_words
+from tcsmt.statements.verdict import Distinguished, Equivalent
 
 CLAIMS = {claim.name: claim for claim in published()}
 

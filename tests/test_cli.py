@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from tcsmt.ask.scripts import scripts
 from tcsmt.catalogue import row_named
 from tcsmt.cli import main
 from tcsmt.cli.verdict import EXIT
-from tcsmt.curated import scripts
-from tcsmt.errors import Exit, TcsmtError
 from tcsmt.interpret.exact import evaluate
 from tcsmt.papers.valpey import printed_tables
-from tcsmt.solvers.run import Settings, solve
+from tcsmt.prove.solvers.run import Settings, solve
+from tcsmt.support.errors import Exit, TcsmtError
 
 ROOT = Path(__file__).parents[1]
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -120,7 +120,7 @@ def test_evidence_against_a_proof_has_its_own_exit_code(tmp_path: Path) -> None:
     """It says both, and is nothing that the user did."""
     (tmp_path / "own.py").write_text(
         '''"""Contradicts itself."""
-from tcsmt.errors import Contradiction
+from tcsmt.support.errors import Contradiction
 
 
 def investigate(ask):

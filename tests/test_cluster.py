@@ -16,12 +16,12 @@ from test_atlas import ASKING, CHOSEN, small
 from test_cli import refused
 from test_stopping import until
 
-from tcsmt import cluster
-from tcsmt.atlas import run
-from tcsmt.errors import TcsmtError
-from tcsmt.pairs import Asking
-from tcsmt.query import Domain
-from tcsmt.store import Store
+from tcsmt.statements.question import Domain
+from tcsmt.support.errors import TcsmtError
+from tcsmt.survey import cluster
+from tcsmt.survey.atlas import run
+from tcsmt.survey.settle import Asking
+from tcsmt.survey.store import Store
 
 #: What ``dask scheduler`` and ``dask worker`` run.
 SCHEDULER = (

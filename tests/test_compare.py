@@ -14,18 +14,21 @@ import pytest
 from lying import Liars
 from test_cli import done, refused, tcsmt
 
-from tcsmt import engine, proofs
 from tcsmt.catalogue import row_named, rows
-from tcsmt.engine import Comparison, compare, compare_models
-from tcsmt.errors import TcsmtError
 from tcsmt.interpret.exact import evaluate
-from tcsmt.lemmas import Lemmas
 from tcsmt.models import FusedDotAdd
-from tcsmt.pool import rows as pool_rows
-from tcsmt.query import Distinguished, Domain, Equivalent, Solving, Unknown, difference
-from tcsmt.simulator import run_words
-from tcsmt.solvers.answer import Answer
-from tcsmt.solvers.run import SOLVERS, Settings
+from tcsmt.prove import engine
+from tcsmt.prove.boundary_inputs import rows as pool_rows
+from tcsmt.prove.engine import Comparison, compare, compare_models
+from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.solvers.answer import Answer
+from tcsmt.prove.solvers.run import SOLVERS, Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.simulator.rows import run_words
+from tcsmt.statements.question import Domain, difference
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
+from tcsmt.support.errors import TcsmtError
+from tcsmt.survey import theorems
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 AMPERE = "ampere/mma.m16n8k16.f32.f16.f16.f32"
@@ -262,7 +265,9 @@ def test_command_different() -> None:
 
 
 def test_command_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tcsmt.query.solve", lambda text, settings: Answer("unknown", "z3", reason="timeout"))
+    monkeypatch.setattr(
+        "tcsmt.prove.solving.solve", lambda text, settings: Answer("unknown", "z3", reason="timeout")
+    )
     result = tcsmt("compare", VOLTA, f"{VOLTA}@zero-126")
     assert result.exit_code == 3, result.output
     assert "UNKNOWN: timeout" in result.stdout
@@ -273,8 +278,8 @@ def test_command_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
 FAST = ("same units", "mma and wgmma", "order")
 
 
-def check(entry: proofs.Entry, solving: Solving, known: Lemmas) -> None:
-    record = proofs.answered(entry, solving, known)
+def check(entry: theorems.Entry, solving: Solving, known: Lemmas) -> None:
+    record = theorems.answered(entry, solving, known)
     assert record["verdict"] == record["expected"], record
 
 
@@ -282,49 +287,49 @@ def check(entry: proofs.Entry, solving: Solving, known: Lemmas) -> None:
 def test_fast_part_of_the_list(part: str) -> None:
     solving = Solving()
     known = Lemmas(solving)
-    found = [entry for entry in proofs.entries() if entry.part == part]
+    found = [entry for entry in theorems.entries() if entry.part == part]
     assert found
     for entry in found:
         check(entry, solving, known)
 
 
-def small_list() -> Iterator[proofs.Entry]:
+def small_list() -> Iterator[theorems.Entry]:
     """Two of the list: proved equal by solvers, and told apart."""
     unit = fused(VOLTA, k=1, n_fma=1)
     other = replace(unit, zero_exponent=-126)
-    yield proofs._pair("equal", "one against other", unit, other, True)
-    yield proofs._pair("apart", "one against truncated", unit, replace(unit, fraction_bits=22), False)
-    yield next(e for e in proofs._order() if e.title == "N = 4: the maximum of 9-bit words is associative")
+    yield theorems._pair("equal", "one against other", unit, other, True)
+    yield theorems._pair("apart", "one against truncated", unit, replace(unit, fraction_bits=22), False)
+    yield next(e for e in theorems._order() if e.title == "N = 4: the maximum of 9-bit words is associative")
 
 
 def test_the_list_goes_on_and_proves_again(
     liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "list.json"
-    monkeypatch.setattr(proofs, "entries", small_list)
-    assert proofs.main([str(path)]) == 0
+    monkeypatch.setattr(theorems, "entries", small_list)
+    assert theorems.main([str(path)]) == 0
     before = path.read_text()
     assert {r["verdict"] for r in json.loads(before)} == {"equivalent", "distinguished"}
     assert all(r["confirmed"] for r in json.loads(before) if r["verdict"] == "equivalent")
     liars.install(**dict.fromkeys(SOLVERS, "nothing"))
-    assert proofs.main(["--kept", str(path)]) == 0
+    assert theorems.main(["--kept", str(path)]) == 0
     assert path.read_text() == before
-    assert proofs.main([str(path), "apart"]) == 0
-    assert proofs.main([str(path)]) == 3
+    assert theorems.main([str(path), "apart"]) == 0
+    assert theorems.main([str(path)]) == 3
     found = {r["question"]: r["verdict"] for r in json.loads(path.read_text())}
     assert [*found.values()] == ["unknown", "distinguished", "unknown"]
     liars.install(**dict.fromkeys(SOLVERS, "unsat"))
-    assert proofs.main(["--kept", str(path)]) == 0  # what stayed unknown is asked again
-    monkeypatch.setattr(proofs, "_EXPECTED", {True: "distinguished", False: "equivalent"})
+    assert theorems.main(["--kept", str(path)]) == 0  # what stayed unknown is asked again
+    monkeypatch.setattr(theorems, "_EXPECTED", {True: "distinguished", False: "equivalent"})
     path.unlink()
-    assert proofs.main([str(path)]) == 1
+    assert theorems.main([str(path)]) == 1
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", sorted({e.part for e in proofs.entries()} - set(FAST)))
+@pytest.mark.parametrize("part", sorted({e.part for e in theorems.entries()} - set(FAST)))
 def test_list(part: str) -> None:
     solving = Solving(confirm=True)
     known = Lemmas(solving)
-    for entry in proofs.entries():
+    for entry in theorems.entries():
         if entry.part == part:
             check(entry, solving, known)

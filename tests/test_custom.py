@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import Row, row_named, rows
 from tcsmt.cli import main
-from tcsmt.custom import is_model_file, meanings, model_toml, read_model, row_given
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS
+from tcsmt.data.model_files import is_model_file, meanings, model_toml, read_model, row_given
 from tcsmt.models import FusedDotAdd
+from tcsmt.simulator.rows import simulate
+from tcsmt.support.errors import TcsmtError
 
 DATA = Path(__file__).parent / "data"
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -290,7 +291,7 @@ def test_from_python(wide: Path) -> None:
     row: Row = read_model(wide)
     a = np.array([[2.0**-10, 2.0**-10, 1, 0]], np.float16)
     b = np.array([[2.0**-14, 2.0**-14, 1, 0]], np.float16)
-    assert row.model(a, b)[0] == np.float32(1 + 2**-23)
+    assert simulate(row.model, a, b)[0] == np.float32(1 + 2**-23)
 
 
 # --- validate goes on --------------------------------------------------------------------------

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.words import from_words
 from tcsmt.catalogue import row_named
-from tcsmt.datasets import DataSet, Formats, find_datasets, replay, row_of
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS
+from tcsmt.data.datasets import DataSet, Formats, find_datasets, replay, row_of
+from tcsmt.data.row_files import Inputs, write_rows
 from tcsmt.models import FusedDotAdd
-from tcsmt.rowsio import Inputs, write_rows
-from tcsmt.words import from_words
+from tcsmt.support.errors import TcsmtError
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 

@@ -14,13 +14,13 @@ import oracle
 import pytest
 from oracles import exact, recipes, tiny
 
-from tcsmt import ieee
-from tcsmt.datapath import decode
-from tcsmt.formats import FORMATS, Format, Specials
+from tcsmt.arithmetic import ieee
+from tcsmt.arithmetic.datapath import decode
+from tcsmt.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.query import Domain
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.statements.question import Domain
 from tcsmt.terms import var
 
 Specified = {

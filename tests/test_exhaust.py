@@ -12,12 +12,11 @@ from click.testing import CliRunner
 from test_backends import constructed
 from wordmath import Maker, evaluate
 
-from tcsmt import cc, jit
+from tcsmt.algorithms.split_analysis import SPLITS, claim
 from tcsmt.cli import main
-from tcsmt.errors import InternalError
-from tcsmt.interpret import c, exhaust
+from tcsmt.interpret import c, cc, exhaust, jit
 from tcsmt.interpret.exhaust import Exhaust
-from tcsmt.splits import SPLITS, claim
+from tcsmt.support.errors import InternalError
 from tcsmt.terms import Term, const, operands_first, umax, var
 
 KINDS = {"llvm": exhaust._Llvm, "c": exhaust._C, "numpy": exhaust._Arrays}

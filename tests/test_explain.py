@@ -17,19 +17,19 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tcsmt.arithmetic.datapath import Fixed, Number
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.words import to_word
 from tcsmt.catalogue import row_named
 from tcsmt.cli import main
-from tcsmt.datapath import Fixed, Number
-from tcsmt.explain import fixed_value, known_words, number_value
-from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.pictures.build import draw, exact_sum
+from tcsmt.pictures.drawing import Fate, Gap, Grid, Listing, Picture, Row, Sheet
+from tcsmt.pictures.explain import fixed_value, known_words, number_value
 from tcsmt.pictures.html import as_html
-from tcsmt.pictures.sheet import Fate, Gap, Grid, Listing, Picture, Row, Sheet
 from tcsmt.pictures.svg import as_svg
 from tcsmt.pictures.text import as_text
-from tcsmt.words import to_word
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 ADJACENT = "a0=1.5 b0=24576 c=-0.111328125"

@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt import datapath as dp
-from tcsmt import ieee
-from tcsmt.errors import TcsmtError, UnknownName
-from tcsmt.formats import FORMATS, Format, format_named
+from tcsmt.arithmetic import datapath as dp
+from tcsmt.arithmetic import ieee
+from tcsmt.arithmetic.formats import FORMATS, Format, format_named
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.arithmetic.words import dtype_of, from_words, to_word, to_words
 from tcsmt.interpret.arrays import Program
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.terms import var
-from tcsmt.words import dtype_of, from_words, to_word, to_words
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

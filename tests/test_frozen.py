@@ -16,7 +16,7 @@ import pytest
 from oracles import against_mmasim, deciding_inputs
 
 from tcsmt.catalogue import row_named, rows
-from tcsmt.simulator import run_words
+from tcsmt.simulator.rows import run_words
 
 FROZEN = Path(__file__).parent / "data" / "mmasim.npz"
 

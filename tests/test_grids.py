@@ -10,18 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt import engine, ieee
+from tcsmt.arithmetic import ieee
+from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import row_named
-from tcsmt.engine import Comparison, compare, compare_models
-from tcsmt.formats import FORMATS
-from tcsmt.grids import Block, multiple, same_result
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import DotThenAdd, FusedDotAdd, Model
-from tcsmt.pool import rows as pool_rows
-from tcsmt.pool import search
-from tcsmt.query import Distinguished, Domain, Equivalent, Question, Side, Solving
-from tcsmt.solvers.run import Settings
+from tcsmt.prove import engine
+from tcsmt.prove.alignment_grids import Block, multiple, same_result
+from tcsmt.prove.boundary_inputs import rows as pool_rows
+from tcsmt.prove.boundary_inputs import search
+from tcsmt.prove.engine import Comparison, compare, compare_models
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.verdict import Distinguished, Equivalent
 from tcsmt.terms import TRUE, Term
 
 ALL = Domain(finite=False)

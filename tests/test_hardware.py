@@ -15,13 +15,13 @@ from oracles.fragments import places
 from test_cli import done, refused, tcsmt
 
 from tcsmt.catalogue import Row, row_named, rows
-from tcsmt.datasets import find_datasets, replay, row_of
-from tcsmt.errors import TcsmtError
+from tcsmt.data.datasets import find_datasets, replay, row_of
+from tcsmt.data.row_files import read_rows
 from tcsmt.hardware.instructions import TARGETS, instruction_of, language_of
 from tcsmt.hardware.source import program
 from tcsmt.hardware.vectors import Vector, from_file
 from tcsmt.interpret.exact import evaluate
-from tcsmt.rowsio import read_rows
+from tcsmt.support.errors import TcsmtError
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 

@@ -11,24 +11,26 @@ import pytest
 from click.testing import CliRunner
 from test_stopping import LINE, children, runs, start, until
 
+from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import row_named
 from tcsmt.cli import main
 from tcsmt.cli.identified import as_text, nearest
-from tcsmt.engine import compare_models
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import format_named
-from tcsmt.identify import boxes
-from tcsmt.identify.boxes import BoxFailed, Command, model_box
-from tcsmt.identify.equal import canonical
-from tcsmt.identify.evaluate import Questions, ordinary_rows, outcomes, predictions, signature
-from tcsmt.identify.family import Family
-from tcsmt.identify.search import Identification, Transcript, neighbours
-from tcsmt.identify.vectors import mixed, ordinary
+from tcsmt.identification import boxes
+from tcsmt.identification.boxes import BoxFailed, Command, model_box
+from tcsmt.identification.classical import Tree
+from tcsmt.identification.equal import canonical
+from tcsmt.identification.evaluate import Questions, ordinary_rows, outcomes, predictions, signature
+from tcsmt.identification.family import Family
+from tcsmt.identification.search import Identification, Transcript, neighbours
+from tcsmt.identification.vectors import mixed, ordinary
 from tcsmt.models import FusedDotAdd, IeeeDotAdd
-from tcsmt.probes import Tree
-from tcsmt.query import Distinguished, Domain, Solving, difference
-from tcsmt.simulator import run_words
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.engine import compare_models
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.simulator.rows import run_words
+from tcsmt.statements.question import Domain, difference
+from tcsmt.statements.verdict import Distinguished
+from tcsmt.support.errors import TcsmtError
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 
@@ -457,7 +459,7 @@ def test_a_tree_of_sums_is_drawn():
     ]  # fmt: skip
 
 
-#: One pair for each rule of tcsmt.identify.equal, at the widths in use.
+#: One pair for each rule of tcsmt.identification.equal, at the widths in use.
 SMALL = {"k": 4, "n_fma": 4, "fraction_bits": 25, "zero_exponent": -30, "rounding": "RNE"}
 LAST = {**SMALL, "n_fma": 2, "c_position": "last"}
 WIDE = {"rounding": "RTZ", "zero_exponent": -133}
@@ -539,7 +541,7 @@ def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
 HONEST = """
 import json, sys, time
 from tcsmt.catalogue import row_named
-from tcsmt.identify.boxes import model_box
+from tcsmt.identification.boxes import model_box
 box = model_box(row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model)
 for number, line in enumerate(sys.stdin):
     time.sleep(60 if number == 2 else 0)

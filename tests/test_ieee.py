@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tcsmt.curated import OPERATIONS, _small, ieee_script
-from tcsmt.formats import FORMATS, Format
-from tcsmt.solvers.answer import Answer
-from tcsmt.solvers.run import Settings, solve
+from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.ask.scripts import OPERATIONS, _small, ieee_script
+from tcsmt.prove.solvers.answer import Answer
+from tcsmt.prove.solvers.run import Settings, solve
 
 MODES = ("RNE", "RNA", "RTZ", "RTP", "RTN")
 ARITHMETIC = ("add", "multiply", "fma")

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcsmt.datapath import Exponent
-from tcsmt.integers import Integer, signed, signed_word
+from tcsmt.arithmetic.datapath import Exponent
+from tcsmt.arithmetic.integers import Integer, signed, signed_word
 from tcsmt.interpret.exact import evaluate
 from tcsmt.terms import Term, var
 

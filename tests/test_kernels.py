@@ -14,22 +14,23 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from tcsmt.arithmetic.datapath import decode, leading_zeros
+from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.ieee import fma_words
 from tcsmt.catalogue import row_named
-from tcsmt.datapath import decode, leading_zeros
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS, Format
-from tcsmt.ieee import fma_words
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.llvm import Emitter
 from tcsmt.models import IeeeDotAdd, Model, Trace
-from tcsmt.simulator import run_words
+from tcsmt.simulator.rows import run_words
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, any_of, const, expand, operands_first, total, umax, var
 
 pytest.importorskip("llvmlite", reason="the extra `fast` is not installed")
 
-from tcsmt import jit, kernels
-from tcsmt.kernels import Kernel
+from tcsmt.interpret import jit
+from tcsmt.simulator import compiled
+from tcsmt.simulator.compiled import Kernel
 
 WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127)
 
@@ -141,14 +142,14 @@ def test_native_fma(name: str) -> None:
         assert int(got[row]) == expected, values
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_other_roundings_are_refused(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ready", [False, True])
+def test_other_roundings_are_refused(ready: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Native multiply-adds would not be IEEE 754's; a library may have left the unit like that."""
     if platform.machine() != "x86_64" or sys.platform != "linux":
         pytest.skip("how to set the rounding is known of x86-64 Linux")
     model = IeeeFma(a_format="f32", b_format="f32", c_format="f32", d_format="f32", k=1)
     words = random_words(model, 100, 1)
-    monkeypatch.setattr(kernels, "_kernels", {model: Kernel(model)} if compiled else {})
+    monkeypatch.setattr(compiled, "_kernels", {model: Kernel(model)} if ready else {})
     expected = run_words(model, *words)
     library, upward = ctypes.CDLL("libm.so.6"), 0x800
     library.fesetround(upward)
@@ -183,7 +184,7 @@ def random_words(model: Model, rows: int, seed: int) -> list[Any]:
     """Uniform words for a, b and c."""
     rng = np.random.default_rng(seed)
     shapes = [(model.a_format, (rows, model.k)), (model.b_format, (rows, model.k)), (model.c_format, (rows,))]
-    return [rng.integers(0, 1 << f.width, s, dtype=kernels.unsigned(f)) for f, s in shapes]
+    return [rng.integers(0, 1 << f.width, s, dtype=compiled.unsigned(f)) for f, s in shapes]
 
 
 @pytest.mark.parametrize("rows", [1, 15, 16, 17, 1000])
@@ -191,7 +192,7 @@ def random_words(model: Model, rows: int, seed: int) -> list[Any]:
 def test_as_numpy(name: str, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     model = row_named(name).model
     words = random_words(model, rows, rows)
-    monkeypatch.setattr(kernels, "_kernels", {})  # run_words has none for the model, so that it takes NumPy
+    monkeypatch.setattr(compiled, "_kernels", {})  # run_words has none for the model, so that it takes NumPy
     assert np.array_equal(Kernel(model).rows(words), run_words(model, *words))
 
 
@@ -294,16 +295,16 @@ def test_without_the_extra() -> None:
 import sys
 sys.modules["llvmlite"] = None
 import numpy as np
-from tcsmt import kernels, simulator
+from tcsmt.simulator import compiled, rows as simulator
 from tcsmt.catalogue import row_named
-from tcsmt.datapath import decode, leading_zeros
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS, Format
+from tcsmt.arithmetic.datapath import decode, leading_zeros
+from tcsmt.support.errors import TcsmtError
+from tcsmt.arithmetic.formats import FORMATS, Format
 model = row_named("volta").model
 rows = simulator.WORTH_COMPILING
 simulator.run_words(model, *[np.zeros((rows, 4), np.uint16)] * 2, np.zeros(rows, np.uint32))
 try:
-    kernels.kernel(model)
+    compiled.kernel(model)
 except TcsmtError as error:
     print(error)
 """
@@ -315,7 +316,7 @@ except TcsmtError as error:
 def test_the_fast_path_never_meets_a_special_value(fmt: Format) -> None:
     """Exhaustively: where a word is a NaN or an infinity, the vector takes the whole graph."""
     word = var("x", fmt.width)
-    taken = kernels._some_special(kernels.Operand("a", (word,), fmt))
+    taken = compiled._some_special(compiled.Operand("a", (word,), fmt))
     x = decode(fmt, word)
     words = np.arange(1 << fmt.width, dtype=np.uint32)
     guard, special = Program([taken, x.infinite | x.nan]).run({"x": words})

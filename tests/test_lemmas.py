@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from lying import Liars
 
-from tcsmt import cache
-from tcsmt import lemmas as module
-from tcsmt.lemmas import Lemmas
-from tcsmt.query import Solving
-from tcsmt.solvers.run import SOLVERS, Settings, installed
+from tcsmt.prove import lemmas as module
+from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.solvers.run import SOLVERS, Settings, installed
+from tcsmt.prove.solving import Solving
+from tcsmt.support import cache
 from tcsmt.terms import var
 
 X, Y = var("x", 8), var("y", 8)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tcsmt.datapath import leading_zeros
-from tcsmt.formats import FORMATS
-from tcsmt.ieee import fma_words
+from tcsmt.arithmetic.datapath import leading_zeros
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.ieee import fma_words
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.limbs import fitted, pieces, split
 from tcsmt.terms import Term, operands_first, total, umax, var

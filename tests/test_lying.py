@@ -16,23 +16,26 @@ import pytest
 from click.testing import CliRunner
 from lying import BEHAVIOURS, UNCONFIRMING, Liars
 
-from tcsmt import audit, pairs
 from tcsmt.algorithms import findings
 from tcsmt.algorithms.error import Inputs
 from tcsmt.catalogue import row_named
 from tcsmt.cli import atlas as cli_atlas
 from tcsmt.cli import main
 from tcsmt.cli.accuracy import findings as cli_findings
-from tcsmt.custom import read_model
-from tcsmt.identify import search
+from tcsmt.data.model_files import read_model
+from tcsmt.identification import search
 from tcsmt.interpret.smtlib import script
-from tcsmt.neighbours import neighbours
-from tcsmt.pairs import Asking, Pair, Unit, verdict_on
-from tcsmt.query import Domain, Equivalent, Solving, Unknown, difference, joined
-from tcsmt.solvers import run
-from tcsmt.solvers.answer import Answer, digest
-from tcsmt.solvers.run import SOLVERS, Settings, solve
-from tcsmt.store import Store
+from tcsmt.prove.solvers import run
+from tcsmt.prove.solvers.answer import Answer, digest
+from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.question import Domain, difference
+from tcsmt.statements.verdict import Equivalent, Unknown, joined
+from tcsmt.survey import audit, processes
+from tcsmt.survey.neighbours import neighbours
+from tcsmt.survey.pairs import Pair, Unit, verdict_on, without_verdict
+from tcsmt.survey.settle import Asking, settle
+from tcsmt.survey.store import Store
 from tcsmt.terms import var
 
 X, Y = var("x", 8), var("y", 8)
@@ -252,15 +255,17 @@ COMMANDS: dict[str, Arguments] = {
 }  # fmt: skip
 
 
-def _here(waiting: Sequence[Pair], asking: Asking) -> Iterator[tuple[Pair, dict[str, Any]]]:
+def _here(
+    jobs: int, waiting: Sequence[Pair], settings: Settings, confirm: bool
+) -> Iterator[tuple[Pair, dict[str, Any]]]:
     """Pairs asked in this process: others have the environment of whoever started them."""
     for pair in waiting:
-        yield pair, verdict_on(pair, asking.settings, asking.confirm)
+        yield pair, verdict_on(pair, settings, confirm)
 
 
 def ran(name: str, folder: Path, patch: pytest.MonkeyPatch, *more: str) -> tuple[int, str]:
     """Exit code and standard output of a command."""
-    patch.setattr(pairs, "_answers", _here)
+    patch.setattr(processes, "answers_of", _here)
     given = COMMANDS[name]
     arguments = [str(a) for a in (given(folder, patch) if callable(given) else given)]
     result = CliRunner().invoke(main, [*arguments, *more])
@@ -377,10 +382,10 @@ def test_a_kept_witness_replays_or_is_none(
 ) -> None:
     """A record that says that equal units differ."""
     liars.install(bitwuzla="unsat")
-    monkeypatch.setattr(pairs, "_answers", _here)
+    monkeypatch.setattr(processes, "answers_of", _here)
     units = [Unit(row.model, (row,)) for row in map(read_model, _alike(tmp_path))]
     pair = Pair(units[0], units[1], Domain())
-    record = pairs.without_verdict(pair, "")
+    record = without_verdict(pair, "")
     words = {name: {"word": "0x0", "value": "0"} for name in units[0].model.input_formats}
     results = [{"word": "0x0"}, {"word": "0x1"}]
     for planted_one in (
@@ -393,6 +398,6 @@ def test_a_kept_witness_replays_or_is_none(
     ):
         with Store(tmp_path / "a.sqlite") as store:
             store.keep(pair.key, {**record, "verdict": "?", **planted_one})
-            found = pairs.settle([pair], store, Asking(Settings(timeout=20), confirm=False))
+            found = settle([pair], store, Asking(Settings(timeout=20), confirm=False))
         assert found[pair.key]["verdict"] == "equivalent"
         assert "earlier" not in found[pair.key]

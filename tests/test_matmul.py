@@ -15,18 +15,21 @@ import pytest
 from click.testing import CliRunner
 
 import tcsmt
-from tcsmt import jit, matmul
+from tcsmt.arithmetic.datapath import Exponent
+from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named
+from tcsmt.cli import gemm as command
 from tcsmt.cli import main
-from tcsmt.cli import matrices as command
-from tcsmt.datapath import Exponent
-from tcsmt.errors import TcsmtError
+from tcsmt.interpret import jit
 from tcsmt.models import IeeeDotAdd, Kind, Model
-from tcsmt.query import Equivalent, Question, Side, Solving
-from tcsmt.simulator import run_words
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.simulator import matmul
+from tcsmt.simulator.rows import run_words
+from tcsmt.statements.question import Question, Side
+from tcsmt.statements.verdict import Equivalent
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import const
-from tcsmt.words import unsigned
 
 MODELS = (
     "volta",

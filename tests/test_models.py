@@ -20,12 +20,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS, Format
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.rounding import ROUNDINGS
-from tcsmt.simulator import run_words
+from tcsmt.simulator.rows import run_words
+from tcsmt.support.errors import TcsmtError
 
 Array = np.ndarray[Any, np.dtype[np.uint64]]
 Rng = np.random.Generator

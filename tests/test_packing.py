@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS
-from tcsmt.packing import from_containers, pack, to_containers, unpack
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.packing import from_containers, pack, to_containers, unpack
+from tcsmt.support.errors import TcsmtError
 
 FP4, FP6, OTHER6 = FORMATS["e2m1"], FORMATS["e3m2"], FORMATS["e2m3"]
 

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.rounding import ROUNDINGS as KNOWN
+from tcsmt.arithmetic.words import to_words
 from tcsmt.catalogue import row_named
 from tcsmt.cli import main
-from tcsmt.custom import read_model
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS
+from tcsmt.data.model_files import read_model
+from tcsmt.identification.classical import OutOfReach, black_box, profile, rounding_of_result, summation_tree
 from tcsmt.models import IeeeDotAdd
 from tcsmt.papers import khattak, mmasim, multiword
-from tcsmt.plots import save_svg
-from tcsmt.probes import OutOfReach, black_box, profile, rounding_of_result, summation_tree
-from tcsmt.rounding import ROUNDINGS as KNOWN
-from tcsmt.words import to_words
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.plots import save_svg
 
 # --- probes --------------------------------------------------------------------------------------
 

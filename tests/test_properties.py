@@ -13,16 +13,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from tcsmt.arithmetic.words import unsigned
+from tcsmt.ask.discovery import load, properties
+from tcsmt.ask.investigation import Investigation, Report, one_block
 from tcsmt.catalogue import ARCHITECTURES, Row, instruction_named, row_named, rows, rows_of
 from tcsmt.cli import main
-from tcsmt.discovery import load, properties
-from tcsmt.errors import Contradiction, TcsmtError
 from tcsmt.interpret.arrays import Program
-from tcsmt.investigate import Investigation, Report, one_block
-from tcsmt.pool import search
-from tcsmt.query import Distinguished, Equivalent, Question, Solving, Unknown, Verdict
-from tcsmt.solvers.run import Settings
-from tcsmt.words import unsigned
+from tcsmt.prove.boundary_inputs import search
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.question import Question
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.support.errors import Contradiction, TcsmtError
 
 UNITS = ("volta", "ampere", "hopper")
 #: From 4 seconds to half a minute each.
@@ -155,7 +157,7 @@ def test_c_last_and_interleaving_of_fp8_on_the_f16_unit() -> None:
 
 
 def test_the_first_instruction_to_which_a_property_applies() -> None:
-    from tcsmt.cli.ask import choose_row
+    from tcsmt.ask.discovery import choose_row
 
     row = choose_row(load("exact-sum-f16"), "volta", None)
     assert row is instruction_named("volta", "mma.m8n8k4.f16.f16.f16.f16")
@@ -167,7 +169,7 @@ def test_the_first_instruction_to_which_a_property_applies() -> None:
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", GOLDEN)
 def test_every_architecture(name: str, arch: str) -> None:
-    from tcsmt.cli.ask import choose_row
+    from tcsmt.ask.discovery import choose_row
 
     prop = load(name)
     if not any(not prop.objection(row) for row in rows_of(arch)):
@@ -336,8 +338,8 @@ def test_monotonicity_is_about_values(bits: int) -> None:
 OWN = '''"""Whether c alone passes through."""
 
 from tcsmt.catalogue import Row
-from tcsmt.investigate import Claim, Investigation
-from tcsmt.query import Distinguished
+from tcsmt.ask.investigation import Claim, Investigation
+from tcsmt.statements.verdict import Distinguished
 from dataclasses import replace
 
 CLAIMS = (Claim(source="me", section="1", statement="it does"),)

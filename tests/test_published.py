@@ -16,7 +16,7 @@ from published import Published, single
 from tcsmt.algorithms.compare import Pair
 from tcsmt.algorithms.search import random_rows
 from tcsmt.interpret.exact import evaluate
-from tcsmt.solvers.run import Settings, solve
+from tcsmt.prove.solvers.run import Settings, solve
 
 LIMIT = 60.0
 

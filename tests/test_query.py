@@ -15,29 +15,22 @@ from hypothesis import strategies as st
 from lying import Liars
 from test_models import oracle_parameters
 
-from tcsmt import query
+from tcsmt.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.ask.discovery import load, properties
+from tcsmt.ask.investigation import Investigation, one_block
 from tcsmt.catalogue import row_named
-from tcsmt.discovery import load, properties
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS, Format, Specials
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
-from tcsmt.investigate import Investigation, one_block
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.query import (
-    Distinguished,
-    Domain,
-    Equivalent,
-    Question,
-    Side,
-    Solving,
-    Unknown,
-    difference,
-)
-from tcsmt.shorten import cost, shorten
-from tcsmt.simulator import run_words
-from tcsmt.solvers.answer import Answer
-from tcsmt.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove import solving
+from tcsmt.prove.shorten import cost, shorten
+from tcsmt.prove.solvers.answer import Answer
+from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.solving import Solving
+from tcsmt.simulator.rows import run_words
+from tcsmt.statements.question import Domain, Question, Side, difference
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, substitute, var
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -212,7 +205,7 @@ def test_every_solver_finds_and_proves(solver: str) -> None:
 
 
 def test_a_wrong_model_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(query, "solve", lambda text, s: Answer("sat", "bitwuzla", "0", values={"c": 1}))
+    monkeypatch.setattr(solving, "solve", lambda text, s: Answer("sat", "bitwuzla", "0", values={"c": 1}))
     question = difference("", ("", unit()), ("", replace(unit(), fraction_bits=24)), lanes=())
     verdict = Solving().verdict(question)
     assert isinstance(verdict, Unknown)
@@ -222,7 +215,7 @@ def test_a_wrong_model_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_wrong_model_of_a_part_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the search began with a smaller set of inputs, or with every lane alike."""
-    monkeypatch.setattr(query, "solve", lambda text, s: Answer("sat", "z3", "1"))
+    monkeypatch.setattr(solving, "solve", lambda text, s: Answer("sat", "z3", "1"))
     two = ("", unit()), ("", replace(unit(), fraction_bits=24))
     for question in (difference("", *two, lanes=(1, 2)), difference("", *two, alike=True)):
         assert isinstance(Solving().verdict(question), Unknown)
@@ -230,7 +223,7 @@ def test_a_wrong_model_of_a_part_is_not_shown(monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_unknown_keeps_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     lost = Answer("unknown", "auto", reason="bitwuzla: timeout", seconds=2.0)
-    monkeypatch.setattr(query, "solve", lambda text, s: lost)
+    monkeypatch.setattr(solving, "solve", lambda text, s: lost)
     question = difference("", ("", unit()), ("", replace(unit(), fraction_bits=24)), lanes=(2,))
     # once for two lanes, once for all
     assert Solving().verdict(question) == Unknown(reason="bitwuzla: timeout", seconds=4.0)
@@ -262,7 +255,7 @@ def test_cuts_are_genuine() -> None:
     """
     cuts = 0
     for question in shipped_questions():
-        for stage, differ in query._cuts(question):
+        for stage, differ in solving._cuts(question):
             cuts += 1
             traces = [side.trace for side in question.sides]
             terms = [next(s.term for s in t.stages if s.name == stage) for t in traces]

@@ -10,18 +10,19 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tcsmt.algorithms import Algorithm, algorithm_named
 from tcsmt.algorithms import reduced as module
+from tcsmt.algorithms.anomalies import FLAWS
 from tcsmt.algorithms.compare import Pair
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.exhaustive import Everything, middles
-from tcsmt.algorithms.flaws import FLAWS
 from tcsmt.algorithms.reduced import FACTS, WIDTHS, Limits, examine, image, narrow_format, wide_format
 from tcsmt.cli import main
-from tcsmt.errors import TcsmtError
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import DotThenAdd, FusedDotAdd
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.recipes import Algorithm, algorithm_named
+from tcsmt.recipes.arrays import simulate
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import any_of
 from tests import oracle
 from tests.test_accuracy import rounded
@@ -347,7 +348,7 @@ def test_arrays_of_reduced_words_are_the_terms() -> None:
         everything = Everything(domain_of(3, -7, 6, (8, 8), c_zero=False), 1)
         some = [everything.values(n * 7919 % (1 << everything.width)) for n in range(1, 200)]
         a, b = (np.array([[v[f"{side}0"]] for v in some], np.uint32) for side in "ab")
-        found = algorithm.simulate(a, b, np.array([v["c"] for v in some], np.uint32))
+        found = simulate(algorithm, a, b, np.array([v["c"] for v in some], np.uint32))
         assert [int(w) for w in found] == [evaluate([algorithm.trace.output], v)[0] for v in some]
 
 

@@ -15,15 +15,18 @@ import numpy as np
 import pytest
 from oracles import exact, terms, tiny
 
+from tcsmt.arithmetic.formats import Format
+from tcsmt.ask.discovery import LoadedProperty, load, properties
+from tcsmt.ask.investigation import Investigation
 from tcsmt.catalogue import Row
-from tcsmt.discovery import LoadedProperty, load, properties
-from tcsmt.engine import compare_models
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import Format
-from tcsmt.investigate import Finding, Investigation
 from tcsmt.models import FusedDotAdd, Model
-from tcsmt.query import Distinguished, Domain, Equivalent, Side, Solving, Verdict
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.engine import compare_models
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.finding import Finding
+from tcsmt.statements.question import Domain, Side
+from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict
+from tcsmt.support.errors import TcsmtError
 
 #: Seconds for a query: on such models the answer takes milliseconds, or it would take minutes.
 TIMEOUT = 0.5

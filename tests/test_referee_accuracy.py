@@ -17,15 +17,16 @@ import pytest
 from oracles import recipes
 from oracles.tiny_recipes import Drawn, varied
 
-from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.bound import prove, unit
 from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.compare import Pair, settle
-from tcsmt.algorithms.loss import Unbounded
+from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain
 from tcsmt.interpret.arrays import Program, storage
-from tcsmt.query import Distinguished, Equivalent, Solving
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.statements.verdict import Distinguished, Equivalent
 
 pytestmark = pytest.mark.usefixtures("no_luck")
 

@@ -15,18 +15,19 @@ import numpy as np
 import pytest
 from oracles import exact, tiny
 
-from tcsmt import pairs
-from tcsmt.audit import audit_of, closing, gaps, listed
+from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.catalogue import Row
-from tcsmt.formats import Format, Specials
-from tcsmt.identify.equal import canonical
-from tcsmt.identify.evaluate import Questions, predictions
-from tcsmt.identify.family import Family
+from tcsmt.identification.equal import canonical
+from tcsmt.identification.evaluate import Questions, predictions
+from tcsmt.identification.family import Family
 from tcsmt.models import FusedDotAdd, Model
-from tcsmt.pairs import Asking, Pair, verdict_on
-from tcsmt.query import Domain
-from tcsmt.solvers.run import Settings
-from tcsmt.store import Store
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.statements.question import Domain
+from tcsmt.survey import processes
+from tcsmt.survey.audit import audit_of, closing, gaps, listed
+from tcsmt.survey.pairs import Pair, verdict_on
+from tcsmt.survey.settle import Asking
+from tcsmt.survey.store import Store
 
 pytestmark = pytest.mark.usefixtures("no_luck")
 
@@ -49,11 +50,13 @@ def apart(one: Model, other: Model, everything: tiny.Everything) -> dict[str, in
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs are asked here, where the engine's search is switched off, not in processes of their own."""
 
-    def answers(wanted: Sequence[Pair], asking: Asking) -> Iterator[tuple[Pair, dict[str, Any]]]:
+    def answers(
+        jobs: int, wanted: Sequence[Pair], settings: Settings, confirm: bool
+    ) -> Iterator[tuple[Pair, dict[str, Any]]]:
         for pair in wanted:
-            yield pair, verdict_on(pair, asking.settings, asking.confirm)
+            yield pair, verdict_on(pair, settings, confirm)
 
-    monkeypatch.setattr(pairs, "_answers", answers)
+    monkeypatch.setattr(processes, "answers_of", answers)
 
 
 def audited(seed: int, path: Path, bits: int, timeout: float) -> Counter[str]:

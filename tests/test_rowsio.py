@@ -13,12 +13,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named
-from tcsmt.errors import TcsmtError
+from tcsmt.data.row_files import Inputs, read_rows, write_rows
 from tcsmt.models import Model
-from tcsmt.rowsio import Inputs, read_rows, write_rows
-from tcsmt.simulator import run_words
-from tcsmt.words import unsigned
+from tcsmt.simulator.rows import run_words
+from tcsmt.support.errors import TcsmtError
 
 MODEL = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 FP8 = row_named("hopper/mma.m16n8k32.f16.e4m3.e5m2.f16").model

@@ -9,9 +9,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tcsmt.errors import TcsmtError
 from tcsmt.models import FusedDotAdd, IeeeDotAdd
-from tcsmt.simulator import run_words, simulate
+from tcsmt.simulator.rows import run_words, simulate
+from tcsmt.support.errors import TcsmtError
 
 HOPPER = FusedDotAdd(
     a_format="f16",
@@ -83,14 +83,14 @@ def test_every_input_dtype(name: str, dtype: Any) -> None:
     a, b = integers((50, 4), dtype), integers((50, 4), dtype)
     c = integers((50,), np.float32)
     exact = (a.astype(np.float64) * b.astype(np.float64)).sum(axis=-1) + c
-    result = model(a, b, c)
+    result = simulate(model, a, b, c)
     assert result.dtype == np.float32
     assert np.array_equal(result, exact)
-    assert np.array_equal(model(a.astype(np.float64), b.astype(np.float32), c), exact)
+    assert np.array_equal(simulate(model, a.astype(np.float64), b.astype(np.float32), c), exact)
     words = [x.view(f"uint{8 * x.dtype.itemsize}") for x in (a, b, c)]
-    assert np.array_equal(model(*words), exact)
-    assert np.array_equal(model(*(x.astype(np.uint64) for x in words)), exact)
-    assert np.array_equal(model(a.tolist(), b.tolist(), c.tolist()), exact)
+    assert np.array_equal(simulate(model, *words), exact)
+    assert np.array_equal(simulate(model, *(x.astype(np.uint64) for x in words)), exact)
+    assert np.array_equal(simulate(model, a.tolist(), b.tolist(), c.tolist()), exact)
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,10 @@ def test_every_input_dtype(name: str, dtype: Any) -> None:
 def test_result_dtype(name: str, dtype: Any) -> None:
     """The output format's dtype; the result feeds the next call as c."""
     model = replace(SMALL, c_format=name, d_format=name, zero_exponent=-20, rounding="RNE")
-    result = model(np.ones((3, 4)), np.ones((3, 4)))
+    result = simulate(model, np.ones((3, 4)), np.ones((3, 4)))
     assert result.dtype == dtype
     assert result.astype(float).tolist() == [4.0] * 3
-    assert model(np.ones((3, 4)), np.ones((3, 4)), result).astype(float).tolist() == [8.0] * 3
+    assert simulate(model, np.ones((3, 4)), np.ones((3, 4)), result).astype(float).tolist() == [8.0] * 3
 
 
 def test_every_bit_pattern() -> None:
@@ -118,7 +118,7 @@ def test_every_bit_pattern() -> None:
     half = {"c_format": "f16", "d_format": "f16", "rounding": "RNE", "nan": 0x7E00}
     model = replace(SMALL, k=1, n_fma=1, zero_exponent=-20, negative_zero=True, **half)
     a = np.arange(1 << 16, dtype=np.uint16).view(np.float16)[:, None]
-    result = model(a, np.ones((1, 1)), -0.0)
+    result = simulate(model, a, np.ones((1, 1)), -0.0)
     same = ~np.isnan(a[:, 0])
     assert np.array_equal(result.view(np.uint16)[same], a[same, 0].view(np.uint16))
     assert set(result.view(np.uint16)[~same].tolist()) == {0x7E00}
@@ -127,11 +127,11 @@ def test_every_bit_pattern() -> None:
 def test_float64() -> None:
     """A chain of fused multiply-adds in binary64: c first, one rounding each."""
     a, b = RNG.standard_normal((2, 100, 4))
-    assert np.array_equal(FP64(a[:, :1] * [1, 0, 0, 0], b), a[:, 0] * b[:, 0])
+    assert np.array_equal(simulate(FP64, a[:, :1] * [1, 0, 0, 0], b), a[:, 0] * b[:, 0])
     tiny = 2.0**-60
     rows = [[1 + 2.0**-52, 1.0, 0.0, 0.0]], [[1 + 2.0**-52, -1.0, 0.0, 0.0]]
-    assert FP64(*rows, -(2.0**-51)).item() == 0.0  # a product of its own rounding
-    assert FP64([[tiny, 1.0, -1.0, 0.0]], [[1.0] * 4], 0.0).item() == 0.0
+    assert simulate(FP64, *rows, -(2.0**-51)).item() == 0.0  # a product of its own rounding
+    assert simulate(FP64, [[tiny, 1.0, -1.0, 0.0]], [[1.0] * 4], 0.0).item() == 0.0
 
 
 def test_broadcasting() -> None:
@@ -139,23 +139,23 @@ def test_broadcasting() -> None:
     a, b = integers((5, 16), np.float16), integers((16, 7), np.float16)
     c = integers((5, 7), np.float32)
     product = a.astype(float) @ b.astype(float) + c
-    assert np.array_equal(HOPPER(a[:, None, :], b.T[None, :, :], c), product)
-    assert np.array_equal(HOPPER(a[:, None, :], b.T), product - c)
-    assert HOPPER(a[0], b[:, 0]).shape == ()
-    assert HOPPER(a[0], b[:, 0], 2.0) == product[0, 0] - c[0, 0] + 2
-    assert HOPPER(a[0], b.T, np.zeros((3, 1, 1))).shape == (3, 1, 7)
-    assert HOPPER(a[:0], b[:, 0]).shape == (0,)
-    assert HOPPER(a[:0], b[:, 0]).dtype == np.float32
-    assert np.array_equal(HOPPER(a[::-2][:, None], b.T[::2], c[::-2, ::2]), product[::-2, ::2])
+    assert np.array_equal(simulate(HOPPER, a[:, None, :], b.T[None, :, :], c), product)
+    assert np.array_equal(simulate(HOPPER, a[:, None, :], b.T), product - c)
+    assert simulate(HOPPER, a[0], b[:, 0]).shape == ()
+    assert simulate(HOPPER, a[0], b[:, 0], 2.0) == product[0, 0] - c[0, 0] + 2
+    assert simulate(HOPPER, a[0], b.T, np.zeros((3, 1, 1))).shape == (3, 1, 7)
+    assert simulate(HOPPER, a[:0], b[:, 0]).shape == (0,)
+    assert simulate(HOPPER, a[:0], b[:, 0]).dtype == np.float32
+    assert np.array_equal(simulate(HOPPER, a[::-2][:, None], b.T[::2], c[::-2, ::2]), product[::-2, ::2])
 
 
 def test_more_rows_than_a_block() -> None:
     """Rows do not depend on how many there are."""
     a, b = RNG.standard_normal((2, 10_001, 4)).astype(np.float16)
     c = RNG.standard_normal(10_001).astype(np.float32)
-    result = SMALL(a, b, c)
+    result = simulate(SMALL, a, b, c)
     for part in (slice(0, 1), slice(4000, 4200), slice(-1, None)):
-        assert np.array_equal(SMALL(a[part], b[part], c[part]), result[part])
+        assert np.array_equal(simulate(SMALL, a[part], b[part], c[part]), result[part])
 
 
 def test_inputs_are_not_changed() -> None:
@@ -164,7 +164,7 @@ def test_inputs_are_not_changed() -> None:
     for array in (a, b, c):
         array.flags.writeable = False
     copies = [array.copy() for array in (a, b, c)]
-    assert SMALL(a, b, c).flags.writeable
+    assert simulate(SMALL, a, b, c).flags.writeable
     assert all(np.array_equal(x, y) for x, y in zip((a, b, c), copies, strict=True))
 
 
@@ -174,7 +174,7 @@ def test_dlpack() -> None:
     assert not hasattr(OnlyDlpack(a), "__array__")
     assert simulate(SMALL, OnlyDlpack(a), OnlyDlpack(a), OnlyDlpack(c)).tolist() == [4.0] * 3
     with pytest.raises(TcsmtError, match=r"b: no array .*device memory"):
-        SMALL(a, OnTheDevice(a), c)
+        simulate(SMALL, a, OnTheDevice(a), c)
 
 
 def test_words_in_words_out() -> None:
@@ -205,7 +205,7 @@ def test_words_in_words_out() -> None:
 def test_wrong_arguments(a: Any, b: Any, c: Any, message: str) -> None:
     """The error names the argument, what it is and what is allowed."""
     with pytest.raises(TcsmtError, match=message):
-        SMALL(a, b, c)
+        simulate(SMALL, a, b, c)
 
 
 # Block scales
@@ -218,7 +218,7 @@ def test_block_scales_multiply() -> None:
     a, b = integers((5, 3, 8), np.float32), integers((3, 8), np.float32)
     scale_a = np.array([[0.5, 4.0]], np.float32)
     scale_b = np.array([2.0, 2.0], ml_dtypes.float8_e8m0fnu)
-    got = MXFP8(a, b, 1.0, scale_a, scale_b)
+    got = simulate(MXFP8, a, b, 1.0, scale_a, scale_b)
     expected = (a * b).reshape(5, 3, 2, 4).sum(-1) @ np.array([1.0, 8.0], np.float32) + 1
     np.testing.assert_array_equal(got, expected)
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.errors import TcsmtError
-from tcsmt.solvers import run
-from tcsmt.solvers.answer import Answer
-from tcsmt.solvers.run import CHOICES, SOLVERS, Settings, solve
+from tcsmt.prove.solvers import run
+from tcsmt.prove.solvers.answer import Answer
+from tcsmt.prove.solvers.run import CHOICES, SOLVERS, Settings, solve
+from tcsmt.support.errors import TcsmtError
 
 SAT = """(set-logic QF_BV)
 (declare-const x (_ BitVec 8))
@@ -212,7 +212,7 @@ def test_text_that_is_no_script() -> None:
 
 def test_a_killed_parent(tmp_path: Path) -> None:
     """The solver ends by its own limit where nobody is left to end it."""
-    program = f"from tcsmt.solvers import run; run.solve({HARD!r}, run.Settings(timeout=1))"
+    program = f"from tcsmt.prove.solvers import run; run.solve({HARD!r}, run.Settings(timeout=1))"
     root = Path(__file__).parents[1]
     with subprocess.Popen([sys.executable, "-c", program], cwd=root) as parent:
         children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")

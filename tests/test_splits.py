@@ -13,16 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lying import Liars
 
-from tcsmt.algorithms.split import F32, Split
-from tcsmt.cli import main
-from tcsmt.formats import Format
-from tcsmt.interpret.exact import evaluate
-from tcsmt.interpret.smtlib import script
-from tcsmt.query import Solving
-from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.answer import Answer, digest
-from tcsmt.solvers.run import Settings
-from tcsmt.splits import (
+from tcsmt.algorithms.split_analysis import (
     CLASSES,
     SPLITS,
     binade,
@@ -35,6 +26,15 @@ from tcsmt.splits import (
     proved,
     traced,
 )
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.cli import main
+from tcsmt.interpret.exact import evaluate
+from tcsmt.interpret.smtlib import script
+from tcsmt.prove.solvers.answer import Answer, digest
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.split import F32, Split
 from tcsmt.terms import Term
 
 F16, F16_SCALED = SPLITS[0], SPLITS[1]
@@ -133,9 +133,9 @@ def test_a_solver_proves_the_claim() -> None:
 
 def test_a_false_claim_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error of the scaled split is not the unscaled one's."""
-    from tcsmt import splits
+    from tcsmt.algorithms import split_analysis
 
-    monkeypatch.setattr(splits, "distance", lambda split, x: distance(F16, x))
+    monkeypatch.setattr(split_analysis, "distance", lambda split, x: distance(F16, x))
     (answer,) = proved(F16_SCALED, Solving(Settings(timeout=60)))
     assert answer["answer"] == "sat"
     value = F32.value(int(answer["x"], 16))
@@ -144,7 +144,7 @@ def test_a_false_claim_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all inputs at once take too long."""
-    from tcsmt import splits
+    from tcsmt.algorithms import split_analysis
 
     asked = []
 
@@ -154,7 +154,7 @@ def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
             return Answer("unknown", "bitwuzla", reason="timeout")
         return Answer("unsat", "bitwuzla", script=digest(script(question)))
 
-    monkeypatch.setattr(splits, "_asked", slow)
+    monkeypatch.setattr(split_analysis, "_asked", slow)
     answers = proved(F16, Solving(Settings()))
     assert [a["exponent field"] for a in answers] == ["0xxxxxxx", "1xxxxxxx"]
 

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.algorithms import Algorithm, algorithm_named
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named, rows
-from tcsmt.errors import TcsmtError
-from tcsmt.explain import number_value
-from tcsmt.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd, Kind, Model, Stage
 from tcsmt.models.stages import Instruction, Operand
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.pictures.explain import number_value
+from tcsmt.recipes import Algorithm, algorithm_named
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term
 from tests import oracle
 

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tcsmt.algorithms.loss import C, Unbounded
+from tcsmt.algorithms.fused_loss import C, Unbounded
 from tcsmt.algorithms.proof import Chain
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, steps_of
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named, rows_of
 from tcsmt.models import IeeeDotAdd, Kind, Model, Trace
-from tcsmt.query import Solving
-from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
 
 LOW, HIGH = -14, 15
 

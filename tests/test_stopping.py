@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tcsmt.cli import main, show
+from tcsmt.cli import describe, main
 
 ROOT = Path(__file__).parents[1]
 LINE = "tcsmt: interrupted; what was finished is on disk\n"
 #: Asks for two primes of 32 bits by their product.
 HARD = '''"""Hard."""
-from tcsmt.solvers.run import Settings, solve
+from tcsmt.prove.solvers.run import Settings, solve
 
 def investigate(ask):
     solve("""(set-logic QF_BV)
@@ -111,6 +111,6 @@ def test_an_interrupt_where_python_calls(monkeypatch: pytest.MonkeyPatch) -> Non
     def interrupted(name: str) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(show, "row_given", interrupted)
+    monkeypatch.setattr(describe, "row_given", interrupted)
     result = CliRunner().invoke(main, ["describe", "volta"])
     assert (result.exit_code, result.output) == (130, "")

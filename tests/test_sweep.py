@@ -13,14 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcsmt.algorithms import recipe_named
-from tcsmt.cli import main
-from tcsmt.cli.accuracy import sweep as command
-from tcsmt.models import FusedDotAdd
-from tcsmt.papers import ootomo
-from tcsmt.papers.multiword import experiment_inputs, multiply, norm
-from tcsmt.papers.variants import SIGNS, conclusions, one_at_a_time, points
-from tcsmt.sweep import (
+from tcsmt.algorithms.sweep import (
     DISTRIBUTIONS,
     NAMES,
     UNITS,
@@ -31,6 +24,13 @@ from tcsmt.sweep import (
     point,
     to_nearest,
 )
+from tcsmt.cli import main
+from tcsmt.cli.accuracy import sweep as command
+from tcsmt.models import FusedDotAdd
+from tcsmt.papers import ootomo
+from tcsmt.papers.multiword import experiment_inputs, multiply, norm
+from tcsmt.papers.variants import SIGNS, conclusions, one_at_a_time, points
+from tcsmt.recipes import arrays, recipe_named
 
 
 def value(x: float) -> Fraction:
@@ -109,7 +109,7 @@ def test_records_are_what_the_algorithm_gives() -> None:
     rng = np.random.default_rng([0, 32])
     a, b = DISTRIBUTIONS["uniform"].a(rng, (4, 32)), DISTRIBUTIONS["uniform"].b(rng, (32, 4))
     unit = models_for(recipe, ["volta"])["volta"]
-    product = recipe.on(unit, unit.k).multiply(a, b)
+    product = arrays.multiply(recipe.on(unit, unit.k), a, b)
     exact = [[sum(value(x) * value(y) for x, y in zip(row, col, strict=True)) for col in b.T] for row in a]
     wrong = sum(
         (value(d) - e) ** 2 for r, s in zip(product, exact, strict=True) for d, e in zip(r, s, strict=True)

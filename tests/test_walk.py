@@ -14,13 +14,13 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.algorithms import algorithm_named
 from tcsmt.algorithms.picture import Walked, walked_sheet
+from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.cli import main
 from tcsmt.cli.picture import vector_of
-from tcsmt.formats import FORMATS
 from tcsmt.interpret.exact import evaluate
-from tcsmt.pictures.sheet import Grid, Sheet, Table
+from tcsmt.pictures.drawing import Grid, Sheet, Table
+from tcsmt.recipes import algorithm_named
 
 F32 = FORMATS["f32"]
 NAMES = ("ootomo-halfhalf", "markidis")

@@ -1,7 +1,1 @@
-"""Algorithms that multiply binary32 matrices on a matrix unit, written once over the datapath's terms."""
-
-from tcsmt.algorithms.algorithm import Algorithm, Sum
-from tcsmt.algorithms.named import RECIPES, Recipe, algorithm_named, recipe_named
-from tcsmt.algorithms.split import Split
-
-__all__ = ["RECIPES", "Algorithm", "Recipe", "Split", "Sum", "algorithm_named", "recipe_named"]
+"""What algorithms on a unit lose: searches, proved bounds, anomalies, sweeps."""

@@ -19,15 +19,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, magnitude, ulp, value
-from tcsmt.algorithms.loss import Unbounded
+from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors
-from tcsmt.errors import Contradiction
-from tcsmt.formats import Format
-from tcsmt.query import Equivalent, Solving
+from tcsmt.arithmetic.formats import Format
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.statements.verdict import Equivalent
+from tcsmt.support.errors import Contradiction
 from tcsmt.terms import Term
 
 __all__ = ["Bound", "Extreme", "bound", "largest", "prove", "unit"]
@@ -196,7 +197,7 @@ def bound(
 ) -> Bound:
     """The largest errors found in about so many seconds, and the smallest bound proved.
 
-    Raises :class:`tcsmt.errors.Contradiction` where a larger error is found than is proved.
+    Raises :class:`.Contradiction` where a larger error is found than is proved.
     """
     start = time.monotonic()
     wide = algorithm.wide
@@ -231,7 +232,7 @@ def bound(
 
 
 def _consistent(algorithm: Algorithm, domain: Inputs, found: Bound) -> None:
-    """Raise :class:`tcsmt.errors.Contradiction` where an error is larger than what was proved."""
+    """Raise :class:`.Contradiction` where an error is larger than what was proved."""
     wide = algorithm.wide
     for one, proved, measure in (
         (found.relative, found.proved, f"2^-{wide.precision} of |c| + Σ|a·b|"),

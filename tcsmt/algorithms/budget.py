@@ -23,15 +23,15 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from tcsmt.algorithms.algorithm import Algorithm
-from tcsmt.algorithms.algorithm import Step as Instruction
 from tcsmt.algorithms.error import Inputs
-from tcsmt.algorithms.kept import Kept, kept
-from tcsmt.algorithms.loss import C, Losses, Unbounded
+from tcsmt.algorithms.fused_loss import C, Losses, Unbounded
 from tcsmt.algorithms.proof import Chain, adding_zero, counts_of, word_exponents
+from tcsmt.algorithms.split_constants import Kept, kept
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, Source, Step, steps_of
-from tcsmt.formats import Format
-from tcsmt.rounding import Rounding
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.rounding import Rounding
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.algorithm import Step as Instruction
 from tcsmt.terms import var
 
 __all__ = ["Budget", "budget"]
@@ -83,7 +83,7 @@ class Partial:
 def budget(chain: Chain, algorithm: Algorithm, domain: Inputs) -> Budget:
     """The bound; its lemmas are added to the chain.
 
-    Raises :class:`tcsmt.algorithms.loss.Unbounded` where there is none.
+    Raises :class:`.Unbounded` where there is none.
     """
     counts = counts_of(algorithm, domain)
     sides = []

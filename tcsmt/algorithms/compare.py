@@ -14,17 +14,19 @@ from functools import cached_property
 
 import numpy as np
 
-from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp, value
 from tcsmt.algorithms.proof import never_worse
 from tcsmt.algorithms.search import Array, Rows, climb, errors, searched
-from tcsmt.algorithms.split import F32
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import Format
+from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.exact import evaluate
-from tcsmt.query import Distinguished, Question, Side, Solving, Unknown, Verdict
-from tcsmt.shorten import shorten_where
-from tcsmt.solvers.answer import Answer
+from tcsmt.prove.shorten import shorten_where
+from tcsmt.prove.solvers.answer import Answer
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.split import F32
+from tcsmt.statements.question import Question, Side
+from tcsmt.statements.verdict import Distinguished, Unknown, Verdict
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, any_of
 
 __all__ = ["Comparison", "Judgement", "Pair", "compare", "judge", "settle", "shown"]

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tcsmt.algorithms.split import F32
-from tcsmt.datapath import Number, decode, multiply
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import Format
+from tcsmt.arithmetic.datapath import Number, decode, multiply
+from tcsmt.arithmetic.formats import Format
 from tcsmt.models import Trace
+from tcsmt.recipes.split import F32
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, all_of, total
 
 __all__ = ["Grid", "Inputs", "exact_dot", "magnitude", "nearer", "ulp", "value"]

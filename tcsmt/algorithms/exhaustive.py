@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, exact_dot, value
-from tcsmt.errors import TcsmtError
+from tcsmt.arithmetic.words import floats
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import FALSE, Term, const, substitute, var
-from tcsmt.words import floats
 
 __all__ = ["LARGEST", "Everything", "Tally", "Worst", "middles"]
 
@@ -142,7 +142,7 @@ class Everything:
         """The largest relative error of one product and c. Ends after so many seconds.
 
         Errors are exact in binary64; the ratio that inputs are ranked by is rounded once, so that one that
-        is larger by less than 2^-52 of itself may be missed. Raises :class:`tcsmt.errors.TcsmtError` where
+        is larger by less than 2^-52 of itself may be missed. Raises :class:`.TcsmtError` where
         binary64 is too narrow.
         """
         wide, grid = self.domain.wide, Grid.of(self.domain, 1)

@@ -14,24 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms.anomalies import FLAWS, Case, find
 from tcsmt.algorithms.bound import bound
 from tcsmt.algorithms.compare import Comparison, Pair, compare, judge
 from tcsmt.algorithms.error import Inputs, ulp
-from tcsmt.algorithms.flaws import FLAWS, Case, find
-from tcsmt.algorithms.named import algorithm_named, recipe_named, units_for
 from tcsmt.algorithms.search import Rows, climb, errors
-from tcsmt.algorithms.split import F32
 from tcsmt.algorithms.walk import parting, walk
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
-from tcsmt.errors import TcsmtError
-from tcsmt.explain import signed_text
-from tcsmt.files import replace_text
 from tcsmt.models import FusedDotAdd, Model
-from tcsmt.query import Distinguished, Equivalent, Solving, Unknown, Verdict
-from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.answer import by_whom
-from tcsmt.trust import Trust
+from tcsmt.pictures.explain import signed_text
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.named import algorithm_named, recipe_named, units_for
+from tcsmt.recipes.split import F32
+from tcsmt.statements.trust import Trust
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, by_whom
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import replace_text
 
 __all__ = ["answered", "entries", "record", "table", "write"]
 

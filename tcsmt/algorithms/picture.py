@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from fractions import Fraction
 
-from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import exact_dot, ulp, value
-from tcsmt.algorithms.split import F32
 from tcsmt.algorithms.walk import Move, parting, walk
+from tcsmt.arithmetic.formats import Format
 from tcsmt.catalogue import Row
-from tcsmt.errors import TcsmtError
-from tcsmt.explain import first_difference, short_text, steps
-from tcsmt.formats import Format
 from tcsmt.models import Stage
 from tcsmt.pictures.build import draw
-from tcsmt.pictures.sheet import Input, Line, Note, Picture, Sheet, Table, compared
+from tcsmt.pictures.drawing import Input, Line, Note, Picture, Sheet, Table, compared
+from tcsmt.pictures.explain import first_difference, short_text, steps
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.split import F32
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["Walked", "walked_sheet"]
 
@@ -72,7 +72,7 @@ def walked_sheet(walked: Sequence[Walked], values: Mapping[str, int]) -> Sheet:
     """One or two algorithms on the input ``values``, which they were walked on.
 
     A table of all steps; then, bit by bit, the instruction at which they part, and of each the one
-    that loses most. Raises :class:`tcsmt.errors.TcsmtError` where an input is infinite or NaN.
+    that loses most. Raises :class:`.TcsmtError` where an input is infinite or NaN.
     """
     for name, word in values.items():
         if value(word) is None:

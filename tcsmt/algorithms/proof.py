@@ -22,14 +22,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product as pairs
 
-from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Grid, Inputs, magnitude, nearer
-from tcsmt.algorithms.split import Split
-from tcsmt.datapath import Number, decode, multiply
-from tcsmt.errors import TcsmtError
+from tcsmt.arithmetic.datapath import Number, decode, multiply
 from tcsmt.models import Kind, Stage
 from tcsmt.models.stages import Instruction
-from tcsmt.query import Equivalent, Solving, Unknown, joined
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.split import Split
+from tcsmt.statements.verdict import Equivalent, Unknown, joined
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 
 __all__ = [

@@ -25,24 +25,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from tcsmt.algorithms import compare, flaws
-from tcsmt.algorithms.algorithm import Algorithm
+from tcsmt.algorithms import anomalies, compare
+from tcsmt.algorithms.anomalies import FLAWS, Flaw
 from tcsmt.algorithms.compare import Pair
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.exhaustive import LARGEST, Everything, middles
 from tcsmt.algorithms.findings import answered
-from tcsmt.algorithms.flaws import FLAWS, Flaw
-from tcsmt.algorithms.named import algorithm_named
-from tcsmt.algorithms.split import F32
-from tcsmt.errors import TcsmtError
-from tcsmt.explain import signed_text
-from tcsmt.formats import FORMATS, Format
+from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.models import Model
-from tcsmt.query import Distinguished, Equivalent, Solving, Verdict
-from tcsmt.solvers.answer import Answer
-from tcsmt.solvers.run import Settings
+from tcsmt.pictures.explain import signed_text
+from tcsmt.prove.solvers.answer import Answer
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.named import algorithm_named
+from tcsmt.recipes.split import F32
+from tcsmt.statements.trust import Trust
+from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import any_of
-from tcsmt.trust import Trust
 
 __all__ = [
     "FACTS", "PROOFS", "WIDTHS", "Fact", "Limits", "examine", "image", "key_of", "narrow_format", "survey",
@@ -70,7 +71,7 @@ def _format(exponent_bits: int, precision: int) -> Format:
 
 
 def narrow_format(precision: int) -> Format:
-    """What stands for f16. Raises :class:`tcsmt.errors.TcsmtError` where p is not in ``WIDTHS``."""
+    """What stands for f16. Raises :class:`.TcsmtError` where p is not in ``WIDTHS``."""
     if precision not in WIDTHS:
         raise TcsmtError(f"width {precision}: allowed is {WIDTHS[0]} to {WIDTHS[-1]} significant bits")
     return _format(4 if precision <= 4 else 5, precision)
@@ -84,7 +85,7 @@ def wide_format(narrow: Format) -> Format:
 def image(algorithm: Algorithm, narrow: Format) -> Algorithm:
     """The algorithm on a narrow format and the wide one beside it, scaled as the module says.
 
-    Raises :class:`tcsmt.errors.TcsmtError` for one whose words are neither f16 nor binary32.
+    Raises :class:`.TcsmtError` for one whose words are neither f16 nor binary32.
     """
     wide, split = wide_format(narrow), algorithm.split
     formats = {F16.name: narrow, F32.name: wide}
@@ -119,7 +120,7 @@ class Limits:
     """How far to go: 2^most inputs, seconds for going through them, the solver's settings, and what is asked
     of a proof.
 
-    Raises :class:`tcsmt.errors.TcsmtError`.
+    Raises :class:`.TcsmtError`.
     """
 
     most: int = 28
@@ -293,7 +294,7 @@ def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = Tr
     """What is known of a fact at one width, as plain data.
 
     First all inputs, or those with exponents in the middle where all are too many; then, where that does
-    not decide, a solver (if it is to be asked) about all of them. Raises :class:`tcsmt.errors.TcsmtError`.
+    not decide, a solver (if it is to be asked) about all of them. Raises :class:`.TcsmtError`.
     """
     narrow = narrow_format(width)
     domain, algorithms = fact.domain(narrow), fact.images(unit, narrow)
@@ -336,7 +337,7 @@ def _settled(question: Flaw | Pair, solving: Solving) -> Verdict:
     if isinstance(question, Pair):
         compared = compare.compare(question, solving) if full else compare.settle(question, solving, start)
         return compared.verdict
-    found = flaws.find(question, solving) if full else flaws.settle(question, solving, start)
+    found = anomalies.find(question, solving) if full else anomalies.settle(question, solving, start)
     return found.verdict
 
 
@@ -375,7 +376,7 @@ def _witness(question: Flaw | Pair, values: Mapping[str, int], answer: Answer) -
         compared = compare.shown(question, dict(values), answer, start)
         judged, verdict = compared.judgement, compared.verdict
     else:
-        found = flaws.shown(question, dict(values), answer, start)
+        found = anomalies.shown(question, dict(values), answer, start)
         judged, verdict = None, found.verdict
     if not isinstance(verdict, Distinguished):
         raise TcsmtError(f"{answer.by} gave {dict(values)}, which does not replay: {verdict}")

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import Inputs
-from tcsmt.algorithms.split import F32
-from tcsmt.formats import Format
-from tcsmt.query import Unknown, Verdict
-from tcsmt.words import floats, to_words
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.words import floats, to_words
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.arrays import simulate
+from tcsmt.recipes.split import F32
+from tcsmt.statements.verdict import Unknown, Verdict
 
 __all__ = ["Rows", "climb", "errors", "random_rows", "searched"]
 
@@ -79,7 +80,7 @@ class Rows:
 
     def words(self, algorithm: Algorithm) -> Array:
         """The words of the algorithm's results, (rows,)."""
-        return to_words(self.wide, algorithm.simulate(self.a, self.b, self.c), "result")
+        return to_words(self.wide, simulate(algorithm, self.a, self.b, self.c), "result")
 
     def run(self, algorithm: Algorithm) -> Array:
         """The algorithm's results as numbers, (rows,) float64."""

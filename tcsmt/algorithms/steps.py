@@ -1,6 +1,6 @@
 """The steps of one instruction, read from the unit's trace: what each adds up, and that it does.
 
-A step is a fused sum (:mod:`tcsmt.algorithms.loss`) or an IEEE operation: the exact sum of its inputs,
+A step is a fused sum (:mod:`tcsmt.algorithms.fused_loss`) or an IEEE operation: the exact sum of its inputs,
 rounded once. Nothing is taken from the unit's parameters:
 
 * an operation's record, from which its inputs and its rounding are read, builds the stage's own node again;
@@ -19,13 +19,13 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
 
-from tcsmt import ieee
-from tcsmt.algorithms.loss import C, FusedSum, Unbounded, need
+from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.algorithms.proof import Chain, free_products
-from tcsmt.datapath import Fixed, Number, decode, multiply
-from tcsmt.formats import Format
-from tcsmt.ieee import MultiplyAdd, Operation
-from tcsmt.integers import signed, signed_word
+from tcsmt.arithmetic import ieee
+from tcsmt.arithmetic.datapath import Fixed, Number, decode, multiply
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.ieee import MultiplyAdd, Operation
+from tcsmt.arithmetic.integers import signed, signed_word
 from tcsmt.models import FusedDotAdd, Kind, Model, Stage, Trace
 from tcsmt.terms import Term, any_of, const, substitute, var, variables
 
@@ -86,7 +86,7 @@ def steps_of(chain: Chain, unit: Model, low: int, high: int) -> list[Step]:
     """The steps of an instruction, in order; the last one gives its result.
 
     low, high: where the exponents of the operands lie that are not zero. Raises
-    :class:`tcsmt.algorithms.loss.Unbounded` for a unit that is not made of such steps.
+    :class:`.Unbounded` for a unit that is not made of such steps.
     """
     return _Reader(chain, unit, low, high).steps()
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tcsmt.algorithms.algorithm import Algorithm
 from tcsmt.algorithms.error import value
-from tcsmt.algorithms.split import F32
-from tcsmt.explain import signed_text
-from tcsmt.formats import Format
+from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Kind, Stage
 from tcsmt.models.stages import Instruction, Operand, Place
+from tcsmt.pictures.explain import signed_text
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.split import F32
 
 __all__ = ["Move", "parting", "walk"]
 

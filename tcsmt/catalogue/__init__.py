@@ -12,7 +12,7 @@ from functools import cache
 from tcsmt.catalogue import amd, nvidia
 from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
 from tcsmt.catalogue.row import Row
-from tcsmt.errors import TcsmtError, UnknownName, choose
+from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
 __all__ = [
     "ARCHITECTURES",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue.row import FASI, KHATTAK, MMASIM, PACKAGE, VALPEY, Row, claim
-from tcsmt.formats import FORMATS
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
 
 __all__ = ["claims", "units"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from tcsmt.models import Model
 
@@ -42,6 +43,11 @@ class Row:
     def name(self) -> str:
         """``architecture/instruction``."""
         return f"{self.architecture}/{self.instruction}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as plain data."""
+        data = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**data, "measured": list(self.measured), "model": self.model.as_json()}
 
 
 def claim(row: Row, tag: str, source: str, status: str, note: str, **changes: object) -> Row:

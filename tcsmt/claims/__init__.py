@@ -12,12 +12,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tcsmt.ask.investigation import all_terms_zero, one_block
 from tcsmt.catalogue import Row, row_named
-from tcsmt.datasets import DataSet, Replay, objection, replay, row_of
-from tcsmt.errors import TcsmtError
-from tcsmt.investigate import Finding, all_terms_zero, one_block
+from tcsmt.data.datasets import DataSet, Replay, objection, replay, row_of
 from tcsmt.models import Model
-from tcsmt.query import Distinguished, Domain, Equivalent, Solving, Unknown, difference
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.finding import Finding
+from tcsmt.statements.question import Domain, difference
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["Judgement", "PublishedClaim", "judge", "published"]
 

@@ -1,4 +1,4 @@
-"""The command line: one module for each group of commands, imported when it is used."""
+"""The command line: one module for each command, of its name, imported when it is used."""
 
 from __future__ import annotations
 
@@ -9,30 +9,15 @@ from tcsmt.cli.lazy import Lazy
 
 __all__ = ["main"]
 
-_COMMANDS = {
-    "find": "ask",
-    "properties": "show",
-    "compare": "compare",
-    "atlas": "atlas",
-    "audit": "audit",
-    "models": "show",
-    "describe": "show",
-    "claims": "claims",
-    "explain": "picture",
-    "run": "data",
-    "gemm": "matrices",
-    "probe": "hardware",
-    "validate": "data",
-    "identify": "identify",
-    "accuracy": "accuracy",
-    "reproduce": "papers",
-    "export": "papers",
-}
+_COMMANDS = (
+    "find", "properties", "compare", "atlas", "audit", "models", "describe", "claims", "explain", "run",
+    "gemm", "probe", "validate", "identify", "accuracy", "reproduce", "export",
+)  # fmt: skip
 
 
 @click.group(
     cls=Lazy,
-    modules={name: f"{__name__}.{module}" for name, module in _COMMANDS.items()},
+    modules={name: f"{__name__}.{name}" for name in _COMMANDS},
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="tcsmt")

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import click
 
-from tcsmt.atlas import groups, run
 from tcsmt.catalogue import architecture_named, rows
 from tcsmt.cli import options
-from tcsmt.errors import Exit, UnknownName
-from tcsmt.files import make_folder, replace_text
-from tcsmt.pairs import Asking
-from tcsmt.pictures.matrix import as_page, as_table
-from tcsmt.query import Domain
-from tcsmt.solvers.run import Settings
-from tcsmt.store import Store
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.statements.question import Domain
+from tcsmt.support.errors import Exit, UnknownName
+from tcsmt.support.files import make_folder, replace_text
+from tcsmt.survey.atlas import groups, run
+from tcsmt.survey.heat_map import as_page, as_table
+from tcsmt.survey.settle import Asking
+from tcsmt.survey.store import Store
 
 
 @click.command()

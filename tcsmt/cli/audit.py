@@ -12,7 +12,18 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.audit import (
+from tcsmt.catalogue import Row
+from tcsmt.cli import options
+from tcsmt.cli.atlas import progress
+from tcsmt.data.model_files import row_given
+from tcsmt.hardware.vectors import Vector, as_csv, as_json
+from tcsmt.models import Model
+from tcsmt.papers import fasi, khattak
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.statements.finding import shown
+from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.files import replace_text
+from tcsmt.survey.audit import (
     Audit,
     Closing,
     Gap,
@@ -25,20 +36,10 @@ from tcsmt.audit import (
     joined,
     listed,
 )
-from tcsmt.catalogue import Row
-from tcsmt.cli import options
-from tcsmt.cli.atlas import progress
-from tcsmt.custom import row_given
-from tcsmt.errors import Exit, TcsmtError
-from tcsmt.files import replace_text
-from tcsmt.hardware.vectors import Vector, as_csv, as_json
-from tcsmt.investigate import shown
-from tcsmt.models import Model
-from tcsmt.neighbours import value_text
-from tcsmt.pairs import Asking, proved_by
-from tcsmt.papers import fasi, khattak
-from tcsmt.solvers.run import Settings
-from tcsmt.store import Store
+from tcsmt.survey.neighbours import value_text
+from tcsmt.survey.pairs import proved_by
+from tcsmt.survey.settle import Asking
+from tcsmt.survey.store import Store
 
 #: Published sets of vectors, by name.
 _PUBLISHED: dict[str, Callable[[Model], list[tuple[str, tuple[int, ...]]]]] = {

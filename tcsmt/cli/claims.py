@@ -11,12 +11,13 @@ import click
 
 from tcsmt.claims import Judgement, judge, published
 from tcsmt.cli import options
-from tcsmt.cli.ask import finding_lines
-from tcsmt.datasets import DataSet, find_datasets
-from tcsmt.errors import Exit, UnknownName
-from tcsmt.files import replace_text
-from tcsmt.query import Solving, Unknown
-from tcsmt.solvers.run import Settings
+from tcsmt.cli.report import finding_lines
+from tcsmt.data.datasets import DataSet, find_datasets
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.verdict import Unknown
+from tcsmt.support.errors import Exit, UnknownName
+from tcsmt.support.files import replace_text
 
 
 @click.command()

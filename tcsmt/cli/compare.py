@@ -12,16 +12,18 @@ import click
 from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
-from tcsmt.cli.ask import finding_lines
+from tcsmt.cli.report import finding_lines
 from tcsmt.cli.verdict import EXIT
-from tcsmt.custom import row_given
-from tcsmt.engine import Comparison, compare_models, finding_of
-from tcsmt.lemmas import Lemmas
+from tcsmt.data.model_files import row_given
 from tcsmt.pictures.build import draw
-from tcsmt.pictures.sheet import compared
+from tcsmt.pictures.drawing import compared
 from tcsmt.pictures.text import as_text
-from tcsmt.query import Distinguished, Domain, Equivalent, Solving, Unknown
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.engine import Comparison, compare_models, finding_of
+from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.question import Domain
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 
 
 @click.command()

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from tcsmt.catalogue import rows as catalogue_rows
-from tcsmt.cli.show import parameters
-from tcsmt.identify.evaluate import Questions, predictions
-from tcsmt.identify.family import Family, Table
-from tcsmt.identify.plan import Candidates, Node, Planned, candidates
-from tcsmt.identify.search import Outcome
+from tcsmt.identification.classical import BlackBox, OutOfReach, profile, special_values, summation_tree
+from tcsmt.identification.evaluate import Questions, predictions
+from tcsmt.identification.family import Family, Table
+from tcsmt.identification.plan import Candidates, Node, Planned, candidates
+from tcsmt.identification.search import Outcome
 from tcsmt.models import FusedDotAdd
 from tcsmt.papers.khattak import features
-from tcsmt.probes import BlackBox, OutOfReach, profile, special_values, summation_tree
 
 __all__ = ["as_data", "as_text", "known", "lines", "nearest", "probed", "set_data", "summary", "tree_data"]
 
@@ -40,7 +39,7 @@ def summary(family: Family, table: Table) -> dict[str, list[Any]]:
     """The values of every parameter among some hypotheses."""
     found: dict[str, set[str]] = {}
     for row in table[:20000]:
-        for name, value in parameters(family.model(row)).items():
+        for name, value in family.model(row).as_json().items():
             found.setdefault(name, set()).add(json.dumps(value))
     return {name: sorted((json.loads(v) for v in values), key=str) for name, values in found.items()}
 
@@ -119,7 +118,7 @@ def _name(family: Family, near: Candidates, place: int) -> str:
     name = named[0] if named else "a plain unit"
     if near.column[place] < 0:
         return name
-    one, other = (parameters(family.model(r)) for r in (row, base))
+    one, other = (family.model(r).as_json() for r in (row, base))
     changed = [f"{key} = {value}" for key, value in one.items() if value != other[key]]
     return f"{name} with {', '.join(changed)}"
 
@@ -135,8 +134,8 @@ def as_data(family: Family, found: Outcome) -> dict[str, Any]:
         "remaining": len(found.rows),
         "proved_equal_by_solver": found.proofs,
         "proved_by": list(found.by_whom),
-        "unproved": [parameters(family.model(row)) for row in found.unproved],
-        "model": parameters(found.model) if found.model else None,
+        "unproved": [family.model(row).as_json() for row in found.unproved],
+        "model": found.model.as_json() if found.model else None,
         "catalogue": known(family, found.rows),
         "values": summary(family, found.rows) if len(found.rows) else {},
         "left_after_each": found.counts,

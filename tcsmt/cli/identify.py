@@ -9,18 +9,18 @@ from pathlib import Path
 import click
 import numpy as np
 
+from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import Row
 from tcsmt.cli import identified, options
-from tcsmt.custom import row_given
-from tcsmt.datasets import DataSet, find_datasets
-from tcsmt.errors import Exit, TcsmtError
-from tcsmt.formats import format_named
-from tcsmt.identify.boxes import Box, Command, device_box, model_box, probed_box
-from tcsmt.identify.family import COLUMNS, Family
-from tcsmt.identify.plan import candidates, decision_tree, fixed_set
-from tcsmt.identify.recorded import family_of, survivors
-from tcsmt.identify.search import Exchange, Identification, Transcript
-from tcsmt.solvers.run import Settings
+from tcsmt.data.datasets import DataSet, find_datasets
+from tcsmt.data.model_files import row_given
+from tcsmt.identification.boxes import Box, Command, device_box, model_box, probed_box
+from tcsmt.identification.family import COLUMNS, Family
+from tcsmt.identification.plan import candidates, decision_tree, fixed_set
+from tcsmt.identification.recorded import family_of, survivors
+from tcsmt.identification.search import Exchange, Identification, Transcript
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.support.errors import Exit, TcsmtError
 
 _EXIT = {
     "identified": Exit.ANSWERED, "refuted": Exit.DIFFERS, "inconsistent": Exit.DIFFERS, "open": Exit.UNKNOWN

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tcsmt.solvers.run import CHOICES
+from tcsmt.prove.solvers.run import CHOICES
 
 __all__ = [
     "as_json",
@@ -45,7 +45,7 @@ _CONFIRM = "A proof counts only if another solver confirms it."
 confirm = click.option("--confirm", is_flag=True, help=_CONFIRM)
 #: For commands that confirm where nothing is said.
 confirmed = click.option("--confirm/--no-confirm", default=True, help=f"{_CONFIRM}  [default: confirm]")
-#: See :class:`tcsmt.trust.Trust`.
+#: See :class:`.Trust`.
 kept = click.option(
     "--kept/--again", default=None,
     help="Proofs that an earlier run has kept count, or are asked for again."

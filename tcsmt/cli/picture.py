@@ -1,4 +1,4 @@
-"""``tcsmt explain``."""
+"""Pictures on the command line: their options, vectors as text, and where a picture goes."""
 
 from __future__ import annotations
 
@@ -6,29 +6,23 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
 
-from tcsmt.catalogue import Row
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.words import to_word
 from tcsmt.cli import options
-from tcsmt.custom import row_given
-from tcsmt.errors import TcsmtError, UnknownName, choose
-from tcsmt.explain import first_difference, steps
-from tcsmt.files import replace_text
-from tcsmt.formats import Format
 from tcsmt.models import Model
-from tcsmt.pictures.build import draw
+from tcsmt.pictures.drawing import Sheet
 from tcsmt.pictures.html import as_html
-from tcsmt.pictures.sheet import Sheet, compared
 from tcsmt.pictures.svg import as_svg
 from tcsmt.pictures.text import as_text
-from tcsmt.rowsio import read_rows
-from tcsmt.words import to_word
+from tcsmt.support.errors import TcsmtError, UnknownName, choose
+from tcsmt.support.files import replace_text
 
 _WIDTH = 110
 _FORMATS: dict[str, Callable[[Sheet], str]] = {
@@ -69,55 +63,11 @@ def show_sheet(sheet: Sheet, form: str | None, output: Path | None, *, as_json: 
         click.echo(text, nl=False)
 
 
-@click.command()
-@click.argument("model")
-@click.option("--input", "source", type=click.Path(path_type=Path), help="JSON, CSV or .npz of rows.")
-@click.option("--row", type=int, help="Which row of the file, counted from 0.  [default: 0]")
-@click.option("--vector", help='One row: "a0=1.5 b0=0x3e00 c=-0x1p-4"; what is not named is 0 (a scale: 1).')
-@click.option("--against", metavar="MODEL", help="Draw this model below it, and mark where they part.")
-@picture_options
-def explain(
-    model: str,
-    source: Path | None,
-    row: int | None,
-    vector: str | None,
-    against: str | None,
-    form: str | None,
-    output: Path | None,
-    as_json: bool,
-) -> None:
-    """Draw one dot-add of MODEL (ARCH, ARCH/INSTRUCTION or a model file) bit by bit.
-
-    Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers or C99
-    hexadecimal numbers (0x1.8p-3).
-    """
-    if (source is None) == (vector is None):
-        raise click.UsageError("give one of --input and --vector")
-    if row is not None and source is None:
-        raise click.UsageError("--row chooses a row of --input")
-    unit = row_given(model)
-    if source is not None:
-        values = _row_of(source, unit.model, row or 0)
-    else:
-        values = vector_of(vector or "", unit.model)
-    sheet = _sheet(unit, row_given(against) if against else None, values)
-    show_sheet(sheet, form, output, as_json=as_json)
-
-
 def form_of(output: Path | None) -> str:
     """The format that a file's suffix says; text where there is no file."""
     return (
         _SUFFIXES[choose("suffix of a picture", output.suffix, _SUFFIXES)] if output is not None else "text"
     )
-
-
-def _row_of(source: Path, model: Model, number: int) -> dict[str, int]:
-    inputs = read_rows(source, model)
-    count = len(inputs.c)
-    if not 0 <= number < count:
-        raise TcsmtError(f"--row {number}: {source} has rows 0 to {count - 1}")
-    parts = [np.atleast_1d(part[number]) for part in inputs if part is not None]
-    return dict(zip(model.input_formats, map(int, np.concatenate(parts)), strict=True))
 
 
 def vector_of(text: str, model: Model) -> dict[str, int]:
@@ -136,42 +86,9 @@ def vector_of(text: str, model: Model) -> dict[str, int]:
             values[name] = to_word(formats[name], value)
         except TcsmtError as error:
             raise TcsmtError(f"--vector: {name}: {error}") from None
-    return {name: _neutral(name, fmt) for name, fmt in formats.items()} | values
+    return {name: neutral(name, fmt) for name, fmt in formats.items()} | values
 
 
-def _neutral(name: str, fmt: Format) -> int:
+def neutral(name: str, fmt: Format) -> int:
     """What an input that is not named holds: 0, or 1 where it is a block scale."""
     return fmt.word(Fraction(1)) if name.startswith("s") else 0
-
-
-def _sheet(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:
-    one = draw(left.name, left.model, values)
-    if right is None:
-        return Sheet((one,))
-    given = _given_to(left, right, values)
-    two = draw(right.name, right.model, given)
-    pair = first_difference(steps(left.model.trace, values), steps(right.model.trace, given))
-    if pair is None:
-        results = [next(n.text for n in p.results if n.label == "value") for p in (one, two)]
-        same = "no stage of the same name differs"
-        difference = f"{same}; results: {results[0]}  |  {results[1]}"
-        return compared(one, two, "", difference)
-    stage = pair[0].name
-    return compared(one, two, stage, f"they part at '{stage}': {pair[0].text}  |  {pair[1].text}")
-
-
-def _given_to(left: Row, right: Row, values: Mapping[str, int]) -> dict[str, int]:
-    """The same input for another model: its further lanes are zero, lanes it lacks must be."""
-    formats, others = left.model.input_formats, right.model.input_formats
-    for name, fmt in formats.items():
-        other = others.get(name)
-        if other is None and values[name] != _neutral(name, fmt):
-            raise TcsmtError(
-                f"--against {right.name} has no input {name}, which is {fmt.describe(values[name])}"
-            )
-        if other is not None and other is not fmt:
-            raise TcsmtError(
-                f"--against {right.name} takes {name} as {other.name}, {left.name} as {fmt.name}: "
-                "they cannot take the same input"
-            )
-    return {name: values.get(name, _neutral(name, fmt)) for name, fmt in others.items()}

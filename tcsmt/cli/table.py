@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import Row
-from tcsmt.formats import FORMATS
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 
 __all__ = ["markdown"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tcsmt.errors import Exit
-from tcsmt.query import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.support.errors import Exit
 
 __all__ = ["EXIT", "verdict_json", "verdict_text"]
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from tcsmt.catalogue import Row
-from tcsmt.errors import TcsmtError
 from tcsmt.hardware.layouts import Tile, mfma_tile, quadpair_tile, warp_tile, warpgroup_tile
 from tcsmt.models import Model
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["TARGETS", "Instruction", "instruction_of", "language_of"]
 
@@ -59,7 +59,7 @@ def language_of(row: Row) -> str:
 def instruction_of(row: Row) -> Instruction:
     """The instruction of a row, or of the unit that a claim is about.
 
-    Raises :class:`tcsmt.errors.TcsmtError` for those that no program is made for.
+    Raises :class:`.TcsmtError` for those that no program is made for.
     """
     name = row.instruction.partition("@")[0]
     if language_of(row) == "hip":

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tcsmt.formats import Format
+from tcsmt.arithmetic.formats import Format
 
 __all__ = [
     "Formats", "Fragment", "Operand", "Place", "Tile",

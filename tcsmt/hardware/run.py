@@ -10,11 +10,11 @@ import tempfile
 from pathlib import Path
 
 from tcsmt.catalogue import Row
-from tcsmt.datasets import find_datasets, replay, row_of
-from tcsmt.errors import TcsmtError
+from tcsmt.data.datasets import find_datasets, replay, row_of
+from tcsmt.data.row_files import read_json
 from tcsmt.hardware.instructions import language_of
 from tcsmt.hardware.source import build_command
-from tcsmt.rowsio import read_json
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["COMPILERS", "compiler_of", "judge_lines", "measure"]
 
@@ -27,7 +27,7 @@ _PATIENCE = 600
 
 
 def compiler_of(language: str) -> str:
-    """The compiler's path. Raises :class:`tcsmt.errors.TcsmtError` where there is none."""
+    """The compiler's path. Raises :class:`.TcsmtError` where there is none."""
     name, variable = COMPILERS[language]
     given = os.environ.get(variable, "")
     path = shutil.which(given or name)
@@ -38,7 +38,7 @@ def compiler_of(language: str) -> str:
 
 
 def measure(row: Row, source: str) -> str:
-    """What the program prints, a JSON document. Raises :class:`tcsmt.errors.TcsmtError`."""
+    """What the program prints, a JSON document. Raises :class:`.TcsmtError`."""
     language = language_of(row)
     compiler = compiler_of(language)
     with tempfile.TemporaryDirectory(prefix="tcsmt-probe-") as folder:

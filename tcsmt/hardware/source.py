@@ -9,10 +9,10 @@ from string import Template
 
 from tcsmt import __version__
 from tcsmt.catalogue import Row
-from tcsmt.errors import TcsmtError
 from tcsmt.hardware.instructions import TARGETS, Instruction, instruction_of, language_of
 from tcsmt.hardware.layouts import Operand
 from tcsmt.hardware.vectors import Vector, members
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["build_command", "program"]
 
@@ -55,7 +55,7 @@ def build_command(row: Row, source: str = "", output: str = "probe", compiler: s
 
 
 def program(row: Row, vectors: Sequence[Vector], language: str, made_by: str = "") -> str:
-    """The source. Raises :class:`tcsmt.errors.TcsmtError` for the wrong language or no instruction."""
+    """The source. Raises :class:`.TcsmtError` for the wrong language or no instruction."""
     instruction = instruction_of(row)
     own = language_of(row)
     if language != own:

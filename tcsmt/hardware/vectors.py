@@ -11,15 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tcsmt.ask.discovery import load, properties
+from tcsmt.ask.investigation import Investigation, on_instruction
 from tcsmt.catalogue import Row, rows_of
 from tcsmt.catalogue.gpus import ARCHITECTURES
-from tcsmt.discovery import load, properties
-from tcsmt.errors import TcsmtError
+from tcsmt.data.row_files import read_rows, rows_of_json, word_at
 from tcsmt.interpret.exact import evaluate
-from tcsmt.investigate import Finding, Investigation, on_instruction
 from tcsmt.models import Model
-from tcsmt.query import Distinguished, Solving
-from tcsmt.rowsio import read_rows, rows_of_json, word_at
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.finding import Finding
+from tcsmt.statements.verdict import Distinguished
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["Vector", "as_csv", "as_json", "from_file", "from_properties", "members", "row_data"]
 
@@ -38,10 +40,10 @@ class Vector:
 
 
 def from_file(path: Path, row: Row) -> list[Vector]:
-    """The rows of a file (:func:`tcsmt.rowsio.read_rows`).
+    """The rows of a file (:func:`.read_rows`).
 
     The hypotheses: the row and its claims, and those whose predictions the file has. What a row asks is
-    taken from there too. Raises :class:`tcsmt.errors.TcsmtError`.
+    taken from there too. Raises :class:`.TcsmtError`.
     """
     inputs = read_rows(path, row.model)
     said = _said(path, row)
@@ -78,7 +80,7 @@ def from_properties(
     """The witnesses of properties; without names, of all that apply, and of the row against its claims.
 
     The hypotheses: both sides of each witness, the row and its claims.
-    Raises :class:`tcsmt.errors.TcsmtError` where nothing applies, or there is no witness.
+    Raises :class:`.TcsmtError` where nothing applies, or there is no witness.
     """
     chosen = {name: load(name, folders) for name in (names or properties(folders))}
     others = [] if names else [r for r in _readings(row) if r.model != row.model]
@@ -166,7 +168,7 @@ def members(model: Model, vector: Vector) -> dict[str, Any]:
 
 
 def as_json(row: Row, vectors: Sequence[Vector]) -> str:
-    """One object with the rows; :func:`tcsmt.rowsio.read_rows` reads it."""
+    """One object with the rows; :func:`.read_rows` reads it."""
 
     def lines() -> Iterator[str]:
         for vector in vectors:
@@ -176,7 +178,7 @@ def as_json(row: Row, vectors: Sequence[Vector]) -> str:
 
 
 def as_csv(row: Row, vectors: Sequence[Vector]) -> str:
-    """A line for each vector; :func:`tcsmt.rowsio.read_rows` reads it. Predictions are a JSON object."""
+    """A line for each vector; :func:`.read_rows` reads it. Predictions are a JSON object."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*row.model.input_names, "asks", "predictions"])

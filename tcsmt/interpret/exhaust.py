@@ -2,8 +2,8 @@
 
 Every word is computed by two back ends that have no code generator in common, and both must say the same.
 They are the first two that are there of: LLVM (the extra ``fast``), a C compiler, NumPy. Measured on one
-core (Zen 3) on the splits of :mod:`tcsmt.splits`, of 2^32 words: 90 to 150 million words a second, 30 to 45
-million, and 3 to 7 million.
+core (Zen 3) on splits of all 2^32 words: 90 to 150 million words a second, 30 to 45 million, and 3 to 7
+million.
 
 What both trust is the term itself, with the simplifications of its constructors; the definitions of macros
 (LLVM has leading zeros as an instruction, the others compute them by the definition); and, where words are
@@ -19,14 +19,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tcsmt import cc, jit
-from tcsmt.errors import InternalError
-from tcsmt.interpret import c
+from tcsmt.interpret import c, cc, jit
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.floats import check_floats
 from tcsmt.interpret.limbs import fitted
-from tcsmt.interpret.llvm import Emitter, container, native, schedule
-from tcsmt.kernels import declared, over_groups
+from tcsmt.interpret.llvm import Emitter, container, declared, native, over_groups, schedule
+from tcsmt.support.errors import InternalError
 from tcsmt.terms import Term, operands_first, variables
 
 __all__ = ["Exhaust"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tcsmt.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["check_floats"]
 

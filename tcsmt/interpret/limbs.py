@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tcsmt.datapath import leading_zeros
+from tcsmt.arithmetic.datapath import leading_zeros
 from tcsmt.terms import FALSE, TRUE, Term, all_of, any_of, const, expand, operands_first, rebuild, total, var
 
 __all__ = ["LIMB", "Limbs", "fitted", "pieces", "split"]

@@ -7,6 +7,7 @@ width, but its code for them is not always right (``tcsmt.interpret.limbs`` make
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -400,3 +401,36 @@ _EMIT: dict[str, Callable[[Emitter, Term, list[str]], str]] = {
     "slt": _compare,
     "macro": lambda e, node, args: _MACROS[_family(str(node.data))](e, node, args),
 }
+
+
+_ARGUMENTS = {"fma": "{0}, {0}, {0}", "umin": "{0}, {0}", "umax": "{0}, {0}", "ctlz": "{0}, i1"}
+
+
+def declared(text: str) -> str:
+    """LLVM functions, after the declarations of the intrinsics that they call."""
+    calls = set(re.findall(r"call (\S+|<[^>]*>) @(llvm\.\w+(?:\.\w+)*)\(", text))
+    declarations = [
+        f"declare {kind} @{name}({_ARGUMENTS[name.split('.')[1]].format(kind)})"
+        for kind, name in sorted(calls)
+    ]
+    return "\n".join([*declarations, text])
+
+
+def over_groups(name: str, parameters: str, body: str, *, last: str = "group") -> str:
+    """An LLVM function that runs the body for ``%g`` from 0 on, once for each of its ``%groups``.
+
+    last: the block in which the body ends; it starts in the block ``group``.
+    """
+    return f"""define void @{name}(i64 %groups, {parameters}) {{
+entry:
+  br label %group
+group:
+  %g = phi i64 [0, %entry], [%g.next, %{last}]
+{body}
+  %g.next = add i64 %g, 1
+  %g.more = icmp ult i64 %g.next, %groups
+  br i1 %g.more, label %group, label %exit
+exit:
+  ret void
+}}
+"""

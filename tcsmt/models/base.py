@@ -7,16 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from tcsmt.errors import TcsmtError, choose
-from tcsmt.formats import Format, format_named
+from tcsmt.arithmetic.formats import Format, format_named
+from tcsmt.arithmetic.rounding import Rounding, rounding_named
 from tcsmt.models.stages import Kind, Stage
-from tcsmt.rounding import Rounding, rounding_named
+from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.terms import Term, var
-
-if TYPE_CHECKING:
-    import numpy as np
 
 __all__ = ["Model", "Trace", "choice"]
 
@@ -89,7 +86,7 @@ class Model(ABC):
 
     @abstractmethod
     def validate(self) -> None:
-        """Refuse contradictory parameters. Raises :class:`tcsmt.errors.TcsmtError`."""
+        """Refuse contradictory parameters. Raises :class:`.TcsmtError`."""
 
     @abstractmethod
     def apply(
@@ -142,11 +139,13 @@ class Model(ABC):
             named |= {f"s{side}{number}": scale for side in "ab" for number in range(self.scales)}
         return named
 
-    def __call__(self, a: Any, b: Any, c: Any = 0.0, scale_a: Any = None, scale_b: Any = None) -> np.ndarray:
-        """Simulate on arrays; see :func:`tcsmt.simulator.simulate`."""
-        from tcsmt.simulator import simulate
-
-        return simulate(self, a, b, c, scale_a, scale_b)
+    def as_json(self) -> dict[str, Any]:
+        """The parameters as plain values, the kind first."""
+        data: dict[str, Any] = {"kind": self.kind}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            data[one.name] = value.name if isinstance(value, (Format, Rounding)) else value
+        return data
 
 
 #: What a parameter of a kind must be, how errors call that, and how a name is looked up.

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from tcsmt import datapath as dp
-from tcsmt.datapath import Exponent, Fixed, Number
-from tcsmt.formats import Format
+from tcsmt.arithmetic import datapath as dp
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Trace
 from tcsmt.models.stages import Kind, Stage, Value
-from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import Term
 
 __all__ = ["DotThenAdd"]

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from tcsmt import datapath as dp
-from tcsmt import ieee
-from tcsmt.datapath import Exponent, Fixed, Number
-from tcsmt.formats import FORMATS, Format
+from tcsmt.arithmetic import datapath as dp
+from tcsmt.arithmetic import ieee
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
+from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Trace, choice
 from tcsmt.models.stages import Kind, Stage, Value
-from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import FALSE, Term, const
 
 __all__ = ["FusedDotAdd"]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from tcsmt import datapath as dp
-from tcsmt import ieee
-from tcsmt.datapath import Number
-from tcsmt.formats import Format
-from tcsmt.ieee import MultiplyAdd, RoundedSum, Zeros
+from tcsmt.arithmetic import datapath as dp
+from tcsmt.arithmetic import ieee
+from tcsmt.arithmetic.datapath import Number
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.ieee import MultiplyAdd, RoundedSum, Zeros
+from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Trace, choice
 from tcsmt.models.stages import Kind, Stage
-from tcsmt.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import Term
 
 __all__ = ["IeeeDotAdd"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from tcsmt.datapath import Exponent, Fixed, Number, Rounded
-from tcsmt.formats import Format
-from tcsmt.ieee import Operation
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, Rounded
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.ieee import Operation
 from tcsmt.terms import Term
 
 __all__ = ["Instruction", "Kind", "Operand", "Place", "Stage", "Value", "Where", "where_text"]

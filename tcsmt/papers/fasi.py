@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.catalogue import instruction_named
-from tcsmt.errors import TcsmtError
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd, Model
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["run_tests", "vectors"]
 
@@ -68,7 +68,7 @@ def vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
     """The tests that a model can run: what each asks, and the words of its inputs.
 
     Constants are those for the model's own extra alignment bits, as the paper has them for each GPU;
-    lanes from 4 on are zero. Raises :class:`tcsmt.errors.TcsmtError` where no test fits.
+    lanes from 4 on are zero. Raises :class:`.TcsmtError` where no test fits.
     """
     tests = [
         test

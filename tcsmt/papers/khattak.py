@@ -14,15 +14,25 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from tcsmt.arithmetic.formats import power_text
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import power_text
-from tcsmt.investigate import Finding
+from tcsmt.identification.classical import (
+    BlackBox,
+    OutOfReach,
+    Tree,
+    black_box,
+    factors,
+    profile,
+    summation_tree,
+)
 from tcsmt.models import FusedDotAdd, Model
-from tcsmt.probes import BlackBox, OutOfReach, Tree, black_box, factors, profile, summation_tree
-from tcsmt.query import Distinguished, Solving, difference
-from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.finding import Finding
+from tcsmt.statements.question import difference
+from tcsmt.statements.verdict import Distinguished
+from tcsmt.support.errors import TcsmtError
 
 __all__ = [
     "Reading", "authentication", "conclusions", "custom_models", "feature_tests", "features",
@@ -163,7 +173,7 @@ def table_two() -> list[dict[str, Any]]:
 
 
 def features(box: BlackBox) -> dict[str, Any]:
-    """The table's columns, from the answers of a black box. Raises :class:`tcsmt.probes.OutOfReach`."""
+    """The table's columns, from the answers of a black box. Raises :class:`.OutOfReach`."""
     tree = summation_tree(box)
     seen = profile(box)
     own = tree.fused()
@@ -276,7 +286,7 @@ def fttn_readings(model: Model) -> list[Reading]:
 def fttn_vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
     """FTTN's vectors for a model: what each asks, and the words of its inputs.
 
-    Raises :class:`tcsmt.errors.TcsmtError` where they do not fit.
+    Raises :class:`.TcsmtError` where they do not fit.
     """
     names = [fmt.name for fmt in (model.a_format, model.b_format, model.c_format, model.d_format)]
     if names != ["f16", "f16", "f32", "f32"] or model.k < 3:

@@ -1,7 +1,7 @@
 """Xie, Wang, Yang, Yang, "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores" (2025).
 
 What they conclude from their models, computed with ours: the arithmetic that their probes detect in
-every unit (sections II-C to II-F, by :mod:`tcsmt.probes`), the algorithm of each family of
+every unit (sections II-C to II-F, by :mod:`tcsmt.identification.classical`), the algorithm of each family of
 instructions (``mma-sim-2025.toml``), and the findings of section IV-C with numbers.
 """
 
@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row, row_named, rows
-from tcsmt.matmul import SEQUENTIAL, Reduction, gemm, promoted
+from tcsmt.identification.classical import BlackBox, OutOfReach, black_box, kept_bits, profile, word_of
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.plots import COLOURS, save_svg
-from tcsmt.probes import BlackBox, OutOfReach, black_box, kept_bits, profile, word_of
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, gemm, promoted
+from tcsmt.simulator.rows import simulate
+from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
     "accumulation",
@@ -130,7 +131,7 @@ def _places(model: Model) -> int:
 
 @cache
 def detected(model: Model) -> dict[str, Any]:
-    """:func:`tcsmt.probes.profile` of a model, which the probes cannot see."""
+    """:func:`.profile` of a model, which the probes cannot see."""
     return profile(black_box(model))
 
 
@@ -223,7 +224,7 @@ def bias(count: int = 200_000, seed: int = 2025) -> dict[str, Any]:
         result = c
         for first in range(0, 8, model.k):
             lanes = slice(first, first + model.k)
-            result = model(a[:, lanes], b[:, lanes], result)
+            result = simulate(model, a[:, lanes], b[:, lanes], result)
         error = (result.astype(float) - exact) / unit
         quantiles = np.quantile(error, [0.05, 0.5, 0.95])
         mean, deviation = float(error.mean()), float(error.std())

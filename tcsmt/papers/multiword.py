@@ -26,15 +26,15 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt import jit
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.arithmetic.words import to_words
 from tcsmt.catalogue import row_named
-from tcsmt.formats import Format
-from tcsmt.kernels import kernel
-from tcsmt.matmul import gemm
+from tcsmt.interpret import jit
 from tcsmt.models import FusedDotAdd, Model
-from tcsmt.plots import COLOURS, save_svg
-from tcsmt.rounding import ROUNDINGS
-from tcsmt.words import to_words
+from tcsmt.simulator.compiled import kernel
+from tcsmt.simulator.matmul import gemm
+from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
     "PANELS",

@@ -1,7 +1,7 @@
 """Ootomo and Yokota 2022, the slides: their claims beside our sweeps, and their figures again.
 
 The slides' text does not print the exponents of their matrices (A), (B), (C); Valpey et al. give those of
-type 1, and :mod:`tcsmt.sweep` the ones that we take.
+type 1, and :mod:`tcsmt.algorithms.sweep` the ones that we take.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt import ieee
-from tcsmt.algorithms import RECIPES, algorithm_named, recipe_named
-from tcsmt.algorithms.split import F32, Split, power
+from tcsmt.algorithms.split_analysis import counted
+from tcsmt.algorithms.sweep import DISTRIBUTIONS, QUANTILES, exact_product, models_for
+from tcsmt.arithmetic import ieee
+from tcsmt.arithmetic.datapath import decode
 from tcsmt.catalogue import ARCHITECTURES
-from tcsmt.datapath import decode
 from tcsmt.interpret.smtlib import script
-from tcsmt.plots import COLOURS, save_svg
-from tcsmt.solvers.answer import Answer
-from tcsmt.solvers.run import Settings, solve
-from tcsmt.splits import counted
-from tcsmt.sweep import DISTRIBUTIONS, QUANTILES, exact_product, models_for
+from tcsmt.prove.solvers.answer import Answer
+from tcsmt.prove.solvers.run import Settings, solve
+from tcsmt.recipes import RECIPES, algorithm_named, recipe_named
+from tcsmt.recipes.arrays import multiply
+from tcsmt.recipes.split import F32, Split, power
+from tcsmt.support.plots import COLOURS, save_svg
 from tcsmt.terms import all_of, const, substitute, var
 
 __all__ = [
@@ -331,7 +332,7 @@ def last_bit(k: int = 1024, seeds: int = 4) -> dict[str, Any]:
             ("SGEMM", "fp32-fma", (a, b)),
         ):
             algorithm, _ = algorithm_named(name, "ampere")
-            error = exact.error(algorithm.multiply(*inputs))
+            error = exact.error(multiply(algorithm, *inputs))
             found.setdefault(label, []).append(float(np.linalg.norm(error) / np.linalg.norm(exact.high)))
     return {"k": k, "residuals": {label: sum(values) / seeds for label, values in found.items()}}
 
@@ -365,7 +366,7 @@ def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
             answer = solve(script(all_of(zeros) & output.ne(0)), settings)
             one = np.full((1, 1), 1 + 2.0**-11, np.float32)
             without, with_it = (
-                float(recipe_named(n).on(unit, unit.k).multiply(one, one)[0, 0]) for n in (name, f"{name}-4")
+                float(multiply(recipe_named(n).on(unit, unit.k), one, one)[0, 0]) for n in (name, f"{name}-4")
             )
             yield {
                 "algorithm": name,

@@ -11,15 +11,17 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from tcsmt.arithmetic.formats import FORMATS, Format, power_text
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.ask.discovery import choose_row, load
+from tcsmt.ask.investigation import Investigation
 from tcsmt.catalogue import instruction_named
-from tcsmt.discovery import choose_row, load
-from tcsmt.formats import FORMATS, Format, power_text
 from tcsmt.interpret.exact import evaluate
-from tcsmt.investigate import Finding, Investigation
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.query import Distinguished, Equivalent, Solving
-from tcsmt.rounding import ROUNDINGS
-from tcsmt.solvers.run import SOLVERS, Settings
+from tcsmt.prove.solvers.run import SOLVERS, Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.finding import Finding
+from tcsmt.statements.verdict import Distinguished, Equivalent
 
 __all__ = ["printed_tables", "table_four"]
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
 from tcsmt.models import FusedDotAdd
 from tcsmt.papers.multiword import experiment_inputs, multiply, norm
-from tcsmt.plots import COLOURS, save_svg
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = ["LENGTHS", "SIGNS", "conclusions", "one_at_a_time", "plot", "points"]
 

@@ -9,8 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from tcsmt.datapath import Exponent, Fixed, Number
-from tcsmt.explain import (
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.rounding import Rounding
+from tcsmt.models import Model, Stage
+from tcsmt.models.stages import where_text
+from tcsmt.pictures.drawing import INTEGER_BITS, Cell, Fate, Grid, Input, Listing, Note, Picture, Row
+from tcsmt.pictures.explain import (
     LONGEST_DECIMAL,
     exponent_value,
     fixed_value,
@@ -19,11 +24,6 @@ from tcsmt.explain import (
     short_text,
     steps,
 )
-from tcsmt.formats import Format
-from tcsmt.models import Model, Stage
-from tcsmt.models.stages import where_text
-from tcsmt.pictures.sheet import INTEGER_BITS, Cell, Fate, Grid, Input, Listing, Note, Picture, Row
-from tcsmt.rounding import Rounding
 from tcsmt.terms import Term, operands_first, variables
 
 __all__ = ["draw", "exact_sum"]

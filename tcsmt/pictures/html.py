@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from tcsmt.pictures.sheet import Sheet
+from tcsmt.pictures.drawing import Sheet
 from tcsmt.pictures.svg import as_svg
 
 __all__ = ["as_html"]

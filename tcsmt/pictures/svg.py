@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from xml.sax.saxutils import escape
 
-from tcsmt.formats import power_text
-from tcsmt.pictures.sheet import (
+from tcsmt.arithmetic.formats import power_text
+from tcsmt.pictures.drawing import (
     INTEGER_BITS,
     Cell,
     Fate,

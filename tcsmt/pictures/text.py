@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import click
 
-from tcsmt.pictures.sheet import Cell, Fate, Gap, Grid, Listing, Note, Picture, Row, Sheet, Table
+from tcsmt.pictures.drawing import Cell, Fate, Gap, Grid, Listing, Note, Picture, Row, Sheet, Table
 
 __all__ = ["as_text"]
 

@@ -23,12 +23,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tcsmt import jit
+from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row, rows
-from tcsmt.formats import FORMATS, Format
+from tcsmt.interpret import jit
 from tcsmt.models import Model
-from tcsmt.simulator import run_words
-from tcsmt.words import unsigned
+from tcsmt.simulator.rows import run_words
 
 KINDS = ("uniform", "normal", "packed", "ties", "mixed")
 CHUNK = 1 << 15

@@ -19,12 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import DotThenAdd
-from tcsmt.query import Distinguished, Solving, difference
-from tcsmt.rounding import ROUNDINGS
-from tcsmt.words import unsigned
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.question import difference
+from tcsmt.statements.verdict import Distinguished
 
 UNITS = (
     "32x32x8_f16", "32x32x8_bf16", "32x32x4_xf32", "32x32x16_fp8_fp8", "32x32x16_fp8_bf8",

@@ -155,7 +155,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Format:
-    """A format, as :class:`tcsmt.formats.Format` describes it; specials by name."""
+    """A format, as :class:`.Format` describes it; specials by name."""
 
     exponent_bits: int
     fraction_bits: int
@@ -619,7 +619,7 @@ def _ieee(m: Any, a: Sequence[Array], b: Sequence[Array], c: Array) -> Array:
 
 
 def inside(domain: Any, given: Any, name: str, words: Array) -> Array:
-    """Whether words of the input ``name`` lie in a domain, as :class:`tcsmt.query.Domain` says in words."""
+    """Whether words of the input ``name`` lie in a domain, as :class:`.Domain` says in words."""
     fmt = Format.of(given)
     x = fmt.decode(words)
     fine = np.ones(words.shape, bool)

@@ -7,12 +7,12 @@ import time
 
 import bitwuzla
 
-from tcsmt.solvers.answer import Answer, digest
-from tcsmt.solvers.run import Settings
+from tcsmt.prove.solvers.answer import Answer, digest
+from tcsmt.prove.solvers.run import Settings
 
 
 def solve(text: str, settings: Settings) -> Answer:
-    """What :func:`tcsmt.solvers.run.solve` does, by Bitwuzla."""
+    """What :func:`.solve` does, by Bitwuzla."""
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
     options.set(bitwuzla.Option.TIME_LIMIT_PER, max(1, int(settings.timeout * 1000)))

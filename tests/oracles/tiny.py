@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from oracles import exact
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import FORMATS, Format, Specials
+from tcsmt.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.query import Domain
-from tcsmt.rounding import ROUNDINGS
+from tcsmt.statements.question import Domain
+from tcsmt.support.errors import TcsmtError
 
 Columns = dict[str, exact.Array]
 

@@ -8,13 +8,13 @@ from random import Random
 from typing import Any
 
 from oracles import recipes, tiny
-from tcsmt.algorithms.algorithm import Algorithm, Sum
 from tcsmt.algorithms.error import Inputs
-from tcsmt.algorithms.split import Split
-from tcsmt.errors import TcsmtError
-from tcsmt.formats import Format, Specials
+from tcsmt.arithmetic.formats import Format, Specials
+from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.rounding import ROUNDINGS, Rounding
+from tcsmt.recipes.algorithm import Algorithm, Sum
+from tcsmt.recipes.split import Split
+from tcsmt.support.errors import TcsmtError
 
 
 def some_rounding(rng: Random, usual: float) -> Rounding:

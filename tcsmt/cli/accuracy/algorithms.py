@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tcsmt.algorithms.named import RECIPES
+from tcsmt.recipes.named import RECIPES
 
 
 @click.command()

@@ -11,16 +11,16 @@ import click
 from tcsmt.algorithms.bound import Bound
 from tcsmt.algorithms.bound import bound as bound_of
 from tcsmt.algorithms.error import Inputs
-from tcsmt.algorithms.named import algorithm_named
-from tcsmt.algorithms.split import F32
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, k_option, search_option
-from tcsmt.errors import Exit
-from tcsmt.explain import signed_text
-from tcsmt.investigate import shown
-from tcsmt.query import Solving
-from tcsmt.solvers.answer import by_whom
-from tcsmt.solvers.run import Settings
+from tcsmt.pictures.explain import signed_text
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.named import algorithm_named
+from tcsmt.recipes.split import F32
+from tcsmt.statements.finding import shown
+from tcsmt.statements.verdict import by_whom
+from tcsmt.support.errors import Exit
 
 
 @click.command()

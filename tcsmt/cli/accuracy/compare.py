@@ -14,20 +14,21 @@ from tcsmt import __version__
 from tcsmt.algorithms.compare import Comparison, Pair
 from tcsmt.algorithms.compare import compare as compare_pair
 from tcsmt.algorithms.error import Inputs
-from tcsmt.algorithms.named import algorithm_named
 from tcsmt.algorithms.picture import Walked, walked_sheet
-from tcsmt.algorithms.split import F32
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, search_option
 from tcsmt.cli.picture import form_of, show_sheet
 from tcsmt.cli.verdict import EXIT, verdict_json, verdict_text
-from tcsmt.explain import signed_text
-from tcsmt.investigate import shown
-from tcsmt.pictures.sheet import Sheet
-from tcsmt.query import Distinguished, Solving
-from tcsmt.solvers.run import Settings
+from tcsmt.pictures.drawing import Sheet
+from tcsmt.pictures.explain import signed_text
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.named import algorithm_named
+from tcsmt.recipes.split import F32
+from tcsmt.statements.finding import shown
+from tcsmt.statements.verdict import Distinguished
 
 
 @click.command()

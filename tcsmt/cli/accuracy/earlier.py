@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tcsmt.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["earlier"]
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 def earlier(path: Path | None, read: Callable[[Any], T], option: str = "") -> T | None:
     """What ``read`` takes from a JSON file, or None where there is no file.
 
-    option: what gave the path, for the error. Raises :class:`tcsmt.errors.TcsmtError` where the file
+    option: what gave the path, for the error. Raises :class:`.TcsmtError` where the file
     cannot be read, or lacks what ``read`` looks for.
     """
     if path is None or not path.exists():

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from tcsmt.algorithms.named import algorithm_named
 from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.cli.accuracy.inputs import arch_option
 from tcsmt.cli.picture import picture_options, show_sheet, vector_of
+from tcsmt.recipes.named import algorithm_named
 
 
 @click.command()

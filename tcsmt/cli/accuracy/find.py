@@ -9,20 +9,20 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms import flaws
+from tcsmt.algorithms import anomalies
+from tcsmt.algorithms.anomalies import FLAWS, Case, Finding
 from tcsmt.algorithms.error import Inputs
-from tcsmt.algorithms.flaws import FLAWS, Case, Finding
-from tcsmt.algorithms.named import algorithm_named
-from tcsmt.algorithms.split import F32
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, k_option, search_option
 from tcsmt.cli.verdict import EXIT, verdict_json, verdict_text
-from tcsmt.errors import choose
-from tcsmt.explain import signed_text
-from tcsmt.investigate import shown
-from tcsmt.query import Solving
-from tcsmt.solvers.run import Settings
+from tcsmt.pictures.explain import signed_text
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.named import algorithm_named
+from tcsmt.recipes.split import F32
+from tcsmt.statements.finding import shown
+from tcsmt.support.errors import choose
 
 
 @click.command()
@@ -58,7 +58,7 @@ def find(
     kind = FLAWS[choose("question", question, FLAWS)]
     chosen, row = algorithm_named(algorithm, arch, k)
     solving = Solving(Settings(solver, timeout), confirm=confirm)
-    found = flaws.find(kind(algorithm, chosen, inputs), solving, search=search)
+    found = anomalies.find(kind(algorithm, chosen, inputs), solving, search=search)
     if as_json:
         data = {"tcsmt": __version__, "question": question, "unit": row.name, **finding_json(found)}
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))

@@ -10,10 +10,10 @@ import click
 from tcsmt.algorithms.findings import entries, table, write
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import search_option
-from tcsmt.errors import Exit
-from tcsmt.query import Solving
-from tcsmt.solvers.run import Settings
-from tcsmt.trust import Trust
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.trust import Trust
+from tcsmt.support.errors import Exit
 
 
 @click.command()

@@ -10,7 +10,7 @@ import click
 
 from tcsmt.algorithms.error import Inputs
 from tcsmt.cli import options
-from tcsmt.errors import TcsmtError, UnknownName
+from tcsmt.support.errors import TcsmtError, UnknownName
 
 #: Domains by name: Valpey et al.'s exponents (Ootomo and Yokota's Type 1), and their other range.
 DOMAINS = {"type1": (-15, 14), "small": (-35, -15)}

@@ -15,11 +15,11 @@ from tcsmt.algorithms.reduced import FACTS, PROOFS, WIDTHS, Fact, Limits, narrow
 from tcsmt.catalogue import rows_of
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.earlier import earlier
-from tcsmt.errors import Exit, TcsmtError, choose
-from tcsmt.files import make_folder, replace_text
-from tcsmt.solvers.answer import by_whom
-from tcsmt.solvers.run import Settings
-from tcsmt.trust import Trust
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.statements.trust import Trust
+from tcsmt.statements.verdict import by_whom
+from tcsmt.support.errors import Exit, TcsmtError, choose
+from tcsmt.support.files import make_folder, replace_text
 
 #: Blackwell's unit for f16 is Hopper's.
 UNITS = ("volta", "ampere", "hopper", "cdna3")
@@ -91,7 +91,7 @@ def reduced(
 
 
 def widths_of(text: str) -> list[int]:
-    """``2,3,4`` or ``LOW:HIGH``. Raises :class:`tcsmt.errors.TcsmtError`."""
+    """``2,3,4`` or ``LOW:HIGH``. Raises :class:`.TcsmtError`."""
     low, colon, high = text.partition(":")
     try:
         found = list(range(int(low), int(high) + 1)) if colon else [int(one) for one in text.split(",")]

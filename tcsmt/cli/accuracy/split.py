@@ -11,16 +11,16 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms.split import Split
+from tcsmt.algorithms.split_analysis import counted, enumerated, name_of, proved, record, splits
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.earlier import earlier
-from tcsmt.errors import Exit
-from tcsmt.files import make_folder, replace_text
-from tcsmt.query import Solving
-from tcsmt.solvers.answer import by_whom
-from tcsmt.solvers.run import Settings
-from tcsmt.splits import counted, enumerated, name_of, proved, record, splits
-from tcsmt.trust import Trust
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.split import Split
+from tcsmt.statements.trust import Trust
+from tcsmt.statements.verdict import by_whom
+from tcsmt.support.errors import Exit
+from tcsmt.support.files import make_folder, replace_text
 
 
 @click.command()

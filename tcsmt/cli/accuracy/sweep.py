@@ -9,14 +9,14 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms import Recipe, algorithm_named, recipe_named
+from tcsmt.algorithms.sweep import DISTRIBUTIONS, NAMES, UNITS, models_for, point
 from tcsmt.catalogue import architecture_named, row_named
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.earlier import earlier
-from tcsmt.errors import TcsmtError, choose
-from tcsmt.files import make_folder, replace_text
 from tcsmt.papers.ootomo import conclusions, plots
-from tcsmt.sweep import DISTRIBUTIONS, NAMES, UNITS, models_for, point
+from tcsmt.recipes import Recipe, algorithm_named, recipe_named
+from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.files import make_folder, replace_text
 
 _LENGTHS = (16, 64, 256, 1024, 4096)
 

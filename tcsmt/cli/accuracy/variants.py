@@ -11,9 +11,9 @@ import click
 from tcsmt import __version__
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.earlier import earlier
-from tcsmt.errors import TcsmtError
-from tcsmt.files import make_folder, replace_text
 from tcsmt.papers.variants import LENGTHS, conclusions, plot, points
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import make_folder, replace_text
 
 
 @click.command()

@@ -1,0 +1,325 @@
+"""How much a fused sum can lose: what alignment cuts off each term, and what the last rounding does.
+
+With T the largest exponent:
+
+* a term that is aligned is off by less than 2^(T - F); one that has the largest exponent, by nothing
+  where the grid holds all of its bits;
+* the sum of the aligned terms is exact, as its word is wide enough;
+* the last rounding loses a known share of the result's last bit where the sum has more significant
+  bits than it keeps (the format's, or fewer), and nothing where it has not.
+
+Every line is a query on the model's own graph, cut at the inputs of a stage, and small whatever the
+number of lanes. What follows for a whole algorithm is arithmetic (``budget.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tcsmt.algorithms.error import magnitude
+from tcsmt.algorithms.proof import Chain, free_products
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, accumulate, decode, leading_zeros
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.integers import Integer, signed, signed_word
+from tcsmt.prove.alignment_grids import characterised
+from tcsmt.support.errors import TcsmtError
+from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var
+
+__all__ = ["C", "FusedSum", "Losses", "Unbounded", "need"]
+
+#: c among the numbers of a fused sum; products go by their lanes.
+C = -1
+#: Shares of the result's last bit that the last rounding may lose, in the order in which they are tried;
+#: 1 means less than all of it.
+_SHARES = (Fraction(1, 2), Fraction(65, 128), Fraction(1))
+
+
+class Unbounded(TcsmtError):
+    """Why no bound is given."""
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What a fused sum loses at most.
+
+    cut: by alignment, of all numbers, relative to 2^T. truncates: no product loses more than itself, and c
+    nothing where it is largest. share: by the last rounding, of the result's last bit (1: less than it).
+    small: where every product is zero, and c is tiny.
+    """
+
+    cut: Fraction
+    share: Fraction
+    truncates: bool
+    small: Fraction
+
+
+@dataclass(frozen=True)
+class FusedSum:
+    """One fused sum of an instruction, and what is proved of it by a :class:`Chain`.
+
+    lanes: of the instruction, in order. numbers: the products by their place in ``lanes``, and c.
+    format: of the result. precision: significant bits that the last rounding keeps.
+
+    The lemmas are about sums below 2^e_max of the format, so that no result overflows: whoever uses them
+    shows that the sum stays below.
+    """
+
+    lanes: tuple[int, ...]
+    numbers: dict[int, Number]
+    sum: Fixed
+    result: Term
+    format: Format
+    precision: int
+
+    @property
+    def lowest(self) -> int:
+        """The least exponent of a product that is not zero for which the lemmas hold.
+
+        A c with this exponent is normal, and the last bit of a sum is one that the format has.
+        """
+        fmt = self.format
+        return max(fmt.e_min + 1, self.sum.fraction_bits + fmt.e_min - fmt.fraction_bits)
+
+    def losses(self, chain: Chain, live: Collection[int]) -> Losses | None:
+        """What is lost where such numbers may be other than zero; None: nothing.
+
+        Raises :class:`Unbounded` where lemmas are not proved.
+        """
+        list(self._places(self.sum))  # refused before anything is asked about them
+        self.zeros(chain)
+        exact = self.passes(chain, C)
+        if exact and len(live) == 1 and self.passes(chain, min(live)):
+            return None
+        small = Fraction(0) if exact else self.stays_small(chain)
+        return Losses(self.cut(chain, live), self.rounding(chain), self.truncates(chain), small)
+
+    def zeros(self, chain: Chain) -> None:
+        """Nothing is lost where every number is zero."""
+        zeros = all_of(x.zero for x in self.numbers.values())
+        need(chain, "the sum of zeros is zero", zeros & self._finite & ~decode(self.format, self.result).zero)
+
+    def cut(self, chain: Chain, live: Collection[int]) -> Fraction:
+        """What alignment loses of the live numbers at most, together, relative to 2^T.
+
+        T is then the exponent of a live number that is not zero.
+        """
+        wrong = any_of(x.zero & x.significand.ne(0) for x in self.numbers.values())
+        need(chain, "a zero term has significand 0", wrong)
+        self._attained(chain, self.sum.exponent, self.numbers)
+        return self._cut(chain, self.sum, live)
+
+    def truncates(self, chain: Chain) -> bool:
+        """Whether it was proved that no product loses more than itself, and c nothing where it is largest."""
+        places = {place: _Alignment.of(x) for x in self.sum.addends for place in self._places(x)}
+        alone = all(isinstance(x.source, Number) for x in self.sum.addends)
+        return (
+            alone
+            and chain.prove("a term of the largest exponent loses nothing", places.pop(C).loses_on_top)
+            and all(
+                chain.prove("a term loses no more than itself", x.loses_more_than_all)
+                for x in places.values()
+            )
+        )
+
+    def _attained(self, chain: Chain, top: Exponent, places: Collection[int]) -> None:
+        """The largest exponent, if it is not below the lowest, is that of a term that is not zero."""
+        numbers = [self.numbers[place] for place in places]
+        reached = any_of(~x.zero & signed(x.exponent).eq(signed(top)) for x in numbers)
+        wrong = characterised(signed_word(self.lowest).sle(signed(top)) & ~reached)
+        need(chain, "the largest exponent is that of a term that is not zero", wrong)
+
+    def _cut(self, chain: Chain, x: Fixed, live: Collection[int]) -> Fraction:
+        """What is lost in a value of the sum's tree, relative to 2^(its exponent)."""
+        places = set(self._places(x))
+        if not places & set(live):
+            return Fraction(0)
+        if x.addends:
+            room = max(a.word.width for a in x.addends) + (len(x.addends) - 1).bit_length()
+            if x.word.width < room or accumulate(x.addends, x.word.width).word is not x.word:
+                raise Unbounded("a sum's register may wrap")
+            parts = [self._cut(chain, addend, live) for addend in x.addends]
+            whole = sum(parts, Fraction(0))
+            if all(isinstance(addend.source, Number) for addend in x.addends) and places - {C}:
+                self._attained(chain, x.exponent, places)
+                what = "a term of the largest exponent loses nothing"
+                if all(chain.prove(what, _Alignment.of(addend).loses_on_top) for addend in x.addends):
+                    whole -= min(part for part in parts if part)
+            return whole
+        if x.source is None:
+            return Fraction(0)
+        counts, before = TRUE, Fraction(0)
+        if isinstance(x.source, Number):
+            counts = ~x.source.zero
+        else:
+            before = self._cut(chain, x.source, live)
+        above = counts & signed(x.exponent).slt(signed(x.source.exponent))
+        need(chain, "no term's exponent is above the largest", characterised(above))
+        need(chain, "a term loses less than the last bit that is kept", _Alignment.of(x).loses_a_bit)
+        return before + Fraction(1, 2**x.fraction_bits)
+
+    def _places(self, x: Fixed) -> Iterator[int]:
+        """The numbers that a value of the sum's tree is made of."""
+        for addend in x.addends:
+            yield from self._places(addend)
+        if x.addends:
+            return
+        if isinstance(x.source, Fixed):
+            yield from self._places(x.source)
+            return
+        found = [n for n, number in self.numbers.items() if number == x.source or _whole(number) is x.word]
+        if not found:
+            raise Unbounded("a sum has terms that are neither products nor c")
+        yield found[0]
+
+    def rounding(self, chain: Chain) -> Fraction:
+        """The share of the result's last bit that the last rounding loses at most (1: less than it)."""
+        for share in _SHARES:
+            less = "less than a" if share == 1 else f"{share} of a"
+            what = f"the last rounding loses {less} last bit, and nothing of {self.precision} bits"
+            if chain.prove(what, self._misrounded(share)):
+                return share
+        raise Unbounded(f"not proved: {chain.stopped}")
+
+    def _misrounded(self, share: Fraction) -> Term:
+        total = var("sum", self.sum.word.width)
+        top = _free("top", self.sum.exponent)
+        (result,) = substitute([self.result], {self.sum.word: total, self.sum.exponent.term: top.term})
+        fmt = self.format
+        x, size, spare = decode(fmt, result), magnitude(total), fmt.precision
+        # both in units of 2^(top - F - precision)
+        shift = signed(x.exponent) - signed(top) + (self.sum.fraction_bits - fmt.fraction_bits + spare)
+        width = total.width + 3 * spare + 16
+        lost = magnitude((size.zext(width) << spare) - (x.significand.zext(width) << shift.unsigned(width)))
+        last = (_leading_bit(size) >> (self.precision - 1)).zext(width) << spare
+        most, loss = last * share.numerator, lost * share.denominator
+        wrong = last.ule(1 << spare).ite(lost.ne(0), most.ule(loss) if share == 1 else most.ult(loss))
+        inside = ~shift.slt(0) & shift.slt(total.width + spare + 2)
+        given = self._finite & signed_word(self.lowest).sle(signed(top))
+        given &= signed(top).sle(signed_word(top.high))
+        _, zeros = leading_zeros(size)
+        leading = signed(top) - signed(Exponent(zeros, 0, total.width - 1))
+        given &= leading.slt(fmt.e_max + self.sum.fraction_bits - total.width + 1)
+        wrong |= any_of([~inside, x.infinite, x.nan, x.sign.ne(total[total.width - 1])])
+        return given & total.eq(0).ite(~x.zero, wrong)
+
+    @property
+    def _finite(self) -> Term:
+        return ~any_of(x.infinite | x.nan for x in self.numbers.values())
+
+    def passes(self, chain: Chain, place: int) -> bool:
+        """Whether it was proved that one number alone comes out as it is, where all others are zero."""
+        what = "c" if place == C else "one product"
+        fmt = self.format
+        x, got = self.numbers[place], decode(fmt, self.result)
+        least = x.exponent.low if place == C else self.lowest
+        low = min(least - x.fraction_bits, fmt.e_min - got.fraction_bits)
+        width = fmt.e_max + 2 + x.integer_bits - low
+        words = [
+            number.significand.zext(width)
+            << (signed(number.exponent) - signed_word(number.fraction_bits + low)).unsigned(width)
+            for number in (x, got)
+        ]
+        given = self._finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
+        given &= signed_word(least).sle(signed(x.exponent))
+        given &= signed(x.exponent).sle(signed_word(fmt.e_max - x.integer_bits + 1))
+        outside = ~got.zero & signed(got.exponent).slt(signed_word(low + got.fraction_bits))
+        wrong = any_of([got.infinite, got.nan, outside, words[0].ne(words[1]), ~x.zero & x.sign.ne(got.sign)])
+        return chain.prove(f"{what} alone comes out as it is", free_products(given & wrong))
+
+    def stays_small(self, chain: Chain) -> Fraction:
+        """How far a result may be from the sum where the largest exponent lies below the lowest."""
+        highest = self.lowest + self.sum.word.width - self.sum.fraction_bits
+        x, top = decode(self.format, self.result), signed(self.sum.exponent)
+        large = x.infinite | x.nan | ~signed(x.exponent).sle(signed_word(highest))
+        free = {self.sum.word: var("sum", self.sum.word.width)}
+        (goal,) = substitute([self._finite & top.slt(signed_word(self.lowest)) & large], free)
+        need(chain, "a result is small where the largest exponent is", characterised(goal))
+        return Fraction(2) ** (highest + 2)
+
+
+def need(chain: Chain, what: str, goal: Term) -> None:
+    """Prove that the goal has no model. Raises :class:`Unbounded`."""
+    if goal.value != 0 and not chain.prove(what, goal):
+        raise Unbounded(f"not proved: {chain.stopped}")
+
+
+@dataclass(frozen=True)
+class _Alignment:
+    """The alignment of one term, its sign, significand and exponents being free.
+
+    given: the exponents lie where they can. distance: from the term's to the largest. off: what is lost,
+    unit: the last bit that is kept, size: the term, in the same units, all magnitudes. Where the term is
+    shifted out altogether, how far makes no difference to what is compared.
+    """
+
+    given: Term
+    distance: Integer
+    off: Term
+    unit: Term
+    size: Term
+
+    @classmethod
+    def of(cls, x: Fixed) -> _Alignment:
+        source = x.source
+        assert source is not None
+        top = _free("top", x.exponent)
+        low = top if source.exponent.term is x.exponent.term else _free("exponent", source.exponent)
+        word = source.significand if isinstance(source, Number) else source.word
+        free = {word: var("term", word.width), source.exponent.term: low.term, x.exponent.term: top.term}
+        integer_bits = word.width - source.fraction_bits
+        if isinstance(source, Number):
+            assert source.sign.value is None
+            free[source.sign] = var("sign", 1)
+        (aligned,) = substitute([x.word], free)
+        furthest = x.fraction_bits + integer_bits + 2
+        distance = signed(top) - signed(low)
+        near = distance.at_most(furthest)
+        width = furthest + source.fraction_bits + x.fraction_bits + max(aligned.width, word.width) + 2
+        exact = free[word].zext(width) if isinstance(source, Number) else free[word].sext(width)
+        exact = exact << x.fraction_bits
+        if isinstance(source, Number):
+            exact = free[source.sign].ite(-exact, exact)
+        place = near.unsigned(width) + source.fraction_bits
+        off = magnitude((aligned.sext(width) << place) - exact)
+        inside = signed(low).sle(signed_word(low.high)) & signed(top).sle(signed_word(top.high))
+        return cls(inside & ~distance.slt(0), distance, off, const(1, width) << place, magnitude(exact))
+
+    @property
+    def loses_a_bit(self) -> Term:
+        """Is the last bit that is kept lost, or more?"""
+        return self.given & self.unit.ule(self.off)
+
+    @property
+    def loses_on_top(self) -> Term:
+        """Is anything lost of a term that has the largest exponent?"""
+        return self.given & self.distance.eq(0) & self.off.ne(0)
+
+    @property
+    def loses_more_than_all(self) -> Term:
+        """Is more lost than the term itself?"""
+        return self.given & self.size.ult(self.off)
+
+
+def _leading_bit(word: Term) -> Term:
+    """The word with its highest set bit alone."""
+    bits, above = [], word[word.width - 1]
+    bits.append(above)
+    for place in range(word.width - 2, -1, -1):
+        bits.append(word[place] & ~above)
+        above = above | word[place]
+    whole = bits[0]
+    for bit in bits[1:]:
+        whole = whole.concat(bit)
+    return whole
+
+
+def _whole(x: Number) -> Term:
+    """A number's significand with its sign, in two's complement."""
+    word = x.significand.zext(x.significand.width + 1)
+    return x.sign.ite(-word, word)
+
+
+def _free(name: str, range_of: Exponent) -> Exponent:
+    return Exponent(var(name, range_of.term.width), range_of.low, range_of.high)

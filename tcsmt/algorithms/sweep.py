@@ -1,0 +1,293 @@
+"""Error against K: random matrices, every algorithm, every unit, held against the exact product.
+
+Exact means exact: products of FP32 numbers are exact in binary64, ``math.fsum`` rounds their exact sum
+once, and a second pass gives what that rounding left: the pair is off by at most 2^-106 of the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.arithmetic.words import from_words, to_words
+from tcsmt.catalogue import ARCHITECTURES, row_named
+from tcsmt.models import FusedDotAdd, Model
+from tcsmt.recipes.arrays import multiply, words
+from tcsmt.recipes.named import Recipe, units_for
+
+__all__ = [
+    "DISTRIBUTIONS",
+    "NAMES",
+    "UNITS",
+    "Distribution",
+    "Exact",
+    "errors",
+    "exact_product",
+    "models_for",
+    "point",
+    "to_nearest",
+]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+Entries = Callable[[np.random.Generator, tuple[int, int]], Array]
+
+
+def exponents(low: int, high: int) -> Entries:
+    """Exponents alike between two, both included; random significands and signs."""
+
+    def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+        field = rng.integers(low + 127, high + 128, shape, dtype=np.uint32)
+        rest = rng.integers(0, 1 << 24, shape, dtype=np.uint32)
+        return from_words(FORMATS["f32"], rest >> 23 << 31 | field << 23 | rest & 0x7FFFFF)
+
+    return draw
+
+
+def uniform(low: float, high: float) -> Entries:
+    """Alike between two numbers, rounded to FP32."""
+    return lambda rng, shape: rng.uniform(low, high, shape).astype(np.float32)
+
+
+def normal(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+    """Of the standard normal distribution."""
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def powers(axis: int) -> Entries:
+    """Alike in the logarithm within ±[1e-10, 1e10].
+
+    Along ``axis`` scaled by a power of two to at most FP16's largest number, as the experiment's
+    code does with the rows of A and the columns of B (:mod:`tcsmt.papers.multiword`).
+    """
+
+    def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+        x = 10.0 ** rng.uniform(-10, 10, shape) * rng.choice([-1.0, 1.0], shape)
+        largest = np.abs(x).max(axis=axis, keepdims=True)
+        scale = 2.0 ** np.floor(np.log2(float(FORMATS["f16"].largest_finite) / largest))
+        scaled: Array = x * scale
+        return scaled.astype(np.float32)
+
+    return draw
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How the entries of A and of B are drawn. ``title`` says where it comes from."""
+
+    name: str
+    title: str
+    a: Entries
+    b: Entries
+
+
+#: Valpey et al. give (A), the slides' text prints none: (B) and (C) are our choice of smaller ones.
+_A, _B, _C = exponents(-15, 14), exponents(-35, -15), exponents(-100, -35)
+DISTRIBUTIONS = {
+    one.name: one
+    for one in (
+        Distribution("uniform", "between -1 and 1", uniform(-1, 1), uniform(-1, 1)),
+        Distribution("positive", "between 0 and 1", uniform(0, 1), uniform(0, 1)),
+        Distribution("normal", "standard normal", normal, normal),
+        Distribution("type1", "Ootomo and Yokota, type 1: exponents -15 to 14", _A, _A),
+        Distribution("type2", "type 2: exponents -15 to 14, and -35 to -15", _A, _B),
+        Distribution("type3", "type 3: exponents -35 to -15", _B, _B),
+        Distribution("type4-ac", "type 4: exponents -15 to 14, and -100 to -35", _A, _C),
+        Distribution("type4-bc", "type 4: exponents -35 to -15, and -100 to -35", _B, _C),
+        Distribution("type4-cc", "type 4: exponents -100 to -35", _C, _C),
+        Distribution(
+            "powers", "Khattak and Mikaitis: log-uniform over 20 powers of ten", powers(1), powers(0)
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A product as the sum of two binary64 matrices, and the sums of magnitudes Σ|a·b|."""
+
+    high: Array
+    low: Array
+    magnitude: Array
+
+    def error(self, d: Array) -> Array:
+        """``d`` minus the exact product, to binary64's precision."""
+        return (d.astype(np.float64) - self.high) - self.low
+
+
+def exact_product(a: Array, b: Array) -> Exact:
+    """A (M, K) times B (K, N), FP32 values (or narrower ones)."""
+    left, right = a.astype(np.float64), b.astype(np.float64)
+    shape = (left.shape[0], right.shape[1])
+    high, low, magnitude = (np.empty(shape) for _ in range(3))
+    for row, column in np.ndindex(shape):
+        products = left[row] * right[:, column]
+        terms = products.tolist()
+        high[row, column] = first = math.fsum(terms)
+        terms.append(-first)
+        low[row, column] = math.fsum(terms)
+        magnitude[row, column] = np.abs(products).sum()
+    return Exact(high, low, magnitude)
+
+
+#: The algorithms of a sweep: the literature's, and readings of them that differ in one step.
+NAMES = (
+    "fp32-fma", "single-f16", "single-bf16", "single-tf32",
+    "markidis", "markidis,split=RTZ,residual=RTZ", "markidis,every=instruction",
+    "ootomo-halfhalf", "ootomo-halfhalf-4", "ootomo-halfhalf,scale=0", "ootomo-tf32tf32",
+    "cutlass-3xtf32", "fasi-f16x2", "fasi-f16x3", "fasi-bf16x2", "fasi-bf16x3", "bf16x9",
+    "fp8", "fp8-promoted",
+)  # fmt: skip
+
+#: The units of a sweep: every architecture's most used instruction, and Hopper's own for FP8.
+UNITS = (*ARCHITECTURES, "hopper/wgmma.m64nNk32.f32.e4m3.e4m3")
+
+
+def models_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Model]:
+    """The models among ``units`` that run an algorithm, by those that share one: ``ampere, ada``.
+
+    units: architectures, or ARCH/INSTRUCTION.
+    """
+    if recipe.ordinary:
+        return {"ordinary cores": units_for(recipe, ARCHITECTURES[0])[0].model}
+    shared: dict[Model, list[str]] = {}
+    for name in units:
+        architecture, _, instruction = name.partition("/")
+        rows = [
+            row
+            for row in units_for(recipe, architecture)
+            if not instruction or row.instruction == row_named(name).instruction
+        ]
+        if rows:
+            shared.setdefault(rows[0].model, []).append(name)
+    return {", ".join(names): model for model, names in shared.items()}
+
+
+def to_nearest(models: Mapping[str, Model]) -> dict[str, Model]:
+    """The fused units with truncations swapped for nearest even.
+
+    ``hopper, RNE``: the last rounding; ``hopper, all RNE``: the bits that alignment drops, too.
+    """
+    found: dict[str, Model] = {}
+    for label, model in models.items():
+        if isinstance(model, FusedDotAdd) and model.rounding.name == "RTZ":
+            last = replace(model, rounding=ROUNDINGS["RNE"])
+            found[f"{label}, RNE"] = last
+            found[f"{label}, all RNE"] = replace(last, alignment=ROUNDINGS["RNE"])
+    return found
+
+
+def point(
+    recipes: Sequence[Recipe],
+    units: Sequence[str],
+    distribution: Distribution,
+    k: int,
+    *,
+    size: int = 16,
+    seeds: int = 2,
+) -> Iterator[dict[str, Any]]:
+    """One record for each algorithm: its errors on each unit, over ``seeds`` products of size x k x size.
+
+    Fused units are there with truncations to nearest, too (:func:`to_nearest`). FP8 algorithms are held
+    against the product of the FP8 words: their inputs are taken to be FP8 numbers.
+    """
+    matrices = []
+    for seed in range(seeds):
+        rng = np.random.default_rng([seed, k])
+        matrices.append((distribution.a(rng, (size, k)), distribution.b(rng, (k, size))))
+    exact = [exact_product(a, b) for a, b in matrices]
+    for recipe in recipes:
+        given, references = matrices, exact
+        if recipe.split.format.width == 8:
+            given = [(_rounded(recipe, a), _rounded(recipe, b)) for a, b in matrices]
+            references = [exact_product(a, b) for a, b in given]
+        models = models_for(recipe, units)
+        variants = {} if recipe.ordinary else to_nearest(models)
+        found = {}
+        for label, model in (models | variants).items():
+            algorithm = recipe.on(model, model.k)
+            found[label] = [multiply(algorithm, a, b) for a, b in given]
+        record = {label: errors(products, references) for label, products in found.items()}
+        for label in variants:
+            record[label] = {name: record[label][name] for name in record[label] if name in _OF_VARIANTS}
+        _closest(record, {label: found[label] for label in models}, references)
+        yield {"distribution": distribution.name, "k": k, "algorithm": recipe.name, "units": record}
+
+
+def _rounded(recipe: Recipe, x: Array) -> Array:
+    """The values of the first words, as FP32."""
+    (word, *_) = words(recipe.split, to_words(FORMATS["f32"], x, "x"))
+    return from_words(recipe.split.format, word).astype(np.float32)
+
+
+#: What is kept of the units that are not there.
+_OF_VARIANTS = ("residual", "mean", "not finite")
+#: Shares of the elements below which the quantiles of the error lie.
+QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+
+
+def errors(products: Sequence[Array], references: Sequence[Exact]) -> dict[str, Any]:
+    """What is kept of a unit's products.
+
+    residual: Frobenius norm of the error over that of the product, the mean over the matrices (the
+    slides' measure). mean, quantiles: of the error in units of 2^-24 Σ|a·b|, positive where the result is
+    too large in magnitude. ulp: its largest magnitude in units in the last place of the exact result.
+    rounded: share of the elements that are the exact product rounded to nearest. wrong_sign: of those
+    that have the sign wrong, zero for another number included. cancellation: Σ|a·b| over the exact
+    result at the element with the largest relative error, and relative: that error. Where some
+    elements are not finite: their share alone.
+    """
+    exact = np.concatenate([one.high.ravel() for one in references])
+    magnitude = np.concatenate([one.magnitude.ravel() for one in references])
+    d = np.concatenate([one.ravel() for one in products]).astype(np.float64)
+    with np.errstate(all="ignore"):
+        error = np.concatenate([r.error(p).ravel() for r, p in zip(references, products, strict=True)])
+        residuals = [
+            np.linalg.norm(r.error(p)) / np.linalg.norm(r.high)
+            for r, p in zip(references, products, strict=True)
+        ]
+        outward = error * np.sign(exact) / (magnitude * 2.0**-24)
+        ulp = np.ldexp(1.0, np.maximum(np.frexp(exact)[1] - 1, -126) - 23)
+        nearest = exact.astype(np.float32).astype(np.float64)
+        relative = np.abs(error / exact)
+    if not (np.isfinite(d) & (exact != 0)).all():
+        return {"not finite": float(1 - np.isfinite(d).mean())}
+    worst = int(np.argmax(relative))
+    found = {
+        "residual": np.mean(residuals),
+        "mean": outward.mean(),
+        "deviation": outward.std(),
+        "ulp": (np.abs(error) / ulp).max(),
+        "rounded": (d == nearest).mean(),
+        "wrong_sign": (np.sign(d) != np.sign(exact)).mean(),
+        "relative": relative[worst],
+        "cancellation": magnitude[worst] / abs(exact[worst]),
+    }
+    quantiles = [_short(q) for q in np.quantile(outward, QUANTILES)]
+    return {**{name: _short(value) for name, value in found.items()}, "quantiles": quantiles}
+
+
+def _short(value: Any) -> float:
+    """Five digits, as many as are kept on disk."""
+    return float(f"{value:.5g}")
+
+
+def _closest(
+    records: Mapping[str, dict[str, Any]], found: Mapping[str, Sequence[Array]], references: Sequence[Exact]
+) -> None:
+    """For each unit, the share of elements at which no other is closer; and at which it is alone."""
+    sizes = {
+        label: np.concatenate([abs(r.error(p)).ravel() for r, p in zip(references, products, strict=True)])
+        for label, products in found.items()
+    }
+    least = np.min(list(sizes.values()), axis=0)
+    alone = sum((one == least).astype(int) for one in sizes.values()) == 1
+    for label, one in sizes.items():
+        records[label]["closest"] = _short((one == least).mean())
+        records[label]["closest_alone"] = _short(((one == least) & alone).mean())

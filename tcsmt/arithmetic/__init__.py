@@ -1,0 +1,1 @@
+"""Formats, rounding, words, and the stages of the datapath over bit-vector terms."""

@@ -1,0 +1,503 @@
+"""The arithmetic of matrix units, stage by stage, over bit-vector terms.
+
+decode -> multiply -> align -> accumulate -> normalise -> round, one function each, named as in
+MMA-Sim (section III-C) and Khattak and Mikaitis (section II). Nothing here knows an architecture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from tcsmt.arithmetic.formats import Format, Specials
+from tcsmt.arithmetic.rounding import Rounding
+from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, any_of, const, total, umax
+
+__all__ = [
+    "Exponent",
+    "Fixed",
+    "Number",
+    "Rounded",
+    "accumulate",
+    "align",
+    "condense",
+    "decode",
+    "encode",
+    "exact_total",
+    "largest",
+    "multiply",
+    "normalise_number",
+    "normalise_sum",
+    "ordered",
+    "overflowing",
+    "realign",
+    "round_down_normalised",
+    "round_to",
+]
+
+
+@dataclass(frozen=True)
+class Exponent:
+    """An exponent: the word ``term`` plus ``low``; values lie in [low, high]."""
+
+    term: Term
+    low: int
+    high: int
+
+    @classmethod
+    def constant(cls, value: int) -> Exponent:
+        """The exponent ``value``."""
+        return cls(const(0, 1), value, value)
+
+    def plus(self, offset: int) -> Exponent:
+        """The exponent larger by a constant."""
+        return Exponent(self.term, self.low + offset, self.high + offset)
+
+    def within(self, low: int, high: int) -> Term:
+        """The word of this exponent counted from ``low``, wide enough for ``high``."""
+        width = _bits(high - low)
+        return self.term.zext(max(width, self.term.width))[width - 1 : 0] + (self.low - low)
+
+    def or_where(self, condition: Term, other: Exponent) -> Exponent:
+        """``other`` where the condition holds, else this exponent."""
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        return Exponent(condition.ite(other.within(low, high), self.within(low, high)), low, high)
+
+    def __add__(self, other: Exponent) -> Exponent:
+        low, high = self.low + other.low, self.high + other.high
+        width = _bits(high - low)
+        return Exponent(self.term.zext(width) + other.term.zext(width), low, high)
+
+    def minus(self, other: Exponent) -> Term:
+        """self - other as an unsigned word, where self >= other is known."""
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        return self.within(low, high) - other.within(low, high)
+
+
+def largest(exponents: Sequence[Exponent], base: int = 0) -> Exponent:
+    """The maximum exponent, counted from ``base`` if that is below all of them."""
+    low = min(base, *(e.low for e in exponents))
+    high = max(e.high for e in exponents)
+    return Exponent(umax(*(e.within(low, high) for e in exponents)), low, high)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A decoded number or exact product: ``(-1)^sign * significand * 2^(exponent - fraction_bits)``.
+
+    ``significand`` is an unsigned integer with ``fraction_bits`` bits below the binary point;
+    ``zero``, ``infinite`` and ``nan`` are truth values.
+    """
+
+    sign: Term
+    exponent: Exponent
+    significand: Term
+    fraction_bits: int
+    zero: Term
+    infinite: Term
+    nan: Term
+
+    @property
+    def integer_bits(self) -> int:
+        """Significand bits above the binary point."""
+        return self.significand.width - self.fraction_bits
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A two's complement fixed-point value: ``word * 2^(exponent - fraction_bits)``.
+
+    source: what this is the aligned value of; addends: those of which it is the sum (for
+    explanations: no arithmetic looks at them).
+    """
+
+    word: Term
+    exponent: Exponent
+    fraction_bits: int
+    source: Number | Fixed | None = None
+    addends: tuple[Fixed, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A sum on its way into a format: sign and magnitude ``magnitude * 2^lsb``."""
+
+    sign: Term
+    magnitude: Term
+    lsb: Exponent
+
+
+def decode(fmt: Format, word: Term, *, flush: bool = False) -> Number:
+    """Split a word into sign, exponent and significand (no hidden normalisation).
+
+    A subnormal number keeps the smallest exponent and a significand below 1; ``flush`` reads it
+    as zero. Ignored storage bits (tf32's low 13) do not take part.
+    """
+    f, e = fmt.fraction_bits, fmt.exponent_bits
+    low = fmt.ignored_low_bits
+    field = word[low + f + e - 1 : low + f]
+    sign = word[fmt.sign_bit] if fmt.signed else FALSE
+    top = (1 << e) - 1
+    fraction_zero = TRUE
+    significand = const(1, 1)
+    zero = FALSE
+    exponent = Exponent(field, -fmt.bias, top - fmt.bias)
+    if fmt.has_subnormals:
+        fraction = word[low + f - 1 : low]
+        fraction_zero = fraction.eq(0)
+        normal = field.ne(0)
+        significand = normal.concat(fraction)
+        zero = word[low + f + e - 1 : low].eq(0)
+        if flush:
+            significand = normal.ite(significand, 0)
+            fraction_zero, zero = fraction_zero | ~normal, ~normal
+        exponent = Exponent(normal.ite(field, 1) - 1, fmt.e_min, top - fmt.bias)
+    all_ones = field.eq(top)
+    infinite = nan = FALSE
+    match fmt.specials:
+        case Specials.IEEE:
+            infinite, nan = all_ones & fraction_zero, all_ones & ~fraction_zero
+        case Specials.NAN_ONLY:
+            nan = all_ones
+            if fmt.has_subnormals:
+                nan = nan & fraction.eq((1 << f) - 1)
+        case Specials.NEGATIVE_ZERO_NAN:
+            nan = word.eq(fmt.nan_word or 0)
+        case Specials.NONE:
+            pass
+    return Number(sign, exponent, significand, f, zero, infinite, nan)
+
+
+def multiply(a: Number, b: Number) -> Number:
+    """The exact product, not normalised: significand in [1, 4) for normal inputs."""
+    width = a.significand.width + b.significand.width - 1
+    if 1 not in (a.significand.value, b.significand.value):  # a power of two needs no more bits
+        width += 1
+    nan = a.nan | b.nan | a.infinite & b.zero | a.zero & b.infinite
+    return Number(
+        sign=a.sign ^ b.sign,
+        exponent=a.exponent + b.exponent,
+        significand=a.significand.zext(width) * b.significand.zext(width),
+        fraction_bits=a.fraction_bits + b.fraction_bits,
+        zero=a.zero | b.zero,
+        infinite=(a.infinite | b.infinite) & ~nan,
+        nan=nan,
+    )
+
+
+def exact_total(terms: Sequence[Number]) -> Number:
+    """The exact sum of finite terms as one number at exponent 0; a zero only if every term is.
+
+    For narrow formats: the word spans every exponent of the terms.
+    """
+    low = min(t.exponent.low for t in terms)
+    high = max(t.exponent.high for t in terms)
+    fraction_bits = terms[0].fraction_bits
+    width = terms[0].significand.width + high - low + len(terms).bit_length() + 1
+    words = []
+    for t in terms:
+        word = t.significand.zext(width) << t.exponent.within(low, high).zext(width)
+        words.append(t.sign.ite(-word, word))
+    word = total(*words)
+    sign = word[width - 1]
+    return Number(
+        sign=sign,
+        exponent=Exponent.constant(0),
+        significand=sign.ite(-word, word)[width - 2 : 0],
+        fraction_bits=fraction_bits - low,
+        zero=all_of(t.zero for t in terms),
+        infinite=FALSE,
+        nan=FALSE,
+    )
+
+
+def overflowing(x: Number, limit: int) -> Number:
+    """The product, infinite where its magnitude is 2^limit or more.
+
+    Only a product of normal numbers (significand 1 or more) can be that large.
+    """
+    if x.exponent.high + x.integer_bits - 1 < limit:
+        return x
+    too_large = FALSE
+    for place in range(x.integer_bits):  # a bit of weight 2^place, and an exponent that is large enough
+        least = limit - place
+        counted = x.exponent.within(x.exponent.low, x.exponent.high)
+        if least <= x.exponent.high:
+            too_large |= x.significand[x.fraction_bits + place] & ~counted.ult(max(0, least - x.exponent.low))
+    return replace(x, infinite=(x.infinite | too_large) & ~x.nan)
+
+
+def normalise_number(x: Number) -> Number:
+    """The same value with the significand in [1, 2); a zero stays zero and keeps its exponent."""
+    shifted, zeros = leading_zeros(x.significand)
+    width = x.significand.width
+    low = x.exponent.low + x.integer_bits - width
+    high = x.exponent.high + x.integer_bits - 1
+    raised = x.exponent.plus(x.integer_bits - 1)
+    lowered = raised.within(low, high)
+    lowered = lowered - zeros.zext(max(lowered.width, zeros.width))[lowered.width - 1 : 0]
+    exponent = Exponent(lowered, low, high).or_where(x.zero, x.exponent)
+    return replace(x, exponent=exponent, significand=shifted, fraction_bits=width - 1)
+
+
+def leading_zeros(word: Term) -> tuple[Term, Term]:
+    """``word`` shifted left until its top bit is set, and by how many bits (0 stays 0).
+
+    Macros: a machine counts leading zeros in one instruction.
+    """
+    shifted, zeros = _leading(word.width)
+    return shifted(word), zeros(word)
+
+
+@cache
+def _leading(width: int) -> tuple[Macro, Macro]:
+    return (
+        Macro(f"normalised.{width}", width, lambda word: _by_halves(word)[0]),
+        Macro(f"leading_zeros.{width}", _bits(width - 1), lambda word: _by_halves(word)[1]),
+    )
+
+
+def _by_halves(word: Term) -> tuple[Term, Term]:
+    width = word.width
+    steps = []
+    step = 1 << (_bits(width - 1) - 1)
+    while step:
+        clear = word[width - 1 : width - step].eq(0)
+        word = clear.ite(word << step, word)
+        steps.append(clear)
+        step >>= 1
+    zeros = steps[0]
+    for bit in steps[1:]:
+        zeros = zeros.concat(bit)
+    return word, zeros
+
+
+def align(x: Number, top: Exponent, fraction_bits: int, rounding: Rounding, *, sticky: bool = False) -> Fixed:
+    """Shift the significand right by ``top - exponent`` and keep ``fraction_bits`` of its fraction.
+
+    The dropped bits are rounded by ``rounding``, RTZ being truncation of the magnitude. With
+    ``sticky`` they are truncated and one more bit position holds their OR.
+    """
+    shift = top.minus(x.exponent)
+    grow = max(0, fraction_bits - x.fraction_bits)
+    cut = max(0, x.fraction_bits - fraction_bits)
+    significand = x.significand.concat(const(0, grow)) if grow else x.significand
+    width = max(significand.width, _bits((1 << shift.width) - 1 + cut))
+    significand, amount = significand.zext(width), shift.zext(width) + cut
+    kept_width = x.integer_bits + fraction_bits
+    if sticky:
+        kept, half, rest = shift_right(significand, amount)
+        word = kept[kept_width - 1 : 0].concat(half | rest).zext(kept_width + 2)
+        fraction_bits += 1
+    elif rounding.name == "RTZ":
+        word = (significand >> amount)[kept_width - 1 : 0].zext(kept_width + 1)
+    else:
+        kept, half, rest = shift_right(significand, amount)
+        word = kept[kept_width - 1 : 0].zext(kept_width + 2)
+        word = word + rounding.away(x.sign, kept[0], half, rest).zext(word.width)
+    return Fixed(x.sign.ite(-word, word), top, fraction_bits, source=x)
+
+
+def shift_right(word: Term, amount: Term) -> tuple[Term, Term, Term]:
+    """``word >> amount``, the first dropped bit, and whether any lower dropped bit is set."""
+    extended = word.concat(FALSE)
+    distance = amount.zext(extended.width)
+    shifted = extended >> distance
+    return word >> amount, shifted[0], (shifted << distance).ne(extended)
+
+
+def realign(x: Fixed, top: Exponent, fraction_bits: int, rounding: Rounding) -> Fixed:
+    """A two's complement value aligned to a larger exponent, with ``fraction_bits`` fraction bits.
+
+    Rounding down is what an arithmetic shift of a two's complement word does by itself.
+    """
+    grow = max(0, fraction_bits - x.fraction_bits)
+    if rounding.name != "RTN":
+        rounded = normalise_sum(x)
+        whole = Number(rounded.sign, x.exponent, rounded.magnitude, x.fraction_bits, FALSE, FALSE, FALSE)
+        return replace(align(whole, top, fraction_bits, rounding), source=x)
+    shift = top.minus(x.exponent)
+    cut = max(0, x.fraction_bits - fraction_bits)
+    word = x.word.concat(const(0, grow)) if grow else x.word
+    width = max(word.width, _bits((1 << shift.width) - 1 + cut))
+    moved = word.sext(width).ashr(shift.zext(width) + cut)
+    return Fixed(moved[word.width - cut - 1 : 0], top, fraction_bits, source=x)
+
+
+def round_down_normalised(x: Fixed, fraction_bits: int, e_min: int) -> Fixed:
+    """The value rounded down to ``fraction_bits`` fraction bits of its normalised form.
+
+    Normalised: leading bit at the binary point, or exponent ``e_min`` if that is larger. The
+    value's exponent is ``e_min`` or more, so that what is cleared lies within its word.
+    """
+    width = x.word.width
+    _, zeros = leading_zeros(normalise_sum(x).magnitude)
+    # low bits to clear: above the leading bit's place, and where the exponent may not fall further
+    most = width - 1 - fraction_bits
+    size = max(zeros.width, _bits(max(most, 0)))
+    zeros = zeros.zext(size)
+    clear = zeros.ult(most).ite(const(most, size) - zeros, 0) if most > 0 else const(0, size)
+    least = e_min - fraction_bits + x.fraction_bits
+    if least > x.exponent.low:
+        short = x.exponent.within(x.exponent.low, max(x.exponent.high, least))
+        gap = const(least - x.exponent.low, short.width)
+        missing = short.ult(gap).ite(gap - short, 0)
+        size = max(size, missing.width)
+        clear = umax(clear.zext(size), missing.zext(size))
+    wide = max(width, clear.width)
+    amount = clear.zext(wide)
+    cleared = (x.word.sext(wide) >> amount) << amount
+    return replace(x, word=cleared[width - 1 : 0])
+
+
+def accumulate(addends: Sequence[Fixed], width: int, register: int | None = None) -> Fixed:
+    """The sum of aligned addends, computed with ``width`` bits (two's complement).
+
+    ``register``: a narrower accumulator keeps only that many low bits, so that its sum wraps.
+    """
+    words = [a.word.sext(max(width, a.word.width))[width - 1 : 0] for a in addends]
+    word = total(*words)
+    if register is not None and register < width:
+        word = word[register - 1 : 0].sext(width)
+    return Fixed(word, addends[0].exponent, addends[0].fraction_bits, addends=tuple(addends))
+
+
+def normalise_sum(x: Fixed) -> Rounded:
+    """Sign and magnitude of a sum."""
+    sign = x.word[x.word.width - 1]
+    magnitude = sign.ite(-x.word, x.word)
+    return Rounded(sign, magnitude, x.exponent.plus(-x.fraction_bits))
+
+
+def condense(x: Rounded, bits: int) -> Rounded:
+    """A narrower magnitude that rounds alike: at least its first ``bits`` bits, and an OR of the others.
+
+    The leading bit is brought near the top by halves, and what lies far below it becomes sticky.
+    """
+    word, lsb = x.magnitude, x.lsb
+    step = 1 << (_bits(word.width - 1) - 1)
+    while step > bits and word.width > step + bits + 1:
+        width = word.width
+        clear = word[width - 1 : width - step].eq(0)
+        word, lsb = clear.ite(word << step, word), lsb.or_where(clear, lsb.plus(-step))
+        dropped = width - step - bits
+        sticky = word[dropped - 1 : 0].ne(0)
+        word, lsb = word[width - 1 : dropped].concat(sticky), lsb.plus(dropped - 1)
+        step >>= 1
+    return Rounded(x.sign, word, lsb)
+
+
+def round_to(
+    fmt: Format,
+    x: Rounded,
+    rounding: Rounding,
+    *,
+    fraction_bits: int | None = None,
+    overflow: str = "ieee",
+    flush: bool = False,
+) -> Term:
+    """The magnitude word (no sign bit) of the value rounded to a format, once.
+
+    fraction_bits: significand bits kept below the binary point (the format's where None).
+    overflow: ``infinity`` always, ``saturate`` to the largest finite number, or ``ieee``, as the
+    rounding mode says. flush: a subnormal result becomes zero.
+    """
+    kept_bits = fmt.fraction_bits if fraction_bits is None else fraction_bits
+    top, zeros = leading_zeros(x.magnitude)
+    width = top.width
+    # exponent of the leading bit; below e_min the significand moves right again
+    leading = x.lsb.plus(width - 1)
+    low, high = x.lsb.low, leading.high
+    word = leading.within(low, high)
+    exponent = Exponent(word - zeros.zext(max(word.width, zeros.width))[word.width - 1 : 0], low, high)
+    precision = kept_bits + 1
+    # one place below the kept ones, where a subnormal's first dropped bit can come to lie
+    tail = max(0, precision + (low < fmt.e_min) - width)
+    significand = top.concat(const(0, tail)) if tail else top
+    base = min(low, fmt.e_min)
+    field_high = max(high, fmt.e_min)
+    counted = exponent.within(base, field_high)
+    field = counted - (fmt.e_min - base)
+    if low < fmt.e_min:
+        small = counted.ult(fmt.e_min - base)
+        down = small.ite(-field, 0)
+        field = small.ite(0, field)
+        spread = max(significand.width, down.width)
+        significand = significand.zext(spread)
+        amount = down.zext(spread)
+        moved = significand >> amount
+        lost = (moved << amount).ne(significand)
+        significand = moved[width + tail - 1 : 0]
+    else:
+        lost = FALSE
+    drop = significand.width - precision
+    kept = significand[significand.width - 1 : drop]
+    half = significand[drop - 1] if drop else FALSE
+    rest = lost | (significand[drop - 2 : 0].ne(0) if drop > 1 else FALSE)
+    up = rounding.away(x.sign, kept[0], half, rest)
+    # field counts exponents from e_min, so field 0 is shared by subnormals and the first binade
+    size = max(field.width, fmt.exponent_bits) + kept_bits + 2
+    packed = (field.zext(size) << kept_bits) + kept.zext(size) + up.zext(size)
+    offset = fmt.fraction_bits - kept_bits
+    magnitude_bits = fmt.exponent_bits + fmt.fraction_bits
+    finite = fmt.largest_finite_word >> (fmt.ignored_low_bits + offset)
+    too_large = const(finite, size).ult(packed)
+    result = packed[magnitude_bits - offset - 1 : 0]
+    if offset:
+        result = result.concat(const(0, offset))
+    if flush:
+        result = packed.ult(1 << kept_bits).ite(0, result)
+    infinity = const(fmt.infinity_word >> fmt.ignored_low_bits, magnitude_bits)
+    largest_finite = const(finite << offset, magnitude_bits)
+    match overflow:
+        case "infinity":
+            limit = infinity
+        case "saturate":
+            limit = largest_finite
+        case _:
+            limit = rounding.infinite(x.sign).ite(infinity, largest_finite)
+    result = too_large.ite(limit, result)
+    if fmt.ignored_low_bits:
+        result = result.concat(const(0, fmt.ignored_low_bits))
+    return x.magnitude.eq(0).ite(const(0, result.width), result)
+
+
+def encode(
+    fmt: Format,
+    sign: Term,
+    magnitude: Term,
+    infinite: Term,
+    infinity_sign: Term,
+    nan: Term,
+    nan_word: int,
+) -> Term:
+    """The result's word: a NaN before an infinity before the finite value, +0 alone where there is no -0."""
+    if not fmt.has_negative_zero:
+        sign = sign & magnitude.ne(0)
+    infinity = infinity_sign.concat(const(fmt.infinity_word, fmt.width - 1))
+    finite = sign.concat(magnitude)
+    return nan.ite(const(nan_word, fmt.width), infinite.ite(infinity, finite))
+
+
+def special_cases(terms: Sequence[Number]) -> tuple[Term, Term, Term]:
+    """Of a sum: whether it is infinite, that infinity's sign, and whether it is a NaN."""
+    plus = any_of(t.infinite & ~t.sign for t in terms)
+    minus = any_of(t.infinite & t.sign for t in terms)
+    nan = any_of([*(t.nan for t in terms), plus & minus])
+    return plus | minus, minus, nan
+
+
+def all_negative_zero(terms: Sequence[Number]) -> Term:
+    """Whether every addend is a negative zero."""
+    return all_of(t.zero & t.sign for t in terms)
+
+
+def ordered(word: Term) -> Term:
+    """A format's words as two's complement words in the order of the values (no NaN); both zeros alike."""
+    size = word & ((1 << (word.width - 1)) - 1)
+    return word[word.width - 1].ite(-size, size)
+
+
+def _bits(largest_value: int) -> int:
+    return max(1, largest_value.bit_length())

@@ -1,0 +1,292 @@
+"""Floating-point formats of matrix units: one frozen description each, decode and encode.
+
+A finite value is ``(-1)^sign * significand * 2^exponent`` with the significand in [1, 2) for
+normal numbers and in [0, 1) at the smallest exponent ``e_min`` for subnormal numbers and zero.
+Sources: IEEE 754-2019; OCP 8-bit Floating Point and Microscaling (MX) specifications 1.0 for e4m3,
+e5m2, e2m3, e3m2, e2m1, e8m0; MMA-Sim appendix A for tf32, ue4m3 and the fnuz formats.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from tcsmt.support.errors import choose
+
+__all__ = ["FORMATS", "Format", "Specials", "format_named"]
+
+
+class Specials(Enum):
+    """Which words are not finite numbers."""
+
+    IEEE = "infinities and NaNs at the largest exponent"
+    NAN_ONLY = "one NaN magnitude, all ones; no infinities"
+    NEGATIVE_ZERO_NAN = "the negative zero's word is the NaN; no infinities, no negative zero"
+    NONE = "every word is a finite number"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A floating-point format.
+
+    name: as in PTX, and as ``--a-format`` takes it.
+    exponent_bits: width of the exponent field.
+    fraction_bits: explicit significand bits; the implicit bit is not counted.
+    bias: subtracted from the exponent field of a normal number.
+    specials: which words are infinities and NaNs.
+    signed: whether there is a sign bit.
+    ignored_low_bits: storage bits below the fraction that the unit ignores (tf32: 13).
+    ignored_high_bits: storage bits above the exponent that the unit ignores (ue4m3: 1).
+    """
+
+    name: str
+    exponent_bits: int
+    fraction_bits: int
+    bias: int
+    specials: Specials = Specials.IEEE
+    signed: bool = True
+    ignored_low_bits: int = 0
+    ignored_high_bits: int = 0
+
+    @property
+    def width(self) -> int:
+        """Bits of a stored word, the ignored ones included."""
+        stored = self.signed + self.exponent_bits + self.fraction_bits
+        return stored + self.ignored_low_bits + self.ignored_high_bits
+
+    @property
+    def precision(self) -> int:
+        """Significand bits, the implicit one included."""
+        return self.fraction_bits + 1
+
+    @property
+    def e_min(self) -> int:
+        """Exponent of the smallest normal number, and of every subnormal one."""
+        return 1 - self.bias if self.has_subnormals else -self.bias
+
+    @property
+    def has_subnormals(self) -> bool:
+        """Whether the exponent field 0 holds zero and subnormal numbers (not so for e8m0)."""
+        return self.fraction_bits > 0
+
+    @property
+    def e_max(self) -> int:
+        """Exponent of the largest finite number."""
+        return self.largest_finite_field - self.bias
+
+    @property
+    def largest_finite_field(self) -> int:
+        """Largest exponent field that holds a finite number."""
+        top = (1 << self.exponent_bits) - 1
+        whole = self.specials is Specials.IEEE or not self.has_subnormals
+        return top - 1 if whole and self.specials is not Specials.NONE else top
+
+    @property
+    def largest_finite_word(self) -> int:
+        """Magnitude word (no sign, ignored bits 0) of the largest finite number."""
+        word = self.largest_finite_field << self.fraction_bits | (1 << self.fraction_bits) - 1
+        if self.specials is Specials.NAN_ONLY and self.has_subnormals:
+            word -= 1
+        return word << self.ignored_low_bits
+
+    @property
+    def largest_finite(self) -> Fraction:
+        """The largest finite value."""
+        return self.value(self.largest_finite_word)
+
+    @property
+    def has_infinity(self) -> bool:
+        """Whether the format has infinities."""
+        return self.specials is Specials.IEEE
+
+    @property
+    def has_negative_zero(self) -> bool:
+        """Whether the format has a word for -0."""
+        return self.signed and self.specials is not Specials.NEGATIVE_ZERO_NAN
+
+    @property
+    def infinity_word(self) -> int:
+        """Magnitude word of infinity; the largest finite number's where there is none."""
+        if not self.has_infinity:
+            return self.largest_finite_word
+        field = (1 << self.exponent_bits) - 1
+        return field << (self.fraction_bits + self.ignored_low_bits)
+
+    @property
+    def nan_word(self) -> int | None:
+        """The quiet NaN that IEEE 754 prefers, or the format's only NaN; None without NaNs."""
+        if self.specials is Specials.NEGATIVE_ZERO_NAN:
+            return 1 << (self.width - 1)
+        if self.specials is Specials.NONE:
+            return None
+        quiet = 1 << (self.fraction_bits - 1) if self.has_infinity else (1 << self.fraction_bits) - 1
+        field = (1 << self.exponent_bits) - 1
+        return (field << self.fraction_bits | quiet) << self.ignored_low_bits
+
+    @property
+    def sign_bit(self) -> int:
+        """Position of the sign bit in the word."""
+        return self.width - 1
+
+    @property
+    def hex_digits(self) -> int:
+        """Hexadecimal digits of a word."""
+        return -(-self.width // 4)
+
+    def holds(self, other: Format) -> bool:
+        """Whether every finite number of the other format is one of this format."""
+        last = other.e_min - other.fraction_bits >= self.e_min - self.fraction_bits
+        signs = self.signed or not other.signed
+        return (
+            last
+            and signs
+            and other.precision <= self.precision
+            and other.e_max <= self.e_max
+            and (other.largest_finite <= self.largest_finite)
+        )
+
+    def hex(self, word: int) -> str:
+        """The word as hexadecimal text, all digits."""
+        return f"0x{word:0{self.hex_digits}x}"
+
+    def fields(self, word: int) -> tuple[int, int, int]:
+        """Sign, exponent field and fraction of a word."""
+        stored = word >> self.ignored_low_bits
+        fraction = stored & ((1 << self.fraction_bits) - 1)
+        field = (stored >> self.fraction_bits) & ((1 << self.exponent_bits) - 1)
+        return (word >> self.sign_bit & 1 if self.signed else 0), field, fraction
+
+    def is_nan(self, word: int) -> bool:
+        """Whether the word is a NaN."""
+        _, field, fraction = self.fields(word)
+        top = (1 << self.exponent_bits) - 1
+        match self.specials:
+            case Specials.IEEE:
+                return field == top and fraction != 0
+            case Specials.NAN_ONLY:
+                return field == top and fraction == (1 << self.fraction_bits) - 1
+            case Specials.NEGATIVE_ZERO_NAN:
+                return word == self.nan_word
+            case Specials.NONE:
+                return False
+
+    def is_infinite(self, word: int) -> bool:
+        """Whether the word is an infinity."""
+        _, field, fraction = self.fields(word)
+        return self.has_infinity and field == (1 << self.exponent_bits) - 1 and fraction == 0
+
+    def value(self, word: int) -> Fraction:
+        """The exact value of a finite word. Raises ValueError for NaNs and infinities."""
+        if self.is_nan(word) or self.is_infinite(word):
+            raise ValueError(f"{self.hex(word)} is no finite {self.name} number")
+        sign, field, fraction = self.fields(word)
+        normal = field > 0 or not self.has_subnormals
+        significand = Fraction(fraction, 1 << self.fraction_bits) + normal
+        exponent = field - self.bias if normal else self.e_min
+        magnitude = significand * Fraction(2) ** exponent
+        return -magnitude if sign else magnitude
+
+    def word(self, value: Fraction) -> int:
+        """The word of a value that the format holds exactly (+0 for zero).
+
+        Raises ValueError where the value is not representable.
+        """
+        magnitude = abs(value)
+        if magnitude == 0 and self.has_subnormals:
+            return 0
+        exponent = self.e_min
+        if magnitude:
+            exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+            if magnitude < Fraction(2) ** exponent:
+                exponent -= 1
+        exponent = max(exponent, self.e_min)
+        scaled = magnitude / Fraction(2) ** (exponent - self.fraction_bits)
+        significand = int(scaled)
+        fits = scaled == significand and (self.has_subnormals or significand > 0)
+        if not fits or magnitude > self.largest_finite or (value < 0 and not self.signed):
+            raise ValueError(f"{value} is no {self.name} number")
+        normal = significand >> self.fraction_bits
+        field = exponent + self.bias if normal or not self.has_subnormals else 0
+        stored = field << self.fraction_bits | significand & ((1 << self.fraction_bits) - 1)
+        sign = (1 << self.sign_bit) if value < 0 else 0
+        return sign | stored << self.ignored_low_bits
+
+    def describe(self, word: int) -> str:
+        """The value as people write it: ``1.25·2^-3``, ``-0``, ``inf``, ``nan``."""
+        if self.is_nan(word):
+            return "nan"
+        sign = "-" if self.fields(word)[0] else ""
+        if self.is_infinite(word):
+            return f"{sign}inf"
+        return sign + power_text(abs(self.value(word)))
+
+
+def power_text(value: Fraction) -> str:
+    """A non-negative dyadic value as ``significand·2^exponent`` (exact)."""
+    if value == 0:
+        return "0"
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    significand = value / Fraction(2) ** exponent
+    digits = significand.denominator.bit_length() - 1
+    scaled = significand.numerator * 10**digits // significand.denominator
+    text = f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled)
+    if exponent == 0:
+        return text
+    return f"2^{exponent}" if significand == 1 else f"{text}·2^{exponent}"
+
+
+def _ieee(name: str, exponent_bits: int, fraction_bits: int, ignored_low_bits: int = 0) -> Format:
+    bias = (1 << (exponent_bits - 1)) - 1
+    return Format(
+        name=name,
+        exponent_bits=exponent_bits,
+        fraction_bits=fraction_bits,
+        bias=bias,
+        ignored_low_bits=ignored_low_bits,
+    )
+
+
+FORMATS: dict[str, Format] = {
+    row.name: row
+    for row in (
+        _ieee("f16", 5, 10),
+        _ieee("bf16", 8, 7),
+        _ieee("tf32", 8, 10, ignored_low_bits=13),
+        _ieee("f32", 8, 23),
+        _ieee("f64", 11, 52),
+        _ieee("e5m2", 5, 2),
+        Format(name="e4m3", exponent_bits=4, fraction_bits=3, bias=7, specials=Specials.NAN_ONLY),
+        Format(name="e3m2", exponent_bits=3, fraction_bits=2, bias=3, specials=Specials.NONE),
+        Format(name="e2m3", exponent_bits=2, fraction_bits=3, bias=1, specials=Specials.NONE),
+        Format(name="e2m1", exponent_bits=2, fraction_bits=1, bias=1, specials=Specials.NONE),
+        Format(
+            name="e4m3fnuz", exponent_bits=4, fraction_bits=3, bias=8,
+            specials=Specials.NEGATIVE_ZERO_NAN,
+        ),
+        Format(
+            name="e5m2fnuz", exponent_bits=5, fraction_bits=2, bias=16,
+            specials=Specials.NEGATIVE_ZERO_NAN,
+        ),
+        Format(
+            name="ue8m0", exponent_bits=8, fraction_bits=0, bias=127,
+            specials=Specials.NAN_ONLY, signed=False,
+        ),
+        Format(
+            name="ue4m3", exponent_bits=4, fraction_bits=3, bias=7,
+            specials=Specials.NAN_ONLY, signed=False, ignored_high_bits=1,
+        ),
+    )
+}  # fmt: skip
+
+_ALIASES = {
+    "binary16": "f16", "fp16": "f16", "half": "f16", "float16": "f16",
+    "bfloat16": "bf16", "binary32": "f32", "fp32": "f32", "float32": "f32", "single": "f32",
+    "binary64": "f64", "fp64": "f64", "float64": "f64", "double": "f64",
+    "tf19": "tf32", "xf32": "tf32", "e8m0": "ue8m0", "fp8": "e4m3fnuz", "bf8": "e5m2fnuz",
+}  # fmt: skip
+
+
+def format_named(name: str) -> Format:
+    """The format of that name or alias. Raises :class:`.UnknownName`."""
+    return FORMATS[choose("format", _ALIASES.get(name.lower(), name), FORMATS)]

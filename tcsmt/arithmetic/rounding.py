@@ -1,0 +1,68 @@
+"""Rounding modes, as objects that decide over bit-vector terms.
+
+The names are IEEE 754's, with MMA-Sim's (Tables I and II) for the tie rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tcsmt.support.errors import choose
+from tcsmt.terms import FALSE, TRUE, Term
+
+__all__ = ["ROUNDINGS", "Rounding", "rounding_named"]
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """One rule for what happens to the bits below the last kept one.
+
+    away(sign, odd, half, rest): whether the kept magnitude grows by one unit, where ``odd`` is its
+    last bit, ``half`` the first dropped bit and ``rest`` whether any lower one is set.
+    infinite(sign): whether an overflow gives infinity (else the largest finite number).
+    """
+
+    name: str
+    title: str
+    away: Callable[[Term, Term, Term, Term], Term]
+    infinite: Callable[[Term], Term]
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def nearest(self) -> bool:
+        """Whether the result is always one of the nearest numbers, however ties are broken."""
+        both = [(sign, odd) for sign in (FALSE, TRUE) for odd in (FALSE, TRUE)]
+        stays = all(self.away(*one, FALSE, rest).value == 0 for one in both for rest in (FALSE, TRUE))
+        return stays and all(self.away(*one, TRUE, TRUE).value == 1 for one in both)
+
+    def __reduce__(self) -> tuple[Callable[[str], Rounding], tuple[str]]:
+        return rounding_named, (self.name,)
+
+
+def _always(sign: Term) -> Term:
+    return TRUE
+
+
+ROUNDINGS: dict[str, Rounding] = {
+    mode.name: mode
+    for mode in (
+        Rounding("RNE", "nearest, ties to even", lambda s, o, h, r: h & (r | o), _always),
+        Rounding("RNA", "nearest, ties away from zero", lambda s, o, h, r: h, _always),
+        Rounding("RNZ", "nearest, ties toward zero", lambda s, o, h, r: h & r, _always),
+        Rounding("RNU", "nearest, ties up", lambda s, o, h, r: h & (r | ~s), _always),
+        Rounding("RND", "nearest, ties down", lambda s, o, h, r: h & (r | s), _always),
+        Rounding("RNO", "nearest, ties to odd", lambda s, o, h, r: h & (r | ~o), _always),
+        Rounding("RTZ", "toward zero", lambda s, o, h, r: FALSE, lambda s: FALSE),
+        Rounding("RTP", "up (toward +inf)", lambda s, o, h, r: ~s & (h | r), lambda s: ~s),
+        Rounding("RTN", "down (toward -inf)", lambda s, o, h, r: s & (h | r), lambda s: s),
+        Rounding("RA", "away from zero", lambda s, o, h, r: h | r, _always),
+    )
+}
+
+
+def rounding_named(name: str) -> Rounding:
+    """The mode of that name. Raises :class:`.UnknownName`."""
+    return ROUNDINGS[choose("rounding mode", name, ROUNDINGS)]

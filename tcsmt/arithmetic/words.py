@@ -1,0 +1,187 @@
+"""Between what users hold (arrays, text, numbers) and the raw words that units take."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tcsmt.arithmetic.formats import Format, Specials
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["dtype_of", "floats", "from_words", "to_word", "to_words", "unsigned"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_NUMPY = {"f16": "float16", "f32": "float32", "f64": "float64"}
+_ML_DTYPES = {
+    "bf16": "bfloat16",
+    "e5m2": "float8_e5m2",
+    "e4m3": "float8_e4m3fn",
+    "e4m3fnuz": "float8_e4m3fnuz",
+    "e5m2fnuz": "float8_e5m2fnuz",
+    "e3m2": "float6_e3m2fn",
+    "e2m3": "float6_e2m3fn",
+    "e2m1": "float4_e2m1fn",
+    "ue8m0": "float8_e8m0fnu",
+}
+#: A larger exponent of ten or two in a text is refused before it becomes an integer of that size.
+_LARGEST_EXPONENT = 5000
+_HEX_FLOAT = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?")
+
+
+def dtype_of(fmt: Format) -> np.dtype[Any]:
+    """The dtype whose elements are stored as the format's words (tf32: float32); unsigned where none is."""
+    if fmt.name in _NUMPY:
+        return np.dtype(_NUMPY[fmt.name])
+    if fmt.name in _ML_DTYPES:
+        import ml_dtypes
+
+        own: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
+        return own
+    return np.dtype(np.float32) if fmt.name == "tf32" else unsigned(fmt)
+
+
+def unsigned(fmt: Format) -> np.dtype[Any]:
+    """The smallest unsigned integer dtype that holds the format's words."""
+    for size in (8, 16, 32):
+        if fmt.width <= size:
+            return np.dtype(f"uint{size}")
+    return np.dtype(np.uint64)
+
+
+def to_words(fmt: Format, values: Any, name: str) -> Array:
+    """Raw words of an array: the format's own dtype, unsigned words, or float32/float64 values.
+
+    Values of another float type must be representable. ``name`` is what errors call the array.
+    Raises :class:`.TcsmtError`.
+    """
+    try:
+        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+            values = np.from_dlpack(values)
+        array = np.asarray(values)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise TcsmtError(f"{name}: no array ({error})") from None
+    own = dtype_of(fmt)
+    if array.dtype == own and own.kind != "u":
+        return array.view(unsigned(fmt))
+    if array.dtype.kind == "u":
+        if array.size and int(array.max()) >> fmt.width:
+            element, word = _first(name, array, array >> np.uint64(fmt.width) != 0)
+            raise TcsmtError(f"{element} = {word:#x}: a word of {fmt.name} has {fmt.width} bits")
+        return array.astype(unsigned(fmt))
+    if array.dtype in (np.float32, np.float64, np.float16):
+        wide = array.astype(np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if fmt.name == "tf32":
+                narrow = wide.astype(np.float32)
+            elif own.kind == "u":
+                raise TcsmtError(f"{name}: {fmt.name} is given as unsigned words")
+            else:
+                narrow = wide.astype(own)
+            back = narrow.astype(np.float64)
+            same = (back == wide) | (np.isnan(wide) & np.isnan(back))
+        if not same.all():
+            element, value = _first(name, wide, ~same)
+            raise TcsmtError(
+                f"{element} = {value!r} is no {fmt.name} number; round it first, or give {fmt.name} words"
+            )
+        return narrow.view(unsigned(fmt))
+    allowed = f"{own.name}, unsigned words of {fmt.width} bits, float32 or float64"
+    raise TcsmtError(f"{name} has dtype {array.dtype}: allowed for {fmt.name} is {allowed}")
+
+
+def _first(name: str, array: Array, wrong: Array) -> tuple[str, Any]:
+    """What errors call the first wrong element, and its value."""
+    where = tuple(np.argwhere(wrong)[0].tolist())
+    return f"{name}{list(where) or ''}", array[where].item()
+
+
+def from_words(fmt: Format, words: Array) -> Array:
+    """Words as an array of the format's dtype."""
+    return words.astype(unsigned(fmt)).view(dtype_of(fmt))
+
+
+def floats(fmt: Format, words: Array) -> Array:
+    """The values of words in binary64, which holds them exactly: infinities and NaNs as such.
+
+    words: unsigned, of any shape. For formats of 32 bits at most whose numbers binary64 has.
+    """
+    if fmt.name in ("f16", "f32"):
+        return words.astype(unsigned(fmt), copy=False).view(dtype_of(fmt)).astype(np.float64)
+    stored = words.astype(np.int64) >> fmt.ignored_low_bits
+    fraction = stored & ((1 << fmt.fraction_bits) - 1)
+    field = stored >> fmt.fraction_bits & ((1 << fmt.exponent_bits) - 1)
+    normal = (field > 0) | (not fmt.has_subnormals)
+    significand = (fraction | normal.astype(np.int64) << fmt.fraction_bits).astype(np.float64)
+    least = 1 if fmt.has_subnormals else 0
+    place = np.maximum(field, least) - fmt.bias - fmt.fraction_bits
+    values: Array = np.ldexp(significand, place.astype(np.int32))
+    top = field == (1 << fmt.exponent_bits) - 1
+    match fmt.specials:
+        case Specials.IEEE:
+            values[top] = np.where(fraction[top] == 0, np.inf, np.nan)
+        case Specials.NAN_ONLY:
+            values[top & (fraction == (1 << fmt.fraction_bits) - 1)] = np.nan
+        case Specials.NEGATIVE_ZERO_NAN:
+            values[words == fmt.nan_word] = np.nan
+    if fmt.signed:
+        negative = (words.astype(np.int64) >> fmt.sign_bit & 1).astype(bool)
+        values[negative] *= -1
+    return values
+
+
+def to_word(fmt: Format, text: str) -> int:
+    """The word that a text stands for.
+
+    ``0x3c00`` or exactly the format's number of hex digits (two or more): the word itself. A
+    decimal number or a C99 hex float (``0x1.8p-3``): that value, which the format must hold
+    exactly. ``inf``, ``nan``.
+    Raises :class:`.TcsmtError`.
+    """
+    given = text.strip()
+    lower = given.lower()
+    bare = len(lower) == fmt.hex_digits and all(ch in "0123456789abcdef" for ch in lower)
+    if (lower.startswith("0x") and "p" not in lower and "." not in lower) or (bare and len(lower) > 1):
+        try:
+            word = int(lower, 16)
+        except ValueError:
+            raise TcsmtError(f"{given!r} is no hexadecimal word") from None
+        if word >> fmt.width:
+            raise TcsmtError(f"{given!r}: a word of {fmt.name} has {fmt.width} bits")
+        return word
+    negative = lower.startswith("-")
+    magnitude = lower.removeprefix("-" if negative else "+")
+    if magnitude in ("inf", "infinity") and fmt.has_infinity:
+        return fmt.infinity_word | negative << fmt.sign_bit
+    if magnitude == "nan" and fmt.nan_word is not None:
+        return fmt.nan_word
+    try:
+        value = _number(lower)
+    except (ValueError, ZeroDivisionError):
+        raise TcsmtError(
+            f"{given!r} is neither a {fmt.name} word in hexadecimal ({fmt.hex_digits} digits) nor a "
+            "decimal or C99 hexadecimal number"
+        ) from None
+    if value == 0 and negative and fmt.has_negative_zero:
+        return 1 << fmt.sign_bit
+    try:
+        if value == 0 and negative:
+            raise ValueError("no negative zero")
+        return fmt.word(value)
+    except ValueError:
+        raise TcsmtError(f"{given!r} is not representable in {fmt.name}") from None
+
+
+def _number(text: str) -> Fraction:
+    exponent = text.rpartition("p" if "x" in text else "e")[2]
+    if exponent != text and exponent.lstrip("+-").isdigit() and abs(int(exponent)) > _LARGEST_EXPONENT:
+        raise ValueError("an exponent that no format reaches")
+    parts = _HEX_FLOAT.fullmatch(text)
+    if parts is None:
+        return Fraction(text)
+    sign, whole, fraction, exponent = parts.groups(default="")
+    value = Fraction(int(whole + fraction, 16), 16 ** len(fraction))
+    return (-value if sign == "-" else value) * Fraction(2) ** int(exponent or "0")

@@ -1,0 +1,1 @@
+"""What a property module is written with, how it is found, and the curated scripts."""

@@ -1,0 +1,148 @@
+"""Find property modules: the ones that come with tcsmt, and those in a user's own folders."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from tcsmt.ask.investigation import Claim, Investigation, Report
+from tcsmt.catalogue import Row, architecture_named, instruction_named, rows_of
+from tcsmt.models import FusedDotAdd
+from tcsmt.support.errors import TcsmtError, UnknownName
+
+__all__ = ["LoadedProperty", "Property", "choose_row", "load", "properties"]
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property module that is not loaded yet: its name, title and file."""
+
+    name: str
+    title: str
+    path: Path
+
+
+def shipped() -> Path:
+    """The folder of the shipped modules: inside the installed package, or beside it in a checkout."""
+    package = Path(__file__).parent.parent
+    inside = package / "properties"
+    return inside if inside.is_dir() else package.parent / "properties"
+
+
+def properties(folders: Sequence[Path] = ()) -> dict[str, Property]:
+    """Every property by name; a module in a later folder replaces one of the same name."""
+    found: dict[str, Property] = {}
+    for folder in (shipped(), *folders):
+        if not folder.is_dir():
+            raise TcsmtError(f"no folder of property modules: {folder}")
+        for path in sorted(p for p in folder.resolve().glob("[!_]*.py") if p.is_file()):
+            name = path.stem.replace("_", "-")
+            found[name] = Property(name, _title(path), path)
+    return dict(sorted(found.items()))
+
+
+def _title(path: Path) -> str:
+    try:
+        text = ast.get_docstring(ast.parse(path.read_text())) or ""
+    except (SyntaxError, UnicodeDecodeError) as error:
+        raise TcsmtError(f"{path}: {error}") from None
+    return text.partition("\n")[0]
+
+
+def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
+    """The property of that name. Raises :class:`.TcsmtError`."""
+    known = properties(folders)
+    if name not in known:
+        raise UnknownName("property", name, known)
+    found = known[name]
+    label = f"tcsmt_property_{found.path.stem}"
+    spec = importlib.util.spec_from_file_location(label, found.path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[label] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        said = error if isinstance(error, TcsmtError) else repr(error)
+        raise TcsmtError(f"{found.path}: {_place(error, found.path)}{said}") from None
+    if not callable(getattr(module, "investigate", None)):
+        raise TcsmtError(f"{found.path}: a property module defines investigate(ask)")
+    claims = getattr(module, "CLAIMS", ())
+    if not (isinstance(claims, tuple) and all(isinstance(claim, Claim) for claim in claims)):
+        raise TcsmtError(f"{found.path}: CLAIMS is a tuple of tcsmt.ask.investigation.Claim")
+    return LoadedProperty(found, module)
+
+
+@dataclass(frozen=True)
+class LoadedProperty:
+    """A property module, ready to investigate catalogue rows."""
+
+    about: Property
+    module: ModuleType
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the literature claims."""
+        return tuple(getattr(self.module, "CLAIMS", ()))
+
+    def objection(self, row: Row) -> str:
+        """Why there is nothing to ask about the row; empty where there is."""
+        fused = FusedDotAdd.title
+        if not isinstance(row.model, FusedDotAdd):
+            return f"properties ask about units of {fused}; this one is {row.model.title}"
+        if row.model.scale_format is not None:
+            return f"properties ask about units of {fused} without block scales"
+        applies = getattr(self.module, "applies", None)
+        return str(self._call(applies, row)) if applies else ""
+
+    def investigate(self, ask: Investigation) -> Report:
+        """Ask everything and report."""
+        objection = self.objection(ask.row)
+        if objection:
+            raise TcsmtError(f"{self.about.name} does not apply to {ask.row.name}: {objection}")
+        conclusion = self._call(self.module.investigate, ask)
+        return Report(
+            self.about.name,
+            self.about.title,
+            self.claims,
+            ask.row,
+            tuple(ask.findings),
+            str(conclusion),
+        )
+
+    def _call(self, function: object, argument: object) -> object:
+        try:
+            return function(argument)  # type: ignore[operator]
+        except (TcsmtError, KeyboardInterrupt):
+            raise
+        except (Exception, SystemExit) as error:
+            raise TcsmtError(
+                f"{self.about.path}: {_place(error, self.about.path)}{type(error).__name__}: {error}"
+            ) from None
+
+
+def choose_row(prop: LoadedProperty, arch: str, instruction: str | None) -> Row:
+    """The named instruction, or the architecture's first one to which the property applies."""
+    if instruction is not None:
+        return instruction_named(arch, instruction)
+    rows = rows_of(arch)
+    for row in rows:
+        if not prop.objection(row):
+            return row
+    reasons = "; ".join(dict.fromkeys(prop.objection(row) for row in rows))
+    raise TcsmtError(f"{prop.about.name} applies to no instruction of {architecture_named(arch)}: {reasons}")
+
+
+def _place(error: BaseException, path: Path) -> str:
+    trace, line = error.__traceback__, 0
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f"line {line}: " if line else ""

@@ -1,0 +1,228 @@
+"""What a property module is written with: claims, an investigation to ask in, and its report.
+
+A property module is a Python file. Its docstring's first line is the title; it defines
+
+    CLAIMS: tuple[Claim, ...]                     who claimed what, in which paper
+    def applies(row) -> str                       (optional) "" or why there is nothing to ask
+    def investigate(ask: Investigation) -> str    puts questions, returns the answer in a sentence
+
+and is found by its file name (``carry_bits.py`` is ``carry-bits``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tcsmt.arithmetic.datapath import decode
+from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.catalogue import Row
+from tcsmt.interpret.exact import evaluate
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Kind, Model
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.finding import Finding
+from tcsmt.statements.question import Domain, Question, difference
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.terms import Term, all_of
+
+__all__ = [
+    "Claim",
+    "Groups",
+    "Investigation",
+    "Report",
+    "all_terms_zero",
+    "concluded",
+    "ieee_like",
+    "on_instruction",
+    "one_block",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A published statement about the property."""
+
+    source: str
+    section: str
+    statement: str
+
+
+def one_block(model: Model) -> Model:
+    """One fused sum of the unit by itself: k = N_FMA, c aligned as usual.
+
+    On hardware the other lanes are zero; a zero block passes the result on unchanged.
+    """
+    if isinstance(model, FusedDotAdd):
+        return replace(model, k=model.n_fma, interleave=0)
+    return model
+
+
+def all_terms_zero(unit: Model) -> Term:
+    """Whether every product and c are zero: a case by itself where the zeros' exponent is in question."""
+    products = [s.term.eq(0) for s in unit.trace.of(Kind.PRODUCT)]
+    return all_of([*products, decode(unit.c_format, unit.trace.c).significand.eq(0)])
+
+
+def ieee_like(unit: Model, **parameters: Any) -> IeeeDotAdd:
+    """A dot product by IEEE operations with the unit's formats and NaN; other parameters as given.
+
+    Sums are in FP32 unless ``sum_format`` says otherwise.
+    """
+    chosen: dict[str, Any] = {
+        "a_format": unit.a_format,
+        "b_format": unit.b_format,
+        "c_format": unit.c_format,
+        "d_format": unit.d_format,
+        "k": unit.k,
+        "sum_format": FORMATS["f32"],
+    }
+    if isinstance(unit, FusedDotAdd):
+        chosen["nan"] = unit.nan_word
+    return IeeeDotAdd(**(chosen | parameters))
+
+
+def concluded(verdict: Verdict, found: str, absent: str, question: str) -> str:
+    """What follows from a verdict: ``found`` from an input, ``absent`` from a proof that there is none.
+
+    question: what stays unknown without either, as "it can be seen".
+    """
+    match verdict:
+        case Distinguished():
+            return found
+        case Equivalent():
+            return absent
+        case Unknown():
+            return f"unknown whether {question}"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Names of what was compared, by the verdict on each: told apart, proved the same, not known."""
+
+    told: tuple[str, ...]
+    same: tuple[str, ...]
+    open: tuple[str, ...]
+
+    @classmethod
+    def of(cls, verdicts: Mapping[str, Verdict]) -> Groups:
+        """Sorted by their verdicts."""
+        kinds = (Distinguished, Equivalent, Unknown)
+        return cls(*(tuple(n for n, v in verdicts.items() if isinstance(v, kind)) for kind in kinds))
+
+    @property
+    def rest(self) -> str:
+        """What was not told apart; empty where all was."""
+        parts = [f"no input tells apart {', '.join(self.same)}"] if self.same else []
+        return "; ".join([*parts, *([f"open: {', '.join(self.open)}"] if self.open else [])])
+
+    def __str__(self) -> str:
+        told = f"told apart: {', '.join(self.told) or 'none'}"
+        return f"{told}; {self.rest}" if self.rest else told
+
+
+@dataclass
+class Investigation:
+    """Where a property module asks: the catalogue row, and the solvers."""
+
+    row: Row
+    solving: Solving
+    progress: Callable[[Finding], None] = lambda finding: None
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def unit(self) -> FusedDotAdd:
+        """The row's model, one fused sum of it."""
+        model = one_block(self.row.model)
+        assert isinstance(model, FusedDotAdd)
+        return model
+
+    def ask(self, question: Question) -> Verdict:
+        """The verdict on a question; it becomes a finding of the report."""
+        verdict = self.solving.verdict(question)
+        supported: tuple[str, ...] = ()
+        if isinstance(verdict, Distinguished):
+            supported = _supported(self.row, question, verdict)
+        finding = Finding(question, verdict, supported)
+        self.findings.append(finding)
+        self.progress(finding)
+        return verdict
+
+    def differ(
+        self,
+        title: str,
+        left: tuple[str, Model],
+        right: tuple[str, Model],
+        domain: Domain | None = None,
+        **options: Any,
+    ) -> Verdict:
+        """Do two models differ? Options as in :func:`.difference`."""
+        return self.ask(difference(title, left, right, domain, **options))
+
+
+@dataclass(frozen=True)
+class Report:
+    """An answered property: the findings in order and the conclusion."""
+
+    name: str
+    title: str
+    claims: tuple[Claim, ...]
+    row: Row
+    findings: tuple[Finding, ...]
+    conclusion: str
+
+    @property
+    def unknown(self) -> bool:
+        """Whether some question stayed without an answer."""
+        return any(isinstance(f.verdict, Unknown) for f in self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        row = self.row
+        return {
+            "property": self.name,
+            "title": self.title,
+            "architecture": row.architecture,
+            "instruction": row.instruction,
+            "evidence": row.evidence,
+            "measured": list(row.measured),
+            "conclusion": self.conclusion,
+            "findings": [finding.as_json() for finding in self.findings],
+            "claims": [vars(claim) for claim in self.claims],
+        }
+
+
+def on_instruction(
+    model: Model, formats: Mapping[str, Format], values: Mapping[str, int]
+) -> dict[str, int] | None:
+    """A witness' words on a whole instruction, other lanes zero; None where they do not fit.
+
+    formats, values: of the question's inputs, by name. One fused sum of interleaved blocks goes to the
+    lanes that the instruction deals to its first block. A zero that has no place is no loss.
+    """
+    known = model.input_formats
+    lanes: Sequence[int] = range(model.k)
+    used = sum(name[0] == "a" for name in formats)
+    if isinstance(model, FusedDotAdd) and model.interleave and used <= model.n_fma:
+        lanes = model.blocks[0]
+    placed = dict.fromkeys(known, 0)
+    for name, fmt in formats.items():
+        target, word = name, values.get(name, 0)
+        if name[0] in "ab" and name[1:].isdigit() and int(name[1:]) < len(lanes):
+            target = f"{name[0]}{lanes[int(name[1:])]}"
+        if target in known and known[target].width == fmt.width:
+            placed[target] = word
+        elif word:
+            return None
+    return placed
+
+
+def _supported(row: Row, question: Question, verdict: Distinguished) -> tuple[str, ...]:
+    """The sides that give what the unit's model gives on the witness (other lanes zero)."""
+    model = row.model
+    placed = on_instruction(model, question.formats, verdict.values)
+    if placed is None or any(side.format is not model.d_format for side in question.sides):
+        return ()
+    (known,) = evaluate([model.trace.output], placed)
+    given = evaluate([side.trace.output for side in question.sides], verdict.values)
+    return tuple(s.label for s, w in zip(question.sides, given, strict=True) if w == known)

@@ -1,0 +1,187 @@
+"""``tcsmt gemm``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from tcsmt.arithmetic.words import dtype_of, from_words, to_words
+from tcsmt.cli import options
+from tcsmt.data.model_files import row_given
+from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, promoted, split_k
+from tcsmt.simulator.matmul import gemm as multiply
+from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.files import replace_text
+
+_REDUCTIONS = {"split-k": split_k, "promote": promoted}
+
+
+def reduction_named(text: str) -> Reduction:
+    """``sequential``, ``split-k:PARTS`` or ``promote:EVERY``."""
+    if text == SEQUENTIAL.name:
+        return SEQUENTIAL
+    name, _, number = text.partition(":")
+    name = choose("reduction", name, [SEQUENTIAL.name, *_REDUCTIONS])
+    if name == SEQUENTIAL.name or not number.isdigit():
+        raise TcsmtError(f"reduction {text!r}: allowed is sequential, split-k:PARTS or promote:EVERY")
+    return _REDUCTIONS[name](int(number))
+
+
+@click.command()
+@click.argument("model")
+@click.option("--a", "a_path", type=click.Path(path_type=Path), required=True, help="A, (M, K), .npy.")
+@click.option("--b", "b_path", type=click.Path(path_type=Path), required=True, help="B, (K, N), .npy.")
+@click.option("--c", "c_path", type=click.Path(path_type=Path), help="C, (M, N), .npy.")
+@click.option("--scale-a", "sa_path", type=click.Path(path_type=Path), help="A's scales, (M, K / block).")
+@click.option("--scale-b", "sb_path", type=click.Path(path_type=Path), help="B's scales, (K / block, N).")
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="D, (M, N), .npy.")
+@click.option("--alpha", type=float, default=1.0, show_default=True)
+@click.option("--beta", type=float, default=1.0, show_default=True)
+@click.option(
+    "--reduction", "reduction_text", default="sequential", show_default=True,
+    help="sequential, split-k:PARTS or promote:EVERY (a second accumulator, as DeepGEMM).",
+)  # fmt: skip
+@click.option("--columns", type=click.IntRange(min=1), help="Columns in one portion of the work.")
+@options.as_json
+def gemm(
+    model: str,
+    a_path: Path,
+    b_path: Path,
+    c_path: Path | None,
+    sa_path: Path | None,
+    sb_path: Path | None,
+    output: Path,
+    alpha: float,
+    beta: float,
+    reduction_text: str,
+    columns: int | None,
+    as_json: bool,
+) -> None:
+    """Multiply matrices as MODEL (ARCH or ARCH/INSTRUCTION) would: D = alpha·A·B + beta·C.
+
+    Arrays are of the formats' dtypes, unsigned words, or float32/float64 values that the formats
+    hold. What an interrupted run has finished stays beside the output and is taken up again.
+    """
+    row = row_given(model)
+    reduction = reduction_named(reduction_text)
+    a, b = _array(a_path), _array(b_path)
+    c, scale_a, scale_b = (None if path is None else _array(path) for path in (c_path, sa_path, sb_path))
+    if output.suffix != ".npy":
+        raise TcsmtError(f"--output {output}: allowed is a name that ends in .npy")
+    for array, name in ((a, "A"), (b, "B"), (c, "C"), (scale_b, "scale_b")):
+        if array is not None and array.ndim != 2:
+            raise TcsmtError(f"{name} has shape {array.shape}: allowed is a matrix")
+    m, n = a.shape[0], b.shape[1]
+    if c is not None and c.shape != (m, n):
+        raise TcsmtError(f"C has shape {c.shape}: A·B is {(m, n)}")
+    a = from_words(row.model.a_format, to_words(row.model.a_format, a, "A"))
+    portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)
+    job = [
+        row.name,
+        repr(row.model),
+        alpha,
+        beta,
+        repr(reduction),
+        portion,
+        *map(_identity, (a, b, c, scale_a, scale_b)),
+    ]
+    partial = _Partial(output, json.dumps(job), (m, n), dtype_of(row.model.d_format))
+    started = time.perf_counter()
+    done = partial.columns
+    for first in range(done, n, portion):
+        last = min(first + portion, n)
+
+        def progress(part: int, whole: int, first: int = first, last: int = last) -> None:
+            if sys.stderr.isatty():
+                share = (first + (last - first) * part / whole) / n
+                click.echo(f"\r{share:7.1%}", err=True, nl=False)
+
+        partial.add(
+            last,
+            multiply(
+                a, b[:, first:last], None if c is None else c[:, first:last], model=row.model,
+                alpha=alpha, beta=beta, scale_a=scale_a,
+                scale_b=None if scale_b is None else scale_b[:, first:last],
+                reduction=reduction, progress=progress,
+            ),
+        )  # fmt: skip
+    seconds = time.perf_counter() - started
+    digest = partial.finish()
+    if sys.stderr.isatty():
+        click.echo("\r", err=True, nl=False)
+    facts: dict[str, Any] = {
+        "model": row.name, "shape": [m, a.shape[1], n], "reduction": repr(reduction), "output": str(output),
+        "sha256": digest, "seconds": round(seconds, 3), "resumed_at_column": done,
+    }  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(facts, indent=1))
+    else:
+        click.echo(f"{row.name}: ({m} x {a.shape[1]}) · ({a.shape[1]} x {n}), {reduction}, {seconds:.2f} s")
+        click.echo(f"{output}: sha256 of the words {digest}")
+
+
+class _Partial:
+    """The output while it grows: an .npy beside it, and how many columns of it are finished."""
+
+    def __init__(self, output: Path, job: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+        self.output = output
+        self.path = output.with_name(f"{output.name}.partial")
+        self.state = output.with_name(f"{output.name}.partial.json")
+        self.job = job
+        self.columns = 0
+        stored = dtype if dtype.kind != "V" else np.dtype(f"uint{dtype.itemsize * 8}")
+        try:
+            known = json.loads(self.state.read_text())
+            if known["job"] == job and self.path.exists():
+                self.columns = int(known["columns"])
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        mode = "r+" if self.columns else "w+"
+        try:
+            self.array = np.lib.format.open_memmap(self.path, mode, dtype=stored, shape=shape)
+        except (OSError, ValueError) as error:
+            raise TcsmtError(f"cannot write {self.path}: {error}") from None
+
+    def add(self, last: int, block: Array) -> None:
+        """Keep the columns up to ``last``."""
+        self.array[:, self.columns : last] = block.view(self.array.dtype)
+        self.array.flush()
+        self.columns = last
+        replace_text(self.state, json.dumps({"job": self.job, "columns": last}) + "\n")
+
+    def finish(self) -> str:
+        """The whole output under its own name; the SHA-256 of its words."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.array).tobytes()).hexdigest()
+        self.path.replace(self.output)
+        self.state.unlink(missing_ok=True)
+        return digest
+
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def _array(path: Path) -> Array:
+    try:
+        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise TcsmtError(f"{path}: no .npy array ({reason})") from None
+    if not isinstance(array, np.ndarray):
+        raise TcsmtError(f"{path}: allowed is one array (.npy)")
+    # NumPy stores ml_dtypes' arrays without their names
+    return array.view(f"uint{array.dtype.itemsize * 8}") if array.dtype.kind == "V" else array
+
+
+def _identity(array: Array | None) -> str:
+    """What tells this array from another one."""
+    if array is None:
+        return ""
+    digest = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+    return f"{array.dtype}{array.shape}{digest}"

@@ -1,0 +1,100 @@
+"""``tcsmt probe``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from tcsmt.cli import options
+from tcsmt.data.model_files import row_given
+from tcsmt.hardware import vectors as probe_vectors
+from tcsmt.hardware.instructions import language_of
+from tcsmt.hardware.run import compiler_of, judge_lines, measure
+from tcsmt.hardware.source import program
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.support.errors import Exit
+from tcsmt.support.files import replace_text
+
+_EMITTED = ("cuda", "hip", "json", "csv")
+
+
+@click.command()
+@click.argument("model")
+@click.option("--property", "names", multiple=True, help="Witnesses of this property (may be repeated).")
+@click.option(
+    "--vectors", "--plan", "source", type=click.Path(path_type=Path),
+    help="Instead: rows of a file, as of `identify --plan` and `audit --output`.",
+)  # fmt: skip
+@click.option("--emit", type=click.Choice(_EMITTED), help="What to write: a program, or the vectors.")
+@click.option("--run", "run", is_flag=True, help="Compile and run the program; write and judge the answers.")
+@click.option("--output", type=click.Path(path_type=Path), help="The file to write; with --run the answers.")
+@options.solver
+@options.timeout(20.0)
+@options.memory
+@options.folders
+def probe(
+    model: str,
+    names: tuple[str, ...],
+    source: Path | None,
+    emit: str | None,
+    run: bool,
+    output: Path | None,
+    solver: str,
+    timeout: float,
+    memory: int,
+    folders: tuple[Path, ...],
+) -> None:
+    """Write a program that gives vectors to the instruction MODEL on a GPU and prints its answers.
+
+    The vectors are the witnesses of all properties that apply, of some (--property), or the rows of
+    a file (--vectors); each carries what every hypothesis predicts. `tcsmt validate` reads the answers.
+
+    Exit code: 0, with --run 1 where the GPU does not answer as the model does; 2 usage error.
+    """
+    if source is not None and names:
+        raise click.UsageError("give --property or --vectors, not both")
+    if run and (output is None or emit in ("json", "csv")):
+        raise click.UsageError(
+            "--run writes what the GPU answers: give --output FILE.json, and no data to --emit"
+        )
+    if not run and emit is None:
+        raise click.UsageError(f"give --emit ({', '.join(_EMITTED)}) or --run")
+    row = row_given(model)
+    if emit not in ("json", "csv"):  # before the solvers work
+        program(row, [], emit or language_of(row))
+    if run:
+        compiler_of(language_of(row))
+    if source is not None:
+        found = probe_vectors.from_file(source, row)
+    else:
+        solving = Solving(Settings(solver, timeout, memory))
+        found = probe_vectors.from_properties(
+            row, names, solving, folders, lambda line: click.echo(line, err=True)
+        )
+    if run and output is not None:
+        text = program(row, found, language_of(row), _command())
+        replace_text(output, measure(row, text))
+        lines, wrong = judge_lines(output)
+        click.echo("\n".join(lines))
+        sys.exit(Exit.DIFFERS if wrong else Exit.ANSWERED)
+    match emit:
+        case "json":
+            text = probe_vectors.as_json(row, found)
+        case "csv":
+            text = probe_vectors.as_csv(row, found)
+        case _:
+            text = program(row, found, str(emit), _command())
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    replace_text(output, text)
+    click.echo(f"{output}: {len(found)} vectors", err=True)
+
+
+def _command() -> str:
+    """The command line, as typed."""
+    return shlex.join(["tcsmt", *sys.argv[1:]])

@@ -1,0 +1,26 @@
+"""``tcsmt properties``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from tcsmt.ask.discovery import properties as find_properties
+from tcsmt.cli import options
+
+
+@click.command()
+@options.folders
+@options.as_json
+def properties(folders: tuple[Path, ...], as_json: bool) -> None:
+    """List what can be asked."""
+    found = find_properties(folders).values()
+    if as_json:
+        data = [{"name": p.name, "title": p.title, "file": str(p.path)} for p in found]
+        click.echo(json.dumps(data, indent=1))
+        return
+    width = max(len(p.name) for p in found)
+    for p in found:
+        click.echo(f"{p.name:<{width}}  {p.title}")

@@ -1,0 +1,47 @@
+"""``tcsmt run``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import numpy as np
+
+from tcsmt.cli import options
+from tcsmt.data.model_files import is_model_file, row_given
+from tcsmt.data.row_files import read_rows, write_rows
+from tcsmt.pictures.explain import stage_lines
+from tcsmt.simulator.rows import run_words
+from tcsmt.statements.finding import shown
+
+
+@click.command()
+@click.argument("model")
+@click.option("--input", "source", type=click.Path(path_type=Path), required=True, help="JSON, CSV or .npz.")
+@click.option("--output", type=click.Path(path_type=Path), help="JSON, CSV or .npz, by its suffix.")
+@click.option("--explain", is_flag=True, help="Print every stage of every row.")
+@options.as_json
+def run(model: str, source: Path, output: Path | None, explain: bool, as_json: bool) -> None:
+    """Simulate MODEL (ARCH, ARCH/INSTRUCTION or a model file) on the rows of a file.
+
+    Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers or C99
+    hexadecimal numbers (0x1.8p-3); one row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ...
+    where the unit takes block scales.
+    """
+    row = row_given(model)
+    inputs = read_rows(source, row.model)
+    d = run_words(row.model, *inputs)
+    if output is not None:
+        name = str(Path(model).resolve()) if is_model_file(model) else row.name
+        write_rows(output, row.model, inputs, d, name=name)
+    results = [shown(row.model.d_format, int(word)) for word in d]
+    if as_json:
+        click.echo(json.dumps({"model": row.name, "d": results}, indent=1, ensure_ascii=False))
+        return
+    click.echo(f"# {row.name}")
+    for number, result in enumerate(results):
+        click.echo(f"{number}: {result['word']}  {result['value']}  {result['decimal']}")
+        if explain:
+            words = [np.atleast_1d(part[number]) for part in inputs if part is not None]
+            click.echo("\n".join(f"    {line}" for line in stage_lines(row.model, np.concatenate(words))))

@@ -1,0 +1,1 @@
+"""Measured data sets, files of rows, and model files."""

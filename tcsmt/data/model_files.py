@@ -1,0 +1,253 @@
+"""Models of one's own: TOML files with a model's parameters, and the one place that chooses a row.
+
+A file has the model's ``kind`` and parameters under their own names; ``"none"`` stands for None.
+With ``base = "ARCH/INSTRUCTION"`` it is that catalogue row's model with these parameters changed.
+``name``, ``source`` and ``note`` say what it is.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.rounding import Rounding
+from tcsmt.catalogue import Row, row_named
+from tcsmt.data.row_files import read_bytes
+from tcsmt.models import Model
+from tcsmt.support.errors import TcsmtError, UnknownName, choose
+
+__all__ = ["is_model_file", "meanings", "model_toml", "read_model", "row_given"]
+
+#: The keys that are no parameters.
+_ABOUT = ("kind", "base", "name", "source", "note")
+_NONE = "none"
+
+
+def is_model_file(name: str) -> bool:
+    """Whether what was given for a model is a file and not ``ARCH[/INSTRUCTION]``."""
+    return name.lower().endswith(".toml") or os.path.isfile(name)
+
+
+def row_given(name: str) -> Row:
+    """The row that an argument names: a model file, or ``ARCH[/INSTRUCTION]`` of the catalogue."""
+    return read_model(Path(name)) if is_model_file(name) else row_named(name)
+
+
+def read_model(path: Path) -> Row:
+    """The model of a file, as a row: ``custom/NAME``, conjectured, its source the file.
+
+    NAME is the file's ``name``, or the file's own name. Raises :class:`.TcsmtError`,
+    which names the file, the line and the key.
+    """
+    try:
+        text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
+        file = _File(path, text.split("\n"), tomllib.loads(text))
+    except UnicodeDecodeError:
+        raise TcsmtError(f"{path}: no UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise TcsmtError(_syntax(path, text, str(error))) from None
+    except RecursionError:
+        raise TcsmtError(f"{path}: no TOML: nested too deeply") from None
+    about = {key: file.text(key) for key in _ABOUT if key in file.given}
+    model = _changed(file, about) if "base" in about else _whole(file, about)
+    changed = ", ".join(file.parameters) or "nothing"
+    return Row(
+        architecture="custom",
+        instruction=about.get("name", path.stem),
+        model=model,
+        source=about.get("source", str(path)),
+        date=datetime.fromtimestamp(path.stat().st_mtime, UTC).year,
+        evidence="conjectured",
+        note=about.get("note", f"{about['base']}, changed: {changed}" if "base" in about else ""),
+    )
+
+
+def model_toml(row: Row) -> str:
+    """A file that reads back as the row's model: every parameter, below what it means."""
+    model = row.model
+    lines = [f"# {row.name}", f"# source: {row.source} ({row.date}); evidence: {row.evidence}"]
+    lines += [f'# "{_NONE}" stands for None', "", f"kind = {json.dumps(model.kind)}"]
+    explained = meanings(type(model))
+    said = ""
+    for one in fields(model):
+        meaning = explained.get(one.name, "")
+        if meaning != said:
+            lines += ["", *textwrap.wrap(meaning, 98, initial_indent="# ", subsequent_indent="# ")]
+            said = meaning
+        lines.append(f"{one.name} = {_toml(one.name, getattr(model, one.name))}")
+    return "\n".join(lines) + "\n"
+
+
+def meanings(kind: type[Model]) -> dict[str, str]:
+    """What each parameter of a kind of model means, from the docstrings of its classes."""
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        for entry in re.split(r"\n(?! )", inspect.cleandoc(base.__doc__ or "")):
+            names, _, meaning = entry.partition(": ")
+            if re.fullmatch(r"\w+(, \w+)*", names):
+                plain = " ".join(meaning.replace("``", "").split())
+                found |= dict.fromkeys(names.split(", "), plain)
+    return found
+
+
+def _toml(name: str, value: object) -> str:
+    match value:
+        case None:
+            return json.dumps(_NONE)
+        case Format():
+            if FORMATS.get(value.name) != value:
+                raise TcsmtError(
+                    f"{name} = {value.name}: a file can only name the formats {', '.join(FORMATS)}"
+                )
+            return json.dumps(value.name)
+        case Rounding():
+            return json.dumps(value.name)
+        case int() if not isinstance(value, bool) and value >= 1 << 13:
+            return hex(value)  # above every range of the parameters that are numbers: a word
+        case _:
+            return json.dumps(value)
+
+
+@dataclass
+class _File:
+    """A parsed file, and where its keys are."""
+
+    path: Path
+    lines: list[str]
+    given: dict[str, Any]
+    parameters: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.parameters = {key: value for key, value in self.given.items() if key not in _ABOUT}
+
+    def at(self, key: str) -> str:
+        """``FILE:LINE`` of a key of the file; ``FILE`` of any other."""
+        if key in self.given:
+            start = re.compile(rf"\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
+            for number, line in enumerate(self.lines):
+                if start.match(line) and _parses(self.lines[:number]):
+                    return f"{self.path}:{number + 1}"
+        return str(self.path)
+
+    def error(self, key: str, message: str) -> TcsmtError:
+        """An error about a key."""
+        return TcsmtError(f"{self.at(key)}: {message}")
+
+    def text(self, key: str) -> str:
+        """The value of a key that is one line of text."""
+        value = self.given[key]
+        if not isinstance(value, str) or not value or not value.isprintable():
+            raise self.error(key, f"{key} = {_shown(value)}: allowed is a line of text")
+        return value
+
+    def values(self, kind: type[Model]) -> dict[str, Any]:
+        """The parameters for a kind of model, whose keys and types are checked."""
+        known = {one.name: one for one in fields(kind)}
+        for key in self.parameters:
+            if key not in known:
+                raise self.error(key, str(UnknownName(f"parameter of {kind.kind}", key, [*known, *_ABOUT])))
+        return {key: self._value(known[key], value) for key, value in self.parameters.items()}
+
+    def _value(self, one: Field[Any], given: object) -> Any:
+        kind = str(one.type)
+        if given == _NONE and kind.endswith("| None"):
+            return None
+        allowed = ""
+        if kind.startswith("tuple[int"):
+            numbers = isinstance(given, list) and all(type(number) is int for number in given)
+            allowed = "" if numbers else "an array of integers"
+        elif kind.startswith("int") and isinstance(given, bool):
+            allowed = "an integer"
+        if allowed:
+            more = f' or "{_NONE}"' if kind.endswith("| None") else ""
+            raise self.error(one.name, f"{one.name} = {_shown(given)}: allowed is {allowed}{more}")
+        return tuple(given) if isinstance(given, list) else given
+
+    @contextmanager
+    def explained(self, otherwise: str) -> Iterator[None]:
+        """Put file, line and key before a model's error; ``otherwise``: the key if it is about no key."""
+        try:
+            yield
+        except TcsmtError as error:
+            message = str(error)
+            if isinstance(error, UnknownName):
+                about = [k for k, v in self.parameters.items() if isinstance(v, str) and repr(v) in message]
+            else:
+                about = [word for word in re.findall(r"\w+", message) if word in self.parameters]
+            key = about[0] if about else otherwise
+            named = re.match(rf"(unknown )?{key}\b", message)
+            raise self.error(key, message if named else f"{key}: {message}") from None
+
+
+def _whole(file: _File, about: dict[str, str]) -> Model:
+    kinds = _kinds()
+    if "kind" not in about:
+        allowed = ", ".join(kinds)
+        raise TcsmtError(f"{file.path}: neither kind nor base is given; kinds: {allowed}")
+    with file.explained("kind"):
+        kind = kinds[choose("kind of model", about["kind"], kinds)]
+    values = file.values(kind)
+    missing = [
+        one.name
+        for one in fields(kind)
+        if one.name not in values and one.default is MISSING and one.default_factory is MISSING
+    ]
+    if missing:
+        raise TcsmtError(f"{file.path}: missing parameters of {kind.kind}: {', '.join(missing)}")
+    with file.explained("kind"):
+        return kind(**values)
+
+
+def _changed(file: _File, about: dict[str, str]) -> Model:
+    with file.explained("base"):
+        base = row_named(about["base"]).model
+    if about.get("kind", base.kind) != base.kind:
+        raise file.error(
+            "kind", f"kind = {about['kind']!r}: allowed is {base.kind}, as base = {about['base']}"
+        )
+    values = file.values(type(base))
+    with file.explained("base"):
+        return replace(base, **values)
+
+
+def _kinds() -> dict[str, type[Model]]:
+    classes = Model.__subclasses__()
+    for one in classes:  # and the classes that are added on the way
+        classes += one.__subclasses__()
+    return {one.kind: one for one in classes if "kind" in vars(one)}
+
+
+def _parses(lines: list[str]) -> bool:
+    try:
+        tomllib.loads("\n".join(lines))
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
+
+
+def _syntax(path: Path, text: str, message: str) -> str:
+    """tomllib's error as ``FILE:LINE: what (what the line is)``."""
+    place = re.search(r" \(at line (\d+), column \d+\)$", message)
+    lines = text.split("\n")
+    number = int(place[1]) if place else len(lines) - (not lines[-1])
+    what = message[: place.start()] if place else message.removesuffix(" (at end of document)")
+    shown = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+    key = re.match(r"[\w-]+(?=\s*=)", shown)
+    if key and what.startswith("Cannot overwrite"):
+        what = f"{key[0]} is given twice"
+    return f"{path}:{number}: no TOML: {what}" + (f": {shown[:60]!r}" if shown else "")
+
+
+def _shown(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value)

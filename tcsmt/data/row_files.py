@@ -1,0 +1,343 @@
+"""Rows of inputs and results in files: JSON, JSON lines, CSV and .npz.
+
+A row is k words of a, k words of b, one word of c and, where the unit takes them, block scales.
+What :func:`write_rows` writes, :func:`read_rows` reads again: results (``d``, ``value``) are
+allowed in a file of inputs, and ignored. Errors name array elements from 0 (``rows[3].a[2]``,
+``a[3, 2]``), lines of text from 1.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.words import to_word, to_words, unsigned
+from tcsmt.models import Model
+from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.files import replace_bytes
+
+__all__ = ["Inputs", "read_rows", "rows_of_json", "word_at", "write_rows"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: What is written besides inputs.
+_RESULTS = ("d", "value")
+#: What a file of inputs may hold besides them: results, and what ``tcsmt probe`` and ``identify`` say of
+#: their vectors.
+_IGNORED = (*_RESULTS, "asks", "predictions", "why")
+
+
+class Inputs(NamedTuple):
+    """Words: a and b of shape (rows, k), c of shape (rows,), each of its format's ``unsigned``.
+
+    scale_a, scale_b: shape (rows, model.scales); None where the unit has no block scales.
+    """
+
+    a: Array
+    b: Array
+    c: Array
+    scale_a: Array | None = None
+    scale_b: Array | None = None
+
+
+def read_rows(path: Path, model: Model) -> Inputs:
+    """The rows of a file for a model, by its suffix: .json, .jsonl, .csv or .npz.
+
+    JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one; JSON lines:
+    one of them on each line. CSV:
+    columns a0, a1, ..., b0, ..., c. Block scales are "scale_a" and "scale_b", or columns sa0, ...,
+    sb0, ... Text is read as in :func:`.to_word`; a JSON number is that value. .npz:
+    arrays a, b, c, scale_a, scale_b as in :func:`.to_words`. Without c it is +0.
+    Raises :class:`.TcsmtError`.
+    """
+    read = _READERS[choose("suffix of an input file", path.suffix, _READERS)]
+    inputs = read(path, model)
+    if not len(inputs.c):
+        raise TcsmtError(f"{path}: no rows")
+    return inputs
+
+
+def write_rows(path: Path, model: Model, inputs: Inputs, d: Array, *, name: str = "") -> None:
+    """Inputs and results (words, shape (rows,)), by the path's suffix: .json, .csv or .npz.
+
+    The text files hold hexadecimal words and each result's exact value; .npz holds the arrays a,
+    b, c and d. ``name`` (ARCH/INSTRUCTION) makes the JSON a data set of :mod:`tcsmt.data.datasets`.
+    The file is replaced in one step. Raises :class:`.TcsmtError`.
+    """
+    write = _WRITERS[choose("suffix of an output file", path.suffix, _WRITERS)]
+    replace_bytes(path, write(model, inputs, d, name))
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's content. Raises :class:`.TcsmtError`."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise TcsmtError(f"cannot read {path}: {error.strerror}") from None
+
+
+def read_json(path: Path, **options: Any) -> Any:
+    """A JSON file (``options`` as in ``json.loads``). Raises TcsmtError with the line."""
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TcsmtError(f"{path}: no JSON: not UTF-8 text") from None
+    return parse_json(str(path), text, **options)
+
+
+def parse_json(where: str, text: str, **options: Any) -> Any:
+    """JSON text from ``where`` (a file; or ``FILE:LINE``, and the text is that line)."""
+    try:
+        return json.loads(text, **options)
+    except json.JSONDecodeError as error:
+        place = where if re.search(r":\d+$", where) else f"{where}:{error.lineno}"
+        raise TcsmtError(f"{place}: no JSON: {error.msg}") from None
+    except (RecursionError, ValueError):  # integers of thousands of digits
+        raise TcsmtError(f"{where}: no JSON that Python reads: too deep, or too long") from None
+
+
+def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
+    """The arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones."""
+    content = io.BytesIO(read_bytes(path))
+    try:
+        loaded = np.load(content, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise ValueError("a single array")
+        arrays = {name: loaded[name] for name in loaded.files}
+    except (EOFError, NotImplementedError, OSError, ValueError, zipfile.BadZipFile, zlib.error):
+        raise TcsmtError(f"{path}: no .npz file of numeric arrays") from None
+    return _known(str(path), arrays, needed, allowed)
+
+
+def shaped(where: str, array: Array, shape: tuple[int | None, ...]) -> Array:
+    """The array, if of that shape (None: any length). Raises TcsmtError."""
+    same = zip(array.shape, shape, strict=False)
+    if array.ndim != len(shape) or any(n not in (None, m) for m, n in same):
+        names = zip(shape, ("rows", "k"), strict=False)
+        wanted = ", ".join(name if n is None else str(n) for n, name in names)
+        wanted += "," if len(shape) == 1 else ""
+        raise TcsmtError(f"{where} has shape {array.shape}: it must be ({wanted})")
+    return array
+
+
+def _known(
+    where: str, given: Mapping[str, Any], needed: Iterable[str], allowed: tuple[str, ...]
+) -> dict[str, Any]:
+    for name in needed:
+        if name not in given:
+            raise TcsmtError(f"{where}: {name} is missing")
+    for name in given:
+        if name not in allowed:
+            raise TcsmtError(f"{where}: unknown {name!r}; allowed: {', '.join(allowed)}")
+    return dict(given)
+
+
+#: One row's words: a, b and c, then the scales of a and of b.
+_Row = list[int]
+
+
+def _inputs(model: Model, rows: list[_Row]) -> Inputs:
+    formats = list(model.input_formats.values())
+    columns = list(zip(*rows, strict=True)) or [()] * len(formats)
+
+    def words(first: int, count: int) -> Array:
+        chosen = np.array(columns[first : first + count], unsigned(formats[first]))
+        return np.ascontiguousarray(chosen.T)
+
+    k, scales = model.k, model.scales
+    c = words(2 * k, 1)[:, 0]
+    if not scales:
+        return Inputs(words(0, k), words(k, k), c)
+    return Inputs(words(0, k), words(k, k), c, words(2 * k + 1, scales), words(2 * k + 1 + scales, scales))
+
+
+def _scale_names(model: Model) -> tuple[str, ...]:
+    return ("scale_a", "scale_b") if model.scale_format is not None else ()
+
+
+_word = lru_cache(maxsize=1 << 16)(to_word)
+
+
+def word_at(where: str, fmt: Format, value: object) -> int:
+    """The word that a value of a file stands for. Raises TcsmtError, with the place."""
+    match value:
+        case bool() | None | list() | dict():
+            raise TcsmtError(f"{where}: {json.dumps(value, default=str)} is no word or number")
+        case str():
+            text = value
+        case _:  # a number: with its sign, or its digits might be taken for those of a word
+            text = str(value)
+            text = text if text.startswith("-") else f"+{text}"
+    try:
+        return _word(fmt, text)
+    except TcsmtError as error:
+        raise TcsmtError(f"{where}: {error}") from None
+
+
+def rows_of_json(path: Path) -> list[Any]:
+    """The rows of a JSON file, or of JSON lines (.jsonl), as they are. Raises TcsmtError."""
+    options: dict[str, Any] = {"parse_float": Decimal, "parse_constant": lambda text: text}
+    if path.suffix.lower() == ".jsonl":
+        return [parse_json(f"{path}:{n}", line, **options) for n, line in _lines(path)]
+    data = read_json(path, **options)
+    rows = data.get("rows") if isinstance(data, dict) else data
+    if not isinstance(rows, list):
+        raise TcsmtError(f'{path}: neither a list of rows nor an object with a list "rows"')
+    return rows
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TcsmtError(f"{path}: not UTF-8 text") from None
+    return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+
+
+def _read_json(path: Path, model: Model) -> Inputs:
+    rows = rows_of_json(path)
+
+    needed = ("a", "b", *_scale_names(model))
+
+    def several(where: str, fmt: Format, values: object, count: int, what: str) -> list[int]:
+        if not isinstance(values, list):
+            raise TcsmtError(f"{where}: not a list")
+        if len(values) != count:
+            raise TcsmtError(f"{where} has {len(values)} values: the {what} is {count}")
+        return [word_at(f"{where}[{i}]", fmt, value) for i, value in enumerate(values)]
+
+    def row(where: str, given: object) -> _Row:
+        if not isinstance(given, dict):
+            raise TcsmtError(f"{where}: not an object")
+        known = _known(where, given, needed, (*needed[:2], "c", *needed[2:], *_IGNORED))
+        words = several(f"{where}.a", model.a_format, known["a"], model.k, "model's k")
+        words += several(f"{where}.b", model.b_format, known["b"], model.k, "model's k")
+        words.append(word_at(f"{where}.c", model.c_format, known.get("c", "0x0")))
+        for name in needed[2:]:
+            fmt = model.input_formats[f"s{name[-1]}0"]
+            words += several(f"{where}.{name}", fmt, known[name], model.scales, "unit's number of scales")
+        return words
+
+    return _inputs(model, [row(f"{path}: rows[{i}]", given) for i, given in enumerate(rows)])
+
+
+def _read_csv(path: Path, model: Model) -> Inputs:
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TcsmtError(f"{path}: not UTF-8 text") from None
+    reader = csv.reader(io.StringIO(text, newline=""))
+    names, formats = model.input_names, model.input_formats
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        for name in header:
+            if name not in (*names, *_IGNORED):
+                last, scales = model.k - 1, model.scales
+                more = f", sa0 to sa{scales - 1}, sb0 to sb{scales - 1}" if scales else ""
+                raise TcsmtError(
+                    f"{path}:1: unknown column {name!r}; "
+                    f"for this model: a0 to a{last}, b0 to b{last}, c{more}"
+                )
+            if header.count(name) > 1:
+                raise TcsmtError(f"{path}:1: column {name} is there twice")
+        missing = [name for name in names if name not in header and name != "c"]
+        if missing:
+            raise TcsmtError(f"{path}:1: no column {', '.join(missing)}")
+
+        def rows() -> Iterator[_Row]:
+            for values in reader:
+                where = f"{path}:{reader.line_num}"
+                if not any(value.strip() for value in values):
+                    continue
+                if len(values) != len(header):
+                    raise TcsmtError(f"{where}: {len(values)} values under {len(header)} columns")
+                given = {"c": "0x0", **dict(zip(header, values, strict=True))}
+                yield [word_at(f"{where}: {n}", formats[n], given[n]) for n in names]
+
+        return _inputs(model, list(rows()))
+    except csv.Error as error:
+        raise TcsmtError(f"{path}:{reader.line_num}: no CSV: {error}") from None
+
+
+def _read_npz(path: Path, model: Model) -> Inputs:
+    needed = ("a", "b", *_scale_names(model))
+    arrays = read_arrays(path, needed, (*needed[:2], "c", *needed[2:], *_IGNORED))
+    rows = len(arrays["a"]) if arrays["a"].ndim else None
+    arrays.setdefault("c", np.zeros(rows or 0, unsigned(model.c_format)))
+
+    def words(name: str, fmt: Format, shape: tuple[int | None, ...]) -> Array:
+        array = shaped(f"{path}: {name}", arrays[name], shape)
+        if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
+            array = array.view(unsigned(fmt))  # how NumPy stores a dtype of ml_dtypes
+        return to_words(fmt, array, f"{path}: {name}")
+
+    return Inputs(
+        words("a", model.a_format, (None, model.k)),
+        words("b", model.b_format, (rows, model.k)),
+        words("c", model.c_format, (rows,)),
+        *(words(name, model.input_formats[f"s{name[-1]}0"], (rows, model.scales)) for name in needed[2:]),
+    )
+
+
+def _texts(fmt: Format, words: Array) -> Any:
+    """Words as hexadecimal text, in nested lists."""
+    return [_texts(fmt, w) for w in words] if words.ndim > 1 else [fmt.hex(int(w)) for w in words]
+
+
+def _columns(model: Model, inputs: Inputs, d: Array) -> Iterator[tuple[Any, ...]]:
+    """Rows of a, b, c, the scales, d and the result's value."""
+    scales = [] if model.scale_format is None else [
+        _texts(model.scale_format, s) for s in inputs[3:] if s is not None
+    ]  # fmt: skip
+    return zip(
+        _texts(model.a_format, inputs.a),
+        _texts(model.b_format, inputs.b),
+        _texts(model.c_format, inputs.c),
+        *scales,
+        _texts(model.d_format, d),
+        (model.d_format.describe(int(word)) for word in d),
+        strict=True,
+    )
+
+
+def _json(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
+    keys = ("a", "b", "c", *_scale_names(model), "d", "value")
+    rows = [
+        json.dumps(dict(zip(keys, row, strict=True)), ensure_ascii=False)
+        for row in _columns(model, inputs, d)
+    ]
+    head = f'"model": {json.dumps(name)}, ' if name else ""
+    return (f'{{{head}"rows": [\n' + ",\n".join(rows) + "\n]}\n").encode()
+
+
+def _csv(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*model.input_names, *_RESULTS])
+    for a, b, c, *scales, word, value in _columns(model, inputs, d):
+        writer.writerow([*a, *b, c, *chain.from_iterable(scales), word, value])
+    return text.getvalue().encode()
+
+
+def _npz(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
+    content = io.BytesIO()
+    given = {name: words for name, words in inputs._asdict().items() if words is not None}
+    np.savez_compressed(content, **given, d=d.astype(unsigned(model.d_format)))
+    return content.getvalue()
+
+
+_READERS = {".json": _read_json, ".jsonl": _read_json, ".csv": _read_csv, ".npz": _read_npz}
+_WRITERS = {".json": _json, ".csv": _csv, ".npz": _npz}

@@ -1,0 +1,277 @@
+"""Questions worth asking: random sums whose terms lie close enough to act on each other.
+
+A question has a largest exponent, a spread of exponents below it, a kind of significand, and lanes that
+are zero; most have a pair of lanes that cancels, so that what alignment left of the others shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tcsmt.arithmetic.formats import Format
+from tcsmt.identification.evaluate import Questions, least_exponent, ordinary_rows
+from tcsmt.identification.family import Family, Table
+
+__all__ = ["mixed", "ordinary"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Random = np.random.Generator
+
+
+def _words(fmt: Format, sign: Array, exponent: Array, fraction: Array) -> Array:
+    """Words of (-1)^sign * 1.fraction * 2^exponent; subnormal (or 0) below, the largest exponent above."""
+    exponent = np.minimum(exponent, fmt.e_max)
+    down = np.clip(fmt.e_min - exponent, 0, fmt.fraction_bits + 2)
+    significand = (1 << fmt.fraction_bits | fraction) >> down
+    stored = np.where(down > 0, significand, significand + ((exponent + fmt.bias - 1) << fmt.fraction_bits))
+    stored = np.minimum(stored, fmt.largest_finite_word >> fmt.ignored_low_bits)
+    word = stored << fmt.ignored_low_bits
+    if fmt.has_negative_zero:
+        word = word | sign << fmt.sign_bit
+    else:
+        word = np.where(word > 0, word | sign << fmt.sign_bit, word)
+    found: Array = word.astype(np.uint64)
+    return found
+
+
+def _fractions(fmt: Format, random: Random, kind: Array) -> Array:
+    """Fractions: random, none, all ones, or one bit."""
+    size, bits = kind.shape, fmt.fraction_bits
+    whole = (1 << bits) - 1
+    one = 1 << random.integers(0, max(1, bits), size)
+    return np.choose(kind, [random.integers(0, whole + 1, size), 0 * kind, 0 * kind + whole, one & whole])
+
+
+def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = ()) -> Questions:
+    """Few terms, normal words, the others zero (see :func:`.outcomes`).
+
+    Half of them have a pair that cancels, so that what alignment left of the others shows.
+    lanes: only these, and c.
+    """
+    usable = [*(lanes or range(family.k)), family.k]
+    a, b, c, d = family.formats
+    least = least_exponent(family)
+    floor = max(a.e_min + b.e_min, least - 44)
+    ceiling = min(a.e_max + b.e_max, max(least, floor) + 44)
+    top = min(ceiling, d.e_max - 2)
+    found = Questions(
+        np.zeros((count, family.k), np.uint64),
+        np.zeros((count, family.k), np.uint64),
+        np.zeros(count, np.uint64),
+    )
+
+    def put(row: int, lane: int, exponent: int, sign: int, kind: int) -> None:
+        if lane == family.k:
+            words = [(found.c[row : row + 1], 0, c, int(np.clip(exponent, c.e_min, c.e_max)), sign)]
+        else:
+            exponent = int(np.clip(exponent, floor, ceiling))
+            low, high = max(a.e_min, exponent - b.e_max), min(a.e_max, exponent - b.e_min)
+            part = int(random.integers(low, high + 1))
+            words = [(found.a[row], lane, a, part, sign), (found.b[row], lane, b, exponent - part, 0)]
+        for side, place, fmt, power, minus in words:
+            fraction = _fractions(fmt, random, np.array([kind]))
+            side[place] = _words(fmt, np.array([minus]), np.array([power]), fraction)[0]
+
+    for row in range(count):
+        free = [int(lane) for lane in random.permutation(usable)]
+        order = random.random()
+        if order < 0.4:
+            free.sort(key=lambda lane: lane != family.k)  # c first
+        elif order < 0.8:  # the first lane in a pair or first, so that no zero is larger than c
+            free.sort(key=lambda lane: (lane == 0, lane != family.k))
+        high = int(random.integers(min(least + 8, top), top + 1))
+        sign = int(random.integers(2))
+        kind = int(random.choice(4, p=[0.5, 0.2, 0.1, 0.2]))
+        if len(free) > 2 and random.random() < 0.5:
+            put(row, free.pop(), high, sign, 1)
+            put(row, free.pop(), high, 1 - sign, 1)
+        else:
+            put(row, free.pop(), high, sign, kind)
+        for lane in free[: int(random.integers(1, 5))]:
+            depth = int(random.integers(0, random.choice([2, 6, 16, 44])))
+            put(row, lane, high - depth, int(random.integers(2)), kind)
+    return found[ordinary_rows(family, found)]
+
+
+def nan_of_c(family: Family) -> Questions:
+    """One question: every product is zero, and c a NaN."""
+    _, _, c, _ = family.formats
+    zeros = np.zeros((1, family.k), np.uint64)
+    return Questions(zeros, zeros, np.array([c.nan_word], np.uint64))
+
+
+def mixed(family: Family, random: Random, count: int, table: Table | None = None) -> Questions:
+    """Everything: zeros of both signs, subnormal words, results near both ends, infinities and NaNs.
+
+    table: hypotheses to tell apart: small terms then often lie at the last place of one of their grids.
+    """
+    bits, zeros = list(family.bits), family.zero_exponents
+    if table is not None:
+        bits = [bits[place] for place in np.unique(table[:, 1])]
+        zeros = [zeros[place] for place in np.unique(table[:, 6])]
+    grids = bits, [z for z in zeros if z is not None]
+    a, b, c, d = family.formats
+    k, shape = family.k, (count, family.k)
+    low, high = a.e_min + b.e_min, a.e_max + b.e_max
+    tiny = d.e_min - d.fraction_bits
+    tops = np.stack(
+        [
+            random.integers(0, max(1, min(high, d.e_max)), count),
+            random.integers(min(d.e_max - 4, high - 3), d.e_max + 2, count),
+            random.integers(tiny - 4, d.e_min + 10, count),
+            np.maximum(low - 8, d.e_min - random.integers(-6, 14, count)),
+        ]
+    )
+    which = random.choice(4, count, p=[0.35, 0.2, 0.25, 0.2])
+    top = tops[which, np.arange(count)]
+    spread = random.choice([1, 3, 10, 26, 44], count)
+    exponents = top[:, None] - random.integers(0, 1 << 30, shape) % spread[:, None]
+    exponents = np.clip(exponents, low - a.fraction_bits - b.fraction_bits, high)
+    middle = exponents // 2
+    wide = random.integers(-3, 4, shape) * random.integers(0, 4, shape)
+    split = np.clip(middle + wide, exponents - b.e_max, a.e_max)
+    mode = random.choice(3, count, p=[0.6, 0.2, 0.2])
+    signs = np.where(mode[:, None] == 0, random.integers(0, 2, shape), mode[:, None] - 1)
+    kind = np.broadcast_to(random.choice(4, count, p=[0.5, 0.2, 0.15, 0.15])[:, None], shape)
+    x = _words(a, signs, split, _fractions(a, random, kind))
+    y = _words(b, 0 * signs, exponents - split, _fractions(b, random, kind))
+    for row in np.flatnonzero(random.random(count) < 0.5):
+        lanes = random.permutation(k)
+        for one, other in zip(lanes[0 : k // 2 : 2], lanes[1 : k // 2 + 1 : 2], strict=False):
+            x[row, other] = x[row, one] ^ np.uint64(1 << a.sign_bit)
+            y[row, other] = y[row, one]
+    share = random.choice([0.0, 0.3, 0.8, 0.95], count)[:, None]
+    for words, fmt in ((x, a), (y, b)):
+        zero = random.random(shape) < share
+        minus = random.integers(0, 2, shape).astype(np.uint64) << np.uint64(fmt.sign_bit)
+        words[zero] = minus[zero] if fmt.has_negative_zero else 0
+    same = top - random.integers(0, 1 << 30, count) % spread
+    near = np.clip(np.where(random.random(count) < 0.5, same, top), c.e_min - c.fraction_bits, c.e_max)
+    sign_c = np.where(mode == 0, random.integers(0, 2, count), mode - 1)
+    z = _words(c, sign_c, near, _fractions(c, random, kind[:, 0]))
+    empty = random.random(count) < 0.35
+    z[empty] = (random.integers(0, 2, count).astype(np.uint64) << np.uint64(c.sign_bit))[empty]
+    for row in np.flatnonzero(random.random(count) < 0.05):
+        _special(family, random, x[row], y[row])
+    for row in np.flatnonzero(random.random(count) < 0.5):
+        x[row], y[row], z[row] = 0, 0, 0
+        _directed(family, random, x[row], y[row], z[row : row + 1], grids)
+    structures = (
+        family.structures if table is None else [family.structures[n] for n in np.unique(table[:, 0])]
+    )
+    for row in np.flatnonzero(random.random(count) < 0.06):
+        x[row], y[row] = 0, 0
+        blocks = structures[int(random.integers(len(structures)))].blocks
+        _full(family, random, x[row], y[row], z[row : row + 1], blocks)
+    minus_zeros = [1 << fmt.sign_bit if fmt.has_negative_zero else 0 for fmt in (a, b, c)]
+    for row in np.flatnonzero(random.random(count) < 0.02):
+        x[row], y[row], z[row] = minus_zeros[0], 0, minus_zeros[2]
+    return Questions(x, y, z)
+
+
+def _directed(
+    family: Family, random: Random, x: Array, y: Array, z: Array, grids: tuple[list[int], list[int]]
+) -> None:
+    """A few terms, the others zero: a pair that cancels, or a tie of the result, and terms far below."""
+    a, b, c, d = family.formats
+    low, high = a.e_min + b.e_min - a.fraction_bits - b.fraction_bits, a.e_max + b.e_max
+    lanes = [int(lane) for lane in random.permutation(family.k + 1)]
+    if random.random() < 0.5:
+        lanes.sort(key=lambda lane: lane != family.k)  # c first
+
+    def put(exponent: int, sign: int, plain: bool) -> None:
+        lane = lanes.pop()
+        if lane == family.k:
+            exponent = int(np.clip(exponent, c.e_min - c.fraction_bits, c.e_max))
+            fraction = 0 if plain else int(random.integers(1 << c.fraction_bits))
+            z[0] = _words(c, *(np.array(v) for v in (sign, exponent, fraction)))
+            return
+        exponent = int(np.clip(exponent, low, high))
+        least = max(a.e_min - a.fraction_bits, exponent - b.e_max)
+        most = min(a.e_max, exponent - b.e_min + b.fraction_bits)
+        part = int(random.integers(least, most + 1))
+        for words, fmt, power, minus in ((x, a, part, sign), (y, b, exponent - part, 0)):
+            fraction = 0 if plain else int(random.integers(1 << fmt.fraction_bits))
+            words[lane] = _words(fmt, *(np.array(v) for v in (minus, power, fraction)))
+
+    tiny = d.e_min - d.fraction_bits
+    near_bottom = random.random() < 0.5
+    floor, ceiling = max(low, tiny - 2), min(high, d.e_max)
+    ceiling = max(floor, min(ceiling, d.e_min + 14) if near_bottom else ceiling)
+    top = int(random.integers(floor, ceiling + 1))
+    sign = int(random.integers(2))
+    signs = [int(s) for s in random.integers(0, 2, 4)]
+    if random.random() < 0.4:
+        signs = [sign] * 4
+    plain = bool(random.random() < 0.7)
+    kind = int(random.integers(4))
+    depth = int(random.integers(1, 46))
+    if kind == 0 and family.k not in lanes[-2:] and random.random() < 0.5:  # two products that cancel
+        one = lanes[-1]
+        put(top, sign, False)
+        if lanes:
+            other = lanes.pop()
+            x[other], y[other] = x[one] ^ np.uint64(1 << a.sign_bit), y[one]
+    elif kind == 0:  # a pair that cancels
+        put(top, sign, True)
+        if lanes:
+            put(top, 1 - sign, True)
+    elif kind == 1:  # a tie of the result
+        put(top, sign, True)
+        if lanes:
+            kept = int(random.integers(d.fraction_bits, d.fraction_bits + 2))
+            put(max(top - kept - 1, tiny - 1), signs[0], True)
+    elif kind == 2:  # half of the smallest number
+        top = tiny - 1 + int(random.integers(0, 2))
+        put(top, sign, True)
+    elif random.random() < 0.3:  # nothing above the terms but zeros
+        top += depth
+    bits, zeros = grids
+    if random.random() < 0.7:  # the last place of a grid, or near it
+        zero = int(random.choice(zeros)) if zeros and random.random() < 0.5 else top
+        depth = top - max(top, zero) + int(random.choice(bits)) + int(random.integers(-1, 3))
+    for place in range(int(random.integers(1, 4))):
+        if lanes:
+            put(
+                top - depth - int(random.integers(0, 3)) * int(random.integers(2)) * (place > 0),
+                signs[place + 1],
+                plain,
+            )
+    if lanes and lanes[-1] != family.k and random.random() < 0.2:  # a zero product with a large operand
+        words, fmt = ((x, a), (y, b))[int(random.integers(2))]
+        words[lanes[-1]] = fmt.largest_finite_word
+
+
+def _full(
+    family: Family, random: Random, x: Array, y: Array, z: Array, blocks: Sequence[Sequence[int]]
+) -> None:
+    """The largest sum of one block: terms of one sign and one exponent, each as large as it can be.
+
+    The block's c is as large too, or one such product of the block before it.
+    """
+    a, b, c, d = family.formats
+    high = min(a.e_max + b.e_max - 1, c.e_max, d.e_max - family.k.bit_length() - 3)
+    low = max(a.e_min + b.e_min, c.e_min, d.e_min)
+    exponent = int(random.integers(min(low, high), high + 1))
+    part = int(np.clip(exponent // 2, exponent - b.e_max, a.e_max - 1))
+    sign = int(random.integers(2))
+    place = int(random.integers(len(blocks)))
+    lanes = [*blocks[place], *blocks[place - 1][:1]] if place else [*blocks[place]]
+    ones = [(1 << fmt.fraction_bits) - 1 for fmt in (a, b, c)]
+    if random.random() < 0.5:  # just below 2, for products that are normalised
+        ones[0], ones[1] = ones[0] - 1, 1
+    parts = ((x, lanes, a, part, sign), (y, lanes, b, exponent - part, 0), (z, [0], c, exponent, sign))
+    for (words, places, fmt, power, minus), fraction in zip(parts, ones, strict=True):
+        words[places] = _words(fmt, np.array([minus]), np.array([power]), np.array([max(0, fraction)]))
+
+
+def _special(family: Family, random: Random, x: Array, y: Array) -> None:
+    """An infinity or a NaN in one lane."""
+    lane, side = int(random.integers(family.k)), int(random.integers(2))
+    fmt, words = ((family.a_format, x), (family.b_format, y))[side]
+    choices = [word for word in (fmt.infinity_word if fmt.has_infinity else None, fmt.nan_word) if word]
+    if choices:
+        words[lane] = choices[int(random.integers(len(choices)))]

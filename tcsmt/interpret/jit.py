@@ -1,0 +1,102 @@
+"""Machine code from LLVM IR text, cached on disk.
+
+Needs the extra ``fast`` (llvmlite). Entries of the cache (:mod:`tcsmt.support.cache`) are named by a hash of
+the IR text, the processor and LLVM's version, so that a changed model never meets an old kernel.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from tcsmt.support import cache
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["available", "functions", "version"]
+
+
+@functools.cache
+def available() -> bool:
+    """Whether llvmlite can be imported."""
+    try:
+        import llvmlite.binding  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def version() -> str:
+    """As ``LLVM 20.1.8``."""
+    import llvmlite.binding as llvm
+
+    return f"LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
+
+
+def functions(text: str, names: Sequence[str]) -> dict[str, int]:
+    """The addresses of the module's functions. Raises TcsmtError without the extra."""
+    if not available():
+        raise TcsmtError("the compiled simulator needs llvmlite: pip install 'tcsmt[fast]'")
+    import llvmlite.binding as llvm
+
+    code = _object_code(text)
+    builder = llvm.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name in names:
+        builder.export_symbol(name)
+    library = builder.link(_compiler(), f"kernel{len(_libraries)}")
+    _libraries.append(library)
+    return {name: library[name] for name in names}
+
+
+#: What is linked stays in memory.
+_libraries: list[Any] = []
+
+
+def _object_code(text: str) -> bytes:
+    """From the cache, where it holds this code undamaged, or compiled now."""
+    import llvmlite.binding as llvm
+
+    processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    key = f"{text}\n{processor}\n{llvm.llvm_version_info}"
+    name = f"{cache.digest(key.encode()).hex()}.o"
+    code = cache.kept(name)
+    if code is None:
+        code = _compile(text)
+        cache.keep(name, code)
+    return code
+
+
+def _compile(text: str) -> bytes:
+    import llvmlite.binding as llvm
+
+    machine = _machine()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
+    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
+    passes = llvm.create_pass_builder(machine, tuning)
+    passes.getModulePassManager().run(module, passes)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+@functools.cache
+def _machine() -> Any:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        jit=True,
+        reloc="pic",
+    )
+
+
+@functools.cache
+def _compiler() -> Any:
+    import llvmlite.binding as llvm
+
+    return llvm.create_lljit_compiler(_machine())

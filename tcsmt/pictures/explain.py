@@ -1,0 +1,161 @@
+"""A model's computation on one input, stage by stage, in words and exact values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, Rounded
+from tcsmt.arithmetic.formats import Format, power_text
+from tcsmt.interpret.exact import evaluate
+from tcsmt.models import Model, Stage, Trace
+from tcsmt.terms import Term
+
+__all__ = [
+    "LONGEST_DECIMAL",
+    "Step",
+    "exponent_value",
+    "first_difference",
+    "fixed_value",
+    "known_words",
+    "number_value",
+    "short_text",
+    "signed_text",
+    "stage_lines",
+    "steps",
+]
+
+#: Longer exact values are shown with a hexadecimal significand.
+LONGEST_DECIMAL = 22
+
+
+@dataclass(frozen=True)
+class Step:
+    """One stage on one input: its value as text, and the value to compare by."""
+
+    stage: Stage
+    text: str
+    value: object
+
+    @property
+    def name(self) -> str:
+        """The stage's name."""
+        return self.stage.name
+
+
+def steps(trace: Trace, values: Mapping[str, int]) -> list[Step]:
+    """Every stage of the trace where the input variables have these words."""
+    known = known_words(trace, values)
+    return [_step(stage, known) for stage in trace.stages]
+
+
+def known_words(trace: Trace, values: Mapping[str, int]) -> dict[Term, int]:
+    """The word of every term that a stage's value is made of."""
+    wanted = list(dict.fromkeys(t for s in trace.stages for t in (s.term, *_terms(s.value))))
+    return dict(zip(wanted, evaluate(wanted, values), strict=True))
+
+
+def exponent_value(x: Exponent, known: Mapping[Term, int]) -> int:
+    """The exponent."""
+    return known[x.term] + x.low
+
+
+def number_value(x: Number, known: Mapping[Term, int]) -> Fraction:
+    """The exact value of a finite number."""
+    magnitude = known[x.significand] * Fraction(2) ** (exponent_value(x.exponent, known) - x.fraction_bits)
+    return -magnitude if known[x.sign] else magnitude
+
+
+def fixed_value(x: Fixed, known: Mapping[Term, int]) -> Fraction:
+    """The exact value of a fixed-point word."""
+    word = known[x.word]
+    if word >> (x.word.width - 1):
+        word -= 1 << x.word.width
+    return word * Fraction(2) ** (exponent_value(x.exponent, known) - x.fraction_bits)
+
+
+def first_difference(left: list[Step], right: list[Step]) -> tuple[Step, Step] | None:
+    """The first stages that correspond, in order, at which two computations part."""
+    there = {step.stage.place: step for step in right}
+    for step in left:
+        other = there.get(step.stage.place)
+        if other is not None and other.value != step.value:
+            return step, other
+    return None
+
+
+def _terms(value: object) -> Iterator[Term]:
+    match value:
+        case Number() as x:
+            yield from (x.sign, x.exponent.term, x.significand, x.zero, x.infinite, x.nan)
+        case Exponent() as e:
+            yield e.term
+        case Fixed() as x:
+            yield from (x.word, x.exponent.term)
+            for part in (x.source, *x.addends):
+                yield from _terms(part)
+        case Rounded() as r:
+            yield from (r.sign, r.magnitude, r.lsb.term)
+
+
+def _step(stage: Stage, known: Mapping[Term, int]) -> Step:
+    match stage.value:
+        case Number() as x:
+            return Step(stage, *_number(x, known))
+        case Exponent() as e:
+            exponent = exponent_value(e, known)
+            return Step(stage, f"2^{exponent}", exponent)
+        case Fixed() as x:
+            value = fixed_value(x, known)
+            text = f"{signed_text(value)}  (unit 2^{exponent_value(x.exponent, known) - x.fraction_bits})"
+            return Step(stage, text, value)
+        case Rounded() as r:
+            magnitude = known[r.magnitude] * Fraction(2) ** exponent_value(r.lsb, known)
+            value = -magnitude if known[r.sign] else magnitude
+            return Step(stage, signed_text(value), value)
+        case Format() as fmt:
+            word = known[stage.term]
+            return Step(stage, f"{fmt.hex(word)}  {fmt.describe(word)}", (fmt.name, word))
+
+
+def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, object]:
+    sign = "-" if known[x.sign] else ""
+    if known[x.nan]:
+        return "nan", "nan"
+    if known[x.infinite]:
+        return f"{sign}inf", f"{sign}inf"
+    exponent = exponent_value(x.exponent, known)
+    if known[x.zero]:
+        return f"{sign}0", 0
+    significand = Fraction(known[x.significand], 1 << x.fraction_bits)
+    digits = significand.denominator.bit_length() - 1
+    scaled = significand.numerator * 10**digits // significand.denominator
+    decimal = f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled)
+    return f"{sign}{decimal}·2^{exponent}", (sign, significand, exponent)
+
+
+def signed_text(value: Fraction) -> str:
+    """A dyadic value as ``-1.25·2^-3``."""
+    return ("-" if value < 0 else "") + power_text(abs(value))
+
+
+def short_text(value: Fraction) -> str:
+    """The exact value: ``1.25·2^-3``, or a hexadecimal significand where the decimal one is long."""
+    text = signed_text(value)
+    if len(text) <= LONGEST_DECIMAL:
+        return text
+    leading = abs(value.numerator).bit_length() - value.denominator.bit_length()
+    significand = abs(value) / Fraction(2) ** leading
+    digits = -(-(significand.denominator.bit_length() - 1) // 4)
+    fraction = f"{significand.numerator * 16**digits // significand.denominator:x}"[1:]
+    return f"{'-' if value < 0 else ''}0x1.{fraction}p{leading:+d}"
+
+
+def stage_lines(model: Model, row: Iterable[int]) -> list[str]:
+    """Every stage of a model on one row of words, in the order of its inputs' names."""
+    words = [int(word) for word in row]
+    values = dict(zip(model.input_names, words, strict=True))
+    found = steps(model.trace, values)
+    width = max(len(step.name) for step in found)
+    return [f"{step.name:<{width}}  {step.text}" for step in found]

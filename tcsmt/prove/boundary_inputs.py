@@ -1,0 +1,106 @@
+"""Inputs on which models of matrix units tend to part: a fixed set, evaluated before any solver.
+
+Random words almost never reach a boundary of the arithmetic. These rows do: few lanes or all alike,
+exponents close together or at the ends, significands that are all ones, one bit, or short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tcsmt.arithmetic.formats import Format
+from tcsmt.interpret.arrays import Program, storage
+from tcsmt.prove.shorten import cost, shorten
+from tcsmt.statements.question import Question
+
+__all__ = ["rows", "search"]
+
+_ROWS = 4096
+_BATCHES = 4
+_STARTS = 4
+
+
+def search(question: Question) -> dict[str, int] | None:
+    """A short input at which the question's goal holds, made from one of the set; or None.
+
+    Several of the set are shortened, and the best of what they become is taken.
+    """
+    program = Program([question.goal])
+    rng = np.random.default_rng(20250101)
+    for _ in range(_BATCHES):
+        columns = rows(question.formats, _ROWS, rng)
+        places = np.flatnonzero(program.run(columns)[0])
+        if places.size:
+            used = np.asarray(sum((words[places] != 0).astype(int) for words in columns.values()))
+            best = places[np.argsort(used, kind="stable")[:_STARTS]]
+            starts = [{name: int(words[i]) for name, words in columns.items()} for i in best]
+            found = [shorten(question.goal, question.formats, start) for start in starts]
+            return min(found, key=lambda values: cost(question.formats, values))
+    return None
+
+
+def rows(formats: Mapping[str, Format], count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Words for each input, by name; ``count`` of each."""
+    lanes = [name for name in formats if name[1:].isdigit()]
+    k = len(lanes) // 2 or 1
+    kept = np.minimum(rng.choice([1, 2, 3, 4, k, k], count), k)  # non-zero lanes
+    shift = rng.integers(0, k, count) * rng.integers(0, 2, count)  # where they start
+    centre = rng.random(count)  # of exponents, in their range
+    centre[rng.random(count) < 0.5] = 0.5
+    spread = rng.choice([0, 1, 3, 8, 30, 300], count)  # of exponents, in powers of two
+    unsigned = rng.random(count) < 0.4
+    alike = rng.random(count) < 0.3
+    columns: dict[str, np.ndarray] = {}
+    for name, fmt in formats.items():
+        words = _words(fmt, count, rng, centre, spread, unsigned)
+        if name[1:].isdigit() and name[0] in "ab":
+            lane = int(name[1:])
+            if lane and f"{name[0]}0" in columns:
+                first = columns[f"{name[0]}first"]
+                words = np.where(alike, first, words)
+            else:
+                columns[f"{name[0]}first"] = words
+            words = np.where((lane - shift) % k < kept, words, 0)
+        elif name == "c":
+            words = np.where(rng.random(count) < 0.25, 0, words)
+        columns[name] = words
+    return {name: columns[name].astype(storage(fmt.width)) for name, fmt in formats.items()}
+
+
+def _words(
+    fmt: Format,
+    count: int,
+    rng: np.random.Generator,
+    centre: np.ndarray,
+    spread: np.ndarray,
+    unsigned: np.ndarray,
+) -> np.ndarray:
+    """Words of a format whose exponents lie around a centre."""
+    top, bits = fmt.largest_finite_field, fmt.fraction_bits
+    # what the centre stands for is the format's own: 0.5 is an exponent of zero
+    middle = np.where(centre == 0.5, fmt.bias, np.rint(centre * top)).astype(np.int64)
+    field = middle + rng.integers(-spread, spread + 1)
+    field = np.clip(field, 0, top).astype(np.uint64)
+    fraction = np.zeros(count, dtype=np.uint64)
+    if bits:
+        ones = (1 << bits) - 1
+        place = rng.integers(0, bits, count).astype(np.uint64)
+        single = np.uint64(1) << place
+        choices = [
+            np.zeros(count, dtype=np.uint64),
+            np.full(count, ones, dtype=np.uint64),
+            single,
+            np.uint64(ones) ^ single,
+            rng.integers(0, ones, count, dtype=np.uint64, endpoint=True),
+            (rng.integers(0, ones, count, dtype=np.uint64, endpoint=True) >> place) << place,
+        ]
+        fraction = np.choose(rng.integers(0, len(choices), count), choices)
+    word = (field << np.uint64(bits)) | fraction
+    word <<= np.uint64(fmt.ignored_low_bits)
+    if fmt.signed:
+        sign = rng.integers(0, 2, count).astype(np.uint64)
+        word |= np.where(unsigned, np.uint64(0), sign) << np.uint64(fmt.sign_bit)
+    result: np.ndarray = word
+    return result

@@ -1,0 +1,1 @@
+"""Models on arrays: rows, matrix products, compiled kernels."""

@@ -1,0 +1,299 @@
+"""Matrix products as a kernel on the unit would compute them, for any shape.
+
+Every element of D is a chain of the unit's instructions along K, each result the next one's c. The
+edges are padded with zeros, as kernels do; a zero product cannot change a bit, since the first
+instruction's c (or its zero) already enters the maximum exponent at or above the zero products'.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.words import dtype_of, from_words, to_words, unsigned
+from tcsmt.interpret import jit
+from tcsmt.models import IeeeDotAdd, Model
+from tcsmt.simulator.compiled import Kernel, compiled, in_threads, kernel
+from tcsmt.simulator.rows import WORTH_COMPILING, run_words, simulate
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["SEQUENTIAL", "Reduction", "gemm", "promoted", "split_k"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: Dot-adds between two looks at the keyboard and the progress bar.
+_PORTION = 1 << 22
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """The order in which products are added up beyond one instruction.
+
+    parts: from K to the slices of the K indices, each summed by a chain of instructions of its own.
+    One part: C is its first c. Several: each begins with +0, and the parts are added to C (or to
+    the first part) in order, by IEEE additions in the output format, as a kernel does that keeps
+    partial sums in ordinary registers.
+    """
+
+    name: str
+    parts: Callable[[int], Sequence[slice]]
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _slices(every: int, length: int) -> list[slice]:
+    return [slice(start, min(start + every, length)) for start in range(0, length, every)]
+
+
+#: One chain along the whole of K.
+SEQUENTIAL = Reduction("sequential", lambda length: [slice(0, length)])
+
+
+def split_k(parts: int) -> Reduction:
+    """So many chains side by side, each over its contiguous share of K (split-K kernels)."""
+    if parts < 1:
+        raise TcsmtError(f"split_k({parts}): allowed is 1 or more")
+    return Reduction(f"split-k:{parts}", lambda length: _slices(-(-length // parts), length))
+
+
+def promoted(every: int) -> Reduction:
+    """A new chain after every so many products, its sum promoted to a second accumulator.
+
+    DeepGEMM does so for FP8 on Hopper with every = 128 (DeepSeek-V3's N_C).
+    """
+    if every < 1:
+        raise TcsmtError(f"promoted({every}): allowed is 1 or more")
+    return Reduction(f"promote:{every}", partial(_slices, every))
+
+
+def gemm(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    model: Model,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    reduction: Reduction = SEQUENTIAL,
+    progress: Callable[[int, int], None] | None = None,
+) -> Array:
+    """``alpha·A·B + beta·C`` on the unit: an array (M, N) of the output format's dtype.
+
+    a: (M, K). b: (K, N). c: (M, N), or None for zeros. Dtypes as for :func:`.simulate`.
+    model: of the unit.
+    alpha, beta: with both 1, C is the first instruction's c. Otherwise the accumulators begin with
+    +0, and a kernel's epilogue follows, in FP32 (FP64 for FP64 output): fma(sum, alpha, beta·C),
+    beta·C rounded on its own (left out where beta is 0), then a rounding to the output format.
+    scale_a, scale_b: for units with block scales, (M, K / block) and (K / block, N), where block is
+    k / model.scales.
+    reduction: see :class:`Reduction`.
+    progress(done, all): called now and then, with numbers of dot-adds.
+    Raises :class:`.TcsmtError` before any work for shapes, dtypes and values that do
+    not fit, and for results that do not fit in memory.
+    """
+    left, right = to_words(model.a_format, a, "A"), to_words(model.b_format, b, "B")
+    for words, name in ((left, "A"), (right, "B")):
+        if words.ndim != 2 or 0 in words.shape:
+            raise TcsmtError(f"{name} has shape {words.shape}: allowed is a matrix with no empty dimension")
+    (m, length), (other, n) = left.shape, right.shape
+    if length != other:
+        raise TcsmtError(f"A {left.shape} and B {right.shape}: A's columns and B's rows must be as many")
+    parts = [part for part in reduction.parts(length) if range(*part.indices(length))]
+    chained = len(parts) > 1 or length > model.k
+    if chained and model.c_format != model.d_format:
+        raise TcsmtError(
+            f"K = {length}: the unit takes c in {model.c_format.name} and gives {model.d_format.name}, "
+            f"so that its instructions cannot be chained; K is at most {model.k}"
+        )
+    scales = _scales(model, scale_a, scale_b, (m, length, n), parts)
+    _check_memory(m, n, model)
+    c_words = None if c is None or beta == 0 else to_words(model.c_format, c, "C")
+    if c is not None and np.shape(c) != (m, n):
+        raise TcsmtError(f"C has shape {np.shape(c)}: A·B is {(m, n)}")
+    plain = alpha == 1 and (beta == 1 or c_words is None)
+    start = np.zeros((m, n), dtype=unsigned(model.c_format))
+    if plain and len(parts) == 1 and c_words is not None:
+        start = c_words
+    instructions = sum(-(-len(range(*part.indices(length))) // model.k) for part in parts)
+    seen = _Progress(instructions * m * n, progress)
+    sums = [
+        from_words(model.d_format, _chain(model, _Factors(left[:, part], right[part], *scale), start, seen))
+        for part, scale in zip(parts, scales, strict=True)
+    ]
+    if plain and len(parts) > 1 and c_words is not None:
+        sums.insert(0, from_words(model.c_format, c_words).astype(sums[0].dtype))
+    with np.errstate(all="ignore"):
+        total = reduce(np.add, sums)
+        return total if plain else _epilogue(model, total, alpha, beta, c_words)
+
+
+def _epilogue(model: Model, total: Array, alpha: float, beta: float, c: Array | None) -> Array:
+    fmt = FORMATS["f64" if model.d_format.name == "f64" else "f32"]
+    unit = IeeeDotAdd(
+        a_format=fmt, b_format=fmt, c_format=fmt, d_format=fmt, sum_format=fmt, k=1, method="fma"
+    )
+    dtype = dtype_of(fmt).type
+    added = np.zeros_like(total, dtype=dtype)
+    if c is not None:
+        added = dtype(beta) * from_words(model.c_format, c).astype(dtype)
+    return simulate(unit, total.astype(dtype)[..., None], dtype([alpha]), added).astype(total.dtype)
+
+
+class _Progress:
+    def __init__(self, total: int, report: Callable[[int, int], None] | None) -> None:
+        self.done, self.total, self.report, self.lock = 0, total, report, Lock()
+
+    def add(self, dot_adds: int) -> None:
+        with self.lock:
+            self.done += dot_adds
+            if self.report is not None:
+                self.report(self.done, self.total)
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """Words of A (M, K), B (K, N) and of their scales (M, S), (S, N), padded to whole instructions."""
+
+    a: Array
+    b: Array
+    scale_a: Array | None = None
+    scale_b: Array | None = None
+
+    def padded(self, model: Model) -> _Factors:
+        """With zeros up to a multiple of the instruction's K, and A's rows contiguous."""
+        steps = -(-self.a.shape[1] // model.k)
+
+        def fill(array: Array | None, axis: int, each: int) -> Array:
+            assert array is not None
+            width = [(0, 0), (0, 0)]
+            width[axis] = (0, steps * each - array.shape[axis])
+            return np.ascontiguousarray(np.pad(array, width))
+
+        a, b = fill(self.a, 1, model.k), fill(self.b, 0, model.k)
+        if not model.scales:
+            return _Factors(a, b)
+        return _Factors(a, b, fill(self.scale_a, 1, model.scales), fill(self.scale_b, 0, model.scales))
+
+
+def _scales(
+    model: Model, scale_a: Any, scale_b: Any, shape: tuple[int, int, int], parts: Sequence[slice]
+) -> list[tuple[Array, Array] | tuple[()]]:
+    """The scales of each part of K."""
+    m, length, n = shape
+    fmt = model.scale_format
+    for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
+        if fmt is None and scale is not None:
+            raise TcsmtError(f"{name} is given: the unit has no block scales")
+        if fmt is not None and scale is None:
+            raise TcsmtError(f"{name} is missing: the unit takes one {fmt.name} scale for each block")
+    if fmt is None:
+        return [()] * len(parts)
+    block = model.k // model.scales
+    count = -(-length // block)
+    left, right = to_words(fmt, scale_a, "scale_a"), to_words(fmt, scale_b, "scale_b")
+    for name, words, wanted in (("scale_a", left, (m, count)), ("scale_b", right, (count, n))):
+        if words.shape != wanted:
+            raise TcsmtError(f"{name} has shape {words.shape}: with blocks of {block} along K it is {wanted}")
+    found: list[tuple[Array, Array] | tuple[()]] = []
+    for part in parts:
+        first, last, step = part.indices(length)
+        if step != 1 or first % block or (last % block and last != length):
+            raise TcsmtError(f"K from {first} to {last}: a part must be made of whole blocks of {block}")
+        place = slice(first // block, -(-last // block))
+        found.append((left[:, place], right[place]))
+    return found
+
+
+def _chain(model: Model, factors: _Factors, c: Array, seen: _Progress) -> Array:
+    """Words in, words out: one chain of instructions along K for every element."""
+    factors = factors.padded(model)
+    dot_adds = c.size * (factors.a.shape[1] // model.k)
+    result = np.empty(c.shape, dtype=unsigned(model.d_format))
+    if jit.available() and model.c_format == model.d_format and (
+        dot_adds >= WORTH_COMPILING or compiled(model)
+    ):  # fmt: skip
+        made = kernel(model)
+        columns = range(0, c.shape[1], made.width)
+        in_threads(lambda column: _panel(made, model, factors, c, result, column, seen), columns)
+        return result
+    rows = max(1, WORTH_COMPILING // c.shape[1])
+    for first in range(0, c.shape[0], rows):
+        part = slice(first, first + rows)
+        result[part] = _rows(model, factors, part, c[part])
+        seen.add(dot_adds * len(c[part]) // c.shape[0])
+    return result
+
+
+def _panel(
+    made: Kernel, model: Model, factors: _Factors, c: Array, d: Array, column: int, seen: _Progress
+) -> None:
+    """All rows of as many columns as a vector holds."""
+    m, width = c.shape[0], made.width
+    count = min(width, c.shape[1] - column)
+    columns = slice(column, column + count)
+
+    def panel(array: Array) -> Array:
+        filled = np.zeros((len(array), width), dtype=array.dtype)
+        filled[:, :count] = array[:, columns]
+        return filled
+
+    addends, sums = panel(c), np.empty((m, width), dtype=d.dtype)
+    right = panel(factors.b)
+    right_scales = None if factors.scale_b is None else panel(factors.scale_b)
+    steps = len(right) // model.k
+    portion = max(1, _PORTION // (steps * width))
+    for first in range(0, m, portion):
+        rows = min(portion, m - first)
+        inputs = [
+            (factors.a[first:], 1, factors.a.shape[1]),
+            (right, width, 0),
+            (addends[first:], 0, width),
+        ]
+        if factors.scale_a is not None and right_scales is not None:
+            inputs.append((factors.scale_a[first:], 1, factors.scale_a.shape[1]))
+            inputs.append((right_scales, width, 0))
+        made.outer(rows, steps, sums[first:], width, inputs)
+        seen.add(rows * count * steps)
+    d[:, columns] = sums[:, :count]
+
+
+def _rows(model: Model, factors: _Factors, part: slice, c: Array) -> Array:
+    """Without a compiler: every pair of a row and a column, one instruction after the other."""
+    m, n = c.shape
+    words = c.reshape(-1)
+
+    def pairs(left: Array | None, right: Array | None, step: int, each: int) -> list[Array]:
+        if left is None or right is None:
+            return []
+        place = slice(step * each, (step + 1) * each)
+        return [np.repeat(left[part, place], n, axis=0), np.tile(right[place].T, (m, 1))]
+
+    for step in range(factors.a.shape[1] // model.k):
+        a, b = pairs(factors.a, factors.b, step, model.k)
+        scales = pairs(factors.scale_a, factors.scale_b, step, model.scales)
+        words = run_words(model, a, b, words, *scales)
+    return words.reshape(m, n)
+
+
+def _check_memory(m: int, n: int, model: Model) -> None:
+    """Refuse results that do not fit, before any work."""
+    needed = m * n * (2 * dtype_of(model.d_format).itemsize + dtype_of(model.c_format).itemsize)
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return
+    if needed > free:
+        raise TcsmtError(
+            f"a result of {m} x {n} needs {needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free: "
+            "take blocks of rows or columns"
+        )

@@ -1,0 +1,187 @@
+"""Questions about models: an input domain, the sides that are compared, and what is asked.
+
+A question is a truth value over input words: "is there an input at which it holds?".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from tcsmt.arithmetic.datapath import Exponent, decode
+from tcsmt.arithmetic.formats import Format
+from tcsmt.models import Model, Trace
+from tcsmt.support.errors import TcsmtError
+from tcsmt.terms import FALSE, TRUE, Term, all_of, const, var, variables
+
+__all__ = ["Domain", "Lanes", "Question", "Side", "difference"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """Which inputs count; block scales are inputs too.
+
+    finite: no NaN and no infinity. positive: no sign bit set. subnormals: subnormal inputs
+    allowed. c_zero: c is +0. exponents: each a and b is zero, or a finite number with an unbiased exponent
+    from the first to the second, inclusive.
+    """
+
+    finite: bool = True
+    positive: bool = False
+    subnormals: bool = True
+    c_zero: bool = False
+    exponents: tuple[int, int] | None = None
+
+    def holds(self, model: Model, trace: Trace) -> Term:
+        """The truth value "these inputs lie in the domain"."""
+        conditions = [TRUE]
+        formats = model.input_formats.values()
+        for number, (term, fmt) in enumerate(zip(trace.inputs, formats, strict=True)):
+            x = decode(fmt, term)
+            if self.finite:
+                conditions += [~x.nan, ~x.infinite]
+            if self.positive and fmt.signed:
+                conditions.append(~x.sign)
+            if not self.subnormals and fmt.has_subnormals:
+                conditions.append(x.zero | x.significand[fmt.fraction_bits])
+            if self.exponents is not None and number < 2 * model.k:
+                conditions += [~x.nan, ~x.infinite, x.zero | _lies(x.exponent, *self.exponents)]
+        if self.c_zero:
+            conditions.append(trace.c.eq(0))
+        return all_of(conditions)
+
+    def __str__(self) -> str:
+        words = ["finite" if self.finite else "all words"]
+        words += ["positive"] if self.positive else []
+        words += [] if self.subnormals else ["no subnormals"]
+        words += ["c = 0"] if self.c_zero else []
+        words += [f"exponents {self.exponents[0]} to {self.exponents[1]}"] if self.exponents else []
+        return ", ".join(words)
+
+
+def _lies(x: Exponent, low: int, high: int) -> Term:
+    """Whether an exponent lies from ``low`` to ``high``, which may be outside of what its word can hold."""
+    low, high = max(low, x.low), min(high, x.high)
+    return x.term.ule(high - x.low) & ~x.term.ult(low - x.low) if low <= high else FALSE
+
+
+@dataclass(frozen=True)
+class Side:
+    """One behaviour in a question: what it is called, its model, and the model on the inputs."""
+
+    label: str
+    model: Model
+    trace: Trace
+
+    @property
+    def format(self) -> Format:
+        """The format of its result."""
+        return self.model.d_format
+
+
+#: How many lanes, from the first on; or which.
+Lanes = int | tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Is there an input at which ``goal`` is 1?
+
+    formats: of the input variables, by name. sides: the behaviours that a witness shows.
+    domain: the part of the goal that restricts inputs; domain_text says it in words.
+    Where to look for a witness first, so that it is short: ones: with every b = 1; alike: with
+    every product the same; lanes: with so many products (or just these), the others zero.
+    cases: truth values by which a proof is split: each is assumed, then that none of them holds.
+    """
+
+    title: str
+    sides: tuple[Side, ...]
+    goal: Term
+    formats: Mapping[str, Format]
+    domain: Term = TRUE
+    domain_text: str = ""
+    lanes: tuple[Lanes, ...] = ()
+    alike: bool = False
+    ones: bool = False
+    cases: tuple[Term, ...] = ()
+
+    def assuming(self, case: Term) -> Question:
+        """The question where the case holds."""
+        return replace(
+            self,
+            goal=self.goal & case,
+            domain=self.domain & case,
+            alike=False,
+            ones=False,
+            cases=(),
+        )
+
+    def special(self) -> Iterator[dict[Term, Term]]:
+        """What to put for some inputs so that all lanes are of one kind (``ones``, ``alike``)."""
+        lanes = self._lane_variables()
+        if self.ones:
+            factors = (v for v in lanes if str(v.data)[0] == "b")
+            yield {v: const(self.formats[str(v.data)].word(Fraction(1)), v.width) for v in factors}
+        if self.alike:
+            yield {v: var(f"{str(v.data)[0]}0", v.width) for v, lane in lanes.items() if lane}
+
+    def fewer_lanes(self) -> Iterator[dict[Term, Term]]:
+        """What to put for some inputs so that few lanes are left (``lanes``)."""
+        for few in self.lanes:
+            kept = range(few) if isinstance(few, int) else few
+            yield {v: const(0, v.width) for v, lane in self._lane_variables().items() if lane not in kept}
+
+    def _lane_variables(self) -> dict[Term, int]:
+        found = [v for v in variables([self.goal]) if _is_lane(str(v.data))]
+        return {v: int(str(v.data)[1:]) for v in found}
+
+
+def _is_lane(name: str) -> bool:
+    return name[0] in "ab" and name[1:].isdigit()
+
+
+def difference(
+    title: str,
+    left: tuple[str, Model],
+    right: tuple[str, Model],
+    domain: Domain | None = None,
+    *,
+    lanes: tuple[Lanes, ...] = (2,),
+    alike: bool = False,
+    ones: bool = False,
+    also: Sequence[Term] = (),
+    cases: tuple[Term, ...] = (),
+) -> Question:
+    """Do two models differ on some input of the domain (and where the terms ``also`` hold)?
+
+    For lanes, alike, ones and cases see :class:`Question`. Raises :class:`.TcsmtError` where
+    their words do not have the same widths.
+    """
+    domain = domain or Domain()
+    sides = tuple(Side(label, model, model.trace) for label, model in (left, right))
+    one, two = (side.model for side in sides)
+    for name in ("a_format", "b_format", "c_format", "d_format"):
+        widths = [getattr(model, name).width for model in (one, two)]
+        if widths[0] != widths[1]:
+            formats = " and ".join(getattr(model, name).name for model in (one, two))
+            raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: {name} is {formats}")
+    if one.k != two.k:
+        raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: k is {one.k} and {two.k}")
+    scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in (one, two)]
+    if scales[0] != scales[1]:
+        raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: block scales are {' and '.join(scales)}")
+    where = all_of([domain.holds(one, sides[0].trace), *also])
+    differ = sides[0].trace.output.ne(sides[1].trace.output)
+    return Question(
+        title=title,
+        sides=sides,
+        goal=where & differ,
+        formats=one.input_formats,
+        domain=where,
+        domain_text=str(domain),
+        lanes=tuple(n for n in lanes if not isinstance(n, int) or n < one.k),
+        alike=alike,
+        ones=ones,
+        cases=cases,
+    )

@@ -1,0 +1,92 @@
+"""Verdicts: a witness, a proof, or neither; who says so, and what a proof rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Answered", "Distinguished", "Equivalent", "Unknown", "Verdict", "by_whom", "joined"]
+
+
+class Answered:
+    """What a solver answered, or the simulator, the simplifier, before one was asked."""
+
+    solver: str
+    version: str
+
+    @property
+    def by(self) -> str:
+        """Who, with the version where there is one."""
+        return f"{self.solver} {self.version}".strip()
+
+
+def by_whom(by: str, confirmed: str) -> str:
+    """Who says so, for people: one solver alone, or with the one that confirms it."""
+    return f"{by}, confirmed by {confirmed}" if confirmed else f"{by} alone"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distinguished(Answered):
+    """There is such an input. ``values``: the word of each input, by name."""
+
+    values: Mapping[str, int]
+    solver: str
+    version: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equivalent(Answered):
+    """There is none. ``stage``: where the graphs were cut (empty: nowhere).
+
+    ``scripts``: SHA-256 of each SMT-LIB script that was answered ``unsat``; none where both
+    graphs are the same. ``confirmed``: the other solvers, if to each script one has answered ``unsat``, too.
+    """
+
+    stage: str
+    scripts: tuple[str, ...]
+    solver: str
+    version: str
+    seconds: float
+    confirmed: str = ""
+
+    @property
+    def sure(self) -> bool:
+        """Whether it does not rest on one solver alone."""
+        return bool(self.confirmed) or not self.scripts
+
+    @property
+    def by_whom(self) -> str:
+        """Who says so: one solver alone, or with what confirms it."""
+        return by_whom(self.by, self.confirmed) if self.scripts else self.by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unknown:
+    """No answer, and why."""
+
+    reason: str
+    seconds: float
+
+
+Verdict = Distinguished | Equivalent | Unknown
+
+
+def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalent:
+    """Several proofs, each with what it proves, as one; confirmed where every one is that has a script."""
+    proofs = [proof for _, proof in parts]
+    asked = [proof for proof in proofs if proof.scripts]
+    first = (asked or proofs)[0]
+    several = len({proof.by for proof in asked}) > 1
+    return Equivalent(
+        stage="; ".join(dict.fromkeys(what for what, _ in parts)),
+        scripts=tuple(dict.fromkeys(text for proof in asked for text in proof.scripts)),
+        solver=_listed(proof.by for proof in asked) if several else first.solver,
+        version="" if several else first.version,
+        seconds=seconds,
+        confirmed=_listed(p.confirmed for p in asked) if all(p.confirmed for p in asked) else "",
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))

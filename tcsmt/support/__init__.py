@@ -1,0 +1,1 @@
+"""Errors, files, the cache, plots: no arithmetic."""

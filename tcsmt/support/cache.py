@@ -1,0 +1,51 @@
+"""What is kept between runs: bytes by name; losing any of it costs time and nothing else.
+
+A file that is damaged, or is not what was kept under its name, is as good as none. That is no protection from
+someone who writes to the folder: what must not be forged is not read from here.
+The folder is ``$TCSMT_CACHE``, else ``tcsmt`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+"""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from pathlib import Path
+
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import make_folder, replace_bytes
+
+__all__ = ["digest", "keep", "kept"]
+
+
+def digest(content: bytes) -> bytes:
+    """16 bytes that tell contents apart."""
+    return blake2b(content, digest_size=16).digest()
+
+
+def kept(name: str) -> bytes | None:
+    """What was kept under the name; None where nothing was, or where it is damaged."""
+    try:
+        stored = (_folder() / name).read_bytes()
+    except OSError:
+        return None
+    content = stored[16:]
+    return content if stored[:16] == _check(name, content) else None
+
+
+def keep(name: str, content: bytes) -> None:
+    """Keep the bytes, if the folder can be written."""
+    path = _folder() / name
+    try:
+        make_folder(path.parent)
+        replace_bytes(path, _check(name, content) + content)
+    except TcsmtError:
+        pass
+
+
+def _check(name: str, content: bytes) -> bytes:
+    return digest(name.encode() + b"\0" + content)
+
+
+def _folder() -> Path:
+    given, base = os.environ.get("TCSMT_CACHE"), os.environ.get("XDG_CACHE_HOME")
+    return Path(given) if given else (Path(base) if base else Path.home() / ".cache") / "tcsmt"

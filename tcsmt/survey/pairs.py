@@ -1,0 +1,103 @@
+"""Pairs of models put to the engine, and the record of each."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.catalogue import Row
+from tcsmt.interpret.exact import evaluate
+from tcsmt.models import Model
+from tcsmt.prove.engine import ENGINE, Comparison, compare_models, finding_of
+from tcsmt.prove.shorten import shorten
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.question import Domain, Lanes
+from tcsmt.statements.verdict import Distinguished, by_whom
+from tcsmt.terms import substitute
+
+__all__ = ["Pair", "Unit", "proved_by", "record_of", "verdict_on", "without_verdict"]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A model, and the rows that have it: the same function without a proof."""
+
+    model: Model
+    rows: tuple[Row, ...]
+
+    @property
+    def name(self) -> str:
+        """Its first row's name."""
+        return self.rows[0].name
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two units of a group, on a domain."""
+
+    left: Unit
+    right: Unit
+    domain: Domain
+
+    @property
+    def key(self) -> str:
+        """By content: both models' parameters, the domain, the engine's version."""
+        parts = [repr(self.left.model), repr(self.right.model), repr(self.domain), __version__, str(ENGINE)]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def record_of(found: Comparison) -> dict[str, Any]:
+    """A comparison as the data that is kept."""
+    left, right = (side.label for side in found.question.sides)
+    steps = [step.as_json() for step in found.steps]
+    return {
+        "left": left, "right": right, **finding_of(found).as_json(), "steps": steps,
+        "sure": found.sure,
+    }  # fmt: skip
+
+
+def proved_by(record: dict[str, Any]) -> str:
+    """Who proved a pair equal, by its record, and whether in an earlier run."""
+    by = f"{record['solver']} {record['version']}".strip()
+    said = by_whom(by, record["confirmed"]) if record["scripts"] else by or "same graph"
+    return f"{said}, kept from an earlier run" if record.get("earlier") else said
+
+
+def verdict_on(pair: Pair, settings: Settings, confirm: bool) -> dict[str, Any]:
+    """Ask the engine, in this process."""
+    sides = (pair.left.name, pair.left.model), (pair.right.name, pair.right.model)
+    solving = Solving(settings, confirm=confirm)
+    return record_of(_smaller(compare_models(*sides, pair.domain, solving), solving))
+
+
+def _smaller(found: Comparison, solving: Solving) -> Comparison:
+    """With a witness of fewer products, where a solver finds one in the first lanes, or of two halves."""
+    question, verdict = found.question, found.verdict
+    k = len([name for name in question.formats if name[0] == "a"])
+    few: tuple[Lanes, ...] = (1, 2, (0, k // 2), 4)
+    if not isinstance(verdict, Distinguished):
+        return found
+    used = sum(any(verdict.values[f"{side}{lane}"] for side in "ab") for lane in range(k))
+    few = tuple(lanes for lanes in few if (lanes if isinstance(lanes, int) else len(lanes)) < used)
+    for given in replace(question, lanes=few).fewer_lanes():
+        goal = substitute([question.goal], given)[0]
+        answer = solving.ask(goal, solving.settings.timeout / 4)
+        if answer.answer == "sat":
+            values = {name: answer.values.get(name, 0) for name in question.formats}
+            values |= dict.fromkeys((str(variable.data) for variable in given), 0)
+            if evaluate([question.goal], values)[0]:
+                short = shorten(question.goal, question.formats, values)
+                smaller = replace(verdict, values=short, solver=answer.solver, version=answer.version)
+                return replace(found, verdict=smaller)
+    return found
+
+
+def without_verdict(pair: Pair, reason: str) -> dict[str, Any]:
+    """The record of a pair that could not be asked to the end."""
+    return {
+        "left": pair.left.name, "right": pair.right.name, "question": "", "domain": str(pair.domain),
+        "verdict": "unknown", "reason": reason, "seconds": 0.0, "steps": [], "sure": False,
+    }  # fmt: skip

@@ -1,0 +1,387 @@
+"""The list: what is to be proved equal, or told apart, of the catalogue's units; with the expected verdict.
+
+``python -m tcsmt.survey.theorems`` asks all of it and writes ``results/compare.json``; the tests ask it too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tcsmt.arithmetic import ieee
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.ask.investigation import one_block
+from tcsmt.catalogue import row_named, rows
+from tcsmt.models import FusedDotAdd, Kind, Model
+from tcsmt.prove.engine import Comparison, compare, compare_models, finding_of
+from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving, proof_of
+from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.trust import Trust
+from tcsmt.statements.verdict import Unknown
+from tcsmt.support.errors import Exit
+from tcsmt.support.files import replace_text
+from tcsmt.terms import total, umax, var
+
+__all__ = ["Entry", "answered", "entries"]
+
+ALL_WORDS = Domain(finite=False)
+FINITE = Domain()
+Ask = Callable[[Solving, Lemmas], Comparison]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing to prove (``equal``) or to refute; ``part``: where it stands in the list."""
+
+    part: str
+    title: str
+    equal: bool
+    ask: Ask
+
+
+def entries() -> Iterator[Entry]:
+    """Everything on the list."""
+    for part in (
+        _order, _same_units, _mma_and_wgmma, _half_zero, _one_sign, _papers, _zero_exponents,
+        _neighbours, _fp8_on_f16, _carry_bits,
+    ):  # fmt: skip
+        yield from part()
+
+
+def _models(part: str, left: str, right: str, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
+    one, two = (row_named(name) for name in (left, right))
+    title = f"{left} against {right}"
+    sides = (left, one.model), (right, two.model)
+    return Entry(part, title, equal, lambda s, known: compare_models(*sides, domain, s, lemmas=known))
+
+
+def _pair(
+    part: str,
+    title: str,
+    left: Model,
+    right: Model,
+    equal: bool,
+    domain: Domain = ALL_WORDS,
+    **options: Any,
+) -> Entry:
+    names = title.split(" against ")
+    sides = (names[0], left), (names[-1], right)
+    return Entry(
+        part, title, equal, lambda s, known: compare_models(*sides, domain, s, lemmas=known, **options)
+    )
+
+
+def _traces(part: str, title: str, one: Side, two: Side, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
+    """Two traces on the first one's inputs."""
+    where = domain.holds(one.model, one.trace)
+    question = Question(
+        title=title, sides=(one, two), goal=where & one.trace.output.ne(two.trace.output), domain=where,
+        formats=one.model.input_formats, domain_text=str(domain),
+    )  # fmt: skip
+    return Entry(part, title, equal, lambda s, known: compare(question, s, known))
+
+
+def fused(name: str, **changes: Any) -> FusedDotAdd:
+    """A catalogue row's fused model, changed."""
+    model = row_named(name).model
+    assert isinstance(model, FusedDotAdd)
+    return replace(model, **changes)
+
+
+# --- any order of the products --------------------------------------------------------------------
+
+_SIZES = {
+    4: "volta/mma.m8n8k4.f32.f16.f16.f32",
+    8: "ampere/mma.m16n8k8.f32.f16.f16.f32",
+    16: "hopper/mma.m16n8k16.f32.f16.f16.f32",
+    32: "hopper/wgmma.m64nNk32.f32.e4m3.e4m3",
+}
+
+
+def _order() -> Iterator[Entry]:
+    """A permuted sum and maximum is the same graph; that they are symmetric is proved once for a width."""
+    choose = random.Random(1)
+    for n, name in _SIZES.items():
+        model = fused(name)
+        trace = model.trace
+        places = list(range(n))
+        swapped = [1, 0, *places[2:]]
+        orders = {"the first two swapped": swapped, "reversed": places[::-1]}
+        orders["shuffled"] = choose.sample(places, n)
+        for label, order in orders.items():
+            moved = model.apply([trace.a[i] for i in order], [trace.b[i] for i in order], trace.c)
+            sides = Side("in order", model, trace), Side(label, model, moved)
+            yield _traces("order", f"N = {n}: products in order against {label}", *sides, True)
+        for kind, what in ((Kind.LARGEST_EXPONENT, "maximum"), (Kind.SUM, "sum")):
+            (stage,) = trace.of(kind)
+            width = stage.term.width
+            for law, differ in _laws(what, width):
+                title = f"N = {n}: the {what} of {width}-bit words is {law}"
+                yield Entry("order", title, True, _lemma(title, differ))
+
+
+def _laws(what: str, width: int) -> Iterator[tuple[str, Any]]:
+    x, y, z = (var(name, width) for name in "xyz")
+    least = x.ult(y).ite(y, x), y.ult(x).ite(x, y)  # written out: umax itself is canonical by construction
+    if what == "maximum":
+        yield "commutative", least[0].ne(least[1])
+        right = y.ult(z).ite(z, y)
+        yield "associative", least[0].ult(z).ite(z, least[0]).ne(x.ult(right).ite(right, x))
+        yield "what the shared node says", umax(x, y).ne(least[0])
+    else:  # SMT-LIB's bvadd, with subtraction so that the terms are not the same node
+        yield "commutative and associative", (total(x, y) - z).ne(y - (z - x))
+
+
+def _lemma(title: str, differ: Any) -> Ask:
+    def ask(solving: Solving, known: Lemmas) -> Comparison:
+        question = Question(title=title, sides=(), goal=differ, formats={}, domain_text="all words")
+        answer = known.ask(differ, solving.settings.timeout).answer
+        if answer.answer == "unsat":
+            return Comparison(question, proof_of("lemma", answer, answer.seconds))
+        reason = answer.reason or "not so for all words"
+        return Comparison(question, Unknown(reason=reason, seconds=answer.seconds))
+
+    return ask
+
+
+# --- the same unit in several GPUs ----------------------------------------------------------------
+
+
+def _same_units() -> Iterator[Entry]:
+    part = "same units"
+    for shape in ("m16n8k16.f32.f16.f16.f32", "m16n8k16.f32.bf16.bf16.f32", "m16n8k8.f32.tf32.tf32.f32"):
+        for gpu in ("a2", "a30", "l40s"):
+            yield _models(part, f"a100/mma.{shape}", f"{gpu}/mma.{shape}", True)
+    for shape in ("m16n8k16.f32.f16.f16.f32", "m16n8k8.f32.f16.f16.f32", "m16n8k16.f16.f16.f16.f16"):
+        for gpu in ("b200", "rtx 5090"):
+            yield _models(part, f"h100/mma.{shape}", f"{gpu}/mma.{shape}", True)
+    for types in ("f32.f16.f16.f32", "f16.f16.f16.f16", "f32.f16.f16.f16"):
+        yield _models(part, f"turing/mma.m8n8k4.{types}", f"volta/mma.m8n8k4.{types}", True)
+
+
+def _mma_and_wgmma() -> Iterator[Entry]:
+    for shape, k, d, a in (
+        ("m16n8k16", 16, "f32", "f16"), ("m16n8k16", 16, "f16", "f16"), ("m16n8k16", 16, "f32", "bf16"),
+        ("m16n8k8", 8, "f32", "tf32"),
+    ):  # fmt: skip
+        left, right = f"hopper/mma.{shape}.{d}.{a}.{a}.{d}", f"hopper/wgmma.m64nNk{k}.{d}.{a}.{a}"
+        yield _models("mma and wgmma", left, right, True)
+
+
+def _fp8_on_f16() -> Iterator[Entry]:
+    """mma.sync with FP8 against two FP16 instructions on converted inputs, pairs of lanes dealt to them."""
+    for a in ("e5m2", "e4m3"):
+        for d in ("f16", "f32"):
+            unit = fused(f"hopper/mma.m16n8k32.{d}.{a}.{a}.{d}")
+            half = fused(f"hopper/mma.m16n8k16.{d}.f16.f16.{d}")
+            wide = replace(unit, a_format=half.a_format, b_format=half.b_format)
+            inputs = unit.trace
+            left, right = (
+                [ieee.widen(x, unit.a_format, half.a_format) for x in side] for side in (inputs.a, inputs.b)
+            )
+            trace = replace(wide.apply(left, right, inputs.c), a=inputs.a, b=inputs.b)
+            sides = Side(f"{a}", unit, inputs), Side("FP16 instructions on converted inputs", unit, trace)
+            title = f"hopper mma.m16n8k32 {a} to {d} against FP16 instructions on converted inputs"
+            part = "FP8 on the FP16 unit"
+            # e5m2's exponents are FP16's. FP16 holds e4m3's subnormal numbers as normal ones with
+            # smaller exponents: the largest exponents differ, but only where nothing is cut
+            yield _traces(part, title, *sides, True)
+
+
+# --- zero terms -----------------------------------------------------------------------------------
+
+
+def _zero_exponents() -> Iterator[Entry]:
+    for name, other, equal in (
+        ("hopper/mma.m16n8k16.f32.f16.f16.f32", -132, True),
+        ("hopper/mma.m16n8k16.f32.f16.f16.f32", -126, True),
+        ("ampere/mma.m16n8k16.f32.f16.f16.f32", -133, True),
+        ("hopper/wgmma.m64nNk32.f32.e4m3.e4m3", -132, True),
+        ("hopper/wgmma.m64nNk32.f32.e5m2.e5m2", -132, True),
+        ("hopper/mma.m16n8k16.f32.bf16.bf16.f32", -132, False),
+        ("hopper/mma.m16n8k8.f32.tf32.tf32.f32", -132, False),
+        ("hopper/mma.m16n8k16.f16.f16.f16.f16", -20, False),
+        ("hopper/wgmma.m64nNk32.f16.e4m3.e4m3", -20, True),
+        ("hopper/wgmma.m64nNk32.f16.e5m2.e5m2", -20, True),
+    ):
+        unit = fused(name)
+        title = f"{name}: zero exponent {unit.zero_exponent} against {other}"
+        yield _pair("zero exponents", title, unit, replace(unit, zero_exponent=other), equal)
+
+
+def _half_zero() -> Iterator[Entry]:
+    """N products against 2N of which half are zero.
+
+    The zeros' floor takes part in the maximum, and changes nothing: a c that is not zero has a larger
+    exponent in these formats, and a c that is zero brings the same floor.
+    """
+    for short in ("f32.f16.f16.f32", "f32.bf16.bf16.f32", "f16.f16.f16.f16"):
+        unit, twice = (fused(f"hopper/mma.m16n8k{k}.{short}") for k in (8, 16))
+        inputs = unit.trace
+        zeros = [x ^ x for x in inputs.a]
+        padded = twice.apply([*inputs.a, *zeros], [*inputs.b, *zeros], inputs.c)
+        trace = replace(padded, a=inputs.a, b=inputs.b)
+        sides = Side("N = 8", unit, inputs), Side("N = 16, 8 of them zero", unit, trace)
+        title = f"{short}: N = 8 against N = 16, 8 of them zero"
+        yield _traces("half of the lanes zero", title, *sides, True)
+
+
+# --- truncation and rounding toward zero ----------------------------------------------------------
+
+
+#: Fraction bits with which alignment drops nothing of FP16 products and an FP32 c: exponents up to 127,
+#: the last bit of either at 2^-149 or above.
+EXACT = 290
+
+
+def _one_sign() -> Iterator[Entry]:
+    """Valpey et al.: truncation differs from rounding toward zero only under effective subtraction.
+
+    So it is for normal numbers as long as one term at most is cut: the largest is exact.
+    """
+    part = "truncation and rounding toward zero"
+    for name in ("volta/mma.m8n8k4.f32.f16.f16.f32", "hopper/mma.m16n8k16.f32.f16.f16.f32"):
+        for k, domain, equal in (
+            (1, Domain(positive=True, subnormals=False), True),
+            (1, Domain(positive=True), False),
+            (1, Domain(subnormals=False), False),
+            (2, Domain(positive=True, subnormals=False, c_zero=True), True),
+            (2, Domain(positive=True, subnormals=False), False),
+            (3, Domain(positive=True, subnormals=False, c_zero=True), False),
+        ):
+            unit = fused(name, k=k, n_fma=k)
+            exact = replace(unit, fraction_bits=EXACT)
+            title = f"{name}, {k} products and c, {domain}: truncated against rounded toward zero once"
+            yield _pair(part, title, unit, exact, equal, domain)
+
+
+# --- neighbours, and what papers say --------------------------------------------------------------
+
+
+def _neighbours() -> Iterator[Entry]:
+    for name in ("volta", "ampere/mma.m16n8k8.f32.f16.f16.f32", "hopper/mma.m16n8k16.f32.f16.f16.f32"):
+        unit = fused(name)
+        changes: dict[str, dict[str, Any]] = {
+            f"F = {unit.fraction_bits - 1}": {"fraction_bits": unit.fraction_bits - 1},
+            f"F = {unit.fraction_bits + 1}": {"fraction_bits": unit.fraction_bits + 1},
+            f"N = {unit.n_fma // 2}": {"n_fma": unit.n_fma // 2},
+            "normalised products": {"products": "normalised"},
+            "normalised at every addition": {"normalisation": "every"},
+            "c last": {"c_position": "last"},
+            "c summed": {"c_position": "summed"},
+            "a sticky bit": {"alignment_sticky": True},
+            **{f"rounding {r}": {"rounding": r} for r in ROUNDINGS if r != unit.rounding.name},
+            **{f"alignment {r}": {"alignment": r} for r in ROUNDINGS if r != unit.alignment.name},
+        }
+        for label, change in changes.items():
+            yield _pair("neighbours", f"{name} against {label}", unit, replace(unit, **change), False, FINITE)
+
+
+def _papers() -> Iterator[Entry]:
+    part = "papers"
+    for a in ("e4m3", "e5m2"):
+        yield _models(
+            part, f"hopper/wgmma.m64nNk32.f32.{a}.{a}", f"hopper/mma.m16n8k32.f32.{a}.{a}.f32", False
+        )
+    turing = "turing/mma.m16n8k8.f32.f16.f16.f32"
+    for claim in ("valpey", "fasi"):
+        yield _models(part, turing, f"{turing}@{claim}", False)
+    volta = "volta/mma.m8n8k4.f32.f16.f16.f32"
+    for claim in ("valpey", "fasi", "raihan"):
+        yield _models(part, volta, f"{volta}@{claim}", False)
+    yield _models(part, volta, f"{volta}@zero-126", True)
+    yield _models(part, "ampere/mma.m16n8k8.f32.bf16.bf16.f32", "hopper/mma.m16n8k8.f32.bf16.bf16.f32", False)
+    for a in ("e4m3", "e5m2"):
+        name = f"hopper/wgmma.m64nNk32.f32.{a}.{a}"
+        yield _models(part, name, f"{name}@deepseek", False)
+
+
+# --- carry bits -----------------------------------------------------------------------------------
+
+
+def _carry_bits() -> Iterator[Entry]:
+    """Every accepted row's fused sum: its register suffices, and one bit more changes nothing."""
+    seen: dict[Model, str] = {}
+    for row in rows():
+        if isinstance(row.model, FusedDotAdd) and row.status == "accepted":
+            seen.setdefault(one_block(row.model), row.name)
+    for unit, name in seen.items():
+        assert isinstance(unit, FusedDotAdd)
+        enough = unit.enough_carry_bits
+        register = replace(unit, carry_bits=enough)
+        yield _pair("carry bits", f"{name}: no limit against {enough} carry bits", unit, register, True)
+        more = replace(unit, carry_bits=enough + 1)
+        title = f"{name}: {enough} carry bits against {enough + 1}"
+        yield _pair("carry bits", title, register, more, True)
+
+
+# --- the run --------------------------------------------------------------------------------------
+
+
+_EXPECTED = {True: "equivalent", False: "distinguished"}
+
+
+def answered(entry: Entry, solving: Solving, known: Lemmas) -> dict[str, Any]:
+    """An entry's record: title, expected and found verdict, what was proved by whom, wall seconds."""
+    start = time.monotonic()
+    found = entry.ask(solving, known)
+    return {
+        "part": entry.part,
+        "expected": _EXPECTED[entry.equal],
+        **finding_of(found).as_json(),
+        "question": entry.title,
+        "wall_seconds": round(time.monotonic() - start, 2),
+        "steps": [step.as_json() for step in found.steps],
+    }
+
+
+def main(arguments: Sequence[str]) -> Exit:
+    """Write the records as they come; go on where an earlier run stopped, but prove again what it proved.
+
+    Exit code: 0 all as expected, 1 some other verdict, 3 some question stayed unknown.
+    """
+    parser = argparse.ArgumentParser(prog="python -m tcsmt.survey.theorems", description=main.__doc__)
+    parser.add_argument("file", nargs="?", type=Path, default=Path("results/compare.json"))
+    parser.add_argument("parts", nargs="*", metavar="part", help="only these parts of the list")
+    parser.add_argument("--kept", action="store_true", help="confirmed proofs in the file count")
+    given = parser.parse_args(arguments)
+    trust = Trust(confirm=True, kept=given.kept)
+    solving = Solving(Settings(timeout=30.0), confirm=trust.confirm)
+    known = Lemmas(solving)
+    path: Path = given.file
+    records = {r["question"]: r for r in json.loads(path.read_text())} if path.exists() else {}
+    asked = [entry for entry in entries() if not given.parts or entry.part in given.parts]
+    for entry in asked:
+        if entry.title in records and _counts(records[entry.title], trust):
+            continue
+        record = records[entry.title] = answered(entry, solving, known)
+        replace_text(path, json.dumps([*records.values()], indent=1, ensure_ascii=False) + "\n")
+        mark = "" if record["expected"] == record["verdict"] else "  UNEXPECTED"
+        line = f"{record['wall_seconds']:7.2f} s  {record['verdict']:<14}{entry.title}{mark}"
+        print(line, file=sys.stderr, flush=True)
+    found = [records[entry.title] for entry in asked]
+    if any(record["verdict"] not in ("unknown", record["expected"]) for record in found):
+        return Exit.DIFFERS
+    return Exit.UNKNOWN if any(record["verdict"] == "unknown" for record in found) else Exit.ANSWERED
+
+
+def _counts(record: dict[str, Any], trust: Trust) -> bool:
+    """Whether a record of an earlier run is a verdict still."""
+    match record["verdict"]:
+        case "equivalent":
+            return trust.takes(sure=bool(record["confirmed"]) or not record["scripts"])
+        case verdict:
+            return bool(verdict != "unknown")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
