@@ -385,7 +385,7 @@ def test_round_to_agrees_with_the_oracle(data: st.DataObject) -> None:
     flush = data.draw(st.booleans(), label="flush")
     rng = random.Random(data.draw(st.integers(0, 1 << 32), label="seed"))
     exponent = dp.Exponent(var("e", max(1, span.bit_length())), low, low + span)
-    rounded = dp.Rounded(var("s", 1), var("m", width), exponent)
+    rounded = dp.SignMagnitude(var("s", 1), var("m", width), exponent)
     term = dp.round_to(fmt, rounded, ROUNDINGS[rounding], fraction_bits=kept, overflow=overflow, flush=flush)
     rows = []
     for _ in range(60):

@@ -1,7 +1,8 @@
 """The arithmetic of matrix units, stage by stage, over bit-vector terms.
 
-decode -> multiply -> align -> accumulate -> normalise -> round, one function each, named as in
-MMA-Sim (section III-C) and Khattak and Mikaitis (section II). Nothing here knows an architecture.
+decode, multiply, align, accumulate, take sign and magnitude, normalise, round, handle overflow, encode: one
+function each, named as in MMA-Sim (section III-C) and Khattak and Mikaitis (section II). Nothing here knows
+an architecture.
 """
 
 from __future__ import annotations
@@ -18,22 +19,29 @@ __all__ = [
     "Exponent",
     "Fixed",
     "Number",
-    "Rounded",
+    "Placed",
+    "SignMagnitude",
     "accumulate",
     "align",
+    "as_fixed",
+    "as_number",
     "condense",
     "decode",
     "encode",
     "exact_total",
+    "finite_magnitude",
+    "handle_overflow",
     "largest",
     "multiply",
     "normalise_number",
-    "normalise_sum",
     "ordered",
     "overflowing",
+    "place",
     "realign",
     "round_down_normalised",
+    "round_placed",
     "round_to",
+    "sign_and_magnitude",
 ]
 
 
@@ -120,12 +128,18 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class Rounded:
+class SignMagnitude:
     """A sum on its way into a format: sign and magnitude ``magnitude * 2^lsb``."""
 
     sign: Term
     magnitude: Term
     lsb: Exponent
+
+    @property
+    def number(self) -> Number:
+        """The same value as a number without fraction bits."""
+        zero = self.magnitude.eq(0)
+        return Number(self.sign, self.lsb, self.magnitude, 0, zero, FALSE, FALSE)
 
 
 def decode(fmt: Format, word: Term, *, flush: bool = False) -> Number:
@@ -230,15 +244,18 @@ def overflowing(x: Number, limit: int) -> Number:
 
 def normalise_number(x: Number) -> Number:
     """The same value with the significand in [1, 2); a zero stays zero and keeps its exponent."""
-    shifted, zeros = leading_zeros(x.significand)
-    width = x.significand.width
-    low = x.exponent.low + x.integer_bits - width
-    high = x.exponent.high + x.integer_bits - 1
-    raised = x.exponent.plus(x.integer_bits - 1)
-    lowered = raised.within(low, high)
+    significand, exponent = _normalised(x.significand, x.exponent.plus(-x.fraction_bits))
+    exponent = exponent.or_where(x.zero, x.exponent)
+    return replace(x, exponent=exponent, significand=significand, fraction_bits=significand.width - 1)
+
+
+def _normalised(word: Term, lsb: Exponent) -> tuple[Term, Exponent]:
+    """``word * 2^lsb`` with its top bit set (0 stays 0), and the exponent of that bit."""
+    shifted, zeros = leading_zeros(word)
+    raised = lsb.plus(word.width - 1)
+    lowered = raised.within(lsb.low, raised.high)
     lowered = lowered - zeros.zext(max(lowered.width, zeros.width))[lowered.width - 1 : 0]
-    exponent = Exponent(lowered, low, high).or_where(x.zero, x.exponent)
-    return replace(x, exponent=exponent, significand=shifted, fraction_bits=width - 1)
+    return shifted, Exponent(lowered, lsb.low, raised.high)
 
 
 def leading_zeros(word: Term) -> tuple[Term, Term]:
@@ -290,7 +307,7 @@ def align(x: Number, top: Exponent, fraction_bits: int, rounding: Rounding, *, s
         kept, half, rest = shift_right(significand, amount)
         word = kept[kept_width - 1 : 0].concat(half | rest).zext(kept_width + 2)
         fraction_bits += 1
-    elif rounding.name == "RTZ":
+    elif rounding.truncates:
         word = (significand >> amount)[kept_width - 1 : 0].zext(kept_width + 1)
     else:
         kept, half, rest = shift_right(significand, amount)
@@ -313,10 +330,8 @@ def realign(x: Fixed, top: Exponent, fraction_bits: int, rounding: Rounding) -> 
     Rounding down is what an arithmetic shift of a two's complement word does by itself.
     """
     grow = max(0, fraction_bits - x.fraction_bits)
-    if rounding.name != "RTN":
-        rounded = normalise_sum(x)
-        whole = Number(rounded.sign, x.exponent, rounded.magnitude, x.fraction_bits, FALSE, FALSE, FALSE)
-        return replace(align(whole, top, fraction_bits, rounding), source=x)
+    if not rounding.floors:
+        return replace(align(as_number(x), top, fraction_bits, rounding), source=x)
     shift = top.minus(x.exponent)
     cut = max(0, x.fraction_bits - fraction_bits)
     word = x.word.concat(const(0, grow)) if grow else x.word
@@ -332,7 +347,7 @@ def round_down_normalised(x: Fixed, fraction_bits: int, e_min: int) -> Fixed:
     value's exponent is ``e_min`` or more, so that what is cleared lies within its word.
     """
     width = x.word.width
-    _, zeros = leading_zeros(normalise_sum(x).magnitude)
+    _, zeros = leading_zeros(sign_and_magnitude(x).magnitude)
     # low bits to clear: above the leading bit's place, and where the exponent may not fall further
     most = width - 1 - fraction_bits
     size = max(zeros.width, _bits(max(most, 0)))
@@ -363,14 +378,26 @@ def accumulate(addends: Sequence[Fixed], width: int, register: int | None = None
     return Fixed(word, addends[0].exponent, addends[0].fraction_bits, addends=tuple(addends))
 
 
-def normalise_sum(x: Fixed) -> Rounded:
+def sign_and_magnitude(x: Fixed) -> SignMagnitude:
     """Sign and magnitude of a sum."""
     sign = x.word[x.word.width - 1]
     magnitude = sign.ite(-x.word, x.word)
-    return Rounded(sign, magnitude, x.exponent.plus(-x.fraction_bits))
+    return SignMagnitude(sign, magnitude, x.exponent.plus(-x.fraction_bits))
 
 
-def condense(x: Rounded, bits: int) -> Rounded:
+def as_number(x: Fixed) -> Number:
+    """A sum as a number of the same exponent, to be aligned once more; it does not count as a zero."""
+    signed = sign_and_magnitude(x)
+    return Number(signed.sign, x.exponent, signed.magnitude, x.fraction_bits, FALSE, FALSE, FALSE)
+
+
+def as_fixed(x: Number) -> Fixed:
+    """A number as a two's complement value of the same exponent."""
+    word = x.significand.zext(x.significand.width + 1)
+    return Fixed(x.sign.ite(-word, word), x.exponent, x.fraction_bits)
+
+
+def condense(x: SignMagnitude, bits: int) -> SignMagnitude:
     """A narrower magnitude that rounds alike: at least its first ``bits`` bits, and an OR of the others.
 
     The leading bit is brought near the top by halves, and what lies far below it becomes sticky.
@@ -385,12 +412,25 @@ def condense(x: Rounded, bits: int) -> Rounded:
         sticky = word[dropped - 1 : 0].ne(0)
         word, lsb = word[width - 1 : dropped].concat(sticky), lsb.plus(dropped - 1)
         step >>= 1
-    return Rounded(x.sign, word, lsb)
+    return SignMagnitude(x.sign, word, lsb)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A magnitude where a format's significand lies: what is rounded.
+
+    field: the exponent counted from the format's e_min; subnormal numbers and the first binade have 0.
+    significand: its top bit is the hidden bit. lost: whether a bit below it was shifted out.
+    """
+
+    field: Term
+    significand: Term
+    lost: Term
 
 
 def round_to(
     fmt: Format,
-    x: Rounded,
+    x: SignMagnitude,
     rounding: Rounding,
     *,
     fraction_bits: int | None = None,
@@ -404,63 +444,76 @@ def round_to(
     rounding mode says. flush: a subnormal result becomes zero.
     """
     kept_bits = fmt.fraction_bits if fraction_bits is None else fraction_bits
-    top, zeros = leading_zeros(x.magnitude)
-    width = top.width
-    # exponent of the leading bit; below e_min the significand moves right again
-    leading = x.lsb.plus(width - 1)
-    low, high = x.lsb.low, leading.high
-    word = leading.within(low, high)
-    exponent = Exponent(word - zeros.zext(max(word.width, zeros.width))[word.width - 1 : 0], low, high)
+    placed = place(fmt, x, kept_bits)
+    packed = round_placed(fmt, placed, x.sign, rounding, kept_bits)
+    result = finite_magnitude(fmt, packed, kept_bits, flush=flush)
+    result = handle_overflow(fmt, packed, result, x.sign, rounding, kept_bits, overflow)
+    if fmt.ignored_low_bits:
+        result = result.concat(const(0, fmt.ignored_low_bits))
+    return x.magnitude.eq(0).ite(const(0, result.width), result)
+
+
+def place(fmt: Format, x: SignMagnitude, kept_bits: int) -> Placed:
+    """Normalised; below the format's smallest exponent the significand moves right again."""
+    top, exponent = _normalised(x.magnitude, x.lsb)
+    width, low, high = top.width, exponent.low, exponent.high
     precision = kept_bits + 1
     # one place below the kept ones, where a subnormal's first dropped bit can come to lie
     tail = max(0, precision + (low < fmt.e_min) - width)
     significand = top.concat(const(0, tail)) if tail else top
     base = min(low, fmt.e_min)
-    field_high = max(high, fmt.e_min)
-    counted = exponent.within(base, field_high)
+    counted = exponent.within(base, max(high, fmt.e_min))
     field = counted - (fmt.e_min - base)
-    if low < fmt.e_min:
-        small = counted.ult(fmt.e_min - base)
-        down = small.ite(-field, 0)
-        field = small.ite(0, field)
-        spread = max(significand.width, down.width)
-        significand = significand.zext(spread)
-        amount = down.zext(spread)
-        moved = significand >> amount
-        lost = (moved << amount).ne(significand)
-        significand = moved[width + tail - 1 : 0]
-    else:
-        lost = FALSE
-    drop = significand.width - precision
-    kept = significand[significand.width - 1 : drop]
-    half = significand[drop - 1] if drop else FALSE
-    rest = lost | (significand[drop - 2 : 0].ne(0) if drop > 1 else FALSE)
-    up = rounding.away(x.sign, kept[0], half, rest)
-    # field counts exponents from e_min, so field 0 is shared by subnormals and the first binade
-    size = max(field.width, fmt.exponent_bits) + kept_bits + 2
-    packed = (field.zext(size) << kept_bits) + kept.zext(size) + up.zext(size)
+    if low >= fmt.e_min:
+        return Placed(field, significand, FALSE)
+    small = counted.ult(fmt.e_min - base)
+    down = small.ite(-field, 0)
+    field = small.ite(0, field)
+    spread = max(significand.width, down.width)
+    significand = significand.zext(spread)
+    amount = down.zext(spread)
+    moved = significand >> amount
+    lost = (moved << amount).ne(significand)
+    return Placed(field, moved[width + tail - 1 : 0], lost)
+
+
+def round_placed(fmt: Format, x: Placed, sign: Term, rounding: Rounding, kept_bits: int) -> Term:
+    """Exponent field and kept fraction bits in one word, rounded once: a carry moves into the exponent."""
+    drop = x.significand.width - (kept_bits + 1)
+    kept = x.significand[x.significand.width - 1 : drop]
+    half = x.significand[drop - 1] if drop else FALSE
+    rest = x.lost | (x.significand[drop - 2 : 0].ne(0) if drop > 1 else FALSE)
+    up = rounding.away(sign, kept[0], half, rest)
+    size = max(x.field.width, fmt.exponent_bits) + kept_bits + 2
+    return (x.field.zext(size) << kept_bits) + kept.zext(size) + up.zext(size)
+
+
+def finite_magnitude(fmt: Format, packed: Term, kept_bits: int, *, flush: bool) -> Term:
+    """The format's magnitude word of a packed value that fits; ``flush``: zero where it is subnormal."""
     offset = fmt.fraction_bits - kept_bits
-    magnitude_bits = fmt.exponent_bits + fmt.fraction_bits
-    finite = fmt.largest_finite_word >> (fmt.ignored_low_bits + offset)
-    too_large = const(finite, size).ult(packed)
-    result = packed[magnitude_bits - offset - 1 : 0]
+    result = packed[fmt.exponent_bits + fmt.fraction_bits - offset - 1 : 0]
     if offset:
         result = result.concat(const(0, offset))
-    if flush:
-        result = packed.ult(1 << kept_bits).ite(0, result)
-    infinity = const(fmt.infinity_word >> fmt.ignored_low_bits, magnitude_bits)
-    largest_finite = const(finite << offset, magnitude_bits)
+    return packed.ult(1 << kept_bits).ite(0, result) if flush else result
+
+
+def handle_overflow(
+    fmt: Format, packed: Term, result: Term, sign: Term, rounding: Rounding, kept_bits: int, overflow: str
+) -> Term:
+    """The result, or what stands for a packed value beyond the largest finite one (see :func:`round_to`)."""
+    offset = fmt.fraction_bits - kept_bits
+    finite = fmt.largest_finite_word >> (fmt.ignored_low_bits + offset)
+    too_large = const(finite, packed.width).ult(packed)
+    infinity = const(fmt.infinity_word >> fmt.ignored_low_bits, result.width)
+    largest_finite = const(finite << offset, result.width)
     match overflow:
         case "infinity":
             limit = infinity
         case "saturate":
             limit = largest_finite
         case _:
-            limit = rounding.infinite(x.sign).ite(infinity, largest_finite)
-    result = too_large.ite(limit, result)
-    if fmt.ignored_low_bits:
-        result = result.concat(const(0, fmt.ignored_low_bits))
-    return x.magnitude.eq(0).ite(const(0, result.width), result)
+            limit = rounding.infinite(sign).ite(infinity, largest_finite)
+    return too_large.ite(limit, result)
 
 
 def encode(

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 
 from tcsmt.arithmetic import datapath as dp
-from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, Rounded
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, const, total
@@ -62,7 +62,9 @@ def add(
     bits = max(fmt.fraction_bits, *(t.fraction_bits for t in terms)) + 4
     top = dp.largest([t.exponent for t in terms])
     aligned = [dp.align(t, top, bits, _TRUNCATE, sticky=True) for t in terms]
-    return _finish(dp.normalise_sum(dp.accumulate(aligned, bits + 6)), terms, fmt, rounding, nan_word, flush)
+    return _finish(
+        dp.sign_and_magnitude(dp.accumulate(aligned, bits + 6)), terms, fmt, rounding, nan_word, flush
+    )
 
 
 def fma(x: Number, y: Number, z: Number, fmt: Format, rounding: Rounding) -> Term:
@@ -94,9 +96,7 @@ def convert(
     x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None, flush: bool = False
 ) -> Term:
     """The word of x rounded to ``fmt``; x may be an exact product. Zeros keep their sign."""
-    word = x.significand.zext(x.significand.width + 1)
-    fixed = Fixed(x.sign.ite(-word, word), x.exponent, x.fraction_bits)
-    return _finish(dp.normalise_sum(fixed), [x], fmt, rounding, nan_word, flush)
+    return _finish(dp.sign_and_magnitude(dp.as_fixed(x)), [x], fmt, rounding, nan_word, flush)
 
 
 def multiply(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
@@ -173,7 +173,7 @@ def exact_sum(
     count = len(terms).bit_length()
     negative = total(*(t.sign.zext(count) for t in terms))
     whole = Fixed(total(*words, negative.zext(width)), Exponent.constant(lowest), 0)
-    rounded = dp.condense(dp.normalise_sum(whole), fmt.fraction_bits + 3)
+    rounded = dp.condense(dp.sign_and_magnitude(whole), fmt.fraction_bits + 3)
     return _finish(rounded, terms, fmt, rounding, nan_word, flush, negative_zero=negative_zero)
 
 
@@ -268,7 +268,7 @@ def _leading(x: Number) -> Number:
 
 
 def _finish(
-    rounded: Rounded,
+    rounded: SignMagnitude,
     terms: Sequence[Number],
     fmt: Format,
     rounding: Rounding,
@@ -280,7 +280,7 @@ def _finish(
     magnitude = dp.round_to(fmt, rounded, rounding, flush=flush)
     negative = all_of(t.sign for t in terms)
     positive = all_of(~t.sign for t in terms)
-    down = TRUE if rounding.name == "RTN" else FALSE
+    down = TRUE if rounding.floors else FALSE
     zeros = all_of(t.zero for t in terms)
     # an exact zero sum: zeros of one sign keep it; otherwise +0, or -0 when rounding down
     zero_sign = (zeros & negative) | (down & ~(zeros & positive)) if negative_zero else FALSE

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 
 from tcsmt.support.errors import choose
 from tcsmt.terms import FALSE, TRUE, Term
@@ -31,12 +33,38 @@ class Rounding:
     def __repr__(self) -> str:
         return self.name
 
-    @property
+    @cached_property
+    def _decisions(self) -> list[tuple[int, int, int, int, int | None]]:
+        """What :attr:`away` says for each sign, odd, half and rest; None where that depends on a variable."""
+        found = []
+        for s, o, h, r in product((0, 1), repeat=4):
+            sign, odd, half, rest = (TRUE if bit else FALSE for bit in (s, o, h, r))
+            found.append((s, o, h, r, self.away(sign, odd, half, rest).value))
+        return found
+
+    @cached_property
     def nearest(self) -> bool:
         """Whether the result is always one of the nearest numbers, however ties are broken."""
-        both = [(sign, odd) for sign in (FALSE, TRUE) for odd in (FALSE, TRUE)]
-        stays = all(self.away(*one, FALSE, rest).value == 0 for one in both for rest in (FALSE, TRUE))
-        return stays and all(self.away(*one, TRUE, TRUE).value == 1 for one in both)
+        return all(away == h for _, _, h, r, away in self._decisions if r or not h)
+
+    @cached_property
+    def ties_to_even(self) -> bool:
+        """Whether it is IEEE 754's default: the nearest number, the even one of two."""
+        return all(away == (h & (r | o)) for _, o, h, r, away in self._decisions)
+
+    @cached_property
+    def truncates(self) -> bool:
+        """Whether the magnitude never grows: what is below the last kept bit is cut off."""
+        return all(away == 0 for *_, away in self._decisions)
+
+    @cached_property
+    def floors(self) -> bool:
+        """Whether it rounds down, toward minus infinity."""
+        return all(away == (s & (h | r)) for s, _, h, r, away in self._decisions)
+
+    def overflows(self, *, negative: bool) -> bool:
+        """Whether a number too large for the format, of this sign, becomes an infinity."""
+        return self.infinite(TRUE if negative else FALSE) is TRUE
 
     def __reduce__(self) -> tuple[Callable[[str], Rounding], tuple[str]]:
         return rounding_named, (self.name,)

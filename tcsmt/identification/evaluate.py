@@ -20,7 +20,7 @@ import numpy as np
 
 from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic import ieee
-from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, Rounded
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.identification.family import MOST_BITS, Family, Structure, Table
@@ -119,26 +119,20 @@ class _Open(FusedDotAdd):
         for term in terms[:-1]:
             top = self._largest([partial, term])
             pair = [self._aligned(partial, top), self._aligned(term, top)]
-            rounded = dp.normalise_sum(dp.accumulate(pair, 5 + MOST))
-            zero = rounded.magnitude.eq(0)
-            whole = Number(rounded.sign, rounded.lsb, rounded.magnitude, 0, zero, FALSE, FALSE)
-            whole = dp.normalise_number(whole)
+            whole = dp.normalise_number(dp.sign_and_magnitude(dp.accumulate(pair, 5 + MOST)).number)
             width = whole.significand.width
             kept = whole.significand[width - 1 : width - 1 - MOST]
             lost = var("coarser", 6).zext(kept.width)
             partial = Number(
                 whole.sign, whole.exponent, (kept >> lost) << lost, MOST, whole.zero, FALSE, FALSE
             )
-        word = partial.significand.zext(MOST + 2)
-        return Fixed(partial.sign.ite(-word, word), partial.exponent, MOST)
+        return dp.as_fixed(partial)
 
     def _sum_then_c(self, products: Sequence[Number], c: Number) -> Fixed:
         own = self._largest(products)
         aligned = [self._aligned(p, own) for p in products]
         whole = dp.accumulate(aligned, 3 + MOST + self.enough_carry_bits)
-        rounded = dp.normalise_sum(whole)
-        raised = self._raised(own)
-        partial = Number(rounded.sign, raised, rounded.magnitude, MOST, FALSE, FALSE, FALSE)
+        partial = replace(dp.as_number(whole), exponent=self._raised(own))
         return self._sum([partial, c], dp.largest([own, self._entering(c)], own.low))
 
 
@@ -186,7 +180,7 @@ def _front(
             fixed = model._sum_then_c(factors, addend)
         case _:
             fixed = model._sum(terms, model._largest(terms))
-    rounded = dp.normalise_sum(fixed)
+    rounded = dp.sign_and_magnitude(fixed)
     special = dp.special_cases(terms)
     roots = [rounded.sign, rounded.magnitude, rounded.lsb.term, *special, dp.all_negative_zero(terms)]
     return _Front(Program(roots), rounded.lsb.low, rounded.lsb.high, rounded.magnitude.width)
@@ -196,7 +190,7 @@ def _front(
 def _back(d: Format, width: int, low: int, high: int) -> Program:
     """From a sum to the word, one root for every ``round_fraction_bits``."""
     lsb = Exponent(var("lsb", max(1, (high - low).bit_length())), low, high)
-    x = Rounded(var("sign", 1), var("magnitude", width), lsb)
+    x = SignMagnitude(var("sign", 1), var("magnitude", width), lsb)
     roots = []
     for kept in range(1, d.fraction_bits + 1):
         magnitude = dp.round_to(d, x, _by_table("rounding"), fraction_bits=kept, overflow="ieee")
@@ -555,13 +549,18 @@ def _run(program: Program, values: dict[str, Array], rows: int, *, broadcast: bo
     return program.run(ordered, block=1 << 40 if broadcast else 4096)
 
 
+def _of(modes: Sequence[Rounding], *, negative: bool) -> Array:
+    """Which roundings overflow to an infinity of this sign."""
+    return np.array([mode.overflows(negative=negative) for mode in modes])
+
+
 def _rounded(family: Family, front: _Front, sums: Array, backs: Array) -> Array:
     sign, magnitude, lsb, infinite, infinity_sign, nan, all_minus = sums.T
     program = _back(family.d_format, front.width, front.low, front.high)
     rounding, kept, overflow, flush, minus = backs.T
-    names = np.array(family.roundings)[rounding]
-    plus: Array = (overflow == 0) | (overflow == 2) & (names == "RTP")
-    less: Array = (overflow == 0) | (overflow == 2) & (names == "RTN")
+    modes = [ROUNDINGS[name] for name in family.roundings]
+    plus: Array = (overflow == 0) | (overflow == 2) & _of(modes, negative=False)[rounding]
+    less: Array = (overflow == 0) | (overflow == 2) & _of(modes, negative=True)[rounding]
     # what differs in the kept bits alone is one row of the program: it has a root for each
     (s, _), pair = _distinct(
         np.arange(len(sums)) if not len(sums) else _numbered_rows(sums),

@@ -213,8 +213,9 @@ class Family:
         if carry is not None and carry >= model.enough_carry_bits:
             carry = None
         overflow = model.overflow
-        if overflow == "ieee" and model.rounding.name not in ("RTP", "RTN"):
-            overflow = "saturate" if model.rounding.name == "RTZ" else "infinity"
+        signs = {model.rounding.overflows(negative=negative) for negative in (False, True)}
+        if overflow == "ieee" and len(signs) == 1:
+            overflow = "infinity" if signs == {True} else "saturate"
         try:
             values = (
                 same[0],

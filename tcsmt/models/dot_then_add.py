@@ -137,7 +137,7 @@ class DotThenAdd(Model):
         if self.normalised_fraction_bits is not None:
             whole = dp.round_down_normalised(whole, self.normalised_fraction_bits, self.d_format.e_min)
             seen(Kind.ROUNDED_DOWN, whole, whole.word)
-        rounded = dp.normalise_sum(whole)
+        rounded = dp.sign_and_magnitude(whole)
         magnitude = dp.round_to(self.d_format, rounded, self.rounding)
         infinite, infinity_sign, nan = dp.special_cases([*products, addend])
         nan_word = self.d_format.nan_word or 0

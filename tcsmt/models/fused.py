@@ -13,7 +13,7 @@ from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Trace, choice
 from tcsmt.models.stages import Kind, Stage, Value
-from tcsmt.terms import FALSE, Term, const
+from tcsmt.terms import Term, const
 
 __all__ = ["FusedDotAdd"]
 
@@ -246,7 +246,7 @@ class FusedDotAdd(Model):
             seen(Kind.LARGEST_EXPONENT, top, top.term)
             fixed = self._sum(terms, top, seen)
         seen(Kind.SUM, fixed, fixed.word)
-        rounded = dp.normalise_sum(fixed)
+        rounded = dp.sign_and_magnitude(fixed)
         magnitude = dp.round_to(
             self.d_format,
             rounded,
@@ -304,9 +304,7 @@ class FusedDotAdd(Model):
         own = self._largest(products)
         aligned = [self._aligned(p, own) for p in products]
         whole = dp.accumulate(aligned, 3 + aligned[0].fraction_bits + self.enough_carry_bits)
-        rounded = dp.normalise_sum(whole)
-        partial = Number(rounded.sign, own, rounded.magnitude, whole.fraction_bits, FALSE, FALSE, FALSE)
-        return self._sum([partial, c], dp.largest([own, self._entering(c)], own.low))
+        return self._sum([dp.as_number(whole), c], dp.largest([own, self._entering(c)], own.low))
 
     def _sum_one_by_one(self, terms: Sequence[Number]) -> Fixed:
         """c, then each product: two-operand sums, normalised and truncated to F bits each time."""
@@ -315,25 +313,14 @@ class FusedDotAdd(Model):
         for term in terms[:-1]:
             top = self._largest([partial, term])
             pair = [self._aligned(partial, top), self._aligned(term, top)]
-            rounded = dp.normalise_sum(dp.accumulate(pair, 5 + bits))
-            whole = Number(
-                rounded.sign,
-                rounded.lsb,
-                rounded.magnitude,
-                0,
-                rounded.magnitude.eq(0),
-                FALSE,
-                FALSE,
-            )
-            whole = dp.normalise_number(whole)
+            whole = dp.normalise_number(dp.sign_and_magnitude(dp.accumulate(pair, 5 + bits)).number)
             width = whole.significand.width
             partial = replace(
                 whole,
                 significand=whole.significand[width - 1 : width - 1 - bits],
                 fraction_bits=bits,
             )
-        word = partial.significand.zext(bits + 2)
-        return Fixed(partial.sign.ite(-word, word), partial.exponent, bits)
+        return dp.as_fixed(partial)
 
     def _add_last(self, word: Term, c: Term) -> ieee.RoundedSum:
         return ieee.RoundedSum(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, Rounded
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.arithmetic.formats import Format, power_text
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model, Stage, Trace
@@ -95,7 +95,7 @@ def _terms(value: object) -> Iterator[Term]:
             yield from (x.word, x.exponent.term)
             for part in (x.source, *x.addends):
                 yield from _terms(part)
-        case Rounded() as r:
+        case SignMagnitude() as r:
             yield from (r.sign, r.magnitude, r.lsb.term)
 
 
@@ -110,7 +110,7 @@ def _step(stage: Stage, known: Mapping[Term, int]) -> Step:
             value = fixed_value(x, known)
             text = f"{signed_text(value)}  (unit 2^{exponent_value(x.exponent, known) - x.fraction_bits})"
             return Step(stage, text, value)
-        case Rounded() as r:
+        case SignMagnitude() as r:
             magnitude = known[r.magnitude] * Fraction(2) ** exponent_value(r.lsb, known)
             value = -magnitude if known[r.sign] else magnitude
             return Step(stage, signed_text(value), value)
