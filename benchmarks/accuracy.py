@@ -27,7 +27,7 @@ from machine import machine
 from published import Published
 
 import tcsmt
-from tcsmt.algorithms.compare import Pair, compare, judge
+from tcsmt.algorithms.compare import AlgorithmPair, compare, judge
 from tcsmt.algorithms.error import Inputs
 from tcsmt.interpret.smtlib import script
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
@@ -42,16 +42,16 @@ NAMES = ("ootomo-halfhalf", "markidis")
 DOMAINS = (Inputs(), Inputs(low=-35, high=-15, c_zero=True))
 
 
-def pairs(lengths: list[int]) -> Iterator[Pair]:
+def pairs(lengths: list[int]) -> Iterator[AlgorithmPair]:
     """Every question: the paper's own first."""
     for domain in DOMAINS:
         for names in (NAMES, NAMES[::-1]):
             for k in sorted(lengths, reverse=True):
                 one, two = (algorithm_named(name, UNIT, k)[0] for name in names)
-                yield Pair(names, (one, two), domain)
+                yield AlgorithmPair(names, (one, two), domain)
 
 
-def ours(pair: Pair, limit: float) -> dict[str, Any]:
+def ours(pair: AlgorithmPair, limit: float) -> dict[str, Any]:
     """The whole of ``compare``."""
     verdict = compare(pair, Solving(Settings("auto", limit))).verdict
     return {"answer": type(verdict).__name__.lower(), "seconds": round(verdict.seconds, 3)} | (
@@ -59,7 +59,7 @@ def ours(pair: Pair, limit: float) -> dict[str, Any]:
     )
 
 
-def asked(pair: Pair, text: str, solver: str, limit: float) -> dict[str, Any]:
+def asked(pair: AlgorithmPair, text: str, solver: str, limit: float) -> dict[str, Any]:
     """One script, one solver; a witness judged in exact fractions."""
     answer = solve(text, Settings(solver, limit))
     found: dict[str, Any] = {"answer": answer.answer, "seconds": round(answer.seconds, 3)}
@@ -92,11 +92,11 @@ def entries(lengths: list[int], limit: float) -> Iterator[tuple[str, Any]]:
                     )
 
 
-def published(pair: Pair) -> str:
+def published(pair: AlgorithmPair) -> str:
     return Published(pair).script()
 
 
-def direct(pair: Pair) -> str:
+def direct(pair: AlgorithmPair) -> str:
     return script(pair.question.goal)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from tcsmt.algorithms.compare import Pair
+from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.interpret.smtlib import definitions
@@ -45,7 +45,7 @@ class Published:
     inputs: their declarations and domain. results: of each algorithm, a binary32 expression.
     """
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: AlgorithmPair) -> None:
         self.pair = pair
         self.ties: dict[str, str] = {}
         sums: list[Term] = []

@@ -20,11 +20,11 @@ def interruptible() -> Iterator[None]:
 
 
 @pytest.fixture
-def shared() -> Path:
-    """The folder `shared` (papers, recorded hardware outputs) beside the repository."""
-    folder = Path(__file__).resolve().parents[2] / "shared"
-    if not folder.is_dir():
-        pytest.skip(f"no folder {folder}: papers and hardware data are not in this checkout")
+def measured_data() -> Path:
+    """The folder of measured rows beside the repository."""
+    folder = Path(__file__).resolve().parents[2] / "shared" / "hardware"
+    if not (folder / "manifest.json").is_file():
+        pytest.skip(f"{folder} has no measured data")
     return folder
 
 

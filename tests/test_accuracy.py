@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tcsmt.algorithms.anomalies import FLAWS, find, successor
 from tcsmt.algorithms.bound import bound, extreme
-from tcsmt.algorithms.compare import Pair, compare, judge
-from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp
+from tcsmt.algorithms.compare import AlgorithmPair, compare, judge
+from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, nearer, ulp
 from tcsmt.algorithms.findings import flawed, table_five, write
 from tcsmt.algorithms.proof import free_products, split_goal
 from tcsmt.algorithms.search import errors, random_rows
@@ -23,7 +23,7 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.cli import main
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Kind
-from tcsmt.models.stages import Operand
+from tcsmt.models.stages import OperandPlace
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes import RECIPES, Algorithm, algorithm_named
@@ -78,7 +78,7 @@ MODERATE = st.builds(
 def test_split_follows_its_definition(name: str, word: int) -> None:
     algorithm, _ = algorithm_named(name, "hopper", 1)
     trace = algorithm.trace
-    stages = [s.term for s in trace.of(Kind.WORD) if s.block == Operand("a", 0)]
+    stages = [s.term for s in trace.of(Kind.WORD) if s.block == OperandPlace("a", 0)]
     found = evaluate(stages, {"a0": word, "b0": 0, "c": 0})
     fmt = algorithm.split.format
     assert [fmt.value(w) for w in found] == words_of(value(word), algorithm)
@@ -173,7 +173,7 @@ def test_promotion_adds_outside() -> None:
 def test_terms_compare_errors_exactly(words: list[int], results: tuple[int, int]) -> None:
     algorithm, _ = algorithm_named("fp32-fma", "volta", 2)
     domain = Inputs()
-    grid = Grid.of(domain, 2)
+    grid = ErrorGrid.of(domain, 2)
     values = dict(zip(("a0", "a1", "b0", "b1", "c"), words, strict=True))
     exact = exact_dot(values)
     terms = [grid.dot(domain, algorithm.trace), grid.dot(domain, algorithm.trace, absolute=True)]
@@ -200,9 +200,9 @@ def test_ranking_by_binary64_follows_fractions() -> None:
         assert float(abs(found.exact)) == pytest.approx(size[row], rel=1e-12)
 
 
-def pair(one: str, two: str, arch: str, k: int, **domain: object) -> Pair:
+def pair(one: str, two: str, arch: str, k: int, **domain: object) -> AlgorithmPair:
     algorithms = algorithm_named(one, arch, k)[0], algorithm_named(two, arch, k)[0]
-    return Pair((one, two), algorithms, Inputs(**domain))  # type: ignore[arg-type]
+    return AlgorithmPair((one, two), algorithms, Inputs(**domain))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("arch", ["volta", "turing", "ampere", "hopper", "blackwell", "cdna3"])

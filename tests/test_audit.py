@@ -149,9 +149,9 @@ def test_a_chain_of_instructions_is_one_unit() -> None:
     assert (c == run_words(wide, a, b, columns["c"])).all()
 
 
-def test_recorded_vectors(shared: Path) -> None:
+def test_recorded_vectors(measured_data: Path) -> None:
     """Random data tell neither carry bits nor zeros, subnormals, NaNs: what shared/hardware/README says."""
-    path = shared / "hardware" / "v100_f16_f32.npz"
+    path = measured_data / "v100_f16_f32.npz"
     row, vectors = gathered([path], None)
     assert (row.name, len(vectors)) == (VOLTA, 2500)
     made = audit_of(row, vectors)

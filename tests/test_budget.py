@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tcsmt.algorithms.bound import bound, extreme, largest
 from tcsmt.algorithms.bound import unit as unit_of
 from tcsmt.algorithms.budget import Budget, budget
-from tcsmt.algorithms.compare import Pair, judge, settle
+from tcsmt.algorithms.compare import AlgorithmPair, judge, settle
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.findings import bounded, table
 from tcsmt.algorithms.fused_loss import C, Unbounded
@@ -334,7 +334,7 @@ def test_nearest_is_not_nearest_where_the_sum_overflows() -> None:
         for name in ("single-bf16,every=1", "single-bf16,every=1,outside=RTZ")
     )
     domain = Inputs(low=63, high=63, bits=(8, 8), c_zero=True)
-    pair = Pair(("nearest", "truncated"), (one, two), domain)
+    pair = AlgorithmPair(("nearest", "truncated"), (one, two), domain)
     large = F32.word(Fraction(255, 128) * Fraction(2) ** 63)
     (judged,) = judge(pair, [{"a0": large, "b0": large, "a1": large, "b1": large, "c": 0}])
     assert judged.worse

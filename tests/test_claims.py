@@ -42,9 +42,9 @@ def test_statements_about_tests(name: str, verdict: str, answer: type) -> None:
     assert judgement.finding is not None and isinstance(judgement.finding.verdict, answer)
 
 
-def measured(shared: Path, name: str) -> list[DataSet]:
+def measured(measured_data: Path, name: str) -> list[DataSet]:
     """One recorded data set."""
-    return list(find_datasets([shared / "hardware" / f"{name}.npz"]))
+    return list(find_datasets([measured_data / f"{name}.npz"]))
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def measured(shared: Path, name: str) -> list[DataSet]:
         ("volta-zero-floor", "v100_f16_f32", "undecided"),
     ],
 )
-def test_measured_rows_decide(name: str, data: str, verdict: str, shared: Path) -> None:
-    judgement = judge(CLAIMS[name], measured(shared, data), Solving())
+def test_measured_rows_decide(name: str, data: str, verdict: str, measured_data: Path) -> None:
+    judgement = judge(CLAIMS[name], measured(measured_data, data), Solving())
     assert judgement.verdict == verdict, judgement.why
     assert [pair[0].dataset.name for pair in judgement.replays] == [data]
 

@@ -290,16 +290,16 @@ def test_run_formats(suffix: str, tmp_path: Path) -> None:
         assert [f"{word:#x}" for word in arrays["d"].view(np.uint32)] == EXPECTED
 
 
-def test_validate(shared: Path) -> None:
-    text = done("validate", shared / "hardware")
+def test_validate(measured_data: Path) -> None:
+    text = done("validate", measured_data)
     count, rows, wrong = map(int, re.findall(r"\d+", text.splitlines()[-1]))
     assert count >= 30
     assert rows > 70_000
     assert wrong == 0
 
 
-def test_validate_against_a_refuted_model(shared: Path) -> None:
-    path = shared / "hardware" / "v100_f16_f32.npz"
+def test_validate_against_a_refuted_model(measured_data: Path) -> None:
+    path = measured_data / "v100_f16_f32.npz"
     common = ("validate", path, "--against", f"{VOLTA}@valpey")
     text = done(*common, "--examples", 1, code=1)
     assert "1 data sets, 2500 rows, 409 mismatches" in text

@@ -14,7 +14,7 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.words import from_words
 from tcsmt.catalogue import row_named
 from tcsmt.data.datasets import DataSet, Formats, find_datasets, replay, row_of
-from tcsmt.data.row_files import Inputs, write_rows
+from tcsmt.data.row_files import RowWords, write_rows
 from tcsmt.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError
 
@@ -27,8 +27,8 @@ def only(path: Path) -> DataSet:
     return found
 
 
-def recorded(shared: Path, name: str) -> DataSet:
-    return only(shared / "hardware" / f"{name}.npz")
+def recorded(measured_data: Path, name: str) -> DataSet:
+    return only(measured_data / f"{name}.npz")
 
 
 def fused(name: str) -> FusedDotAdd:
@@ -49,8 +49,8 @@ def refused(path: Path) -> str:
 # All recorded data
 
 
-def test_everything_recorded_replays(shared: Path) -> None:
-    folder = shared / "hardware"
+def test_everything_recorded_replays(measured_data: Path) -> None:
+    folder = measured_data
     names = []
     for dataset in find_datasets([folder]):
         row = row_of(dataset)
@@ -65,8 +65,8 @@ def test_everything_recorded_replays(shared: Path) -> None:
     assert len(names) == len(files)
 
 
-def test_the_loader_is_lazy_and_takes_files(shared: Path) -> None:
-    folder = shared / "hardware"
+def test_the_loader_is_lazy_and_takes_files(measured_data: Path) -> None:
+    folder = measured_data
     assert next(find_datasets([folder, folder / "v100_f16_f32.npz"])).name == "a100_bf16_f32"
     paths = ["v100_f16_f32.npz", "rtx3080_f16_f32_directed.json"]
     first, second = find_datasets([folder / path for path in paths])
@@ -76,12 +76,12 @@ def test_the_loader_is_lazy_and_takes_files(shared: Path) -> None:
     assert last.name == "rtx4090_f16_f32_directed"
 
 
-def test_c_is_what_the_instruction_got(shared: Path) -> None:
-    half = recorded(shared, "b200_e5m2_f16")
+def test_c_is_what_the_instruction_got(measured_data: Path) -> None:
+    half = recorded(measured_data, "b200_e5m2_f16")
     published = np.load(half.path)["c"].view(np.float32)
     assert half.formats.c is FORMATS["f16"]
     np.testing.assert_array_equal(half.c.view(np.float16), published.astype(np.float16))
-    unused = recorded(shared, "h200_e4m3_f32")
+    unused = recorded(measured_data, "h200_e4m3_f32")
     assert not unused.c.any()
     assert "NOT used" in unused.notes
 
@@ -101,9 +101,9 @@ def test_c_is_what_the_instruction_got(shared: Path) -> None:
     ],
 )
 def test_wrong_hypotheses_mismatch(
-    shared: Path, base: str, name: str, changes: dict[str, Any], of_5000: int
+    measured_data: Path, base: str, name: str, changes: dict[str, Any], of_5000: int
 ) -> None:
-    dataset, right = recorded(shared, name), fused(base)
+    dataset, right = recorded(measured_data, name), fused(base)
     wrong = replay(dataset, replace(right, **changes), keep=3)
     # half of the published rows are recorded here: five standard deviations about half of the count
     assert abs(wrong.mismatches - of_5000 / 2) < 5 * (of_5000 / 4) ** 0.5
@@ -118,16 +118,16 @@ def test_wrong_hypotheses_mismatch(
         assert replay(one, wrong.model).examples[0].got == example.got
 
 
-def test_one_carry_bit_fewer_cannot_be_told_apart(shared: Path) -> None:
+def test_one_carry_bit_fewer_cannot_be_told_apart(measured_data: Path) -> None:
     model = fused(VOLTA)
     fewer = replace(model, carry_bits=model.enough_carry_bits - 1)
-    assert replay(recorded(shared, "v100_f16_f32"), fewer).mismatches == 0
+    assert replay(recorded(measured_data, "v100_f16_f32"), fewer).mismatches == 0
 
 
-def test_a_refuted_claim_mismatches(shared: Path) -> None:
+def test_a_refuted_claim_mismatches(measured_data: Path) -> None:
     claim = row_named(f"{VOLTA}@valpey")
     assert claim.status == "refuted"
-    assert replay(recorded(shared, "v100_f16_f32"), claim.model).mismatches > 300
+    assert replay(recorded(measured_data, "v100_f16_f32"), claim.model).mismatches > 300
 
 
 def replace_rows(dataset: DataSet, *arrays: Any) -> DataSet:
@@ -140,23 +140,23 @@ def replace_rows(dataset: DataSet, *arrays: Any) -> DataSet:
 # Lanes
 
 
-def test_missing_lanes_are_zero(shared: Path) -> None:
-    dataset = recorded(shared, "a100_f16_f32")
+def test_missing_lanes_are_zero(measured_data: Path) -> None:
+    dataset = recorded(measured_data, "a100_f16_f32")
     assert (dataset.k, row_of(dataset).model.k) == (8, 16)
     zeros = np.zeros((dataset.rows, 8), np.uint16)
     wide = replace(dataset, a=np.hstack([dataset.a, zeros]), b=np.hstack([dataset.b, zeros]))
     assert replay(wide, row_of(dataset).model).mismatches == 0
 
 
-def test_more_lanes_are_chained_over_c(shared: Path) -> None:
-    dataset, model = recorded(shared, "a100_f16_f32"), fused("ampere/m16n8k16.f32.f16")
+def test_more_lanes_are_chained_over_c(measured_data: Path) -> None:
+    dataset, model = recorded(measured_data, "a100_f16_f32"), fused("ampere/m16n8k16.f32.f16")
     chained = replace(model, k=8, n_fma=4)
     halves = replace(chained, k=4)
     assert replay(dataset, halves).mismatches == replay(dataset, chained).mismatches > 500
 
 
-def test_lanes_that_do_not_fit(shared: Path) -> None:
-    dataset = recorded(shared, "a100_f16_f32")
+def test_lanes_that_do_not_fit(measured_data: Path) -> None:
+    dataset = recorded(measured_data, "a100_f16_f32")
     three = replace(fused("ampere/m16n8k16.f32.f16"), k=3, n_fma=3)
     with pytest.raises(TcsmtError, match="has 8 lanes: no multiple of the model's k = 3"):
         replay(dataset, three)
@@ -166,9 +166,9 @@ def test_lanes_that_do_not_fit(shared: Path) -> None:
         replay(half_c, mixed)
 
 
-def test_formats_that_do_not_fit(shared: Path) -> None:
+def test_formats_that_do_not_fit(measured_data: Path) -> None:
     with pytest.raises(TcsmtError, match="f16, f32 to f32: the model takes f16, f16, f16 to f16"):
-        replay(recorded(shared, "v100_f16_f32"), fused("volta/mma.m8n8k4.f16.f16.f16.f16"))
+        replay(recorded(measured_data, "v100_f16_f32"), fused("volta/mma.m8n8k4.f16.f16.f16.f16"))
 
 
 # Which row explains a data set that no row lists
@@ -201,14 +201,14 @@ def test_formats_that_do_not_fit(shared: Path) -> None:
     ],
 )  # fmt: skip
 def test_rows_by_formats_and_interface(
-    shared: Path, name: str, changes: dict[str, Any], instruction: str
+    measured_data: Path, name: str, changes: dict[str, Any], instruction: str
 ) -> None:
-    dataset = replace(recorded(shared, name), name="unlisted", **changes)
+    dataset = replace(recorded(measured_data, name), name="unlisted", **changes)
     assert row_of(dataset).instruction == instruction
 
 
-def test_no_row(shared: Path) -> None:
-    dataset = replace(recorded(shared, "a100_bf16_f32"), architecture="volta")
+def test_no_row(measured_data: Path) -> None:
+    dataset = replace(recorded(measured_data, "a100_bf16_f32"), architecture="volta")
     with pytest.raises(TcsmtError, match=r"no volta instruction for wmma.* bf16, bf16, f32 to f32"):
         row_of(dataset)
     with pytest.raises(TcsmtError, match="bf16_f32: unknown architecture 'voltta': did you mean"):
@@ -220,11 +220,11 @@ def test_no_row(shared: Path) -> None:
 # The published text files
 
 
-def publish(shared: Path, name: str, root: Path, *, rows: int = 2500) -> Path:
+def publish(measured_data: Path, name: str, root: Path, *, rows: int = 2500) -> Path:
     """The text files of a recorded data set, laid out as published; the folder of its format."""
-    entries = json.loads((shared / "hardware" / "manifest.json").read_text())
+    entries = json.loads((measured_data / "manifest.json").read_text())
     (entry,) = (e for e in entries if e["file"] == f"{name}.npz")
-    arrays = np.load(shared / "hardware" / entry["file"])
+    arrays = np.load(measured_data / entry["file"])
     folder, _, names = entry["published_file"].rpartition("/")
     files = dict(zip("abcd", names.removesuffix("}.txt")[1:].split(","), strict=True))
     (root / folder).mkdir(parents=True, exist_ok=True)
@@ -246,15 +246,15 @@ PUBLISHED = [
 ]  # fmt: skip
 
 
-def test_published_text_files_round_trip(shared: Path, tmp_path: Path) -> None:
+def test_published_text_files_round_trip(measured_data: Path, tmp_path: Path) -> None:
     for name in PUBLISHED:
-        publish(shared, name, tmp_path)
+        publish(measured_data, name, tmp_path)
     (tmp_path / "model_validation/CUDA").mkdir()
     (tmp_path / "model_validation/CUDA/d_notes.txt").write_text("no data\n")
     found = {d.name: d for d in find_datasets([tmp_path])}
     assert sorted(found) == sorted(PUBLISHED)
     for name, dataset in found.items():
-        original = recorded(shared, name)
+        original = recorded(measured_data, name)
         assert (dataset.formats, dataset.architecture) == (original.formats, original.architecture)
         for side in "abcd":
             words, expected = getattr(dataset, side), getattr(original, side)
@@ -266,14 +266,14 @@ def test_published_text_files_round_trip(shared: Path, tmp_path: Path) -> None:
         assert replay(dataset, row.model).mismatches == 0
 
 
-def test_published_folders_at_every_depth(shared: Path, tmp_path: Path) -> None:
-    folder = publish(shared, "v100_f16_f32", tmp_path, rows=4)
+def test_published_folders_at_every_depth(measured_data: Path, tmp_path: Path) -> None:
+    folder = publish(measured_data, "v100_f16_f32", tmp_path, rows=4)
     paths = [folder, folder.parent, folder.parent.parent, tmp_path, folder / "d_V100_fp32.txt"]
     assert [d.rows for d in find_datasets(paths)] == [4] * 5
 
 
-def test_published_names_in_any_case_and_spelling(shared: Path, tmp_path: Path) -> None:
-    folder = publish(shared, "h200_e4m3_f32", tmp_path, rows=4)
+def test_published_names_in_any_case_and_spelling(measured_data: Path, tmp_path: Path) -> None:
+    folder = publish(measured_data, "h200_e4m3_f32", tmp_path, rows=4)
     (folder / "c_H200_fp32.txt").unlink()  # it was not used
     for file in folder.iterdir():
         words = file.read_text().upper().replace("\n", "\r\n")
@@ -286,8 +286,8 @@ def test_published_names_in_any_case_and_spelling(shared: Path, tmp_path: Path) 
     assert replay(dataset, row_of(dataset).model).mismatches == 0
 
 
-def test_a_gpu_outside_the_catalogue_is_read(shared: Path, tmp_path: Path) -> None:
-    folder = publish(shared, "v100_f16_f32", tmp_path, rows=4)
+def test_a_gpu_outside_the_catalogue_is_read(measured_data: Path, tmp_path: Path) -> None:
+    folder = publish(measured_data, "v100_f16_f32", tmp_path, rows=4)
     for file in folder.iterdir():
         file.rename(folder / file.name.replace("V100", "X9000"))
     folder.parent.rename(folder.parent.with_name("X9000"))
@@ -316,9 +316,9 @@ def test_a_gpu_outside_the_catalogue_is_read(shared: Path, tmp_path: Path) -> No
     ],
 )  # fmt: skip
 def test_bad_text_files(
-    shared: Path, tmp_path: Path, file: str, line: int, text: str | None, message: str
+    measured_data: Path, tmp_path: Path, file: str, line: int, text: str | None, message: str
 ) -> None:
-    path = publish(shared, "v100_f16_f32", tmp_path, rows=4) / f"{file}.txt"
+    path = publish(measured_data, "v100_f16_f32", tmp_path, rows=4) / f"{file}.txt"
     lines = path.read_text().splitlines()
     lines[line - 1 : line] = [] if text is None else [text]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -328,8 +328,8 @@ def test_bad_text_files(
         list(find_datasets([tmp_path]))
 
 
-def test_bad_text_folders(shared: Path, tmp_path: Path) -> None:
-    folder = publish(shared, "v100_f16_f32", tmp_path, rows=4)
+def test_bad_text_folders(measured_data: Path, tmp_path: Path) -> None:
+    folder = publish(measured_data, "v100_f16_f32", tmp_path, rows=4)
     a, b = folder / "a_V100_fp16.txt", folder / "b_V100_fp16.txt"
     b.write_text("0 0 0\n" * 4)
     assert "b has 3 lanes, where a has 4" in refused(tmp_path)
@@ -349,10 +349,10 @@ def test_bad_text_folders(shared: Path, tmp_path: Path) -> None:
 # tcsmt's own JSON
 
 
-def test_what_run_writes_is_a_data_set(shared: Path, tmp_path: Path) -> None:
-    source, model = recorded(shared, "v100_f16_f32"), fused(VOLTA)
+def test_what_run_writes_is_a_data_set(measured_data: Path, tmp_path: Path) -> None:
+    source, model = recorded(measured_data, "v100_f16_f32"), fused(VOLTA)
     path = tmp_path / "again.json"
-    write_rows(path, model, Inputs(source.a, source.b, source.c), source.d, name=VOLTA)
+    write_rows(path, model, RowWords(source.a, source.b, source.c), source.d, name=VOLTA)
     for dataset in (only(path), only(tmp_path)):
         assert (dataset.name, dataset.architecture, dataset.k) == ("again", "volta", 4)
         for side in "abcd":
@@ -426,8 +426,8 @@ def test_json_that_is_no_text(tmp_path: Path) -> None:
     assert "not UTF-8" in refused(tmp_path)
 
 
-def test_directed_cases_with_an_unknown_format(shared: Path, tmp_path: Path) -> None:
-    data = json.loads((shared / "hardware/rtx3080_f16_f32_directed.json").read_text())
+def test_directed_cases_with_an_unknown_format(measured_data: Path, tmp_path: Path) -> None:
+    data = json.loads((measured_data / "rtx3080_f16_f32_directed.json").read_text())
     path = tmp_path / "cases.json"
     path.write_text(json.dumps({**data, "d_format": "f23"}))
     assert f"{path}: unknown format 'f23': did you mean f32" in refused(path)

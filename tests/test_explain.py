@@ -25,7 +25,7 @@ from tcsmt.cli import main
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.pictures.build import draw, exact_sum
-from tcsmt.pictures.drawing import Fate, Gap, Grid, Listing, Picture, Row, Sheet
+from tcsmt.pictures.drawing import BitGrid, BitRow, Blank, Fate, Listing, Picture, Sheet
 from tcsmt.pictures.explain import fixed_value, known_words, number_value
 from tcsmt.pictures.html import as_html
 from tcsmt.pictures.svg import as_svg
@@ -56,13 +56,13 @@ def picture(model: Model, **texts: str) -> Picture:
     return draw("model", model, words(model, **texts))
 
 
-def only_grid(shown: Picture) -> Grid:
+def only_grid(shown: Picture) -> BitGrid:
     (panel,) = shown.panels
-    assert isinstance(panel, Grid)
+    assert isinstance(panel, BitGrid)
     return panel
 
 
-def row(grid: Grid, label: str) -> Row:
+def row(grid: BitGrid, label: str) -> BitRow:
     return next(r for r in grid.rows if r.label == label)
 
 
@@ -70,7 +70,7 @@ def results(shown: Picture) -> dict[str, str]:
     return {note.label: note.text for note in shown.results}
 
 
-def notes(panel: Grid | Listing) -> str:
+def notes(panel: BitGrid | Listing) -> str:
     return "\n".join(note.text for note in panel.notes)
 
 
@@ -96,7 +96,7 @@ def check(model: Model, values: dict[str, int]) -> None:
     named: dict[str, Any] = {s.name: s.value for s in model.trace.stages}
     shown = draw("model", model, values)
     for panel in shown.panels:
-        if not isinstance(panel, Grid):
+        if not isinstance(panel, BitGrid):
             continue
         kept = Fraction()
         for term in panel.terms:
@@ -226,7 +226,7 @@ def test_rounding_down() -> None:
     cdna3 = row_named("cdna3/v_mfma_f32_32x32x8_f16").model
     shown = picture(cdna3, a0="2048.0", b0="2048.0", a1="-2048.0", b1="2048.0", c="0xb58637bd")
     last = shown.panels[-1]
-    assert isinstance(last, Grid)
+    assert isinstance(last, BitGrid)
     c = row(last, "c")
     assert c.value(Fate.CHANGED) == Fraction(-1, 4) and not c.value(Fate.KEPT)
     assert "alignment rounds c" in notes(last)
@@ -238,7 +238,7 @@ def test_chain_and_last_c() -> None:
         row_named("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32").model, a0="1.5", b0="1", a2="7", b2="9", c="2"
     )
     first, second, last = shown.panels
-    assert isinstance(first, Grid) and isinstance(second, Grid) and isinstance(last, Listing)
+    assert isinstance(first, BitGrid) and isinstance(second, BitGrid) and isinstance(last, Listing)
     assert [r.label for r in second.terms] == ["a2·b2", "c ← block 0"]
     assert last.notes[0].label == "c added"
 
@@ -254,7 +254,7 @@ def test_without_grid() -> None:
     for changes in ({"normalisation": "every"}, {"c_position": "summed"}):
         other = replace(volta, **changes)  # type: ignore[arg-type]
         assert isinstance(other, FusedDotAdd)
-        assert any(isinstance(p, Grid) for p in picture(other, a0="1.5", b0="2", c="1").panels)
+        assert any(isinstance(p, BitGrid) for p in picture(other, a0="1.5", b0="2", c="1").panels)
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def test_columns() -> None:
         for most in (24, 60, 100):
             columns = Sheet((shown,)).columns(0, 0, most)
             assert len(columns) <= most
-            spans = [(c.high, c.low) if isinstance(c, Gap) else (c, c) for c in columns]
+            spans = [(c.high, c.low) if isinstance(c, Blank) else (c, c) for c in columns]
             assert all(low > high for (_, low), (high, _) in pairwise(spans))
             for cell in (c for r in grid.rows for c in r.cells if c.bit):
                 assert any(low <= cell.weight <= high for high, low in spans)

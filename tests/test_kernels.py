@@ -316,7 +316,7 @@ except TcsmtError as error:
 def test_the_fast_path_never_meets_a_special_value(fmt: Format) -> None:
     """Exhaustively: where a word is a NaN or an infinity, the vector takes the whole graph."""
     word = var("x", fmt.width)
-    taken = compiled._some_special(compiled.Operand("a", (word,), fmt))
+    taken = compiled._some_special(compiled.OperandArray("a", (word,), fmt))
     x = decode(fmt, word)
     words = np.arange(1 << fmt.width, dtype=np.uint32)
     guard, special = Program([taken, x.infinite | x.nan]).run({"x": words})

@@ -455,9 +455,9 @@ def replay_cases(path: Path) -> list[str]:
     return different
 
 
-def test_recorded_hardware_is_reproduced(shared: Path) -> None:
+def test_recorded_hardware_is_reproduced(measured_data: Path) -> None:
     """Every recorded file: 100 rows of each random one, all cases of each directed one."""
-    folder = shared / "hardware"
+    folder = measured_data
     files = {row["file"] for row in json.loads((folder / "manifest.json").read_text())}
     differing: dict[str, list[int] | list[str]] = {}
     for name in sorted(files):

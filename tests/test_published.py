@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 import accuracy
 from published import Published, single
 
-from tcsmt.algorithms.compare import Pair
+from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.algorithms.search import random_rows
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.solvers.run import Settings, solve
@@ -21,11 +21,11 @@ from tcsmt.prove.solvers.run import Settings, solve
 LIMIT = 60.0
 
 
-def pair_of(k: int, domain: int) -> Pair:
+def pair_of(k: int, domain: int) -> AlgorithmPair:
     return next(p for p in accuracy.pairs([k]) if p.domain == accuracy.DOMAINS[domain])
 
 
-def fixed(pair: Pair, values: dict[str, int]) -> str:
+def fixed(pair: AlgorithmPair, values: dict[str, int]) -> str:
     """The encoding's results as words, where the inputs have these words."""
     published = Published(pair)
     lines = [f"(assert (= {name} #x{word:08x}))" for name, word in values.items()]

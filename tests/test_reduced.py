@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from tcsmt.algorithms import reduced as module
 from tcsmt.algorithms.anomalies import FLAWS
-from tcsmt.algorithms.compare import Pair
+from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.exhaustive import Everything, middles
 from tcsmt.algorithms.reduced import FACTS, WIDTHS, Limits, examine, image, narrow_format, wide_format
@@ -173,7 +173,7 @@ def test_counts_of_comparisons_follow_the_papers(
         expected[0] += one > two
         expected[1] += two > one
     for order, count in ((1, expected[0]), (-1, expected[1])):
-        pair = Pair(names[::order], algorithms[::order], domain)
+        pair = AlgorithmPair(names[::order], algorithms[::order], domain)
         unsure, goal = pair.doubts
         everything = Everything(domain, 1)
         tally = everything.count(algorithms[0], goal, unsure, seconds=60)

@@ -19,7 +19,7 @@ from oracles.tiny_recipes import Drawn, varied
 
 from tcsmt.algorithms.bound import prove, unit
 from tcsmt.algorithms.budget import budget
-from tcsmt.algorithms.compare import Pair, settle
+from tcsmt.algorithms.compare import AlgorithmPair, settle
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain
 from tcsmt.interpret.arrays import Program, storage
@@ -119,7 +119,7 @@ def judged(seed: int, most: int) -> str:
     tried = (one for one in pairs(seed, most) if one[2] is not None or seed % 2)
     drawn, two, worse = next(tried)
     one, domain = drawn.algorithm, drawn.domain
-    pair = Pair(("one", "two"), (one, two), domain)
+    pair = AlgorithmPair(("one", "two"), (one, two), domain)
     verdict = settle(pair, solving(), time.monotonic()).verdict
     match verdict:
         case Equivalent():

@@ -15,7 +15,7 @@ import pytest
 
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named
-from tcsmt.data.row_files import Inputs, read_rows, write_rows
+from tcsmt.data.row_files import RowWords, read_rows, write_rows
 from tcsmt.models import Model
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
@@ -28,7 +28,7 @@ NVFP4 = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").mode
 SUFFIXES = (".json", ".csv", ".npz")
 
 
-def any_words(model: Model, rows: int = 50) -> Inputs:
+def any_words(model: Model, rows: int = 50) -> RowWords:
     """Random words: infinities and NaNs are among them."""
     rng = np.random.default_rng(1)
 
@@ -39,7 +39,7 @@ def any_words(model: Model, rows: int = 50) -> Inputs:
     scales = [] if scale is None else [
         words(scale.width, rows, model.scales).astype(unsigned(scale)) for _ in "ab"
     ]  # fmt: skip
-    return Inputs(
+    return RowWords(
         words(model.a_format.width, rows, k).astype(unsigned(model.a_format)),
         words(model.b_format.width, rows, k).astype(unsigned(model.b_format)),
         words(model.c_format.width, rows).astype(unsigned(model.c_format)),
@@ -85,7 +85,7 @@ def test_what_is_written_is_read_again(tmp_path: Path, suffix: str, model: Model
 
 
 def test_what_the_results_look_like(tmp_path: Path) -> None:
-    inputs = Inputs(
+    inputs = RowWords(
         np.array([[0x3C00, 0, 0, 0], [0x7E00, 0, 0, 0]], np.uint16),
         np.array([[0x3D00, 0, 0, 0], [0x3C00, 0, 0, 0]], np.uint16),
         np.array([0, 0], np.uint32),

@@ -17,7 +17,7 @@ from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named, rows
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd, Kind, Model, Stage
-from tcsmt.models.stages import Instruction, Operand
+from tcsmt.models.stages import InstructionPlace, OperandPlace
 from tcsmt.pictures.explain import number_value
 from tcsmt.recipes import Algorithm, algorithm_named
 from tcsmt.support.errors import TcsmtError
@@ -74,12 +74,12 @@ def test_names_of_groups() -> None:
 def test_an_algorithm_keeps_its_units_stages() -> None:
     algorithm, row = algorithm_named("markidis", "ampere", 8)
     stages = {stage.name: stage for stage in algorithm.trace.stages}
-    assert stages["a3, word 1"].place == (Operand("a", 3), Kind.WORD, 1)
-    place = Instruction(0, 1, range(8), within=0)
+    assert stages["a3, word 1"].place == (OperandPlace("a", 3), Kind.WORD, 1)
+    place = InstructionPlace(0, 1, range(8), within=0)
     inside = stages["A0·B1, lanes 0 to 7: block 0: largest exponent"]
     assert inside.place == (place, Kind.LARGEST_EXPONENT, None)
     assert inside.label == "largest exponent"
-    assert stages["A0·B1, lanes 0 to 7"].place == (Instruction(0, 1, range(8)), Kind.INSTRUCTION, None)
+    assert stages["A0·B1, lanes 0 to 7"].place == (InstructionPlace(0, 1, range(8)), Kind.INSTRUCTION, None)
     assert algorithm.trace.stages[-1].place == (None, Kind.RESULT, None)
     kinds = [s.kind for s in row.model.trace.stages if s.block == 0]
     assert [s.kind for s in algorithm.trace.stages if s.block == place] == kinds

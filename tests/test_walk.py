@@ -19,7 +19,7 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.cli import main
 from tcsmt.cli.picture import vector_of
 from tcsmt.interpret.exact import evaluate
-from tcsmt.pictures.drawing import Grid, Sheet, Table
+from tcsmt.pictures.drawing import BitGrid, Sheet, Table
 from tcsmt.recipes import algorithm_named
 
 F32 = FORMATS["f32"]
@@ -107,7 +107,7 @@ def test_table_five_parts_where_c_enters() -> None:
     assert parted.label == "A0·B0, lanes 0 to 3"
     assert [side and side[0] for side in parted.sides] == ["0x3f800000", "0x3f800001"]
     left, right = (picture.panels[0] for picture in sheet.pictures[1:])
-    assert isinstance(left, Grid) and isinstance(right, Grid)
+    assert isinstance(left, BitGrid) and isinstance(right, BitGrid)
     sums = [grid.sums[0].value() for grid in (left, right)]
     assert sums == [1 + Fraction(1, 2**24), 1 + Fraction(1, 2**23)]
     assert [row.label for row in right.rows if row.parts] == ["c"]

@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tcsmt.algorithms.error import Grid, Inputs, exact_dot, ulp, value
+from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, ulp, value
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors, random_rows, searched
 from tcsmt.arithmetic.datapath import ordered
@@ -34,7 +34,18 @@ from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.statements.verdict import Distinguished, Unknown, Verdict
 from tcsmt.terms import Term, const, substitute, var
 
-__all__ = ["FLAWS", "Case", "Finding", "Flaw", "Monotone", "Sign", "find", "settle", "shown", "successor"]
+__all__ = [
+    "FLAWS",
+    "AnomalyFinding",
+    "Case",
+    "Flaw",
+    "Monotone",
+    "Sign",
+    "find",
+    "settle",
+    "shown",
+    "successor",
+]
 
 #: A longer dot product with a 24-bit product in each lane is not given to a solver whole.
 _LONGEST = 4
@@ -265,7 +276,7 @@ class Sign(Flaw):
 
     def goals(self) -> Iterator[tuple[str, Term]]:
         """Is the sign wrong?"""
-        trace, grid = self.algorithm.trace, Grid.of(self.domain, self.k)
+        trace, grid = self.algorithm.trace, ErrorGrid.of(self.domain, self.k)
         exact = grid.dot(self.domain, trace)
         yield "no result of the wrong sign", self.domain.holds(trace) & _wrong(trace.output, exact)
 
@@ -301,7 +312,7 @@ def alike(domain: Inputs, k: int, rng: np.random.Generator) -> Rows:
 
 
 @dataclass(frozen=True)
-class Finding:
+class AnomalyFinding:
     """A flaw and its verdict: the short witness and the worst that was found."""
 
     flaw: Flaw
@@ -310,7 +321,7 @@ class Finding:
     worst: Case | None = None
 
 
-def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> Finding:
+def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> AnomalyFinding:
     """Does the algorithm have the flaw? ``search``: seconds for the simulator."""
     start = time.monotonic()
     begin = alike(flaw.domain, flaw.k, np.random.default_rng(1))
@@ -324,11 +335,11 @@ def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> Finding:
     return replace(found, verdict=searched(found.verdict, search))
 
 
-def settle(flaw: Flaw, solving: Solving, start: float) -> Finding:
+def settle(flaw: Flaw, solving: Solving, start: float) -> AnomalyFinding:
     """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     chain = Chain(solving)
     if flaw.prove(chain):
-        return Finding(flaw, chain.verdict(time.monotonic() - start))
+        return AnomalyFinding(flaw, chain.verdict(time.monotonic() - start))
     reason = f"dot products of over {_LONGEST} are not given to a solver"
     chain = Chain(solving)
     for what, goal in flaw.goals() if flaw.k <= _LONGEST else ():
@@ -346,11 +357,11 @@ def settle(flaw: Flaw, solving: Solving, start: float) -> Finding:
             break
     else:
         if chain.steps:
-            return Finding(flaw, chain.verdict(time.monotonic() - start))
-    return Finding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
+            return AnomalyFinding(flaw, chain.verdict(time.monotonic() - start))
+    return AnomalyFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
 
 
-def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> Finding:
+def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> AnomalyFinding:
     """The witness replayed, and a short one that is made from it."""
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
@@ -360,7 +371,7 @@ def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> F
 
     if not holds([values])[0]:
         reason = f"{answer.by} gave an input that does not replay"
-        return Finding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
+        return AnomalyFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
     short, worst = flaw.examine([shorten_where(holds, flaw.algorithm.input_formats, values), values])
     assert short is not None
     assert worst is not None
@@ -374,4 +385,4 @@ def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> F
     verdict = Distinguished(
         values=short.values, solver=answer.solver, version=answer.version, seconds=time.monotonic() - start
     )
-    return Finding(flaw, verdict, short, worst)
+    return AnomalyFinding(flaw, verdict, short, worst)

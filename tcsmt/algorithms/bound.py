@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from tcsmt.algorithms.budget import budget
-from tcsmt.algorithms.error import Grid, Inputs, exact_dot, magnitude, ulp, value
+from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, magnitude, ulp, value
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors
@@ -147,14 +147,14 @@ def largest(
 
 def error_goal(algorithm: Algorithm, domain: Inputs, limit: Fraction) -> Term:
     """Is there an input with a larger error than ``limit`` relative to |c| + Σ |a·b|, or an infinite one?"""
-    trace, grid = algorithm.trace, Grid.of(domain, algorithm.k)
+    trace, grid = algorithm.trace, ErrorGrid.of(domain, algorithm.k)
     size = grid.dot(domain, trace, absolute=True)
     over = _over(grid, trace.output, grid.dot(domain, trace), size, limit)
     finite = trace.output[domain.wide.sign_bit - 1 : 0].ult(domain.wide.infinity_word)
     return domain.holds(trace) & (~finite | (grid.holds(trace.output) & over))
 
 
-def _over(grid: Grid, result: Term, exact: Term, size: Term, limit: Fraction) -> Term:
+def _over(grid: ErrorGrid, result: Term, exact: Term, size: Term, limit: Fraction) -> Term:
     """|result - exact| > limit·size."""
     width = grid.width + max(limit.numerator.bit_length(), limit.denominator.bit_length())
     error = magnitude(grid.number(result) - exact).zext(width)

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tcsmt.algorithms.error import Grid, Inputs, exact_dot, nearer, ulp, value
+from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, nearer, ulp, value
 from tcsmt.algorithms.proof import never_worse
 from tcsmt.algorithms.search import Array, Rows, climb, errors, searched
 from tcsmt.arithmetic.formats import Format
@@ -29,7 +29,7 @@ from tcsmt.statements.verdict import Distinguished, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, any_of
 
-__all__ = ["Comparison", "Judgement", "Pair", "compare", "judge", "settle", "shown"]
+__all__ = ["AlgorithmPair", "BothErrors", "ErrorComparison", "compare", "judge", "settle", "shown"]
 
 #: An error that is larger by this share of Σ|a·b| is larger for sure, binary64's rounding included.
 _SURE = 2.0**-60
@@ -38,7 +38,7 @@ _LONGEST = 8
 
 
 @dataclass(frozen=True)
-class Judgement:
+class BothErrors:
     """One input: the exact dot product, |c| + Σ |a·b|, both results, and their errors (None: infinite)."""
 
     exact: Fraction
@@ -69,7 +69,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Pair:
+class AlgorithmPair:
     """Two algorithms by their names, for dot products of the same length, and the inputs that count."""
 
     names: tuple[str, str]
@@ -86,7 +86,7 @@ class Pair:
         """Products."""
         return self.algorithms[0].k
 
-    def with_k(self, k: int) -> Pair:
+    def with_k(self, k: int) -> AlgorithmPair:
         """The same algorithms on dot products of k."""
         one, two = (replace(algorithm, k=k) for algorithm in self.algorithms)
         return replace(self, algorithms=(one, two))
@@ -94,7 +94,7 @@ class Pair:
     @cached_property
     def doubts(self) -> tuple[Term, Term]:
         """Two truth values: a result does not fit the fixed-point words; the first one's error is larger."""
-        grid = Grid.of(self.domain, self.k)
+        grid = ErrorGrid.of(self.domain, self.k)
         words = [a.trace.output for a in self.algorithms]
         numbers = [grid.number(word) for word in words]
         exact = grid.dot(self.domain, self.algorithms[0].trace)
@@ -126,15 +126,15 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ErrorComparison:
     """A comparison and its verdict; ``judgement`` belongs to a witness."""
 
-    pair: Pair
+    pair: AlgorithmPair
     verdict: Verdict
-    judgement: Judgement | None = None
+    judgement: BothErrors | None = None
 
 
-def judge(pair: Pair, inputs: Sequence[Mapping[str, int]]) -> list[Judgement]:
+def judge(pair: AlgorithmPair, inputs: Sequence[Mapping[str, int]]) -> list[BothErrors]:
     """Both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
     if not inputs:
         return []
@@ -144,11 +144,11 @@ def judge(pair: Pair, inputs: Sequence[Mapping[str, int]]) -> list[Judgement]:
     for values, one, two in zip(inputs, *results, strict=True):
         exact, size = (exact_dot(values, absolute=a, wide=wide) for a in (False, True))
         wrong = [None if (v := value(int(w), wide)) is None else abs(v - exact) for w in (one, two)]
-        found.append(Judgement(exact, size, (int(one), int(two)), (wrong[0], wrong[1]), wide))
+        found.append(BothErrors(exact, size, (int(one), int(two)), (wrong[0], wrong[1]), wide))
     return found
 
 
-def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
+def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> ErrorComparison:
     """Is the first algorithm ever less accurate? ``search``: seconds for the simulator."""
     start = time.monotonic()
     rows, scores = climb(pair.domain, pair.k, pair.score, seconds=search, enough=_SURE)
@@ -158,12 +158,12 @@ def compare(pair: Pair, solving: Solving, *, search: float = 5.0) -> Comparison:
     return replace(found, verdict=searched(found.verdict, search))
 
 
-def settle(pair: Pair, solving: Solving, start: float) -> Comparison:
+def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparison:
     """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     one, two = pair.algorithms
     chain = never_worse(solving, one, two, pair.domain)
     if chain is not None:
-        return Comparison(pair, chain.verdict(time.monotonic() - start))
+        return ErrorComparison(pair, chain.verdict(time.monotonic() - start))
     for k in sorted({1, pair.k} if pair.k <= _LONGEST else {1}):
         goal = pair.with_k(k).question.goal
         answer = solving.ask(goal, solving.settings.timeout / (1 if k == pair.k else 2))
@@ -171,12 +171,12 @@ def settle(pair: Pair, solving: Solving, start: float) -> Comparison:
             values = dict.fromkeys(one.input_formats, 0) | answer.values
             return shown(pair, values, answer, start)
         if answer.answer == "unsat" and k == pair.k:
-            return Comparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
+            return ErrorComparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
     reason = answer.reason or f"dot products of over {_LONGEST} are not given to a solver"
-    return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
+    return ErrorComparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
 
 
-def shown(pair: Pair, values: dict[str, int], answer: Answer, start: float) -> Comparison:
+def shown(pair: AlgorithmPair, values: dict[str, int], answer: Answer, start: float) -> ErrorComparison:
     """The witness made short and replayed."""
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
@@ -186,7 +186,7 @@ def shown(pair: Pair, values: dict[str, int], answer: Answer, start: float) -> C
 
     if not holds([values])[0]:
         reason = f"{answer.by} gave a model that does not replay"
-        return Comparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
+        return ErrorComparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
     short = shorten_where(holds, pair.algorithms[0].input_formats, values)
     (judgement,) = judge(pair, [short])
     words = tuple(evaluate([a.trace.output for a in pair.algorithms], short))
@@ -195,4 +195,4 @@ def shown(pair: Pair, values: dict[str, int], answer: Answer, start: float) -> C
     verdict = Distinguished(
         values=short, solver=answer.solver, version=answer.version, seconds=time.monotonic() - start
     )
-    return Comparison(pair, verdict, judgement)
+    return ErrorComparison(pair, verdict, judgement)

@@ -18,7 +18,7 @@ from tcsmt.recipes.split import F32
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, all_of, total
 
-__all__ = ["Grid", "Inputs", "exact_dot", "magnitude", "nearer", "ulp", "value"]
+__all__ = ["ErrorGrid", "Inputs", "exact_dot", "magnitude", "nearer", "ulp", "value"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Grid:
+class ErrorGrid:
     """Two's complement fixed-point words of ``width`` bits that count units of 2^low.
 
     wide: the format of the words that :meth:`number`, :meth:`holds` and :meth:`dot` read.
@@ -102,7 +102,7 @@ class Grid:
     wide: Format = F32
 
     @classmethod
-    def of(cls, domain: Inputs, k: int, low: int | None = None) -> Grid:
+    def of(cls, domain: Inputs, k: int, low: int | None = None) -> ErrorGrid:
         """Wide enough for four times the exact sum; units as small as a product's or c's last bit.
 
         low: smaller units (None: those). Truncated and rounded sums of words are multiples of them.

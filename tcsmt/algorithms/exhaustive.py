@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.algorithms.error import Grid, Inputs, exact_dot, value
+from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, value
 from tcsmt.arithmetic.words import floats
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
@@ -145,7 +145,7 @@ class Everything:
         is larger by less than 2^-52 of itself may be missed. Raises :class:`.TcsmtError` where
         binary64 is too narrow.
         """
-        wide, grid = self.domain.wide, Grid.of(self.domain, 1)
+        wide, grid = self.domain.wide, ErrorGrid.of(self.domain, 1)
         if self.k != 1 or grid.width > 53:
             raise TcsmtError(f"K = {self.k}, {self.domain}: allowed is one product, and 53 bits for its sum")
         tables = {name: self._table(name) for name in self.places}

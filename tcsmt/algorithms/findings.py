@@ -16,7 +16,7 @@ import numpy as np
 
 from tcsmt.algorithms.anomalies import FLAWS, Case, find
 from tcsmt.algorithms.bound import bound
-from tcsmt.algorithms.compare import Comparison, Pair, compare, judge
+from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison, compare, judge
 from tcsmt.algorithms.error import Inputs, ulp
 from tcsmt.algorithms.search import Rows, climb, errors
 from tcsmt.algorithms.walk import parting, walk
@@ -180,7 +180,9 @@ def asked(
     one: str, two: str, unit: str, k: int, domain: Inputs, solving: Solving, seconds: float
 ) -> dict[str, Any]:
     """The smallest witness or the proof, and the worst that a climb of so many seconds finds."""
-    pair = Pair((one, two), (algorithm_named(one, unit, k)[0], algorithm_named(two, unit, k)[0]), domain)
+    pair = AlgorithmPair(
+        (one, two), (algorithm_named(one, unit, k)[0], algorithm_named(two, unit, k)[0]), domain
+    )
     found = compare(pair, solving, search=seconds)
     data = record(found) | {"one": one, "two": two, "unit": unit, "k": k, "domain": str(domain)}
     if isinstance(found.verdict, Distinguished):
@@ -213,7 +215,7 @@ def bounded(name: str, unit: str, k: int, domain: Inputs, solving: Solving, seco
     return data
 
 
-def record(found: Comparison) -> dict[str, Any]:
+def record(found: ErrorComparison) -> dict[str, Any]:
     """A comparison's verdict in short."""
     verdict, judgement = found.verdict, found.judgement
     data: dict[str, Any] = {"seconds": round(verdict.seconds, 2), **answered(verdict, "worse", "never worse")}
@@ -255,7 +257,7 @@ def table_five() -> dict[str, Any]:
         for unit in UNITS:
             names = ("ootomo-halfhalf", "markidis")
             algorithms = tuple(algorithm_named(n, unit, 4)[0] for n in names)
-            pair = Pair(names, (algorithms[0], algorithms[1]), Inputs(low=-126, high=127))
+            pair = AlgorithmPair(names, (algorithms[0], algorithms[1]), Inputs(low=-126, high=127))
             (found,) = judge(pair, [values])
             moves = [walk(a, values) for a in algorithms]
             parts = parting(*moves)

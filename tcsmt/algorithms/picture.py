@@ -13,7 +13,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.catalogue import Row
 from tcsmt.models import Stage
 from tcsmt.pictures.build import draw
-from tcsmt.pictures.drawing import Input, Line, Note, Picture, Sheet, Table, compared
+from tcsmt.pictures.drawing import InputLine, Line, Note, Picture, Sheet, Table, compared
 from tcsmt.pictures.explain import first_difference, short_text, steps
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import F32
@@ -79,7 +79,7 @@ def walked_sheet(walked: Sequence[Walked], values: Mapping[str, int]) -> Sheet:
             raise TcsmtError(f"{name} = {F32.describe(word)}: allowed are finite numbers")
     names = " against ".join(f"{one.name} on {one.unit}" for one in walked)
     parts = parting(*(one.moves for one in walked)) if len(walked) == 2 else None
-    inputs = tuple(Input(n, F32.hex(w), F32.describe(w)) for n, w in values.items() if F32.value(w))
+    inputs = tuple(InputLine(n, F32.hex(w), F32.describe(w)) for n, w in values.items() if F32.value(w))
     table = _table(walked, values, parts)
     overview = Picture(names, inputs, len(values) - len(inputs), (table,), tuple(_results(walked, values)))
     return Sheet((overview, *_instructions(walked, parts)), title=names)

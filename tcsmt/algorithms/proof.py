@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product as pairs
 
-from tcsmt.algorithms.error import Grid, Inputs, magnitude, nearer
+from tcsmt.algorithms.error import ErrorGrid, Inputs, magnitude, nearer
 from tcsmt.arithmetic.datapath import Number, decode, multiply
 from tcsmt.models import Kind, Stage
-from tcsmt.models.stages import Instruction
+from tcsmt.models.stages import InstructionPlace
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import Split
@@ -90,14 +90,14 @@ class Words:
         return self.algorithm.after_split(*self.operands, self.c)
 
     @cached_property
-    def grid(self) -> Grid:
+    def grid(self) -> ErrorGrid:
         """Units as small as the last bit of any product of words, or of c."""
         low, high = word_exponents(self.split, self.domain)
         last = [low - self.split.format.fraction_bits - self.split.scale * (n - 1) for n in self.counts]
         of_c = sum(last) if self.domain.c_zero else self.domain.low - self.domain.wide.fraction_bits
         finest = min(sum(last), of_c)
-        reach = Grid.of(replace(self.domain, high=max(self.domain.high, high)), self.algorithm.k)
-        return Grid(finest, reach.top + 5 - finest, self.domain.wide)
+        reach = ErrorGrid.of(replace(self.domain, high=max(self.domain.high, high)), self.algorithm.k)
+        return ErrorGrid(finest, reach.top + 5 - finest, self.domain.wide)
 
     @cached_property
     def parts(self) -> list[Term]:
@@ -153,12 +153,12 @@ def word_exponents(split: Split, domain: Inputs) -> tuple[int, int]:
     return max(fmt.e_min, low), max(fmt.e_min, min(fmt.e_max, domain.high + (not exact)))
 
 
-def word_grid(split: Split, domain: Inputs) -> Grid:
+def word_grid(split: Split, domain: Inputs) -> ErrorGrid:
     """Fixed point for a number of the domain and for all of its words, as they are and scaled."""
     low, high = word_exponents(split, domain)
     last = min(low - split.format.fraction_bits, domain.low - split.wide.fraction_bits)
     bottom = last - split.scale * (split.words - 1)
-    return Grid(bottom, max(domain.high, high) + 5 - bottom, split.wide)
+    return ErrorGrid(bottom, max(domain.high, high) + 5 - bottom, split.wide)
 
 
 def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int | None) -> Term:
@@ -337,7 +337,7 @@ def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]]:
     found = [(0, words.c)] if algorithm.c_enters == "first" and not zero_c else []
     dropped = {0} if zero_c and algorithm.c_enters != "unit" else set()
     for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
-        inside = results[Instruction(*steps[-1])]
+        inside = results[InstructionPlace(*steps[-1])]
         empty = number and all(i >= words.counts[0] or j >= words.counts[1] for i, j, _ in steps)
         if empty and chain.prove("chains of zero words are zero", words.holds & _size(inside).ne(0)):
             dropped.add(shift)
@@ -383,7 +383,7 @@ def _inexact(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
     grid = words.grid
     shift, last = addends[-1]
     before = _added(words, addends[:-1])
-    fine = Grid(grid.low - shift, grid.width + shift, grid.wide)
+    fine = ErrorGrid(grid.low - shift, grid.width + shift, grid.wide)
     number = fine.number(last)
     loose = any_of([~fine.holds(term) for term in (last, before)])
     if shift:

@@ -27,7 +27,7 @@ from typing import Any
 
 from tcsmt.algorithms import anomalies, compare
 from tcsmt.algorithms.anomalies import FLAWS, Flaw
-from tcsmt.algorithms.compare import Pair
+from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.exhaustive import LARGEST, Everything, middles
 from tcsmt.algorithms.findings import answered
@@ -324,17 +324,17 @@ def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = Tr
     return entry
 
 
-def _question(fact: Fact, algorithms: Sequence[Algorithm], domain: Inputs) -> Flaw | Pair:
+def _question(fact: Fact, algorithms: Sequence[Algorithm], domain: Inputs) -> Flaw | AlgorithmPair:
     if fact.kind == "worse":
         one, two = algorithms
-        return Pair((fact.algorithms[0], fact.algorithms[1]), (one, two), domain)
+        return AlgorithmPair((fact.algorithms[0], fact.algorithms[1]), (one, two), domain)
     return FLAWS[fact.kind](fact.algorithms[0], algorithms[0], domain)
 
 
-def _settled(question: Flaw | Pair, solving: Solving) -> Verdict:
+def _settled(question: Flaw | AlgorithmPair, solving: Solving) -> Verdict:
     """What solvers say; at full width after a search by the simulator, which knows binary32 only."""
     full, start = question.domain.wide == F32, time.monotonic()
-    if isinstance(question, Pair):
+    if isinstance(question, AlgorithmPair):
         compared = compare.compare(question, solving) if full else compare.settle(question, solving, start)
         return compared.verdict
     found = anomalies.find(question, solving) if full else anomalies.settle(question, solving, start)
@@ -346,7 +346,7 @@ def _enumerated(
 ) -> dict[str, Any]:
     start, tried = time.monotonic(), everything.domain
     question = _question(fact, algorithms, tried)
-    if isinstance(question, Pair):
+    if isinstance(question, AlgorithmPair):
         unsure, goal = question.doubts
         tally = everything.count(algorithms[0], goal, unsure, seconds=seconds)
     else:
@@ -369,10 +369,10 @@ def _enumerated(
     return data
 
 
-def _witness(question: Flaw | Pair, values: Mapping[str, int], answer: Answer) -> dict[str, Any]:
+def _witness(question: Flaw | AlgorithmPair, values: Mapping[str, int], answer: Answer) -> dict[str, Any]:
     """Made short and replayed; raises TcsmtError where it does not replay."""
     start = time.monotonic()
-    if isinstance(question, Pair):
+    if isinstance(question, AlgorithmPair):
         compared = compare.shown(question, dict(values), answer, start)
         judged, verdict = compared.judgement, compared.verdict
     else:

@@ -36,7 +36,7 @@ __all__ = [
     "CLASSES",
     "SPLITS",
     "Enumerated",
-    "Tally",
+    "SplitTally",
     "Traced",
     "binade",
     "claim",
@@ -207,7 +207,7 @@ def _length(word: Term) -> Term:
 
 
 @dataclass(frozen=True)
-class Tally:
+class SplitTally:
     """What was counted over some inputs.
 
     kinds: inputs whose last word is of each kind (``CLASSES``). lengths: inputs whose error, in
@@ -235,8 +235,8 @@ class Tally:
         lost = sum(min(bits, 23) * count for bits, count in enumerate(self.lengths))
         return 23 - Fraction(lost, self.split)
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
+    def __add__(self, other: SplitTally) -> SplitTally:
+        return SplitTally(
             tuple(map(sum, zip(self.kinds, other.kinds, strict=True))),
             tuple(map(sum, zip(self.lengths, other.lengths, strict=True))),
             max(self.worst, other.worst),
@@ -252,7 +252,7 @@ _BINADE = 1 << F32.fraction_bits
 class Enumerated:
     """All 2^32 inputs: the tallies by exponent field (0 to 255), both signs together; what computed them."""
 
-    tallies: list[Tally]
+    tallies: list[SplitTally]
     how: str
 
 
@@ -262,7 +262,7 @@ def enumerated(split: Split, progress: Callable[[int], None] = lambda done: None
     progress(binades): called as binades of one sign are done, of 512.
     """
     function = _coded(split)
-    tallies: dict[int, Tally] = {}
+    tallies: dict[int, SplitTally] = {}
 
     def binade(number: int) -> None:
         tallies[number] = _tally(function, number)
@@ -272,7 +272,7 @@ def enumerated(split: Split, progress: Callable[[int], None] = lambda done: None
     return Enumerated([tallies[field] + tallies[field + 256] for field in range(256)], function.how)
 
 
-def binade(split: Split, field: int) -> Tally:
+def binade(split: Split, field: int) -> SplitTally:
     """The tally of the inputs with one exponent field, both signs together."""
     function = _coded(split)
     return _tally(function, field) + _tally(function, field + 256)
@@ -284,7 +284,7 @@ def _coded(split: Split) -> Exhaust:
     return Exhaust(t.error.concat(t.kind).concat(_length(t.error)))
 
 
-def _tally(function: Exhaust, number: int) -> Tally:
+def _tally(function: Exhaust, number: int) -> SplitTally:
     """Of one of the 512 runs of inputs with the same sign and exponent field."""
     codes, worst = np.zeros(256, dtype=np.int64), 0
     for start in range(number * _BINADE, (number + 1) * _BINADE, _PORTION):
@@ -294,10 +294,10 @@ def _tally(function: Exhaust, number: int) -> Tally:
     table = codes.reshape(8, 32)
     lengths = table[:SPECIAL].sum(axis=0) + table[WRONG]
     kinds = table.sum(axis=1)[: len(CLASSES)]
-    return Tally(tuple(map(int, kinds)), tuple(map(int, lengths[:25])), worst)
+    return SplitTally(tuple(map(int, kinds)), tuple(map(int, lengths[:25])), worst)
 
 
-def counted(split: Split, field: int) -> Tally | None:
+def counted(split: Split, field: int) -> SplitTally | None:
     """The tally of one exponent field by closed form; None where the first word can overflow."""
     e_max = split.format.e_max - (split.rounding.name != "RTZ")
     if field - F32.bias > e_max:
@@ -319,7 +319,7 @@ def counted(split: Split, field: int) -> Tally | None:
     for value, weight in left.single.items():
         lengths[value.bit_length()] += weight
     worst = max([(1 << bits) - 1 for bits in left.ranges] + list(left.single))
-    return Tally(tuple(2 * n for n in kinds), tuple(2 * n for n in lengths), worst)
+    return SplitTally(tuple(2 * n for n in kinds), tuple(2 * n for n in lengths), worst)
 
 
 @dataclass(frozen=True)
@@ -484,7 +484,7 @@ def record(split: Split) -> dict[str, Any]:
     }
 
 
-def _shares(tally: Tally) -> dict[str, Any]:
+def _shares(tally: SplitTally) -> dict[str, Any]:
     lost, gradual = tally.kinds[UNDERFLOW], tally.kinds[GRADUAL]
     return {
         "exact": tally.lengths[0] / tally.split,

@@ -10,7 +10,7 @@ from tcsmt.algorithms.error import value
 from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Kind, Stage
-from tcsmt.models.stages import Instruction, Operand, Place
+from tcsmt.models.stages import InstructionPlace, OperandPlace, Place
 from tcsmt.pictures.explain import signed_text
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import F32
@@ -64,7 +64,7 @@ def _moves(
     split, fmt = algorithm.split, algorithm.split.format
 
     def word_of(side: str, lane: int, number: int) -> int:
-        return known[Operand(side, lane), Kind.WORD, number][1]
+        return known[OperandPlace(side, lane), Kind.WORD, number][1]
 
     def minus(exact: Fraction | None, word: int) -> Fraction | None:
         got = value(word)
@@ -74,7 +74,7 @@ def _moves(
         for side in "ab":
             rest = value(values[f"{side}{lane}"])
             for number in range(split.words):
-                stage, word = known[Operand(side, lane), Kind.WORD, number]
+                stage, word = known[OperandPlace(side, lane), Kind.WORD, number]
                 got = value(word, fmt)
                 rest = None if rest is None or got is None else rest - got / 2 ** (split.scale * number)
                 last = number == split.words - 1
@@ -93,7 +93,7 @@ def _moves(
                 x, y = value(unit[f"a{place}"], fmt), value(unit[f"b{place}"], fmt)
                 terms.append(None if x is None or y is None else x * y)
             exact = None if None in terms else sum((t for t in terms if t is not None), Fraction(0))
-            stage, inside = known[Instruction(i, j, part), Kind.INSTRUCTION, None]
+            stage, inside = known[InstructionPlace(i, j, part), Kind.INSTRUCTION, None]
             yield Move(stage, "unit", F32, inside, minus(exact, inside), unit, shift)
         if outside is None:
             outside = inside

@@ -13,7 +13,7 @@ __all__ = ["claims", "units"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unit:
+class Generation:
     """What the instructions of one architecture share.
 
     fraction_bits: F. block_bytes: bytes of A in one fused sum (N_FMA times the storage size).
@@ -27,9 +27,9 @@ class Unit:
     source: str = f"{MMASIM}, III-C; {KHATTAK}, Table II; zero exponents: {PACKAGE}"
 
 
-VOLTA = Unit(fraction_bits=23, block_bytes=8, zero_f32=-131, zero_f16=-19)
-AMPERE = Unit(fraction_bits=24, block_bytes=16, zero_f32=-132, zero_f16=-20)
-HOPPER = Unit(fraction_bits=25, block_bytes=32, zero_f32=-133, zero_f16=-21)
+VOLTA = Generation(fraction_bits=23, block_bytes=8, zero_f32=-131, zero_f16=-19)
+AMPERE = Generation(fraction_bits=24, block_bytes=16, zero_f32=-132, zero_f16=-20)
+HOPPER = Generation(fraction_bits=25, block_bytes=32, zero_f32=-133, zero_f16=-21)
 # FP8 with 13 fraction bits, results truncated there too
 ADA_FP8 = replace(AMPERE, fraction_bits=13)
 HOPPER_FP8 = replace(HOPPER, fraction_bits=13)
@@ -42,7 +42,7 @@ F8F6F4 = ("e5m2", "e4m3", "e3m2", "e2m3", "e2m1")
 _WITH_BF16 = ("ampere", "ada", "hopper", "blackwell", "rtx-blackwell")
 
 
-def _fused(unit: Unit, k: int, a: str, b: str, c: str, d: str, **changes: object) -> FusedDotAdd:
+def _fused(unit: Generation, k: int, a: str, b: str, c: str, d: str, **changes: object) -> FusedDotAdd:
     lanes = unit.block_bytes // _BYTES.get(a, 1)
     narrow = unit.fraction_bits < FORMATS["f16"].precision + 3 and d == "f32"
     parameters: dict[str, object] = {
@@ -62,7 +62,7 @@ _BF16 = ("f32", "bf16", "bf16", "f32")
 _TF32 = ("f32", "tf32", "tf32", "f32")
 
 #: (architectures, unit, shape, k, types)
-_MMA: list[tuple[tuple[str, ...], Unit, str, int, list[tuple[str, str, str, str]]]] = [
+_MMA: list[tuple[tuple[str, ...], Generation, str, int, list[tuple[str, str, str, str]]]] = [
     (("turing",), AMPERE, "mma.m16n8k8", 8, _F16),
     (
         ("volta", "turing"), VOLTA, "mma.m8n8k4", 4,

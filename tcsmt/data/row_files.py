@@ -29,7 +29,7 @@ from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
 
-__all__ = ["Inputs", "read_rows", "rows_of_json", "word_at", "write_rows"]
+__all__ = ["RowWords", "read_rows", "rows_of_json", "word_at", "write_rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -40,7 +40,7 @@ _RESULTS = ("d", "value")
 _IGNORED = (*_RESULTS, "asks", "predictions", "why")
 
 
-class Inputs(NamedTuple):
+class RowWords(NamedTuple):
     """Words: a and b of shape (rows, k), c of shape (rows,), each of its format's ``unsigned``.
 
     scale_a, scale_b: shape (rows, model.scales); None where the unit has no block scales.
@@ -53,7 +53,7 @@ class Inputs(NamedTuple):
     scale_b: Array | None = None
 
 
-def read_rows(path: Path, model: Model) -> Inputs:
+def read_rows(path: Path, model: Model) -> RowWords:
     """The rows of a file for a model, by its suffix: .json, .jsonl, .csv or .npz.
 
     JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one; JSON lines:
@@ -70,7 +70,7 @@ def read_rows(path: Path, model: Model) -> Inputs:
     return inputs
 
 
-def write_rows(path: Path, model: Model, inputs: Inputs, d: Array, *, name: str = "") -> None:
+def write_rows(path: Path, model: Model, inputs: RowWords, d: Array, *, name: str = "") -> None:
     """Inputs and results (words, shape (rows,)), by the path's suffix: .json, .csv or .npz.
 
     The text files hold hexadecimal words and each result's exact value; .npz holds the arrays a,
@@ -149,7 +149,7 @@ def _known(
 _Row = list[int]
 
 
-def _inputs(model: Model, rows: list[_Row]) -> Inputs:
+def _inputs(model: Model, rows: list[_Row]) -> RowWords:
     formats = list(model.input_formats.values())
     columns = list(zip(*rows, strict=True)) or [()] * len(formats)
 
@@ -160,8 +160,8 @@ def _inputs(model: Model, rows: list[_Row]) -> Inputs:
     k, scales = model.k, model.scales
     c = words(2 * k, 1)[:, 0]
     if not scales:
-        return Inputs(words(0, k), words(k, k), c)
-    return Inputs(words(0, k), words(k, k), c, words(2 * k + 1, scales), words(2 * k + 1 + scales, scales))
+        return RowWords(words(0, k), words(k, k), c)
+    return RowWords(words(0, k), words(k, k), c, words(2 * k + 1, scales), words(2 * k + 1 + scales, scales))
 
 
 def _scale_names(model: Model) -> tuple[str, ...]:
@@ -207,7 +207,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
-def _read_json(path: Path, model: Model) -> Inputs:
+def _read_json(path: Path, model: Model) -> RowWords:
     rows = rows_of_json(path)
 
     needed = ("a", "b", *_scale_names(model))
@@ -234,7 +234,7 @@ def _read_json(path: Path, model: Model) -> Inputs:
     return _inputs(model, [row(f"{path}: rows[{i}]", given) for i, given in enumerate(rows)])
 
 
-def _read_csv(path: Path, model: Model) -> Inputs:
+def _read_csv(path: Path, model: Model) -> RowWords:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -272,7 +272,7 @@ def _read_csv(path: Path, model: Model) -> Inputs:
         raise TcsmtError(f"{path}:{reader.line_num}: no CSV: {error}") from None
 
 
-def _read_npz(path: Path, model: Model) -> Inputs:
+def _read_npz(path: Path, model: Model) -> RowWords:
     needed = ("a", "b", *_scale_names(model))
     arrays = read_arrays(path, needed, (*needed[:2], "c", *needed[2:], *_IGNORED))
     rows = len(arrays["a"]) if arrays["a"].ndim else None
@@ -284,7 +284,7 @@ def _read_npz(path: Path, model: Model) -> Inputs:
             array = array.view(unsigned(fmt))  # how NumPy stores a dtype of ml_dtypes
         return to_words(fmt, array, f"{path}: {name}")
 
-    return Inputs(
+    return RowWords(
         words("a", model.a_format, (None, model.k)),
         words("b", model.b_format, (rows, model.k)),
         words("c", model.c_format, (rows,)),
@@ -297,7 +297,7 @@ def _texts(fmt: Format, words: Array) -> Any:
     return [_texts(fmt, w) for w in words] if words.ndim > 1 else [fmt.hex(int(w)) for w in words]
 
 
-def _columns(model: Model, inputs: Inputs, d: Array) -> Iterator[tuple[Any, ...]]:
+def _columns(model: Model, inputs: RowWords, d: Array) -> Iterator[tuple[Any, ...]]:
     """Rows of a, b, c, the scales, d and the result's value."""
     scales = [] if model.scale_format is None else [
         _texts(model.scale_format, s) for s in inputs[3:] if s is not None
@@ -313,7 +313,7 @@ def _columns(model: Model, inputs: Inputs, d: Array) -> Iterator[tuple[Any, ...]
     )
 
 
-def _json(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
+def _json(model: Model, inputs: RowWords, d: Array, name: str) -> bytes:
     keys = ("a", "b", "c", *_scale_names(model), "d", "value")
     rows = [
         json.dumps(dict(zip(keys, row, strict=True)), ensure_ascii=False)
@@ -323,7 +323,7 @@ def _json(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
     return (f'{{{head}"rows": [\n' + ",\n".join(rows) + "\n]}\n").encode()
 
 
-def _csv(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
+def _csv(model: Model, inputs: RowWords, d: Array, name: str) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*model.input_names, *_RESULTS])
@@ -332,7 +332,7 @@ def _csv(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
     return text.getvalue().encode()
 
 
-def _npz(model: Model, inputs: Inputs, d: Array, name: str) -> bytes:
+def _npz(model: Model, inputs: RowWords, d: Array, name: str) -> bytes:
     content = io.BytesIO()
     given = {name: words for name, words in inputs._asdict().items() if words is not None}
     np.savez_compressed(content, **given, d=d.astype(unsigned(model.d_format)))

@@ -10,7 +10,7 @@ from tcsmt.hardware.layouts import Tile, mfma_tile, quadpair_tile, warp_tile, wa
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["TARGETS", "Instruction", "instruction_of", "language_of"]
+__all__ = ["TARGETS", "HardwareInstruction", "instruction_of", "language_of"]
 
 #: What compilers call an architecture. Letters after sm_90 and later: instructions of that GPU alone.
 TARGETS = {
@@ -35,7 +35,7 @@ _MFMA = re.compile(r"v_mfma_(f32|f64)_(\d+)x\d+x(\d+)(?:_\d+b)?_?(.+)")
 
 
 @dataclass(frozen=True)
-class Instruction:
+class HardwareInstruction:
     """An instruction that a program can run.
 
     mnemonic: as the source has it. kind: which statement runs it (``mma``, ``wgmma`` or ``mfma``).
@@ -56,7 +56,7 @@ def language_of(row: Row) -> str:
     return "cuda" if target.startswith("sm_") else "hip"
 
 
-def instruction_of(row: Row) -> Instruction:
+def instruction_of(row: Row) -> HardwareInstruction:
     """The instruction of a row, or of the unit that a claim is about.
 
     Raises :class:`.TcsmtError` for those that no program is made for.
@@ -74,11 +74,11 @@ def instruction_of(row: Row) -> Instruction:
             dense = kind is not None and kind.startswith("mxf4")
             tile = warp_tile(int(m), int(k), formats, dense=dense)
         qualifiers = _kind(kind, int(k) // int(block) if block else 0)
-        return Instruction(f"mma.sync.aligned.{qualifiers}{shape}.row.col.{types}", "mma", tile)
+        return HardwareInstruction(f"mma.sync.aligned.{qualifiers}{shape}.row.col.{types}", "mma", tile)
     if found := _WGMMA.fullmatch(name):
         k, types = found.groups()
         tile = warpgroup_tile(int(k), formats)
-        return Instruction(f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}", "wgmma", tile)
+        return HardwareInstruction(f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}", "wgmma", tile)
     raise TcsmtError(
         f"no program for {row.name}: those of mma and wgmma (NVIDIA) and v_mfma (AMD) are made; "
         "--emit json and csv give the vectors of every instruction"
@@ -92,7 +92,7 @@ def _kind(kind: str | None, scales: int) -> str:
     return f"kind::{kind}.block_scale.scale_vec::{scales}X." if scales else f"kind::{kind}."
 
 
-def _mfma(name: str, row: Row) -> Instruction:
+def _mfma(name: str, row: Row) -> HardwareInstruction:
     """Builtins are named as CDNA2's instructions; CDNA3's separate the types from the shape."""
     model: Model = row.model
     found = _MFMA.fullmatch(name)
@@ -105,4 +105,4 @@ def _mfma(name: str, row: Row) -> Instruction:
     formats = (model.a_format, model.b_format, model.c_format, model.d_format)
     separator = "_" if fp8 or types == "xf32" else ""
     builtin = f"__builtin_amdgcn_mfma_{d}_{m}x{m}x{k}{separator}{types}"
-    return Instruction(builtin, "mfma", mfma_tile(int(m), int(k), each, formats), element)
+    return HardwareInstruction(builtin, "mfma", mfma_tile(int(m), int(k), each, formats), element)

@@ -15,8 +15,15 @@ from typing import NamedTuple
 from tcsmt.arithmetic.formats import Format
 
 __all__ = [
-    "Formats", "Fragment", "Operand", "Place", "Tile",
-    "mfma_tile", "quadpair_tile", "warp_tile", "warpgroup_tile",
+    "Formats",
+    "Fragment",
+    "Place",
+    "RegisterOperand",
+    "Tile",
+    "mfma_tile",
+    "quadpair_tile",
+    "warp_tile",
+    "warpgroup_tile",
 ]  # fmt: skip
 
 #: Of a, b, c and d.
@@ -50,7 +57,7 @@ class Fragment:
 
 
 @dataclass(frozen=True)
-class Operand:
+class RegisterOperand:
     """A fragment in registers: the bits that an element takes, and padding bits below its word."""
 
     fragment: Fragment
@@ -68,17 +75,17 @@ class Tile:
     matrices: int = 1
     threads: int
     register: int = 32
-    a: Operand
-    b: Operand
-    c: Operand
-    d: Operand
+    a: RegisterOperand
+    b: RegisterOperand
+    c: RegisterOperand
+    d: RegisterOperand
 
     @property
-    def operands(self) -> dict[str, Operand]:
+    def operands(self) -> dict[str, RegisterOperand]:
         """The operands by name."""
         return {"A": self.a, "B": self.b, "C": self.c, "D": self.d}
 
-    def registers(self, operand: Operand) -> int:
+    def registers(self, operand: RegisterOperand) -> int:
         """Registers in which a thread holds an operand."""
         return max(1, (operand.bits << len(operand.fragment.elements)) // self.register)
 
@@ -107,15 +114,15 @@ def warp_tile(m: int, k: int, formats: Formats, *, dense: bool) -> Tile:
     """
     register = 64 if formats[0].width == 64 else 32
 
-    def operand(fmt: Format, rows: int) -> Operand:
+    def operand(fmt: Format, rows: int) -> RegisterOperand:
         bits = fmt.width if dense or fmt.width > 8 else 8
         each = register // bits
         inside = _columns(each) + _rows(rows // 8, 8) + _columns(k // (4 * each), 4 * each)
         padding = 2 if fmt.width == 4 and bits == 8 else 0
-        return Operand(Fragment(_columns(4, each) + _rows(8), inside), bits, padding)
+        return RegisterOperand(Fragment(_columns(4, each) + _rows(8), inside), bits, padding)
 
-    def sums(fmt: Format) -> Operand:
-        return Operand(Fragment(_columns(4, 2) + _rows(8), _columns(2) + _rows(m // 8, 8)), fmt.width)
+    def sums(fmt: Format) -> RegisterOperand:
+        return RegisterOperand(Fragment(_columns(4, 2) + _rows(8), _columns(2) + _rows(m // 8, 8)), fmt.width)
 
     a, b, c, d = formats
     return Tile(
@@ -130,13 +137,13 @@ def quadpair_tile(formats: Formats) -> Tile:
     Four products, each of the threads with the same bits 3:2. FP32 sums are spread otherwise than FP16 ones.
     """
     low, pairs, high = _rows(4), _matrices(4), _rows(2, 4)
-    operand = Operand(Fragment(low + pairs + high, _columns(4)), 16)
+    operand = RegisterOperand(Fragment(low + pairs + high, _columns(4)), 16)
 
-    def sums(fmt: Format) -> Operand:
+    def sums(fmt: Format) -> RegisterOperand:
         if fmt.width == 16:
-            return Operand(Fragment(low + pairs + high, _columns(8)), 16)
+            return RegisterOperand(Fragment(low + pairs + high, _columns(8)), 16)
         threads = _rows(2) + _columns(2, 2) + pairs + high
-        return Operand(Fragment(threads, _columns(2) + _rows(2, 2) + _columns(2, 4)), 32)
+        return RegisterOperand(Fragment(threads, _columns(2) + _rows(2, 2) + _columns(2, 4)), 32)
 
     _, _, c, d = formats
     return Tile(m=8, n=8, k=4, matrices=4, threads=32, a=operand, b=operand, c=sums(c), d=sums(d))
@@ -150,14 +157,14 @@ def warpgroup_tile(k: int, formats: Formats) -> Tile:
     A 256 bytes; 16 threads write B.
     """
 
-    def operand(fmt: Format, rows: int) -> Operand:
+    def operand(fmt: Format, rows: int) -> RegisterOperand:
         each = 128 // fmt.width
         threads = _rows(8) + _columns(2, each) + _rows(rows // 8, 8)
-        return Operand(Fragment(threads, _columns(each)), fmt.width)
+        return RegisterOperand(Fragment(threads, _columns(each)), fmt.width)
 
-    def sums(fmt: Format) -> Operand:
+    def sums(fmt: Format) -> RegisterOperand:
         threads = _columns(4, 2) + _rows(8) + _rows(4, 16)
-        return Operand(Fragment(threads, _columns(2) + _rows(2, 8)), fmt.width)
+        return RegisterOperand(Fragment(threads, _columns(2) + _rows(2, 8)), fmt.width)
 
     a, b, c, d = formats
     return Tile(m=64, n=8, k=k, threads=128, a=operand(a, 64), b=operand(b, 8), c=sums(c), d=sums(d))
@@ -172,13 +179,13 @@ def mfma_tile(m: int, k: int, each: int, formats: Formats) -> Tile:
     lanes = 64
     matrices = lanes * each // (m * k)
     a, _, _, d = formats
-    operand = Operand(
+    operand = RegisterOperand(
         Fragment(_rows(m) + _matrices(matrices) + _columns(k // each, each), _columns(each)), a.width
     )
     height = 1 if d.width == 64 else 4
     together = max(1, lanes * height // (m * m))
     rows = lanes // together // m
-    sums = Operand(
+    sums = RegisterOperand(
         Fragment(
             _columns(m) + _rows(rows, height) + _matrices(together),
             _rows(height)

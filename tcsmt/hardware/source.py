@@ -9,8 +9,8 @@ from string import Template
 
 from tcsmt import __version__
 from tcsmt.catalogue import Row
-from tcsmt.hardware.instructions import TARGETS, Instruction, instruction_of, language_of
-from tcsmt.hardware.layouts import Operand
+from tcsmt.hardware.instructions import TARGETS, HardwareInstruction, instruction_of, language_of
+from tcsmt.hardware.layouts import RegisterOperand
 from tcsmt.hardware.vectors import Vector, members
 from tcsmt.support.errors import TcsmtError
 
@@ -118,7 +118,7 @@ def _table_line(number: int, row: Row, vector: Vector) -> str:
     return f"// {number}: {_comment(vector.asks)}\n{''.join(predictions)}{{{words}}},\n"
 
 
-def _fragment(name: str, operand: Operand) -> str:
+def _fragment(name: str, operand: RegisterOperand) -> str:
     fragment = operand.fragment
 
     def steps(places: Sequence[tuple[int, int, int]]) -> str:
@@ -142,7 +142,7 @@ def _braces(first: int, count: int) -> str:
     return "{" + ", ".join(f"%{i}" for i in range(first, first + count)) + "}"
 
 
-def _mma(instruction: Instruction, scales: int) -> str:
+def _mma(instruction: HardwareInstruction, scales: int) -> str:
     """PTX ISA, ``mma``; the selectors of block scales are zero: all threads give the same scales."""
     tile = instruction.tile
     counts = {side.lower(): tile.registers(operand) for side, operand in tile.operands.items()}
@@ -166,7 +166,7 @@ def _mma(instruction: Instruction, scales: int) -> str:
     )
 
 
-def _wgmma(instruction: Instruction, scales: int) -> str:
+def _wgmma(instruction: HardwareInstruction, scales: int) -> str:
     """PTX ISA, ``wgmma.mma_async``: descriptors of A and B in shared memory, C in the registers of D.
 
     A descriptor holds, in units of 16 bytes: the address, and from bits 16 and 32 on how far core
@@ -199,13 +199,13 @@ def _wgmma(instruction: Instruction, scales: int) -> str:
 """
 
 
-def _mfma(instruction: Instruction, scales: int) -> str:
+def _mfma(instruction: HardwareInstruction, scales: int) -> str:
     """AMD's builtins take vectors of a lane's elements; no broadcasts, no permuted lanes."""
     assert not scales
     tile = instruction.tile
     element = instruction.element
 
-    def vector(name: str, of: str, operand: Operand) -> str:
+    def vector(name: str, of: str, operand: RegisterOperand) -> str:
         count = 1 << len(operand.fragment.elements)
         if of == "long" or count == 1:  # eight FP8 words are one 64-bit number
             return f"typedef {of} {name};\n"

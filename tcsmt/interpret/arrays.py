@@ -35,7 +35,7 @@ def _dtype(width: int) -> np.dtype[Any]:
     return np.dtype(bool if width == 1 else np.uint32 if width <= 32 else np.uint64)
 
 
-class Input(NamedTuple):
+class InputWords(NamedTuple):
     """A limb of an input: its place in the graph, the input's name and width, which limb, and how wide."""
 
     place: int
@@ -64,7 +64,7 @@ class Program:
             ([slot[limb] for limb in limbs], root.width) for root, limbs in zip(roots, results, strict=True)
         ]
         self.inputs = [
-            Input(slot[piece], str(given.data), given.width, number, piece.width)
+            InputWords(slot[piece], str(given.data), given.width, number, piece.width)
             for given in variables(roots)
             for number, piece in enumerate(pieces(given))
             if piece in slot

@@ -14,7 +14,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.ieee import Operation
 from tcsmt.terms import Term
 
-__all__ = ["Instruction", "Kind", "Operand", "Place", "Stage", "Value", "Where", "where_text"]
+__all__ = ["InstructionPlace", "Kind", "OperandPlace", "Place", "Stage", "Value", "Where", "where_text"]
 
 
 class Kind(Enum):
@@ -48,7 +48,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Operand:
+class OperandPlace:
     """The a or b (``side``) of a lane, which an algorithm splits into words."""
 
     side: str
@@ -59,7 +59,7 @@ class Operand:
 
 
 @dataclass(frozen=True)
-class Instruction:
+class InstructionPlace:
     """An instruction of an algorithm: word ``a`` of the a's times word ``b`` of the b's of some lanes.
 
     within: where a stage stands inside the unit.
@@ -77,7 +77,7 @@ class Instruction:
 
 #: A fused sum of a chain (None: the unit does not chain, or the stage comes after the chain), an operand,
 #: or an instruction.
-Where = int | Operand | Instruction | None
+Where = int | OperandPlace | InstructionPlace | None
 Value = Number | Exponent | Fixed | SignMagnitude | Format
 Place = tuple[Where, Kind, "int | range | None"]
 
@@ -131,10 +131,10 @@ class Stage:
     def name(self) -> str:
         """What people read."""
         where, label = where_text(self.block), self.label
-        if isinstance(self.block, Operand):
+        if isinstance(self.block, OperandPlace):
             return f"{where}, {label}"
         return f"{where}: {label}" if where and label else where or label
 
-    def inside(self, instruction: Instruction) -> Stage:
+    def inside(self, instruction: InstructionPlace) -> Stage:
         """The stage of a unit as one of an algorithm that runs the unit."""
         return replace(self, block=replace(instruction, within=self.block))

@@ -29,7 +29,7 @@ F16, F32 = FORMATS["f16"], FORMATS["f32"]
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row of Table 4: its name, how we ask it, the published seconds (None: no answer in 6 h)."""
 
     query: str
@@ -59,15 +59,15 @@ def _ieee(finding: Finding) -> bool:
 
 
 ROWS = (
-    Row("Exact Multiplication", "exact-product", "volta", None, _any, 0.55, 0.027),
-    Row("Exact Addition in FP16", "exact-sum-f16", "volta", None, _any, 27.59, 0.12),
-    Row("Rounding of Final Result", "final-rounding", "volta", "f16.f16.f16.f16", _any, 0.52, 0.008),
-    Row("Rounding of Accumulator", "accumulator-rounding", "volta", None, _any, 0.34, 0.017),
-    Row("Accumulation Order", "accumulation-order", "volta", None, _ieee, 9.87, 0.25),
-    Row("Normalization", "normalization-in-addition", "volta", None, _any, 9.63, 0.25),
-    Row("3 Carry Bits", "carry-bits", "volta", None, _witness, 410.25, 72.793),
-    Row("4 Carry Bits (Ampere)", "carry-bits", "ampere", None, _witness, None, None),
-    Row(
+    TableRow("Exact Multiplication", "exact-product", "volta", None, _any, 0.55, 0.027),
+    TableRow("Exact Addition in FP16", "exact-sum-f16", "volta", None, _any, 27.59, 0.12),
+    TableRow("Rounding of Final Result", "final-rounding", "volta", "f16.f16.f16.f16", _any, 0.52, 0.008),
+    TableRow("Rounding of Accumulator", "accumulator-rounding", "volta", None, _any, 0.34, 0.017),
+    TableRow("Accumulation Order", "accumulation-order", "volta", None, _ieee, 9.87, 0.25),
+    TableRow("Normalization", "normalization-in-addition", "volta", None, _any, 9.63, 0.25),
+    TableRow("3 Carry Bits", "carry-bits", "volta", None, _witness, 410.25, 72.793),
+    TableRow("4 Carry Bits (Ampere)", "carry-bits", "ampere", None, _witness, None, None),
+    TableRow(
         "a 4th carry bit changes nothing (Volta)",
         "carry-bits",
         "volta",
@@ -77,7 +77,7 @@ ROWS = (
         None,
         False,
     ),
-    Row(
+    TableRow(
         "a 5th carry bit changes nothing (Ampere)",
         "carry-bits",
         "ampere",
@@ -87,8 +87,8 @@ ROWS = (
         None,
         False,
     ),
-    Row("5 Carry Bits (Hopper)", "carry-bits", "hopper", None, _witness, None, None, False),
-    Row(
+    TableRow("5 Carry Bits (Hopper)", "carry-bits", "hopper", None, _witness, None, None, False),
+    TableRow(
         "a 6th carry bit changes nothing (Hopper)",
         "carry-bits",
         "hopper",
@@ -116,7 +116,7 @@ def table_four(timeout: float = 60.0) -> Iterator[dict[str, Any]]:
         yield data
 
 
-def _ask(row: Row, solver: str, timeout: float) -> dict[str, Any]:
+def _ask(row: TableRow, solver: str, timeout: float) -> dict[str, Any]:
     prop = load(row.prop)
     unit = choose_row(prop, row.arch, row.instruction)
     ask = Investigation(unit, Solving(Settings(solver, timeout)))

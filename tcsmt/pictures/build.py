@@ -14,7 +14,17 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.models import Model, Stage
 from tcsmt.models.stages import where_text
-from tcsmt.pictures.drawing import INTEGER_BITS, Cell, Fate, Grid, Input, Listing, Note, Picture, Row
+from tcsmt.pictures.drawing import (
+    INTEGER_BITS,
+    BitGrid,
+    BitRow,
+    Cell,
+    Fate,
+    InputLine,
+    Listing,
+    Note,
+    Picture,
+)
 from tcsmt.pictures.explain import (
     LONGEST_DECIMAL,
     exponent_value,
@@ -72,7 +82,7 @@ class _Drawing:
 
     # --- panels ----------------------------------------------------------------------------------
 
-    def _panels(self) -> Iterator[Grid | Listing]:
+    def _panels(self) -> Iterator[BitGrid | Listing]:
         stages = self.model.trace.stages
         sums = [s.value for s in stages if isinstance(s.value, Fixed) and _is_sum(s.value)]
         in_grids = {id(self._origin(addend)) for fixed in sums for addend in fixed.addends}
@@ -98,7 +108,7 @@ class _Drawing:
         if listed:
             yield Listing("", tuple(listed))
 
-    def _summed(self, block: Sequence[Stage], summed: Sequence[Stage]) -> Iterator[Grid | Listing]:
+    def _summed(self, block: Sequence[Stage], summed: Sequence[Stage]) -> Iterator[BitGrid | Listing]:
         """A block's sums, the last of which is rounded to its result."""
         result = block[-1] if isinstance(block[-1].value, Format) else None
         origins = [self._origin(a) for s in summed if isinstance(s.value, Fixed) for a in s.value.addends]
@@ -158,7 +168,7 @@ class _Drawing:
         if result is not None:
             yield self._listed(result)
 
-    def _grid(self, title: str, wholes: Sequence[Stage], result: Stage | None, largest: list[str]) -> Grid:
+    def _grid(self, title: str, wholes: Sequence[Stage], result: Stage | None, largest: list[str]) -> BitGrid:
         fixed = [s.value for s in wholes if isinstance(s.value, Fixed)]
         addends = fixed[0].addends
         top = exponent_value(fixed[0].exponent, self.known)
@@ -190,9 +200,9 @@ class _Drawing:
             row, note = self._rounding(values[-1], unit, result, prefix)
             notes.append(note)
             rows += [row] if values[-1] else []
-        return Grid(title, top, unit, carry_bits, tuple(terms), tuple(rows), tuple(notes))
+        return BitGrid(title, top, unit, carry_bits, tuple(terms), tuple(rows), tuple(notes))
 
-    def _term(self, addend: Fixed, unit: int) -> Row:
+    def _term(self, addend: Fixed, unit: int) -> BitRow:
         """An aligned term: the bits that alignment kept as they were, changed, and cut."""
         x = self._origin(addend)
         value = self._value(x)
@@ -214,7 +224,7 @@ class _Drawing:
                 cells.append(Cell(weight, bit, Fate.KEPT if bit == exact else Fate.CHANGED))
         found = (self.stages[id(p)].name for p in (x, addend) if id(p) in self.stages)
         stages = tuple(dict.fromkeys(found))
-        return Row(self._label(x), stages, value < 0, tuple(cells), self._text(x))
+        return BitRow(self._label(x), stages, value < 0, tuple(cells), self._text(x))
 
     # --- terms -----------------------------------------------------------------------------------
 
@@ -257,7 +267,7 @@ class _Drawing:
 
     # --- rounding --------------------------------------------------------------------------------
 
-    def _rounding(self, value: Fraction, unit: int, result: Stage, prefix: str) -> tuple[Row, Note]:
+    def _rounding(self, value: Fraction, unit: int, result: Stage, prefix: str) -> tuple[BitRow, Note]:
         """The result's significand and what the final rounding drops of the sum."""
         fmt = result.value
         assert isinstance(fmt, Format)
@@ -265,14 +275,14 @@ class _Drawing:
         stages = (result.name,)
         if _special(fmt, word) and abs(value) < fmt.largest_finite:
             text = "not rounded: a NaN or an infinity among the terms decides"
-            return Row("rounded", stages, value < 0, (), fmt.describe(word)), Note(text, stages=stages)
+            return BitRow("rounded", stages, value < 0, (), fmt.describe(word)), Note(text, stages=stages)
         if _special(fmt, word):
             text = f"final rounding: beyond the largest finite {fmt.name} number: overflow to infinity"
-            return Row("rounded", stages, value < 0, (), fmt.describe(word)), Note(text, stages=stages)
+            return BitRow("rounded", stages, value < 0, (), fmt.describe(word)), Note(text, stages=stages)
         got = abs(fmt.value(word))
         self.losses.append((f"{prefix}final rounding", fmt.value(word) - value))
         if not value:
-            return Row("rounded", stages, False, ()), Note(f"result {fmt.describe(word)}", stages=stages)
+            return BitRow("rounded", stages, False, ()), Note(f"result {fmt.describe(word)}", stages=stages)
         leading = _leading(value)
         fraction_bits, rule = self._final(fmt)
         last = max(leading, fmt.e_min) - fraction_bits
@@ -298,7 +308,7 @@ class _Drawing:
             )
         else:
             text += "; nothing dropped"
-        shown = Row("rounded", stages, value < 0, tuple(cells), short_text(fmt.value(word)))
+        shown = BitRow("rounded", stages, value < 0, tuple(cells), short_text(fmt.value(word)))
         return shown, Note(text, stages=stages)
 
     def _final(self, fmt: Format) -> tuple[int, str]:
@@ -334,11 +344,11 @@ class _Drawing:
 
     # --- inputs and results ----------------------------------------------------------------------
 
-    def _inputs(self) -> Iterator[Input]:
+    def _inputs(self) -> Iterator[InputLine]:
         for name, fmt in self.model.input_formats.items():
             word = self.values[name]
             if _special(fmt, word) or fmt.value(word):
-                yield Input(name, fmt.hex(word), _text(fmt, word))
+                yield InputLine(name, fmt.hex(word), _text(fmt, word))
 
     def _results(self) -> Iterator[Note]:
         fmt, word = self.model.d_format, self.known[self.model.trace.stages[-1].term]
@@ -384,7 +394,7 @@ def _addends(stage: Stage) -> tuple[Fixed, ...]:
     return stage.value.addends if isinstance(stage.value, Fixed) else ()
 
 
-def _sum_row(label: str, value: Fraction, top: int, unit: int, name: str) -> Row:
+def _sum_row(label: str, value: Fraction, top: int, unit: int, name: str) -> BitRow:
     magnitude = int(abs(value) / Fraction(2) ** unit)
     leading = magnitude.bit_length() - 1 + unit
 
@@ -395,10 +405,10 @@ def _sum_row(label: str, value: Fraction, top: int, unit: int, name: str) -> Row
 
     high = max(leading, top + INTEGER_BITS - 1)
     cells = [Cell(w, magnitude >> (w - unit) & 1, fate(w)) for w in range(high, unit - 1, -1)]
-    return Row(label, (name,), value < 0, tuple(cells), short_text(value))
+    return BitRow(label, (name,), value < 0, tuple(cells), short_text(value))
 
 
-def _cut_text(terms: Sequence[Row], unit: int, loss: Fraction) -> str:
+def _cut_text(terms: Sequence[BitRow], unit: int, loss: Fraction) -> str:
     changed = [row.label for row in terms if any(c.fate is Fate.CHANGED for c in row.cells)]
     cut = [row.label for row in terms if row.value(Fate.CUT)]
     if changed:

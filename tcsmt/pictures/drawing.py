@@ -15,17 +15,17 @@ from typing import Any
 
 __all__ = [
     "INTEGER_BITS",
+    "BitGrid",
+    "BitRow",
+    "Blank",
     "Cell",
     "Fate",
-    "Gap",
-    "Grid",
-    "Input",
+    "InputLine",
     "Line",
     "Listing",
     "Note",
     "Panel",
     "Picture",
-    "Row",
     "Sheet",
     "Table",
 ]
@@ -61,7 +61,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class BitRow:
     """A number on the grid, in sign and magnitude.
 
     stages: names of the model's stages that it shows; note: its value, for people; marks: weights at
@@ -122,7 +122,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Grid:
+class BitGrid:
     """A fused sum: its aligned terms, the sum, and the result that it is rounded to.
 
     top: the largest exponent; unit: the weight of the accumulator's last bit; carry_bits: the
@@ -133,12 +133,12 @@ class Grid:
     top: int
     unit: int
     carry_bits: int
-    terms: tuple[Row, ...]
-    sums: tuple[Row, ...]
+    terms: tuple[BitRow, ...]
+    sums: tuple[BitRow, ...]
     notes: tuple[Note, ...]
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[BitRow, ...]:
         """All rows, from top to bottom."""
         return (*self.terms, *self.sums)
 
@@ -149,7 +149,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Input:
+class InputLine:
     """An input that is not zero: its name, word and value."""
 
     name: str
@@ -157,7 +157,7 @@ class Input:
     value: str
 
 
-Panel = Grid | Listing | Table
+Panel = BitGrid | Listing | Table
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class Picture:
     """
 
     model: str
-    inputs: tuple[Input, ...]
+    inputs: tuple[InputLine, ...]
     zeros: int
     panels: tuple[Panel, ...]
     results: tuple[Note, ...]
@@ -193,7 +193,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Gap:
+class Blank:
     """Columns that are left out: weights from ``high`` down to ``low``."""
 
     high: int
@@ -213,12 +213,12 @@ class Sheet:
         """What the sheet is called."""
         return self.title or " against ".join(picture.model for picture in self.pictures)
 
-    def beside(self, group: int, place: int) -> list[Grid]:
+    def beside(self, group: int, place: int) -> list[BitGrid]:
         """The grids, one of each picture of a group, that stand at a place and share their columns."""
         panels = [p.panels[place] for p in self.pictures if p.group == group and place < len(p.panels)]
-        return [panel for panel in panels if isinstance(panel, Grid)]
+        return [panel for panel in panels if isinstance(panel, BitGrid)]
 
-    def columns(self, group: int, place: int, most: int) -> list[int | Gap]:
+    def columns(self, group: int, place: int, most: int) -> list[int | Blank]:
         """The columns of a group's grids at a place, ``most`` at most."""
         return _columns(self.beside(group, place), most)
 
@@ -234,8 +234,8 @@ def _marked(picture: Picture, other: Picture, stage: str) -> Picture:
         beside = other.panels[number] if number < len(other.panels) else None
         notes = tuple(replace(n, parts=stage in n.stages) for n in panel.notes)
         panel = replace(panel, notes=notes)
-        if isinstance(panel, Grid):
-            rows = {row.label: row for row in beside.rows} if isinstance(beside, Grid) else {}
+        if isinstance(panel, BitGrid):
+            rows = {row.label: row for row in beside.rows} if isinstance(beside, BitGrid) else {}
             terms, sums = (
                 tuple(_marked_row(row, rows.get(row.label), stage) for row in part)
                 for part in (panel.terms, panel.sums)
@@ -245,7 +245,7 @@ def _marked(picture: Picture, other: Picture, stage: str) -> Picture:
     return replace(picture, panels=tuple(panels))
 
 
-def _marked_row(row: Row, other: Row | None, stage: str) -> Row:
+def _marked_row(row: BitRow, other: BitRow | None, stage: str) -> BitRow:
     marks: frozenset[int] = frozenset()
     if other is not None:
         here, there = ({(c.weight, c.fate in _LOST) for c in r.cells if c.bit} for r in (row, other))
@@ -256,39 +256,39 @@ def _marked_row(row: Row, other: Row | None, stage: str) -> Row:
 _LOST = (Fate.CUT, Fate.DROPPED)
 
 
-def _columns(grids: Sequence[Grid], most: int) -> list[int | Gap]:
+def _columns(grids: Sequence[BitGrid], most: int) -> list[int | Blank]:
     cells = [cell for grid in grids for row in grid.rows for cell in row.cells]
     ones = {cell.weight for cell in cells if cell.bit}
     ends = {w for g in grids for w in (g.high, g.top + 1, g.top, g.top - 1, g.unit)}
     window = {w for g in grids for w in range(g.unit, g.high + 1)}
     weights = list(range(max(ones | ends), min(ones | ends) - 1, -1))
-    columns: list[int | Gap] = []
+    columns: list[int | Blank] = []
     for needed in (window | {cell.weight for cell in cells}, window | ones, ones | ends):
         columns = _without(weights, needed)
         if len(columns) <= most:
             break
     else:
-        columns = [*columns[: most - 1], Gap(_high(columns[most - 1]), weights[-1])]
+        columns = [*columns[: most - 1], Blank(_high(columns[most - 1]), weights[-1])]
     return columns
 
 
-def _without(weights: Sequence[int], needed: set[int]) -> list[int | Gap]:
+def _without(weights: Sequence[int], needed: set[int]) -> list[int | Blank]:
     """The weights, with long runs of those that are not needed left out."""
-    columns: list[int | Gap] = []
+    columns: list[int | Blank] = []
     for used, group in groupby(weights, needed.__contains__):
         run = list(group)
         long = not used and len(run) >= _SHORTEST_GAP
-        columns += [Gap(run[0], run[-1])] if long else run
+        columns += [Blank(run[0], run[-1])] if long else run
     return columns
 
 
-def _high(column: int | Gap) -> int:
-    return column.high if isinstance(column, Gap) else column
+def _high(column: int | Blank) -> int:
+    return column.high if isinstance(column, Blank) else column
 
 
 def _panel(panel: Panel) -> dict[str, Any]:
     match panel:
-        case Grid():
+        case BitGrid():
             return _grid(panel)
         case Table():
             return _table(panel)
@@ -316,7 +316,7 @@ def _listing(panel: Listing) -> dict[str, Any]:
     return {"title": panel.title, "notes": [_note(n) for n in panel.notes]}
 
 
-def _grid(panel: Grid) -> dict[str, Any]:
+def _grid(panel: BitGrid) -> dict[str, Any]:
     return {
         **_listing(Listing(panel.title, panel.notes)),
         "largest_exponent": panel.top,
@@ -330,7 +330,7 @@ def _note(note: Note) -> dict[str, Any]:
     return {"label": note.label, "text": note.text, "stages": list(note.stages), "parts": note.parts}
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: BitRow) -> dict[str, Any]:
     bits = {fate: [c for c in row.cells if c.fate is fate] for fate in Fate}
     return {
         "label": row.label,

@@ -14,7 +14,7 @@ from tcsmt.terms import Term
 
 __all__ = [
     "LONGEST_DECIMAL",
-    "Step",
+    "StageValue",
     "exponent_value",
     "first_difference",
     "fixed_value",
@@ -31,7 +31,7 @@ LONGEST_DECIMAL = 22
 
 
 @dataclass(frozen=True)
-class Step:
+class StageValue:
     """One stage on one input: its value as text, and the value to compare by."""
 
     stage: Stage
@@ -44,7 +44,7 @@ class Step:
         return self.stage.name
 
 
-def steps(trace: Trace, values: Mapping[str, int]) -> list[Step]:
+def steps(trace: Trace, values: Mapping[str, int]) -> list[StageValue]:
     """Every stage of the trace where the input variables have these words."""
     known = known_words(trace, values)
     return [_step(stage, known) for stage in trace.stages]
@@ -75,7 +75,7 @@ def fixed_value(x: Fixed, known: Mapping[Term, int]) -> Fraction:
     return word * Fraction(2) ** (exponent_value(x.exponent, known) - x.fraction_bits)
 
 
-def first_difference(left: list[Step], right: list[Step]) -> tuple[Step, Step] | None:
+def first_difference(left: list[StageValue], right: list[StageValue]) -> tuple[StageValue, StageValue] | None:
     """The first stages that correspond, in order, at which two computations part."""
     there = {step.stage.place: step for step in right}
     for step in left:
@@ -99,24 +99,24 @@ def _terms(value: object) -> Iterator[Term]:
             yield from (r.sign, r.magnitude, r.lsb.term)
 
 
-def _step(stage: Stage, known: Mapping[Term, int]) -> Step:
+def _step(stage: Stage, known: Mapping[Term, int]) -> StageValue:
     match stage.value:
         case Number() as x:
-            return Step(stage, *_number(x, known))
+            return StageValue(stage, *_number(x, known))
         case Exponent() as e:
             exponent = exponent_value(e, known)
-            return Step(stage, f"2^{exponent}", exponent)
+            return StageValue(stage, f"2^{exponent}", exponent)
         case Fixed() as x:
             value = fixed_value(x, known)
             text = f"{signed_text(value)}  (unit 2^{exponent_value(x.exponent, known) - x.fraction_bits})"
-            return Step(stage, text, value)
+            return StageValue(stage, text, value)
         case SignMagnitude() as r:
             magnitude = known[r.magnitude] * Fraction(2) ** exponent_value(r.lsb, known)
             value = -magnitude if known[r.sign] else magnitude
-            return Step(stage, signed_text(value), value)
+            return StageValue(stage, signed_text(value), value)
         case Format() as fmt:
             word = known[stage.term]
-            return Step(stage, f"{fmt.hex(word)}  {fmt.describe(word)}", (fmt.name, word))
+            return StageValue(stage, f"{fmt.hex(word)}  {fmt.describe(word)}", (fmt.name, word))
 
 
 def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, object]:

@@ -10,14 +10,14 @@ from xml.sax.saxutils import escape
 from tcsmt.arithmetic.formats import power_text
 from tcsmt.pictures.drawing import (
     INTEGER_BITS,
+    BitGrid,
+    BitRow,
+    Blank,
     Cell,
     Fate,
-    Gap,
-    Grid,
     Listing,
     Note,
     Picture,
-    Row,
     Sheet,
     Table,
 )
@@ -79,9 +79,9 @@ class _Drawing:
             (picture.group, place): sheet.columns(picture.group, place, _MOST_COLUMNS)
             for picture in sheet.pictures
             for place, panel in enumerate(picture.panels)
-            if isinstance(panel, Grid)
+            if isinstance(panel, BitGrid)
         }
-        rows = [row for p in sheet.pictures for g in p.panels if isinstance(g, Grid) for row in g.rows]
+        rows = [row for p in sheet.pictures for g in p.panels if isinstance(g, BitGrid) for row in g.rows]
         self.left = _MARGIN + max([13, *(len(row.label) for row in rows)]) * _CHARACTER + 26
         notes = max((len(row.note) + 20 * row.parts for row in rows), default=0)
         for columns in self.columns.values():
@@ -130,7 +130,7 @@ class _Drawing:
                     self._notes(panel.notes)
                 case Table():
                     self._table(panel)
-                case Grid():
+                case BitGrid():
                     self._grid(panel, self.columns[picture.group, place])
         self.y += 10
         self._notes(picture.results)
@@ -179,12 +179,12 @@ class _Drawing:
         self.y += 6
         self._notes(table.notes)
 
-    def _grid(self, grid: Grid, columns: Sequence[int | Gap]) -> None:
+    def _grid(self, grid: BitGrid, columns: Sequence[int | Blank]) -> None:
         at: dict[int, float] = {}
         x = self.left
         ends: list[tuple[int, float]] = []  # lowest weight of each column, and where the column ends
         for column in columns:
-            if not isinstance(column, Gap):
+            if not isinstance(column, Blank):
                 at[column] = x
             x += _width(column)
             ends.append((_low(column), x))
@@ -233,7 +233,7 @@ class _Drawing:
         self._notes(grid.notes)
 
     def _row(
-        self, grid: Grid, row: Row, columns: Sequence[int | Gap], at: dict[int, float], end: float
+        self, grid: BitGrid, row: BitRow, columns: Sequence[int | Blank], at: dict[int, float], end: float
     ) -> None:
         self.y += _LINE
         self._text(_MARGIN, row.label, "ink")
@@ -243,7 +243,7 @@ class _Drawing:
                 self._cell(row, cell, at[cell.weight])
         x = self.left
         for column in columns:
-            if isinstance(column, Gap) and any(column.low <= c.weight <= column.high for c in row.cells):
+            if isinstance(column, Blank) and any(column.low <= c.weight <= column.high for c in row.cells):
                 hidden = [c for c in row.cells if column.low <= c.weight <= column.high]
                 name = hidden[-1].fate.name.lower()
                 self._text(x + _GAP / 2, "⋯", f"{name} middle")
@@ -257,7 +257,7 @@ class _Drawing:
         note = row.note + ("  ◄ first difference" if row.parts else "")
         self._text(end + 10, note, "mark" if row.parts else "faint")
 
-    def _cell(self, row: Row, cell: Cell, x: float) -> None:
+    def _cell(self, row: BitRow, cell: Cell, x: float) -> None:
         self.fates.add(cell.fate)
         weight = power_text(Fraction(2) ** cell.weight)
         hover = f"{row.label}: bit {cell.bit} of weight {weight}, {cell.fate.value}"
@@ -314,9 +314,9 @@ def _table_columns(table: Table) -> list[float]:
     return places
 
 
-def _width(column: int | Gap) -> int:
-    return _GAP if isinstance(column, Gap) else _CELL
+def _width(column: int | Blank) -> int:
+    return _GAP if isinstance(column, Blank) else _CELL
 
 
-def _low(column: int | Gap) -> int:
-    return column.low if isinstance(column, Gap) else column
+def _low(column: int | Blank) -> int:
+    return column.low if isinstance(column, Blank) else column

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import click
 
-from tcsmt.pictures.drawing import Cell, Fate, Gap, Grid, Listing, Note, Picture, Row, Sheet, Table
+from tcsmt.pictures.drawing import BitGrid, BitRow, Blank, Cell, Fate, Listing, Note, Picture, Sheet, Table
 
 __all__ = ["as_text"]
 
@@ -60,7 +60,7 @@ class _Text:
                     yield from self._notes(panel.notes)
                 case Table():
                     yield from self._table(panel)
-                case Grid():
+                case BitGrid():
                     yield from self._grid(panel, place)
         yield ""
         yield from self._notes(self.picture.results)
@@ -91,7 +91,7 @@ class _Text:
             yield ""
         yield from self._notes(table.notes)
 
-    def _grid(self, grid: Grid, place: int) -> Iterator[str]:
+    def _grid(self, grid: BitGrid, place: int) -> Iterator[str]:
         labels = ["power of two", *(row.label for row in grid.rows)]
         label = max(map(len, labels))
         notes = max((len(row.note) for row in grid.rows), default=0)
@@ -118,18 +118,18 @@ class _Text:
 class _Layout:
     """Where each column of a grid stands in a line."""
 
-    def __init__(self, grid: Grid, columns: Sequence[int | Gap], bars: set[int]) -> None:
+    def __init__(self, grid: BitGrid, columns: Sequence[int | Blank], bars: set[int]) -> None:
         self.grid, self.columns = grid, columns
         self.at: list[int] = []
         place = 0
         self.bars: dict[int, int] = {}
         for column in columns:
-            high = column.high if isinstance(column, Gap) else column
+            high = column.high if isinstance(column, Blank) else column
             if high in bars:
                 self.bars[high] = place
                 place += 1
             self.at.append(place)
-            place += 3 if isinstance(column, Gap) else 1
+            place += 3 if isinstance(column, Blank) else 1
         self.width = place
 
     def ruler(self) -> Iterator[tuple[str, str]]:
@@ -142,7 +142,7 @@ class _Layout:
         marked = [
             (at, column)
             for at, column in zip(self.at, self.columns, strict=True)
-            if not isinstance(column, Gap) and (grid.top - column) % _RULER_STEP == 0
+            if not isinstance(column, Blank) and (grid.top - column) % _RULER_STEP == 0
         ]
         yield "relative", self._line({at: f"{w - grid.top:+d}" if w != grid.top else "0" for at, w in marked})
         powers = {at: f"╷2^{w}" for at, w in marked}
@@ -150,26 +150,26 @@ class _Layout:
             powers = {at: f"╷2^{w}" for at, w in marked if (grid.top - w) % (2 * _RULER_STEP) == 0}
         yield "power of two", self._line(powers)
 
-    def bits(self, row: Row) -> str:
+    def bits(self, row: BitRow) -> str:
         """A row's bits, with bars and the binary point between them."""
         cells = {cell.weight: cell for cell in row.cells}
         parts = []
         for column in self.columns:
-            high = column.high if isinstance(column, Gap) else column
+            high = column.high if isinstance(column, Blank) else column
             if high in self.bars:
                 parts.append(self._bar(high))
-            if isinstance(column, Gap):
+            if isinstance(column, Blank):
                 inside = any(w in cells for w in range(column.low, column.high + 1))
                 parts.append(" ⋯ " if inside else "   ")
             else:
                 parts.append(self._bit(cells.get(column), column))
         return "".join(parts)
 
-    def marks(self, row: Row) -> str:
+    def marks(self, row: BitRow) -> str:
         """Carets under the bits that another model has otherwise."""
         line = [" "] * self.width
         for at, column in zip(self.at, self.columns, strict=True):
-            if not isinstance(column, Gap) and column in row.marks:
+            if not isinstance(column, Blank) and column in row.marks:
                 line[at] = "^"
         return "".join(line)
 
@@ -205,5 +205,5 @@ def _spaced(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _low(column: int | Gap) -> int:
-    return column.low if isinstance(column, Gap) else column
+def _low(column: int | Blank) -> int:
+    return column.low if isinstance(column, Blank) else column

@@ -33,14 +33,14 @@ from tcsmt.statements.verdict import Answered, Distinguished, Equivalent, Unknow
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
 
-__all__ = ["ENGINE", "Comparison", "Step", "compare", "compare_models", "finding_of"]
+__all__ = ["ENGINE", "Comparison", "ProofStep", "compare", "compare_models", "finding_of"]
 
 #: Part of the key of kept verdicts: raised whenever a change could change one.
 ENGINE = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step(Answered):
+class ProofStep(Answered):
     """What one query, or no query, proved on the way.
 
     what: the statement. how: what was left free, or why no solver was needed. script: SHA-256 of the
@@ -84,7 +84,7 @@ class Comparison:
 
     question: Question
     verdict: Verdict
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ProofStep, ...] = ()
 
     @property
     def sure(self) -> bool:
@@ -156,7 +156,7 @@ class _Comparing:
     lemmas: Lemmas
     before: float
     refused_before: int
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ProofStep] = field(default_factory=list)
 
     @property
     def seconds(self) -> float:
@@ -172,7 +172,7 @@ class _Comparing:
         self._inhabited()
         left, right = (side.trace for side in question.sides)
         if left.output is right.output:
-            self.steps.append(Step(what="result", how="both models are the same graph"))
+            self.steps.append(ProofStep(what="result", how="both models are the same graph"))
             return self._equal()
         values = search(question)
         if values is not None:
@@ -244,7 +244,7 @@ class _Comparing:
     def proved(self, what: str, how: str, lemma: Lemma) -> None:
         """One more step."""
         answer = lemma.answer
-        step = Step(
+        step = ProofStep(
             what=what, how=how, solver=answer.solver, version=answer.version, seconds=answer.seconds,
             script=answer.script, confirmed=answer.confirmed, earlier=lemma.earlier,
         )  # fmt: skip
@@ -403,7 +403,7 @@ class _Sweep:
         one, two = substitute([last[0].term, self._seen(last[1].term)], zeros)
         case = f"{last[0].name}, where every term is zero"
         if one is two:
-            comparing.steps.append(Step(what=case, how="both models are the same graph"))
+            comparing.steps.append(ProofStep(what=case, how="both models are the same graph"))
         else:
             lemma = comparing.lemmas.ask(
                 all_of([comparing.question.domain, all_zero, one.ne(two)]), limit / 2

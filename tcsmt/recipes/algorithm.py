@@ -12,7 +12,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.models import Kind, Model, Stage, Trace
 from tcsmt.models.base import choice
-from tcsmt.models.stages import Instruction, Operand
+from tcsmt.models.stages import InstructionPlace, OperandPlace
 from tcsmt.recipes.split import RNE, Split, power
 from tcsmt.terms import Term, const
 
@@ -119,7 +119,7 @@ class Algorithm(Model):
         """Split, run the chains, add their results outside."""
         left, right = ([self.split.apply(word) for word in given] for given in (a, b))
         stages = [
-            Stage(Operand(side, lane), Kind.WORD, number, self.split.format, word)
+            Stage(OperandPlace(side, lane), Kind.WORD, number, self.split.format, word)
             for side, words in (("a", left), ("b", right))
             for lane, found in enumerate(words)
             for number, word in enumerate(found)
@@ -146,7 +146,7 @@ class Algorithm(Model):
             inside = c if number == 0 and self.c_enters == "unit" else zero
             for i, j, part in steps:
                 trace = self.unit.apply(lanes("a", i, part), lanes("b", j, part), inside)
-                place = Instruction(i, j, part)
+                place = InstructionPlace(i, j, part)
                 stages += [stage.inside(place) for stage in trace.stages]
                 inside = trace.output
                 stages.append(Stage(place, Kind.INSTRUCTION, None, self.wide, inside))

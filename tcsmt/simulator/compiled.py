@@ -37,7 +37,7 @@ VECTOR = 512
 
 
 @dataclass(frozen=True)
-class Operand:
+class OperandArray:
     """One input array of a model: its name, its variables in lane order, and their format."""
 
     name: str
@@ -50,17 +50,17 @@ class Operand:
         return unsigned(self.format).itemsize * 8
 
 
-def operands(model: Model) -> list[Operand]:
+def operands(model: Model) -> list[OperandArray]:
     """The model's input arrays: a, b, c, and the block scales where it has them."""
     trace = model.trace
     found = [
-        Operand("a", trace.a, model.a_format),
-        Operand("b", trace.b, model.b_format),
-        Operand("c", (trace.c,), model.c_format),
+        OperandArray("a", trace.a, model.a_format),
+        OperandArray("b", trace.b, model.b_format),
+        OperandArray("c", (trace.c,), model.c_format),
     ]
     if model.scale_format is not None:
-        found.append(Operand("scale_a", trace.scale_a, model.scale_format))
-        found.append(Operand("scale_b", trace.scale_b, model.scale_format))
+        found.append(OperandArray("scale_a", trace.scale_a, model.scale_format))
+        found.append(OperandArray("scale_b", trace.scale_b, model.scale_format))
     return found
 
 
@@ -194,7 +194,7 @@ class _Source:
     words. bits: of a result.
     """
 
-    inputs: list[Operand]
+    inputs: list[OperandArray]
     root: Term
     lanes: dict[Term, int]
     width: int
@@ -296,7 +296,7 @@ finish:
         kind = e.type(e.container(self.root.width))
         return e.emit(f"phi {kind} [{e.register[plain]}, %{block}], [{again.register[self.root]}, %special]")
 
-    def _gathered(self, e: Emitter, operand: Operand, base: str) -> tuple[int, list[str]]:
+    def _gathered(self, e: Emitter, operand: OperandArray, base: str) -> tuple[int, list[str]]:
         """One vector for each lane, from rows that lie one after the other; and the bits of its elements."""
         bits, lanes = operand.bits, len(operand.terms)
         if lanes & (lanes - 1) == 0:
@@ -324,7 +324,7 @@ finish:
             vectors.append(vector)
         return bits, vectors
 
-    def _repeated(self, e: Emitter, operand: Operand, place: str) -> str:
+    def _repeated(self, e: Emitter, operand: OperandArray, place: str) -> str:
         """A vector with the same word in every row."""
         kind = e.type(operand.bits)
         word = _load(e, operand, place, f"i{operand.bits}")
@@ -338,7 +338,7 @@ finish:
         e.lines.append(f"  store {e.type(bits)} {word}, ptr {address}, align {bits // 8}")
 
 
-def _some_special(operand: Operand) -> Term:
+def _some_special(operand: OperandArray) -> Term:
     """Whether some word is a NaN or an infinity, with few operations: by the largest magnitude."""
     fmt = operand.format
     if fmt.nan_word is None:
@@ -351,12 +351,12 @@ def _some_special(operand: Operand) -> Term:
     return ~umax(*magnitudes).ult(least)
 
 
-def _load(e: Emitter, operand: Operand, place: str, kind: str) -> str:
+def _load(e: Emitter, operand: OperandArray, place: str, kind: str) -> str:
     address = e.emit(f"getelementptr i{operand.bits}, ptr %{operand.name}{e.suffix}, i64 {place}")
     return e.emit(f"load {kind}, ptr {address}, align {operand.bits // 8}")
 
 
-def _inserted(e: Emitter, kind: str, vector: str, operand: Operand, word: str, row: int) -> str:
+def _inserted(e: Emitter, kind: str, vector: str, operand: OperandArray, word: str, row: int) -> str:
     return e.emit(f"insertelement {kind} {vector}, i{operand.bits} {word}, i64 {row}")
 
 

@@ -19,7 +19,7 @@ from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row, rows
 from tcsmt.data.datasets import DataSet, Formats, find_datasets, objection, row_of
 from tcsmt.data.model_files import row_given
-from tcsmt.data.row_files import Inputs, read_json, read_rows
+from tcsmt.data.row_files import RowWords, read_json, read_rows
 from tcsmt.models import FusedDotAdd
 from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.shorten import cost, shorten
@@ -62,7 +62,7 @@ class Vectors:
     """Inputs of a unit, and where each comes from."""
 
     names: tuple[str, ...]
-    inputs: Inputs
+    inputs: RowWords
 
     def __len__(self) -> int:
         return len(self.names)
@@ -95,7 +95,7 @@ def gathered(paths: Sequence[Path], given: Row | None) -> tuple[Row, Vectors]:
 def joined(parts: Sequence[Vectors]) -> Vectors:
     """Vectors after each other."""
     columns = zip(*(part.inputs for part in parts), strict=True)
-    inputs = Inputs(*(None if one[0] is None else np.concatenate(one) for one in columns))  # type: ignore[arg-type]
+    inputs = RowWords(*(None if one[0] is None else np.concatenate(one) for one in columns))  # type: ignore[arg-type]
     return Vectors(tuple(name for part in parts for name in part.names), inputs)
 
 
@@ -105,7 +105,7 @@ def listed(row: Row, found: Sequence[tuple[str, Sequence[int]]]) -> Vectors:
     return Vectors(tuple(name for name, _ in found), _inputs(row, columns))
 
 
-def _inputs(row: Row, columns: dict[str, Any]) -> Inputs:
+def _inputs(row: Row, columns: dict[str, Any]) -> RowWords:
     model, names = row.model, row.model.input_names
     formats = model.input_formats
 
@@ -116,8 +116,8 @@ def _inputs(row: Row, columns: dict[str, Any]) -> Inputs:
     k, scales = model.k, model.scales
     sides = words(names[:k]), words(names[k : 2 * k]), words(names[2 * k : 2 * k + 1])[:, 0]
     if not scales:
-        return Inputs(*sides)
-    return Inputs(*sides, words(names[2 * k + 1 : 2 * k + 1 + scales]), words(names[2 * k + 1 + scales :]))
+        return RowWords(*sides)
+    return RowWords(*sides, words(names[2 * k + 1 : 2 * k + 1 + scales]), words(names[2 * k + 1 + scales :]))
 
 
 def _is_data(path: Path) -> bool:
@@ -139,11 +139,11 @@ def _named_in(path: Path) -> Row:
     return row_given(name)
 
 
-def _named(stem: str, inputs: Inputs) -> Vectors:
+def _named(stem: str, inputs: RowWords) -> Vectors:
     return Vectors(tuple(f"{stem} row {number}" for number in range(len(inputs.c))), inputs)
 
 
-def _of_dataset(dataset: DataSet, row: Row) -> tuple[Row, Inputs]:
+def _of_dataset(dataset: DataSet, row: Row) -> tuple[Row, RowWords]:
     reason = objection(dataset, row.model)
     if not reason and dataset.k > row.model.k:
         chained = _chained(row, dataset.k)
@@ -153,7 +153,7 @@ def _of_dataset(dataset: DataSet, row: Row) -> tuple[Row, Inputs]:
         raise TcsmtError(f"data set {dataset.name} {reason}")
     spare = ((0, 0), (0, row.model.k - dataset.k))
     a, b = np.pad(dataset.a, spare), np.pad(dataset.b, spare)
-    return row, Inputs(a, b, dataset.c, dataset.scale_a, dataset.scale_b)
+    return row, RowWords(a, b, dataset.c, dataset.scale_a, dataset.scale_b)
 
 
 def _chained(row: Row, k: int) -> Row | None:
@@ -380,7 +380,7 @@ def _witness(record: dict[str, Any]) -> dict[str, int]:
     return {name: int(value["word"], 16) for name, value in record["inputs"].items()}
 
 
-def _words(audit: Audit, pairs: Sequence[tuple[int, int]], inputs: Inputs) -> Array:
+def _words(audit: Audit, pairs: Sequence[tuple[int, int]], inputs: RowWords) -> Array:
     """Words of the hypotheses in some pairs; the others' are 0. Shape (hypotheses, vectors)."""
     words = np.zeros((len(audit.hypotheses), len(inputs.c)), unsigned(audit.row.model.d_format))
     for number in {n for pair in pairs for n in pair}:

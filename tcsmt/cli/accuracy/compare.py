@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms.compare import Comparison, Pair
+from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison
 from tcsmt.algorithms.compare import compare as compare_pair
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.picture import Walked, walked_sheet
@@ -89,14 +89,16 @@ def compare(
     sys.exit(EXIT[type(found.verdict)])
 
 
-def pair_of(names: tuple[str, str], arch: str, k: int | None, inputs: Inputs) -> tuple[Pair, tuple[Row, Row]]:
+def pair_of(
+    names: tuple[str, str], arch: str, k: int | None, inputs: Inputs
+) -> tuple[AlgorithmPair, tuple[Row, Row]]:
     """Two algorithms on one architecture; k is that of the first one's unit where not given."""
     one, row = algorithm_named(names[0], arch, k)
     two, other = algorithm_named(names[1], arch, one.k)
-    return Pair(names, (one, two), inputs), (row, other)
+    return AlgorithmPair(names, (one, two), inputs), (row, other)
 
 
-def comparison_json(found: Comparison) -> dict[str, Any]:
+def comparison_json(found: ErrorComparison) -> dict[str, Any]:
     """The comparison as plain data."""
     pair, verdict, judgement = found.pair, found.verdict, found.judgement
     data: dict[str, Any] = {"algorithms": list(pair.names), "k": pair.k, "domain": str(pair.domain)}
@@ -116,7 +118,7 @@ def comparison_json(found: Comparison) -> dict[str, Any]:
     return data | {"seconds": round(verdict.seconds, 3)}
 
 
-def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
+def comparison_text(found: ErrorComparison, rows: tuple[Row, Row]) -> str:
     """The comparison for people."""
     pair, verdict, judgement = found.pair, found.verdict, found.judgement
     lines = [f"{n}: {r.name}, evidence: {r.evidence}" for n, r in zip(pair.names, rows, strict=True)]
@@ -141,7 +143,7 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
     return "\n".join(lines)
 
 
-def sheet_of(found: Comparison, rows: tuple[Row, Row]) -> Sheet:
+def sheet_of(found: ErrorComparison, rows: tuple[Row, Row]) -> Sheet:
     """Both algorithms on the witness: every step, and bit by bit where they part."""
     assert isinstance(found.verdict, Distinguished)
     values = found.verdict.values

@@ -10,7 +10,7 @@ import click
 
 from tcsmt import __version__
 from tcsmt.algorithms import anomalies
-from tcsmt.algorithms.anomalies import FLAWS, Case, Finding
+from tcsmt.algorithms.anomalies import FLAWS, AnomalyFinding, Case
 from tcsmt.algorithms.error import Inputs
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
@@ -67,7 +67,7 @@ def find(
     sys.exit(EXIT[type(found.verdict)])
 
 
-def finding_json(found: Finding) -> dict[str, Any]:
+def finding_json(found: AnomalyFinding) -> dict[str, Any]:
     """The finding as plain data."""
     flaw, verdict = found.flaw, found.verdict
     data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
@@ -92,7 +92,7 @@ def _case_json(case: Case) -> dict[str, Any]:
     return data | {"size": float(case.size), "ulps": float(case.ulps)}
 
 
-def finding_text(found: Finding, row: Row) -> str:
+def finding_text(found: AnomalyFinding, row: Row) -> str:
     """The finding for people."""
     flaw, short, worst = found.flaw, found.short, found.worst
     lines = [f"{flaw.name}: {row.name}, evidence: {row.evidence}", f"K = {flaw.k}; domain: {flaw.domain}", ""]
