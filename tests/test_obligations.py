@@ -381,30 +381,35 @@ def test_words_that_cannot_be_equal() -> None:
 # --- zeros -------------------------------------------------------------------------------------------
 
 
-def zeros_apart(where: str) -> Pair:
-    """Units whose largest exponents differ where all terms are zero; a result that looks at them there, or
-    otherwise where some are not."""
-    one, two = unit(-9), unit(-8)
+#: Zeros of both signs: a solver's own example of zeros is one of these at most.
+SIGNS = [(a, c) for a in (0, 8) for c in (0, 8)]
+
+
+def zeros_apart(signs: tuple[int, int] | None) -> Pair:
+    """Units whose largest exponents differ where all terms are zero.
+
+    signs: there the results look at them, where the words of a and c are these; else they differ where some
+    terms are not zero.
+    """
     traces = []
-    for trace in (one.trace, two.trace):
+    for trace in (unit(-9).trace, unit(-8).trace):
         (top,), (result,) = trace.of(Kind.LARGEST_EXPONENT), trace.of(Kind.RESULT)
         numbers = [x.source for x in block(trace).aligned]
         zero = all_of(x.zero for x in numbers if isinstance(x, Number))
         assert isinstance(top.value, Exponent)
-        if where == "zero":
-            seen = top.value.within(-16, 16)[0]
+        if signs is not None:
+            seen = top.value.within(-16, 16)[0] & trace.a[0].eq(signs[0]) & trace.c.eq(signs[1])
             trace = put(trace, result, (zero & seen).ite(result.term ^ 1, result.term))
-        elif trace is two.trace:
+        elif traces:
             trace = put(trace, top, (~zero & trace.c.eq(3)).ite(const(5, top.term.width), top.term))
         traces.append(trace)
     return Pair((traces[0], traces[1]), PAIRS[0].everything)
 
 
-@pytest.mark.parametrize("where", ["zero", "not zero"])
-def test_both_cases_of_zeros_are_needed(where: str) -> None:
+@pytest.mark.parametrize("signs", [*SIGNS, None])
+def test_both_cases_of_zeros_are_needed(signs: tuple[int, int] | None) -> None:
     """A difference where every term is zero, and one where some are not."""
-    pair = zeros_apart(where)
-    model = unit(-9)
+    pair, model = zeros_apart(signs), unit(-9)
     sides = [Side(name, model, trace) for name, trace in zip(("one", "two"), pair.traces, strict=True)]
     assert not pair.equal()
     verdict = compare(question(sides[0], sides[1], ALL), Solving(Settings(timeout=2))).verdict
