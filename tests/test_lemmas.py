@@ -62,6 +62,14 @@ def test_asked_again_where_more_is_wanted() -> None:
     assert not lemmas(kept=False).ask(GOAL, 10).earlier
 
 
+def test_nothing_is_kept_unless_it_is_asked_for(folder: Path) -> None:
+    for _ in range(2):
+        found = Lemmas(Solving()).ask(GOAL, 10)
+        assert found.holds
+        assert not found.earlier
+    assert not folder.exists()
+
+
 def test_what_has_a_solution_is_not_kept(folder: Path) -> None:
     assert lemmas().ask(X.ne(Y), 10).answer.answer == "sat"
     assert not folder.exists()

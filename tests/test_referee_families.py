@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,7 +18,7 @@ from oracles import exact, tiny
 
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.catalogue import Row
-from tcsmt.identification.equal import canonical
+from tcsmt.identification.equal import _enough_carries, canonical
 from tcsmt.identification.evaluate import Questions, predictions
 from tcsmt.identification.family import Family
 from tcsmt.models import FusedDotAdd, Model
@@ -122,17 +123,20 @@ def test_audit_many(seed: int, tmp_path: Path) -> None:
 # --- identify --------------------------------------------------------------------------------------
 
 
-def some_family(rng: Random) -> Family:
-    """Formats of few words; D with exponents so far from the products' that some parameters cannot matter."""
+def some_family(rng: Random, k: int | None = None) -> Family:
+    """Formats of few words; D with exponents so far from the products' that some parameters cannot matter.
+
+    k: with so many products, whose inputs are too many to try them all.
+    """
     while True:
         a, b = (_operand(rng) for _ in range(2))
         d = tiny.described(
             exponent_bits=rng.choice((3, 4, 5, 6)), fraction_bits=rng.choice((1, 1, 2, 3)),
             bias=rng.choice((1, 3, 7, 15)),
         )  # fmt: skip
-        c, k = d if rng.random() < 0.6 else tiny.some_format(rng), rng.choice((1, 1, 2))
-        if k * (a.width + b.width) + c.width <= 18:
-            return Family(a, b, c, d, k)
+        c = d if rng.random() < 0.6 else tiny.some_format(rng)
+        if k is not None or a.width + b.width + c.width <= 18:
+            return Family(a, b, c, d, k or 1)
 
 
 def _operand(rng: Random) -> Format:
@@ -193,6 +197,77 @@ def test_what_identify_merges_is_equal() -> None:
 @pytest.mark.long
 def test_what_identify_merges_is_equal_many() -> None:
     assert set(merged(range(1000, 1200), 60)) >= {0, 6, 8, 10}
+
+
+def at_the_edge(family: Family, table: Any) -> list[Any]:
+    """Rows with a value that is replaced, but would not be with one bit, or zero exponent, more or less."""
+    found = []
+    changed = canonical(family, table) != table
+    for row, own in zip(table, changed, strict=True):
+        near = []
+        for column, last in ((1, len(family.bits)), (6, len(family.zero_exponents))):
+            for step in (-1, 1):
+                other = row.copy()
+                other[column] += step
+                if 0 <= other[column] < last:
+                    near.append(other)
+        others = np.array(near)
+        edge = own & ~(canonical(family, others) != others).all(axis=0)
+        if edge.any():
+            found.append(row)
+    return found
+
+
+def some_inputs(family: Family, rng: Random) -> tiny.Columns:
+    """Random words of every input, half of them with the largest or the smallest exponents."""
+    columns = {}
+    for name, fmt in family.model(some_hypothesis(family, rng)).input_formats.items():
+        ends = [fmt.largest_finite_word, fmt.largest_finite_word - 1, 1, 2, 0]
+        ends += [word | 1 << fmt.sign_bit for word in ends]
+        columns[name] = [
+            rng.choice(ends) if rng.random() < 0.6 else rng.getrandbits(fmt.width) for _ in range(3000)
+        ]
+    return {name: np.array(words, np.int64) for name, words in columns.items()}
+
+
+def test_what_identify_merges_at_the_edge_of_a_rule_is_equal() -> None:
+    columns: Counter[int] = Counter()
+    for seed in range(48):
+        rng = Random(f"edges {seed}")
+        family = some_family(rng, rng.choice((1, 2, 2, 3)))
+        rows = at_the_edge(family, np.array([some_hypothesis(family, rng) for _ in range(60)]))
+        given = some_inputs(family, rng) if rows else {}
+        for row in rows[:5]:
+            (other,) = canonical(family, row[None])
+            one, two = family.model(row), family.model(other)
+            wrong = np.flatnonzero(exact.results(one, given) != exact.results(two, given))
+            assert not wrong.size, f"seed {seed}: merged {row} -> {other}: {one} at input {wrong[0]}"
+            columns.update(map(int, np.flatnonzero(row != other)))
+    print(f"identify, edges: {dict(columns)}")
+    assert len(columns) >= 4
+
+
+def test_registers_that_hold_every_sum() -> None:
+    """Called large enough: the largest products and c, all at the largest exponent, each rounded up."""
+    enough = 0
+    for seed in range(60):
+        rng = Random(f"registers {seed}")
+        family = some_family(rng, rng.choice((2, 3, 4, 6)))
+        for _ in range(40):
+            row = some_hypothesis(family, rng)
+            one = family.structures[int(row[0])]
+            carry = family.carries(one)[row[3]]
+            if carry is None or not _enough_carries(family, one, row):
+                continue
+            product = Fraction(2)
+            if one.products == "unnormalised":
+                a, b = (2 - Fraction(1, 1 << fmt.fraction_bits) for fmt in (family.a_format, family.b_format))
+                product = a * b
+            scale = 1 << family.bits[row[1]]
+            total = one.n_fma * Fraction(-int(-product * scale // 1), scale) + 2
+            assert total < 1 << (2 + carry), (family, one, row)
+            enough += 1
+    assert enough >= 100
 
 
 def predicted(seeds: range) -> None:

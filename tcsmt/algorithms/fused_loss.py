@@ -107,6 +107,8 @@ class FusedSum:
         """
         wrong = any_of(x.zero & x.significand.ne(0) for x in self.numbers.values())
         need(chain, "a zero term has significand 0", wrong)
+        for one in self._aligned(self.sum):
+            need(chain, "a zero stays zero where it is aligned", _aligned_zero(one).ne(0))
         self._attained(chain, self.sum.exponent, self.numbers)
         return self._cut(chain, self.sum, live)
 
@@ -158,6 +160,15 @@ class FusedSum:
         need(chain, "no term's exponent is above the largest", characterised(above))
         need(chain, "a term loses less than the last bit that is kept", _Alignment.of(x).loses_a_bit)
         return before + Fraction(1, 2**x.fraction_bits)
+
+    def _aligned(self, x: Fixed) -> Iterator[Fixed]:
+        """What is aligned in a value of the sum's tree."""
+        for addend in x.addends:
+            yield from self._aligned(addend)
+        if not x.addends and x.source is not None:
+            yield x
+            if isinstance(x.source, Fixed):
+                yield from self._aligned(x.source)
 
     def _places(self, x: Fixed) -> Iterator[int]:
         """The numbers that a value of the sum's tree is made of."""
@@ -300,6 +311,13 @@ class _Alignment:
     def loses_more_than_all(self) -> Term:
         """Is more lost than the term itself?"""
         return self.given & self.size.ult(self.off)
+
+
+def _aligned_zero(x: Fixed) -> Term:
+    """The aligned word of a zero, whatever its exponent is."""
+    assert x.source is not None
+    word = x.source.significand if isinstance(x.source, Number) else x.source.word
+    return substitute([x.word], {word: const(0, word.width)})[0]
 
 
 def _leading_bit(word: Term) -> Term:
