@@ -223,3 +223,15 @@ def test_bad_input(tmp_path: Path) -> None:
     assert code == 2
     assert "none of this command's" in text
     assert len(text.strip().splitlines()) == 1
+
+
+def test_what_stayed_unknown_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, said = tmp_path / "splits.json", "unknown"
+
+    def proved(split: Split, solving: Solving) -> list[dict[str, object]]:
+        return [{"exponent field": "x", "answer": said, "solver": "z3 1", "seconds": 0.0, "reason": ""}]
+
+    monkeypatch.setattr("tcsmt.cli.accuracy.split.proved", proved)
+    given = ["accuracy", "split", "--prove", "--format", "bf16", "--output", str(path)]
+    for said, code in (("unknown", 3), ("unsat", 0), ("unknown", 0)):  # noqa: B007 (proved reads it)
+        assert CliRunner().invoke(main, given).exit_code == code

@@ -74,9 +74,9 @@ def split(
     for one in chosen:
         name = name_of(one)
         data = record(one)
-        counting = {
-            k: v for k, v in before.get(name, {}).items() if k in _FOUND and trust.takes(sure=_sure(k, v))
-        }
+        found = before.get(name, {})
+        answered = {k: v for k, v in found.items() if k in _FOUND and _answered(k, v)}
+        counting = {k: v for k, v in answered.items() if trust.takes(sure=_sure(k, v))}
         if counting:
             data |= {**counting, "earlier": list(counting)}
         keep(data)
@@ -99,6 +99,11 @@ def split(
 
 #: What took time, and is taken from an earlier run.
 _FOUND = ("proof", "all inputs")
+
+
+def _answered(what: str, found: Any) -> bool:
+    """Whether it is an answer; what stayed unknown is asked again."""
+    return what != "proof" or all(one["answer"] != "unknown" for one in found)
 
 
 def _sure(what: str, found: Any) -> bool:
