@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -18,9 +19,9 @@ from oracles import exact, tiny
 
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.catalogue import Row
-from tcsmt.identification.equal import _enough_carries, canonical
+from tcsmt.identification.equal import _below_all, _enough_carries, _never_overflows, canonical
 from tcsmt.identification.evaluate import Questions, predictions
-from tcsmt.identification.family import Family
+from tcsmt.identification.family import COLUMNS, Family
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.question import Domain
@@ -268,6 +269,64 @@ def test_registers_that_hold_every_sum() -> None:
             assert total < 1 << (2 + carry), (family, one, row)
             enough += 1
     assert enough >= 100
+
+
+def test_a_register_that_just_wraps() -> None:
+    """Two products of 2.98 are rounded up to 3, a c of 1.99 to 2: their sum of 8 is the first that wraps."""
+    a = tiny.described(exponent_bits=3, fraction_bits=1, bias=3)
+    b = tiny.described(exponent_bits=3, fraction_bits=6, bias=3)
+    d = tiny.described(exponent_bits=5, fraction_bits=8, bias=15)
+    family = Family(a, b, d, d, 2)
+    (number,) = (
+        i for i, one in enumerate(family.structures)
+        if (one.n_fma, one.products, one.order) == (2, "unnormalised", "aligned")
+    )  # fmt: skip
+    row = np.zeros(len(COLUMNS), np.int16)
+    row[[0, 2, 5]] = number, family.alignments.index("RA"), len(family.kept) - 1
+    row[3] = family.carries(family.structures[number]).index(1)
+    assert family.bits[row[1]] == 5
+    narrow = family.model(row)
+    wide = replace(narrow, carry_bits=None)
+    words = {"a": a.word(Fraction(3, 2)), "b": b.word(2 - Fraction(1, 64)), "c": d.word(2 - Fraction(1, 256))}
+    inputs = {name: np.array([words[name[0]]]) for name in narrow.input_formats}
+    assert exact.results(narrow, inputs) != exact.results(wide, inputs)
+    assert not _enough_carries(family, family.structures[number], row)
+
+
+def _edge(d_bits: int, k: int) -> Family:
+    """Operands of a few numbers, and a c that can be much larger."""
+    few = tiny.described(exponent_bits=2, fraction_bits=1, bias=1, specials=Specials.NEGATIVE_ZERO_NAN)
+    d = tiny.described(exponent_bits=5, fraction_bits=d_bits, bias=1)
+    return Family(few, few, d, d, k)
+
+
+EDGES = {
+    "a zero's exponent matters where carries are lost": (
+        _edge(3, 3), [5, 4, 0, 1, 0, 1, 20, 1, 1, 0, 1, 0], 6,
+        {"a0": 1, "a1": 10, "a2": 11, "b0": 3, "b1": 10, "b2": 10, "c": 12}, _below_all,
+    ),
+    "a sum overflows where alignment rounds up": (
+        _edge(3, 3), [0, 0, 9, 1, 4, 2, 1, 0, 1, 0, 1, 0], 8,
+        {"a0": 10, "a1": 10, "a2": 0, "b0": 1, "b1": 6, "b2": 13, "c": 503}, _never_overflows,
+    ),
+    "the largest c overflows where fewer bits are kept": (
+        _edge(8, 1), [0, 3, 6, 0, 0, 6, 0, 0, 1, 0, 0, 0], 8,
+        {"a0": 0, "b0": 0, "c": (30 << 8) + 255}, _never_overflows,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", EDGES)
+def test_rows_just_beyond_a_rule(title: str) -> None:
+    """By the oracle the parameter can be seen on this input, so that no rule may take it away."""
+    family, values, column, inputs, rule = EDGES[title]
+    row = np.array(values, np.int16)
+    other = row.copy()
+    other[column] = 0
+    columns = {name: np.array([word]) for name, word in inputs.items()}
+    one, two = (exact.results(family.model(x, family.d_format.nan_word), columns) for x in (row, other))
+    assert one != two
+    assert not rule(family, family.structures[values[0]], row)
 
 
 def predicted(seeds: range) -> None:
