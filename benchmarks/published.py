@@ -139,7 +139,7 @@ def accumulate(unit: FusedDotAdd, products: Sequence[Term], c: Term) -> Term:
     top = dp.largest([x.exponent for x in numbers])
     aligned = [dp.align(x, top, unit.fraction_bits, unit.alignment) for x in numbers]
     width = 3 + unit.fraction_bits + unit.enough_carry_bits
-    rounded = dp.normalise_sum(dp.accumulate(aligned, width))
+    rounded = dp.sign_and_magnitude(dp.accumulate(aligned, width))
     magnitude = dp.round_to(F32, rounded, unit.rounding)
     sign = rounded.sign & magnitude.ne(0)
     return dp.encode(F32, sign, magnitude, *dp.special_cases(numbers), unit.nan_word)
