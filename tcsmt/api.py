@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 from tcsmt.data.model_files import row_given
@@ -12,6 +13,7 @@ from tcsmt.simulator.matmul import Array
 __all__ = ["gemm"]
 
 
+@wraps(matmul.gemm, assigned=(), updated=())
 def gemm(a: Any, b: Any, c: Any = None, *, model: Model | str, **options: Any) -> Array:
     """``alpha·A·B + beta·C`` on the unit: see :func:`tcsmt.simulator.matmul.gemm` for every option.
 

@@ -11,12 +11,12 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.algorithms.anomalies import FLAWS, find, successor
 from tcsmt.algorithms.bound import bound, extreme
 from tcsmt.algorithms.compare import AlgorithmPair, compare, judge
 from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, nearer, ulp
 from tcsmt.algorithms.findings import flawed, table_five, write
 from tcsmt.algorithms.proof import free_products, split_goal
+from tcsmt.algorithms.result_flaws import FLAWS, find, successor
 from tcsmt.algorithms.search import errors, random_rows
 from tcsmt.algorithms.walk import walk
 from tcsmt.arithmetic.formats import FORMATS

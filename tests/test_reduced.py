@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.algorithms import reduced as module
-from tcsmt.algorithms.anomalies import FLAWS
 from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.exhaustive import Everything, middles
 from tcsmt.algorithms.reduced import FACTS, WIDTHS, Limits, examine, image, narrow_format, wide_format
+from tcsmt.algorithms.result_flaws import FLAWS
 from tcsmt.cli import main
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import DotThenAdd, FusedDotAdd

@@ -1,1 +1,1 @@
-"""What algorithms on a unit lose: searches, proved bounds, anomalies, sweeps."""
+"""What algorithms on a unit lose: searches, proved bounds, flaws, sweeps."""

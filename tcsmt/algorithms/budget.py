@@ -3,11 +3,11 @@
 Relative to S = |c| + Σ |a·b|, for every input of a domain and any length of the dot product:
 
 * *the split*: a = Σ A_i + r with |r| <= ρ|a|, |A_i| <= ν_i |a| and 2^(exponent of A_i) <= μ_i |a|, each
-  proved for all numbers of the domain at once (a word's scale is counted in; ``kept.py``);
+  proved for all numbers of the domain at once (a word's scale is counted in; ``split_constants.py``);
 * *products left out*: Σ ν_i ν_j over the words whose product is not computed;
 * *inside the unit*: the steps of an instruction, as its own trace has them (``steps.py``). In a fused sum
   2^T is at most the larger of μ_i μ_j S and of what was summed before; from it follows what alignment and
-  the last rounding lose (``loss.py``);
+  the last rounding lose (``fused_loss.py``);
 * *IEEE operations*, inside and outside: each loses a known share of its exact result, half of the last bit
   to nearest and a whole one otherwise, and what lies below the smallest number (IEEE 754-2019, 4.3).
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.algorithms.anomalies import FLAWS, Case, find
 from tcsmt.algorithms.bound import bound
 from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison, compare, judge
 from tcsmt.algorithms.error import Inputs, ulp
+from tcsmt.algorithms.result_flaws import FLAWS, Case, find
 from tcsmt.algorithms.search import Rows, climb, errors
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.arithmetic.rounding import ROUNDINGS
@@ -28,7 +28,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.named import algorithm_named, recipe_named, units_for
 from tcsmt.recipes.split import F32
-from tcsmt.statements.trust import Trust
+from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, by_whom
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_text
@@ -330,7 +330,7 @@ def write(
     for key, compute in work:
         entry = known.get(key)
         proof = entry is not None and "scripts" in entry
-        if entry is None or (proof and not trust.takes(sure=_sure(entry))):
+        if entry is None or (proof and not trust.takes(sure=sure(entry))):
             entry = found[key] = known[key] = compute()
             replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
             progress(f"{key}: {entry.get('verdict', 'done')}")
@@ -339,11 +339,6 @@ def write(
     known = {key: known[key] for key in found}
     replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     return found
-
-
-def _sure(entry: Mapping[str, Any]) -> bool:
-    """Whether no solver stands alone for an entry's proof."""
-    return bool(entry["confirmed"]) or not entry["scripts"]
 
 
 def table(known: Mapping[str, Any]) -> str:

@@ -25,12 +25,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from tcsmt.algorithms import anomalies, compare
-from tcsmt.algorithms.anomalies import FLAWS, Flaw
+from tcsmt.algorithms import compare, result_flaws
 from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.exhaustive import LARGEST, Everything, middles
 from tcsmt.algorithms.findings import answered
+from tcsmt.algorithms.result_flaws import FLAWS, Flaw
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.models import Model
 from tcsmt.pictures.explain import signed_text
@@ -40,7 +40,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
-from tcsmt.statements.trust import Trust
+from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import any_of
@@ -284,7 +284,7 @@ def _counts(entry: Mapping[str, Any], limits: Limits) -> bool:
             return bool(entry["limits"] == limits.as_json())
         case "proved":
             proof = entry["solver"]
-            return limits.trust.takes(sure=bool(proof["confirmed"]) or not proof["scripts"])
+            return limits.trust.takes(sure=sure(proof))
         case "holds for all inputs" | "largest of all inputs":
             return limits.trust.takes(sure=True)
     return True
@@ -337,7 +337,7 @@ def _settled(question: Flaw | AlgorithmPair, solving: Solving) -> Verdict:
     if isinstance(question, AlgorithmPair):
         compared = compare.compare(question, solving) if full else compare.settle(question, solving, start)
         return compared.verdict
-    found = anomalies.find(question, solving) if full else anomalies.settle(question, solving, start)
+    found = result_flaws.find(question, solving) if full else result_flaws.settle(question, solving, start)
     return found.verdict
 
 
@@ -376,7 +376,7 @@ def _witness(question: Flaw | AlgorithmPair, values: Mapping[str, int], answer: 
         compared = compare.shown(question, dict(values), answer, start)
         judged, verdict = compared.judgement, compared.verdict
     else:
-        found = anomalies.shown(question, dict(values), answer, start)
+        found = result_flaws.shown(question, dict(values), answer, start)
         judged, verdict = None, found.verdict
     if not isinstance(verdict, Distinguished):
         raise TcsmtError(f"{answer.by} gave {dict(values)}, which does not replay: {verdict}")

@@ -62,6 +62,11 @@ class Rounding:
         """Whether it rounds down, toward minus infinity."""
         return all(away == (s & (h | r)) for s, _, h, r, away in self._decisions)
 
+    @property
+    def overflows_by_sign(self) -> bool:
+        """Whether the sign decides what an overflow becomes."""
+        return self.overflows(negative=True) != self.overflows(negative=False)
+
     def overflows(self, *, negative: bool) -> bool:
         """Whether a number too large for the format, of this sign, becomes an infinity."""
         return self.infinite(TRUE if negative else FALSE) is TRUE

@@ -158,7 +158,7 @@ class Family:
 
     def _distinct(self, table: Table) -> Any:
         """Rows whose overflow is not another one's by definition."""
-        by_sign = np.array([name in ("RTP", "RTN") for name in self.roundings])
+        by_sign = np.array([ROUNDINGS[name].overflows_by_sign for name in self.roundings])
         return (table[:, 8] != 2) | by_sign[table[:, 4]]
 
     @cached_property
@@ -167,7 +167,8 @@ class Family:
         total = 0
         for number, structure in enumerate(self.structures):
             rest = self.rest(number)
-            shares = [int((rest[:, 2] < 2 + (name in ("RTP", "RTN"))).sum()) for name in self.roundings]
+            by_sign = (ROUNDINGS[name].overflows_by_sign for name in self.roundings)
+            shares = [int((rest[:, 2] < 2 + more).sum()) for more in by_sign]
             front = len(self.bits) * (len(self.alignments) - (structure.order == "every"))
             front *= len(self.roundings) if structure.order == "last" else 1
             total += front * len(self.carries(structure)) * len(self.kept) * sum(shares)
@@ -213,9 +214,8 @@ class Family:
         if carry is not None and carry >= model.enough_carry_bits:
             carry = None
         overflow = model.overflow
-        signs = {model.rounding.overflows(negative=negative) for negative in (False, True)}
-        if overflow == "ieee" and len(signs) == 1:
-            overflow = "infinity" if signs == {True} else "saturate"
+        if overflow == "ieee" and not model.rounding.overflows_by_sign:
+            overflow = "infinity" if model.rounding.overflows(negative=False) else "saturate"
         try:
             values = (
                 same[0],

@@ -1,6 +1,6 @@
 """The search: ask what splits the remaining hypotheses best, until all that remain are proved equal.
 
-1. Ordinary sums (:func:`.ordinary`) over every hypothesis of every structure.
+1. Ordinary sums (:func:`tcsmt.identification.vectors.ordinary`) over every hypothesis of every structure.
 2. The survivors with all other parameters; of random questions the one whose answers have the largest
    entropy over a sample of them.
 3. Where no question splits them: a solver looks for an input on which two of them differ.

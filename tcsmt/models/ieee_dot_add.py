@@ -98,7 +98,7 @@ class IeeeDotAdd(Model):
         """Whether every operation is a multiply-add of words of one format, to nearest even."""
         fmt = self.sum_format
         one = fmt.name in ("f32", "f64") and self.c_format == self.d_format == fmt and self.nan is None
-        nearest = self.rounding is RNE and self.product_rounding is RNE
+        nearest = self.rounding.ties_to_even and self.product_rounding.ties_to_even
         if self.method == "fma":
             return one and nearest and self.a_format == self.b_format == fmt
         narrow = all(f.width <= fmt.width for f in (self.a_format, self.b_format))

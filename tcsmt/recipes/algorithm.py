@@ -160,7 +160,7 @@ class Algorithm(Model):
     def added(self, x: Term, shift: int, y: Term) -> ieee.Operation:
         """x·2^-shift + y, rounded once."""
         wide, scale = self.wide, power(-shift, self.wide)
-        if self.rounding is RNE:
+        if self.rounding.ties_to_even:
             return ieee.MultiplyAdd(format=wide, x=x, y=scale, z=y)
         scaled = ieee.exact_product(decode(wide, x), decode(wide, scale))
         return ieee.RoundedSum(terms=(scaled, decode(wide, y)), format=wide, rounding=self.rounding)

@@ -89,7 +89,7 @@ def gemm(
 ) -> Array:
     """``alpha·A·B + beta·C`` on the unit: an array (M, N) of the output format's dtype.
 
-    a: (M, K). b: (K, N). c: (M, N), or None for zeros. Dtypes as for :func:`.simulate`.
+    a: (M, K). b: (K, N). c: (M, N), or None for zeros. Dtypes as for :func:`tcsmt.simulator.rows.simulate`.
     model: of the unit.
     alpha, beta: with both 1, C is the first instruction's c. Otherwise the accumulators begin with
     +0, and a kernel's epilogue follows, in FP32 (FP64 for FP64 output): fma(sum, alpha, beta·C),

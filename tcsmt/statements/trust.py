@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["Trust"]
+__all__ = ["Trust", "sure"]
 
 
 @dataclass(frozen=True)
@@ -22,3 +24,8 @@ class Trust:
         """Whether an earlier run's proof counts; sure: no solver alone stands for it."""
         kept = not self.confirm if self.kept is None else self.kept
         return kept and (sure or not self.confirm)
+
+
+def sure(record: Mapping[str, Any]) -> bool:
+    """Whether no solver stands alone for the proof that a record of an earlier run has."""
+    return bool(record["confirmed"]) or not record["scripts"]

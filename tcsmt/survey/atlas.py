@@ -133,6 +133,6 @@ def run(
     asking: Asking,
     progress: Callable[[int, int, str], None] = lambda done, count, what: None,
 ) -> Atlas:
-    """Ask every pair that the store has no verdict on; see :func:`.settle`."""
+    """Ask every pair that the store has no verdict on; see :func:`tcsmt.survey.settle.settle`."""
     pairs = [Pair(x, y, domain) for group in chosen for x, y in combinations(group.units, 2)]
     return Atlas(tuple(chosen), domain, settle(pairs, store, asking, progress))

@@ -25,7 +25,7 @@ from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving, proof_of
 from tcsmt.statements.question import Domain, Question, Side
-from tcsmt.statements.trust import Trust
+from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Unknown
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
@@ -378,7 +378,7 @@ def _counts(record: dict[str, Any], trust: Trust) -> bool:
     """Whether a record of an earlier run is a verdict still."""
     match record["verdict"]:
         case "equivalent":
-            return trust.takes(sure=bool(record["confirmed"]) or not record["scripts"])
+            return trust.takes(sure=sure(record))
         case verdict:
             return bool(verdict != "unknown")
 

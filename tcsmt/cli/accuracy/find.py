@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms import anomalies
-from tcsmt.algorithms.anomalies import FLAWS, AnomalyFinding, Case
+from tcsmt.algorithms import result_flaws
 from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.result_flaws import FLAWS, Case, FlawFinding
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, k_option, search_option
@@ -58,7 +58,7 @@ def find(
     kind = FLAWS[choose("question", question, FLAWS)]
     chosen, row = algorithm_named(algorithm, arch, k)
     solving = Solving(Settings(solver, timeout), confirm=confirm)
-    found = anomalies.find(kind(algorithm, chosen, inputs), solving, search=search)
+    found = result_flaws.find(kind(algorithm, chosen, inputs), solving, search=search)
     if as_json:
         data = {"tcsmt": __version__, "question": question, "unit": row.name, **finding_json(found)}
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
@@ -67,7 +67,7 @@ def find(
     sys.exit(EXIT[type(found.verdict)])
 
 
-def finding_json(found: AnomalyFinding) -> dict[str, Any]:
+def finding_json(found: FlawFinding) -> dict[str, Any]:
     """The finding as plain data."""
     flaw, verdict = found.flaw, found.verdict
     data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
@@ -92,7 +92,7 @@ def _case_json(case: Case) -> dict[str, Any]:
     return data | {"size": float(case.size), "ulps": float(case.ulps)}
 
 
-def finding_text(found: AnomalyFinding, row: Row) -> str:
+def finding_text(found: FlawFinding, row: Row) -> str:
     """The finding for people."""
     flaw, short, worst = found.flaw, found.short, found.worst
     lines = [f"{flaw.name}: {row.name}, evidence: {row.evidence}", f"K = {flaw.k}; domain: {flaw.domain}", ""]

@@ -59,7 +59,7 @@ class Settings:
 def solve(text: str, settings: Settings) -> Answer:
     """The first definite answer of the chosen solvers, or ``unknown`` with every reason.
 
-    An answer counts once its process has ended well (:func:`.read`).
+    An answer counts once its process has ended well (:func:`tcsmt.prove.solvers.answer.read`).
     """
     start = time.monotonic()
     deadline = start + settings.timeout

@@ -36,9 +36,9 @@ from tcsmt.terms import Term, const, substitute, var
 
 __all__ = [
     "FLAWS",
-    "AnomalyFinding",
     "Case",
     "Flaw",
+    "FlawFinding",
     "Monotone",
     "Sign",
     "find",
@@ -312,7 +312,7 @@ def alike(domain: Inputs, k: int, rng: np.random.Generator) -> Rows:
 
 
 @dataclass(frozen=True)
-class AnomalyFinding:
+class FlawFinding:
     """A flaw and its verdict: the short witness and the worst that was found."""
 
     flaw: Flaw
@@ -321,7 +321,7 @@ class AnomalyFinding:
     worst: Case | None = None
 
 
-def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> AnomalyFinding:
+def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> FlawFinding:
     """Does the algorithm have the flaw? ``search``: seconds for the simulator."""
     start = time.monotonic()
     begin = alike(flaw.domain, flaw.k, np.random.default_rng(1))
@@ -335,11 +335,11 @@ def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> AnomalyFinding
     return replace(found, verdict=searched(found.verdict, search))
 
 
-def settle(flaw: Flaw, solving: Solving, start: float) -> AnomalyFinding:
+def settle(flaw: Flaw, solving: Solving, start: float) -> FlawFinding:
     """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     chain = Chain(solving)
     if flaw.prove(chain):
-        return AnomalyFinding(flaw, chain.verdict(time.monotonic() - start))
+        return FlawFinding(flaw, chain.verdict(time.monotonic() - start))
     reason = f"dot products of over {_LONGEST} are not given to a solver"
     chain = Chain(solving)
     for what, goal in flaw.goals() if flaw.k <= _LONGEST else ():
@@ -357,11 +357,11 @@ def settle(flaw: Flaw, solving: Solving, start: float) -> AnomalyFinding:
             break
     else:
         if chain.steps:
-            return AnomalyFinding(flaw, chain.verdict(time.monotonic() - start))
-    return AnomalyFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
+            return FlawFinding(flaw, chain.verdict(time.monotonic() - start))
+    return FlawFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
 
 
-def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> AnomalyFinding:
+def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> FlawFinding:
     """The witness replayed, and a short one that is made from it."""
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
@@ -371,7 +371,7 @@ def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> A
 
     if not holds([values])[0]:
         reason = f"{answer.by} gave an input that does not replay"
-        return AnomalyFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
+        return FlawFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
     short, worst = flaw.examine([shorten_where(holds, flaw.algorithm.input_formats, values), values])
     assert short is not None
     assert worst is not None
@@ -385,4 +385,4 @@ def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> A
     verdict = Distinguished(
         values=short.values, solver=answer.solver, version=answer.version, seconds=time.monotonic() - start
     )
-    return AnomalyFinding(flaw, verdict, short, worst)
+    return FlawFinding(flaw, verdict, short, worst)
