@@ -25,13 +25,13 @@ from typing import Any
 
 os.environ["TCSMT_THREADS"] = "1"
 ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "oracles")]
+sys.path.insert(0, str(ROOT))
 
 # isort: off
-import against_mmasim as oracle
 import numpy as np
 from machine import machine
 
+from tests.oracles import against_mmasim as oracle
 import tcsmt
 from tcsmt.interpret import jit
 from tcsmt.catalogue import Row, rows

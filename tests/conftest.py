@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lying import Liars
-from oracles import solving as oracle
 
 from tcsmt.prove import engine, solving
+from tests.support import solving_here
+from tests.support.lying import Liars
+from tests.support.paths import ROOT
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -22,7 +23,7 @@ def interruptible() -> Iterator[None]:
 @pytest.fixture
 def measured_data() -> Path:
     """The folder of measured rows beside the repository."""
-    folder = Path(__file__).resolve().parents[2] / "shared" / "hardware"
+    folder = ROOT.parent / "shared" / "hardware"
     if not (folder / "manifest.json").is_file():
         pytest.skip(f"{folder} has no measured data")
     return folder
@@ -30,7 +31,7 @@ def measured_data() -> Path:
 
 @pytest.fixture
 def liars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Liars:
-    """Solvers that lie (see :mod:`lying`); nothing that an earlier run has proved."""
+    """Solvers that lie (see :mod:`.lying`); nothing that an earlier run has proved."""
     folder = tmp_path / "liars"
     folder.mkdir()
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "cache"))
@@ -41,4 +42,4 @@ def liars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Liars:
 def no_luck(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine looks for no witness before it asks a solver; and solvers run in this process."""
     monkeypatch.setattr(engine, "search", lambda question: None)
-    monkeypatch.setattr(solving, "solve", oracle.solve)
+    monkeypatch.setattr(solving, "solve", solving_here.solve)

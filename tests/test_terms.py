@@ -14,13 +14,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-import bitwuzla
-import cvc5
 import numpy as np
 import pytest
-import z3
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -41,6 +37,8 @@ from tcsmt.terms import (
     var,
     variables,
 )
+from tests.support.paths import ROOT
+from tests.support.scripts import SOLVERS
 
 SCALE = int(os.environ.get("TCSMT_TEST_SCALE", "1"))
 ROWS = 6
@@ -204,37 +202,6 @@ def test_evaluator_and_arrays_agree(graph: Graph) -> None:
         assert [term.value for term in substitute(graph.terms, replacement)] == expected
 
 
-def ask_z3(text: str) -> str:
-    """Z3's answer to a script."""
-    solver = z3.Solver()
-    solver.from_string(text)
-    return str(solver.check())
-
-
-def ask_cvc5(text: str) -> str:
-    """cvc5's answer to a script."""
-    solver = cvc5.Solver()
-    parser = cvc5.InputParser(solver)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "script")
-    symbols = parser.getSymbolManager()
-    answers = []
-    while not (command := parser.nextCommand()).isNull():
-        answers.append(command.invoke(solver, symbols))
-    return next(answer.strip() for answer in answers if "sat" in answer)
-
-
-def ask_bitwuzla(text: str) -> str:
-    """Bitwuzla's answer to a script."""
-    options = bitwuzla.Options()
-    options.set(bitwuzla.Option.PRODUCE_MODELS, True)
-    parser = bitwuzla.Parser(bitwuzla.TermManager(), options)
-    parser.parse(text, True, False)
-    return str(parser.bitwuzla().check_sat()).rpartition(".")[2].lower()
-
-
-SOLVERS = {"z3": ask_z3, "cvc5": ask_cvc5, "bitwuzla": ask_bitwuzla}
-
-
 @settings(
     max_examples=100 * SCALE,
     deadline=None,
@@ -351,11 +318,10 @@ print(len(nodes), hash(tuple(node.digest for node in nodes)))
 
 def test_digests_are_the_same_in_every_process() -> None:
     """So the order of arguments, and every text made of terms, is the same too."""
-    root = Path(__file__).resolve().parents[1]
     answers = {
         subprocess.run(
             [sys.executable, "-c", DIGESTS],
-            cwd=root,
+            cwd=ROOT,
             env=os.environ | {"PYTHONHASHSEED": seed},
             check=True,
             capture_output=True,

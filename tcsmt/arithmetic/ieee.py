@@ -2,7 +2,7 @@
 
 Every operation takes decoded numbers, aligns them with enough fraction bits and a sticky bit that
 the sum rounds as the exact one would, and rounds once. Their agreement with SMT-LIB's
-floating-point theory is proved in ``tests/test_ieee.py``.
+floating-point theory is proved in ``tests/arithmetic/test_ieee.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every instruction of mmasim 2.1.1 against tcsmt, on random rows.
 
-    python tests/oracles/against_mmasim.py --rows 1000000 --output results/against-mmasim.json
-    python tests/oracles/against_mmasim.py --freeze tests/data/mmasim.npz
+    python -m tests.oracles.against_mmasim --rows 1000000 --output results/against-mmasim.json
+    python -m tests.oracles.against_mmasim --freeze tests/data/mmasim.npz
 
 Needs the extra ``oracle`` (mmasim, PyTorch) and a C++ compiler. A fifth of the rows each: uniform
 bits; finite normal numbers; exponents packed within the alignment window; one or two products

@@ -1,7 +1,7 @@
 """Inputs on which CDNA3's units differ from units with one parameter changed, and mmasim's answers.
 
-    python tests/oracles/deciding_inputs.py find tests/data/deciding.json     (solvers)
-    python tests/oracles/deciding_inputs.py answer tests/data/deciding.json   (mmasim 2.1.1)
+    python -m tests.oracles.deciding_inputs find tests/data/deciding.json     (solvers)
+    python -m tests.oracles.deciding_inputs answer tests/data/deciding.json   (mmasim 2.1.1)
 
 Random rows seldom reach these parameters (the last bit of the second alignment in one row of
 100,000); a solver finds an input for each. Two changes have none: 33 bits for 32 at the second
@@ -27,6 +27,7 @@ from tcsmt.models import DotThenAdd
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Distinguished
+from tests.oracles import against_mmasim
 
 UNITS = (
     "32x32x8_f16", "32x32x8_bf16", "32x32x4_xf32", "32x32x16_fp8_fp8", "32x32x16_fp8_bf8",
@@ -75,7 +76,6 @@ def find(path: Path) -> None:
 
 def answer(path: Path) -> None:
     """Add mmasim's results."""
-    from oracles import against_mmasim
 
     data = json.loads(path.read_text())
     for item in data["rows"]:
@@ -105,5 +105,4 @@ def results(item: dict[str, Any]) -> tuple[int, int, int]:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
     {"find": find, "answer": answer}[sys.argv[1]](Path(sys.argv[2]))

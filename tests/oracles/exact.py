@@ -1,7 +1,7 @@
 """Matrix units on whole arrays of inputs, in exact integers: the referee's reference.
 
 Nothing here computes with the package under test: a model is read as data (its parameters), and what
-it computes is written down again from the papers (see :mod:`oracle`, which has the references) and
+it computes is written down again from the papers (see :mod:`.rationals`, which has the references) and
 from the docstrings of the models. A number is an integer times a power of two, each row with its own
 power; sums are taken on the finest grid of a row, and held as int64 where that is known to fit, else
 as Python integers. So there is no rounding but where a unit rounds, and no range that is silently left.

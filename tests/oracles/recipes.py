@@ -1,6 +1,6 @@
 """Algorithms on a matrix unit, in exact integers: results, errors, and every input of a domain.
 
-As :mod:`oracles.exact`: an algorithm is read as data, and what it computes is written down again from the
+As :mod:`.exact`: an algorithm is read as data, and what it computes is written down again from the
 docstrings of ``Split``, ``Sum`` and ``Algorithm``. An error is |result - exact|, and is infinite where the
 result is no finite number.
 """
@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from oracles import exact
-from oracles.exact import Array, Fixed, Format, Numbers, total
-from oracles.tiny import Columns, Everything
+from tests.oracles import exact
+from tests.oracles.exact import Array, Fixed, Format, Numbers, total
+from tests.oracles.tiny import Columns, Everything
 
 # --- what an algorithm computes ----------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Random models of tiny formats, mutations of them, domains, and every input of a domain.
 
 Models and domains are the package's; what is drawn needs no more of it than constructors, which refuse
-what contradicts itself. Which inputs lie in a domain is for :mod:`oracles.exact` to say.
+what contradicts itself. Which inputs lie in a domain is for :mod:`.exact` to say.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from oracles import exact
 from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.statements.question import Domain
 from tcsmt.support.errors import TcsmtError
+from tests.oracles import exact
 
 Columns = dict[str, exact.Array]
 

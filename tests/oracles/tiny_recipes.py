@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from oracles import recipes, tiny
 from tcsmt.algorithms.error import Inputs
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
@@ -15,6 +14,7 @@ from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.recipes.algorithm import Algorithm, Sum
 from tcsmt.recipes.split import Split
 from tcsmt.support.errors import TcsmtError
+from tests.oracles import recipes, tiny
 
 
 def some_rounding(rng: Random, usual: float) -> Rounding:

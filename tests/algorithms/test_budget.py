@@ -1,0 +1,363 @@
+"""Error budgets: never below an error that occurs, close to it, and refused where a lemma does not hold."""
+
+import contextlib
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tcsmt.algorithms.bound import bound, extreme, largest
+from tcsmt.algorithms.bound import unit as unit_of
+from tcsmt.algorithms.budget import Budget, budget
+from tcsmt.algorithms.compare import AlgorithmPair, judge, settle
+from tcsmt.algorithms.error import Inputs
+from tcsmt.algorithms.findings import bounded, table
+from tcsmt.algorithms.fused_loss import C, Unbounded
+from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.search import random_rows
+from tcsmt.algorithms.split_constants import kept
+from tcsmt.algorithms.steps import FusedStep, steps_of
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.catalogue import rows_of
+from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes import algorithm_named
+from tcsmt.recipes.algorithm import Algorithm, Sum
+from tcsmt.recipes.named import RECIPES
+from tcsmt.recipes.split import F32, Split
+from tcsmt.statements.verdict import Equivalent
+from tcsmt.support.errors import Contradiction
+from tests.oracles import rationals
+
+ULP = unit_of(F32)
+SMALL, NEAR = Inputs(low=0, high=0), Inputs(low=-2, high=3)
+CASES = [
+    ("markidis", "volta", 1, replace(NEAR, c_zero=True)),
+    ("markidis", "cdna3", 5, replace(NEAR, positive=True)),
+    ("ootomo-halfhalf", "hopper", 20, NEAR),
+    ("fp8-promoted,every=32", "hopper", 70, Inputs(low=-6, high=7)),
+    ("fp8", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3", 40, Inputs(low=-6, high=7, bits=(4, 4))),
+    ("single-f16", "cdna1", 9, Inputs(low=-14, high=3)),
+    ("single-bf16", "cdna2", 5, NEAR),
+    ("fp32-fma", "hopper", 6, NEAR),
+]
+MORE = [
+    ("markidis", "volta/mma.m8n8k4.f32.f16.f16.f32@valpey", 3, NEAR),
+    ("markidis", "ampere", 12, NEAR),
+    ("ootomo-halfhalf,c=first", "turing", 3, NEAR),
+    ("ootomo-halfhalf,outside=RTZ", "turing", 9, NEAR),
+    ("fasi-bf16x3", "ampere", 5, NEAR),
+    ("cutlass-3xtf32", "ampere", 5, replace(NEAR, bits=(24, 13))),
+]
+
+
+@pytest.fixture(scope="module")
+def chain() -> Chain:
+    """One for all tests: what was proved of a unit is not asked again."""
+    return Chain(Solving(Settings(timeout=60)))
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "k", "domain"), [*CASES, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE)]
+)
+def test_no_error_is_larger_than_the_budget(
+    name: str, unit: str, k: int, domain: Inputs, chain: Chain
+) -> None:
+    algorithm, _ = algorithm_named(name, unit, k)
+    spent = budget(chain, algorithm, domain)
+    assert spent.total == sum(spent.shares.values())
+    worst, _ = largest(algorithm, domain, 0.6)
+    assert worst is not None
+    assert 0 < worst.relative <= spent.total / ULP
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "domain", "share"),
+    [
+        ("markidis", "volta", Inputs(low=0, c_zero=True), 0.95),
+        ("markidis", "volta", Inputs(c_zero=True), 0.95),
+        ("fp32-fma", "hopper", NEAR, 0.95),
+    ],
+)
+def test_the_budget_is_close(name: str, unit: str, domain: Inputs, share: float) -> None:
+    algorithm, _ = algorithm_named(name, unit, 1)
+    found = bound(algorithm, domain, Solving(Settings(timeout=60)), seconds=3, alternate=False)
+    assert found.relative is not None
+    assert found.proved is not None
+    assert share * found.proved < found.relative.relative <= found.proved
+    assert found.proof is not None
+    if domain.c_zero:
+        assert found.ulps is not None
+        assert found.in_ulps is not None
+        assert found.ulps.ulps <= found.in_ulps
+
+
+def test_a_bound_as_a_finding() -> None:
+    entry = bounded("markidis", "volta", 1, NEAR, Solving(Settings(timeout=60)), 0.2)
+    assert 0 < entry["found"] <= entry["bound"] <= 13
+    assert sum(entry["shares"].values()) == pytest.approx(entry["bound"], rel=1e-5)
+    assert "comes out as it is" in entry["proved"]
+    assert f"| markidis | volta | 1 | {NEAR} | {entry['found']} | {entry['bound']} (" in table({"": entry})
+
+
+@st.composite
+def units(draw: st.DrawFn) -> FusedDotAdd:
+    n_fma = draw(st.sampled_from([1, 2, 4]))
+    blocks = draw(st.sampled_from([1, 2]))
+    return FusedDotAdd(
+        a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=n_fma * blocks, n_fma=n_fma,
+        interleave=draw(st.sampled_from([0, 1])) * (blocks > 1),
+        fraction_bits=draw(st.sampled_from([20, 23, 24, 25, 27])),
+        products=draw(st.sampled_from(["unnormalised", "normalised"])),
+        alignment=draw(st.sampled_from(["RTZ", "RTZ", "RTN"])),
+        carry_bits=draw(st.sampled_from([None, None, 4])),
+        c_position=draw(st.sampled_from(["aligned", "last"])),
+        zero_exponent=draw(st.sampled_from([-133, -126])),
+        rounding=draw(st.sampled_from(["RTZ", "RNE", "RTP"])),
+    )  # fmt: skip
+
+
+def holds(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
+    """A bound holds, or is refused: a narrow sum loses terms that have the largest exponent."""
+    algorithm = RECIPES[name].on(unit, k)
+    total: Fraction | None = None
+    with contextlib.suppress(Unbounded):
+        total = budget(chain, algorithm, SMALL).total
+    if total is None:  # other roundings have words with a bit to spare
+        narrow = unit.fraction_bits < F32.fraction_bits or unit.carry_bits is not None
+        assert narrow or unit.alignment.name != "RTZ"
+        return
+    rows = random_rows(SMALL, k, 4000, np.random.default_rng(7))
+    results = rows.run(algorithm)
+    order = np.argsort(-np.abs(results.astype(float)))
+    for row in order[:40]:
+        found = extreme(algorithm, rows.values(int(row)))
+        assert found is not None
+        assert found.relative <= total / ULP
+
+
+@settings(max_examples=3, deadline=None)
+@given(unit=units(), name=st.sampled_from(["markidis", "ootomo-halfhalf"]), k=st.integers(1, 6))
+def test_whatever_the_unit(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
+    holds(unit, name, k, chain)
+
+
+@pytest.mark.long
+@settings(max_examples=60, deadline=None)
+@given(unit=units(), name=st.sampled_from(["markidis", "ootomo-halfhalf"]), k=st.integers(1, 6))
+def test_whatever_the_unit_longer(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
+    holds(unit, name, k, chain)
+
+
+def test_constants_of_a_split_against_the_definition() -> None:
+    """Every number of 13 bits of three binades, subnormal words included, in fractions."""
+    domain, bits = Inputs(low=-15, high=-13), 13
+    for split in (RECIPES["markidis"].split, RECIPES["ootomo-halfhalf"].split):
+        found = kept(split, domain, bits, 2)
+        largest_left = Fraction(0)
+        for exponent in range(domain.low, domain.high + 1):
+            for significand in range(1 << (bits - 1), 1 << bits, 3):
+                x = Fraction(significand, 1 << (bits - 1)) * Fraction(2) ** exponent
+                rest = x
+                for place, (size, power) in enumerate(zip(found.sizes, found.exponents, strict=True)):
+                    scaled = rest * 2 ** (split.scale * place)
+                    place_of = (
+                        max(rationals.binary_exponent(abs(scaled)), split.format.e_min) if scaled else 0
+                    )
+                    last = Fraction(2) ** (place_of - split.format.fraction_bits)
+                    word = rationals.round_to_grid(scaled, last, "RNE")
+                    got = word / 2 ** (split.scale * place)
+                    rest -= got
+                    assert abs(got) <= size * x
+                    if got:
+                        least = max(rationals.binary_exponent(abs(word)), split.format.e_min)
+                        assert Fraction(2) ** (least - split.scale * place) <= power * x
+                assert abs(rest) <= found.left * x
+                largest_left = max(largest_left, abs(rest) / x)
+        assert largest_left >= found.left * Fraction(9, 10)
+
+
+def test_a_split_that_overflows() -> None:
+    split = Split(format=FORMATS["f16"])
+    with pytest.raises(Unbounded, match="overflows"):
+        kept(split, Inputs(low=15, high=16), 24, 2)
+
+
+def test_a_lemma_that_does_not_hold_is_not_proved(chain: Chain) -> None:
+    (step,) = steps_of(chain, rows_of("volta")[0].model, -14, 15)
+    assert isinstance(step, FusedStep)
+    volta = step.sum
+    assert volta.rounding(chain) == 1
+    assert volta.cut(chain, {0, C}) == Fraction(1, 2**23)
+    finer = replace(volta, sum=replace(volta.sum, fraction_bits=24))
+    with pytest.raises(Unbounded, match="not proved"):
+        finer.rounding(chain)
+    swapped = replace(volta, numbers={**volta.numbers, 0: volta.numbers[1], 1: volta.numbers[0]})
+    assert swapped.cut(chain, {0, 1}) == Fraction(1, 2**23)
+    missing = replace(volta, numbers={place: x for place, x in volta.numbers.items() if place != 3})
+    with pytest.raises(Unbounded, match="not proved"):
+        missing.cut(chain, {0, C})
+
+
+def test_zeros_far_below_lose_nothing_more(chain: Chain) -> None:
+    """The exponents of such zeros do not fit the words of usual ones."""
+    unit = replace(rows_of("volta")[0].model, k=1, n_fma=1)
+    losses = []
+    for zero in (-131, -4096):
+        (step,) = steps_of(chain, replace(unit, zero_exponent=zero), -14, 15)
+        assert isinstance(step, FusedStep)
+        losses.append(step.sum.losses(chain, {0, C}))
+    assert losses[0] == losses[1]
+
+
+REFUSED = [
+    ({"zero_exponent": 4096}, Inputs(low=0, high=0), "not proved"),
+    ({"carry_bits": 1}, NEAR, "register may wrap"),
+    ({"flush_inputs": True}, Inputs(low=-14, high=0), "a product is finite, and that of its operands"),
+    ({"zero_exponent": None}, Inputs(low=0, high=0), "the largest exponent is that of a term"),
+    ({"normalisation": "every"}, NEAR, "neither products nor c"),
+    ({"c_position": "summed"}, NEAR, "neither products nor c"),
+]
+
+
+@pytest.mark.parametrize(("change", "domain", "message"), REFUSED)
+def test_what_is_refused(change: dict[str, object], domain: Inputs, message: str, chain: Chain) -> None:
+    unit = replace(rows_of("volta")[0].model, **change)
+    with pytest.raises(Unbounded, match=message):
+        budget(chain, RECIPES["markidis"].on(unit, 2), domain)
+
+
+# --- what was proved and is false ----------------------------------------------------------------
+
+FAR = Inputs(low=60, high=100)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "bits"),
+    [("fp32-fma", "hopper", 24), ("single-bf16", "cdna1", 8), ("single-bf16", "cdna2", 8)],
+)
+def test_a_result_that_overflows_has_no_bound(name: str, unit: str, bits: int, chain: Chain) -> None:
+    """2^100·2^100 is infinite: an infinite error, which no bound may ignore and no search may hide."""
+    algorithm, _ = algorithm_named(name, unit, 2)
+    domain = replace(FAR, bits=(bits, bits))
+    large = F32.word(Fraction(2) ** 100)
+    found = extreme(algorithm, {"a0": large, "b0": large, "a1": 0, "b1": 0, "c": 0})
+    assert (found.error, found.relative, found.ulps) == (None, None, None)
+    with pytest.raises(Unbounded, match="may overflow"):
+        budget(chain, algorithm, domain)
+    worst, _ = largest(algorithm, domain, 0.2)
+    assert worst is not None
+    assert worst.relative is None
+    assert bound(algorithm, domain, Solving(Settings(timeout=20)), seconds=0.2).proved is None
+
+
+def test_numbers_far_below_the_smallest_word(chain: Chain) -> None:
+    """Words of numbers below half of the smallest are +0; away from zero they are the smallest word."""
+    algorithm, _ = algorithm_named("single-f16", "volta", 1)
+    domain = Inputs(low=-40, high=-30, bits=(8, 8), c_zero=True)
+    assert budget(chain, algorithm, domain).total / ULP == 2**24
+    away = replace(algorithm, split=Split(format=FORMATS["f16"], words=1, rounding=ROUNDINGS["RA"]))
+    worst, _ = largest(away, domain, 0.3)
+    assert worst is not None
+    assert worst.relative is not None
+    assert 2**24 < worst.relative <= budget(chain, away, domain).total / ULP
+
+
+@pytest.mark.parametrize("below", [True, False])
+def test_just_below_and_at_the_largest_number(below: bool, chain: Chain) -> None:
+    """Two products of 2^126 and c: bounded; of 2^128: not."""
+    algorithm, _ = algorithm_named("fp32-fma", "hopper", 2)
+    domain = Inputs(low=60, high=63 if below else 64, bits=(1, 1))
+    if below:
+        assert budget(chain, algorithm, domain).total > 0
+        return
+    with pytest.raises(Unbounded, match="may overflow"):
+        budget(chain, algorithm, domain)
+
+
+def test_c_last_with_a_directed_rounding(chain: Chain) -> None:
+    row = next(r for r in rows_of("hopper") if r.name == "hopper/mma.m16n8k16.f32.f16.f16.f32")
+    domain = Inputs(low=-2, high=7, bits=(11, 11))
+    for rounding in ("RTZ", "RTP", "RNE"):
+        unit = replace(row.model, c_position="last", c_rounding=rounding)
+        algorithm = RECIPES["single-f16"].on(unit, 2)
+        worst, _ = largest(algorithm, domain, 0.4)
+        assert worst is not None
+        assert worst.relative is not None
+        assert worst.relative <= budget(chain, algorithm, domain).total / ULP
+        if rounding == "RTZ":
+            assert worst.relative > 3  # which was the bound
+
+
+def ieee_unit(k: int, **changes: object) -> IeeeDotAdd:
+    given: dict[str, object] = {
+        **{f"{name}_format": "f32" for name in ("a", "b", "c", "d", "sum")}, "k": k,
+    }  # fmt: skip
+    return IeeeDotAdd(**(given | changes))  # type: ignore[arg-type]
+
+
+#: What was said to be the bound, and is less than an error that occurs.
+COUNTED = [
+    (4, {"method": "sequential", "c_first": False, "product_format": None}, 4),
+    (2, {"method": "pairwise", "product_format": None}, 2),
+    (2, {"method": "pairwise", "product_format": "f32", "product_rounding": "RTZ"}, 3),
+    (1, {"method": "sequential", "product_format": "f32", "product_rounding": "RTZ"}, 2),
+    (1, {"method": "sequential", "product_format": "f32", "product_rounding": "RA"}, 2),
+]
+
+
+@pytest.mark.parametrize(("k", "changes", "before"), COUNTED)
+def test_every_rounding_of_a_custom_unit_is_counted(
+    k: int, changes: dict[str, object], before: int, chain: Chain
+) -> None:
+    algorithm = Algorithm(
+        k=k,
+        unit=ieee_unit(k, **changes),
+        split=Split(format=F32, words=1),
+        sums=(Sum(products=((0, 0),)),),
+        interleaved=True,
+    )
+    worst, _ = largest(algorithm, Inputs(low=0, high=3), 1.0)
+    assert worst is not None
+    assert worst.relative is not None
+    assert worst.relative > before * Fraction(9, 10)
+    assert worst.relative <= budget(chain, algorithm, Inputs(low=0, high=3)).total / ULP
+
+
+def test_nearest_is_not_nearest_where_the_sum_overflows() -> None:
+    """Ootomo and Yokota's last addition is exact here, but infinite; with truncation it is not."""
+    one, two = (
+        algorithm_named(name, "hopper", 2)[0]
+        for name in ("single-bf16,every=1", "single-bf16,every=1,outside=RTZ")
+    )
+    domain = Inputs(low=63, high=63, bits=(8, 8), c_zero=True)
+    pair = AlgorithmPair(("nearest", "truncated"), (one, two), domain)
+    large = F32.word(Fraction(255, 128) * Fraction(2) ** 63)
+    (judged,) = judge(pair, [{"a0": large, "b0": large, "a1": large, "b1": large, "c": 0}])
+    assert judged.worse
+    found = settle(pair, Solving(Settings(timeout=30)), 0.0)
+    assert not isinstance(found.verdict, Equivalent)
+    small = replace(pair, domain=replace(domain, low=60, high=60))
+    assert isinstance(settle(small, Solving(Settings(timeout=30)), 0.0).verdict, Equivalent)
+
+
+def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bound that is too small, and one of what has an infinite error: never printed as proved."""
+    algorithm, _ = algorithm_named("fp32-fma", "hopper", 2)
+    small = Budget({"additions outside": ULP / 2})
+
+    def said(chain: Chain, *_: object) -> Budget:
+        chain.know("a step that is wrong")
+        return small
+
+    monkeypatch.setattr("tcsmt.algorithms.bound.budget", said)
+    for domain in (NEAR, FAR):
+        with pytest.raises(
+            Contradiction, match=r"no error is over 0\.5 2\^-24 .*; found: an (infinite )?error"
+        ):
+            bound(algorithm, domain, Solving(Settings(timeout=5)), seconds=0.3, alternate=False)

@@ -1,0 +1,263 @@
+"""What is claimed of a tiny unit's fused sum, against all of its inputs; and that every lemma is needed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tcsmt.algorithms.budget import budget
+from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded
+from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.steps import FusedStep, steps_of
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, decode
+from tcsmt.arithmetic.formats import Specials
+from tcsmt.models import DotThenAdd, FusedDotAdd, Kind, Model
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.support.errors import TcsmtError
+from tcsmt.terms import Term
+from tests.oracles import recipes, terms, tiny
+from tests.oracles.tiny_recipes import Drawn
+from tests.support.planted import put, rare, wrong_where
+
+pytestmark = pytest.mark.usefixtures("no_luck")
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+NARROW = tiny.described(exponent_bits=2, fraction_bits=1, bias=1, specials=Specials.NONE)
+WIDE = tiny.described(exponent_bits=4, fraction_bits=2, bias=7)
+#: Exponents of operands: subnormal numbers of the narrow format have the smallest one.
+LOW, HIGH = NARROW.e_min, NARROW.e_max
+
+
+def solving() -> Solving:
+    return Solving(Settings(timeout=2))
+
+
+def some_unit(rng: Random) -> Model:
+    """A unit of one product, most of them such that something is proved of it."""
+    formats = {"a_format": NARROW, "b_format": NARROW, "c_format": WIDE, "d_format": WIDE}
+    given: dict[str, Any] = {
+        **formats,
+        "k": 1,
+        "n_fma": 1,
+        "rounding": rng.choice(("RTZ", "RNE", "RTP", "RNA")),
+    }
+    given["fraction_bits"] = rng.choice((1, 2, 2, 3, 4, 6))
+    given["alignment"] = rng.choice(("RTZ", "RTZ", "RTN", "RNE"))
+    if rng.random() < 0.2:
+        given |= {"dot_fraction_bits": given["fraction_bits"] + rng.choice((0, 2)), "realignment": "RTN"}
+        return DotThenAdd(**given)
+    given |= {"carry_bits": rng.choice((None, None, 0)), "zero_exponent": rng.choice((None, -9, -2))}
+    given["round_fraction_bits"] = rng.choice((None, None, 1))
+    return FusedDotAdd(**given)
+
+
+def planted(rng: Random, unit: Model) -> Model:
+    """The unit with a stage that is wrong on few inputs."""
+    trace = unit.trace
+    stage = rng.choice([*trace.of(Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C), *trace.of(Kind.RESULT) * 2])
+    row = {str(x.data): rng.getrandbits(x.width) for x in trace.inputs}
+    where = rare(rng, trace, row)
+    if stage.kind is Kind.RESULT and rng.random() < 0.8:
+        (total,) = trace.of(Kind.SUM)
+        given = {name: np.array([word]) for name, word in row.items()}
+        where = total.term.eq(int(np.broadcast_to(terms.values([total.term], given)[0], 1)[0]))
+    found = replace(unit)
+    found.__dict__["trace"] = put(trace, stage, wrong_where(rng, stage, where))
+    return found
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A fused sum's values on all inputs of one product and a finite c."""
+
+    sum: FusedSum
+
+    @cached_property
+    def columns(self) -> dict[str, Array]:
+        words = [np.arange(1 << fmt.width) for fmt in (NARROW, NARROW, WIDE)]
+        columns = {n: w.ravel() for n, w in zip(("a0", "b0", "c"), np.meshgrid(*words), strict=True)}
+        c = self.sum.numbers[C]
+        finite = ~(terms.values([c.infinite | c.nan], columns)[0].astype(bool))
+        return {name: words[finite] for name, words in columns.items()}
+
+    def word(self, term: Term) -> Array:
+        found = terms.values([term], self.columns)[0].astype(np.int64)
+        return np.broadcast_to(found, len(self.columns["c"]))
+
+    def flag(self, term: Term) -> Array:
+        return self.word(term).astype(bool)
+
+    def exponent(self, x: Exponent) -> Array:
+        return self.word(x.term) + x.low
+
+    def number(self, x: Number) -> Array:
+        size = np.ldexp(self.word(x.significand).astype(float), self.exponent(x.exponent) - x.fraction_bits)
+        return np.where(self.flag(x.sign), -size, size)
+
+    def fixed(self, x: Fixed) -> Array:
+        word, width = self.word(x.word), x.word.width
+        word = word - (word >> (width - 1) << width)
+        return np.ldexp(word.astype(float), self.exponent(x.exponent) - x.fraction_bits)
+
+    @cached_property
+    def top(self) -> Array:
+        return self.exponent(self.sum.sum.exponent)
+
+    @cached_property
+    def total(self) -> Array:
+        return self.fixed(self.sum.sum)
+
+    @cached_property
+    def exact(self) -> Array:
+        return sum((self.number(x) for x in self.sum.numbers.values()), np.zeros(len(self.columns["c"])))
+
+    @cached_property
+    def result(self) -> Array:
+        """The result, NaN where it is not finite."""
+        x = decode(WIDE, self.sum.result)
+        return np.where(self.flag(x.infinite | x.nan), np.nan, self.number(x))
+
+    def alone(self, place: int) -> Array:
+        """Whether all numbers but one are zero."""
+        others = [self.flag(x.zero) for n, x in self.sum.numbers.items() if n != place]
+        return np.logical_and.reduce(others)
+
+
+def held(sum_: FusedSum, chain: Chain, seed: object) -> Counter[str]:
+    """How often what was claimed; an error where it does not hold."""
+    rows, counts = Rows(sum_), Counter[str]()
+    fits = (rows.top >= sum_.lowest) & (np.abs(rows.total) < 2.0**WIDE.e_max)
+    live = ~rows.alone(C) | ~rows.flag(sum_.numbers[C].zero)
+    with contextlib.suppress(Unbounded):
+        sum_.zeros(chain)
+        counts["zeros"] += 1
+        assert (rows.result[rows.alone(C) & rows.alone(0)] == 0).all(), seed
+    for places in ({0, C}, {0}, {C}):
+        with contextlib.suppress(Unbounded):
+            cut = sum_.cut(chain, places)
+            counts["cut"] += 1
+            among = live & (rows.top >= sum_.lowest)
+            for other in {0, C} - places:
+                among = among & rows.flag(sum_.numbers[other].zero)
+            off = np.abs(rows.total - rows.exact) > float(cut) * np.exp2(rows.top)
+            assert not (off & among).any(), (seed, places, cut)
+    with contextlib.suppress(Unbounded):
+        share = sum_.rounding(chain)
+        counts[f"rounding {share}"] += 1
+        leading = np.frexp(np.abs(rows.total))[1] - 1
+        last = np.exp2(leading - sum_.precision + 1)
+        last_bit = rows.top - sum_.sum.fraction_bits
+        last = np.where(leading - last_bit < sum_.precision, 0.0, last)
+        lost = np.abs(rows.result - rows.total)
+        fine = (lost < last) | ((last == 0) & (lost == 0)) if share == 1 else lost <= float(share) * last
+        assert fine[fits & (rows.total != 0)].all(), (seed, share)
+        assert (rows.result[fits & (rows.total == 0)] == 0).all(), (seed, share)
+    for place in (0, C):
+        if sum_.passes(chain, place):
+            counts["passes"] += 1
+            x = sum_.numbers[place]
+            alone = rows.alone(place) & (np.abs(rows.number(x)) < 2.0**WIDE.e_max)
+            alone &= (rows.exponent(x.exponent) >= sum_.lowest) | (place == C)
+            assert (rows.result == rows.number(x))[alone].all(), (seed, place)
+    with contextlib.suppress(Unbounded, KeyError):
+        if sum_.truncates(chain):
+            counts["truncates"] += 1
+            held_truncation(sum_, rows, seed)
+    with contextlib.suppress(Unbounded):
+        small = sum_.stays_small(chain)
+        counts["small"] += 1
+        below = rows.top < sum_.lowest
+        assert (np.abs(rows.result - rows.exact) <= float(small))[below].all(), (seed, small)
+    return counts
+
+
+def held_truncation(sum_: FusedSum, rows: Rows, seed: object) -> None:
+    """No product loses more than itself, and c nothing where it is largest."""
+    for x in sum_.sum.addends:
+        assert isinstance(x.source, Number)
+        given, kept = rows.number(x.source), rows.fixed(x)
+        if x.source == sum_.numbers[C]:
+            assert (given == kept)[rows.exponent(x.source.exponent) == rows.top].all(), seed
+        else:
+            near = rows.exponent(x.source.exponent) <= rows.top
+            assert (np.abs(given - kept) <= np.abs(given))[near].all(), seed
+
+
+def claimed(seeds: range) -> Counter[str]:
+    counts = Counter[str]()
+    chain = Chain(solving())
+    for seed in seeds:
+        rng = Random(f"losses {seed}")
+        unit = some_unit(rng)
+        unit = planted(rng, unit) if seed % 3 else unit
+        try:
+            (step,) = steps_of(chain, unit, LOW, HIGH)
+        except (Unbounded, ValueError):
+            continue
+        assert isinstance(step, FusedStep)
+        counts["units"] += 1
+        counts += held(step.sum, chain, (seed, unit))
+    print(dict(counts))
+    return counts
+
+
+def test_what_is_claimed_of_a_fused_sum() -> None:
+    counts = claimed(range(24))
+    assert {"zeros", "cut", "rounding 1", "rounding 1/2", "passes", "truncates", "small"} <= counts.keys()
+
+
+@pytest.mark.long
+def test_what_is_claimed_of_many_fused_sums() -> None:
+    claimed(range(1000, 1400))
+
+
+# --- from lemmas to a bound ---------------------------------------------------------------------------
+
+#: Seeds of algorithms whose largest error is more than half of the bound.
+TIGHT = (0, 11, 25, 29, 38, 43, 47)
+
+
+@pytest.mark.parametrize("seed", TIGHT)
+def test_bounds_that_are_nearly_reached(seed: int) -> None:
+    drawn = Drawn.of(f"tight {seed}", 1 << 10)
+    total = budget(Chain(solving()), drawn.algorithm, drawn.domain).total
+    largest, where = recipes.largest_error(drawn.algorithm, drawn.everything)
+    assert largest is not None
+    assert total / 2 < largest <= total, (drawn, where)
+
+
+class Refusing(Chain):
+    """Proves what holds, but for the lemma with this number."""
+
+    def __init__(self, shared: Solving, refused: int | None = None) -> None:
+        super().__init__(shared)
+        self.refused, self.asked = refused, 0
+
+    def prove(self, what: str, goal: Term) -> bool:
+        self.asked += 1
+        self.stopped = "refused"
+        return self.asked - 1 != self.refused and super().prove(what, goal)
+
+
+@pytest.mark.parametrize("seed", [38, 39, 42])
+def test_without_a_lemma_no_bound_is_smaller(seed: int) -> None:
+    drawn, shared = Drawn.of(f"tight {seed}", 1 << 10), solving()
+    every = Refusing(shared)
+    total = budget(every, drawn.algorithm, drawn.domain).total
+    larger = 0
+    for number in range(every.asked):
+        try:
+            larger += budget(Refusing(shared, number), drawn.algorithm, drawn.domain).total > total
+        except TcsmtError:
+            larger += 1
+            continue
+    assert larger >= every.asked // 2

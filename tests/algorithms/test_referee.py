@@ -1,0 +1,146 @@
+"""Verdicts about algorithms on tiny units, against all inputs: bounds of errors, and "never less accurate".
+
+``pytest -m long tests/algorithms/test_referee.py`` takes about 40 minutes on one core.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import count
+from random import Random
+
+import numpy as np
+import pytest
+
+from tcsmt.algorithms.bound import prove, unit
+from tcsmt.algorithms.budget import budget
+from tcsmt.algorithms.compare import AlgorithmPair, settle
+from tcsmt.algorithms.fused_loss import Unbounded
+from tcsmt.algorithms.proof import Chain
+from tcsmt.interpret.arrays import Program, storage
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.statements.verdict import Distinguished, Equivalent
+from tests.oracles import recipes
+from tests.oracles.tiny_recipes import Drawn, varied
+
+pytestmark = pytest.mark.usefixtures("no_luck")
+
+#: Seconds for a query.
+TIMEOUT = 1.0
+
+
+def solving() -> Solving:
+    return Solving(Settings(timeout=TIMEOUT))
+
+
+# --- the algorithms themselves ---------------------------------------------------------------------
+
+
+def simulated(seeds: range, most: int) -> None:
+    """An algorithm's terms, and its rows on arrays, give what the oracle says, on all inputs."""
+    for seed in seeds:
+        drawn = Drawn.of(f"simulated {seed}", most)
+        one = drawn.algorithm
+        program, dtype = Program([one.trace.output]), storage(one.wide.width)
+        for columns in drawn.everything:
+            expected = recipes.results(one, columns)
+            given = program.run({name: words.astype(dtype) for name, words in columns.items()})[0]
+            assert np.array_equal(given.astype(np.int64), expected), drawn
+
+
+def test_algorithms_on_all_inputs() -> None:
+    simulated(range(12), 1 << 12)
+
+
+@pytest.mark.long
+def test_many_algorithms_on_all_inputs() -> None:
+    simulated(range(1000, 1400), 1 << 16)
+
+
+# --- bounds ----------------------------------------------------------------------------------------
+
+
+def bounded(seed: int, most: int) -> list[str]:
+    """What was proved of an error, held against the largest one that there is."""
+    drawn = Drawn.of(f"bounded {seed}", most)
+    one, domain = drawn.algorithm, drawn.domain
+    largest, where = recipes.largest_error(one, drawn.everything)
+    found = []
+    try:
+        total = budget(Chain(solving()), one, domain).total
+        assert largest is not None and largest <= total, f"{drawn}: at most {total}, and {largest} at {where}"
+        found.append("a bound" if largest < total else "a bound that is reached")
+    except Unbounded:
+        found.append("no bound")
+    limit = prove(Chain(solving()), one, domain, Fraction(0), None)
+    if limit is not None:
+        total = limit * unit(domain.wide)
+        assert largest is not None and largest <= total, f"{drawn}: at most {total}, and {largest} at {where}"
+        found.append("a bound of the whole")
+    return found
+
+
+def test_bounds() -> None:
+    counts = Counter(kind for seed in range(12) for kind in bounded(seed, 1 << 10))
+    print(f"bounds: {dict(counts)}")
+    assert counts["a bound"] >= 2 and counts["a bound of the whole"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(5))
+def test_many_bounds(part: int) -> None:
+    seeds = range(1000 + 60 * part, 1060 + 60 * part)
+    print(f"bounds: {dict(Counter(kind for seed in seeds for kind in bounded(seed, 1 << 16)))}")
+
+
+# --- is one ever less accurate? --------------------------------------------------------------------
+
+
+def pairs(seed: int, most: int) -> Iterator[tuple[Drawn, Algorithm, dict[str, int] | None]]:
+    """Random algorithms, another one close to each, and an input on which the other is better, if any."""
+    rng = Random(f"varied {seed}")
+    for attempt in count():
+        drawn = Drawn.of(f"judged {seed} {attempt}", most)
+        two = varied(rng, drawn.algorithm)
+        yield drawn, two, recipes.worse(drawn.algorithm, two, drawn.everything)
+
+
+def judged(seed: int, most: int) -> str:
+    """The verdict on "is the first ever less accurate than the second?", held against all inputs.
+
+    Most variations are never seen on so few inputs: every other seed asks about algorithms of which the first
+    is less accurate somewhere, so that a proof of the contrary would be wrong.
+    """
+    tried = (one for one in pairs(seed, most) if one[2] is not None or seed % 2)
+    drawn, two, worse = next(tried)
+    one, domain = drawn.algorithm, drawn.domain
+    pair = AlgorithmPair(("one", "two"), (one, two), domain)
+    verdict = settle(pair, solving(), time.monotonic()).verdict
+    match verdict:
+        case Equivalent():
+            assert worse is None, f"{drawn}, against {two}: never worse, and is at {worse}"
+            return "never worse, by a proof" if verdict.scripts else "never worse, the same graph"
+        case Distinguished():
+            columns = {name: np.array([word]) for name, word in verdict.values.items()}
+            assert verdict.values in drawn.everything, f"{drawn}: {verdict.values} is not in the domain"
+            assert recipes.worse(one, two, [columns]), f"{drawn}, against {two}: not so at {verdict.values}"
+            return "worse"
+    return "unknown, and it is worse" if worse else "unknown"
+
+
+def test_never_worse() -> None:
+    counts = Counter(judged(seed, 1 << 10) for seed in range(24))
+    print(f"never worse: {dict(counts)}")
+    assert counts["never worse, by a proof"] >= 3 and counts["worse"] >= 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(10))
+def test_never_worse_many(part: int) -> None:
+    seeds = range(1000 + 100 * part, 1100 + 100 * part)
+    print(f"never worse: {dict(Counter(judged(seed, 1 << 16) for seed in seeds))}")

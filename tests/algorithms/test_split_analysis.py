@@ -1,0 +1,237 @@
+"""Splits of FP32 numbers: the closed form, the terms and the solvers, against exact rational numbers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tcsmt.algorithms.split_analysis import (
+    CLASSES,
+    SPLITS,
+    binade,
+    claim,
+    counted,
+    distance,
+    enumerated,
+    least_special,
+    name_of,
+    proved,
+    traced,
+)
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.cli import main
+from tcsmt.interpret.exact import evaluate
+from tcsmt.interpret.smtlib import script
+from tcsmt.prove.solvers.answer import Answer, digest
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.split import F32, Split
+from tcsmt.terms import Term
+from tests.support.lying import Liars
+
+F16, F16_SCALED = SPLITS[0], SPLITS[1]
+WORDS = st.one_of(st.integers(0, 2**32 - 1), st.integers(0x33000000, 0x48000000))
+
+
+def rounded(fmt: Format, x: Fraction, mode: str) -> Fraction:
+    """x in a format without an upper end."""
+    if not x:
+        return x
+    size = abs(x)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    exponent -= size < Fraction(2) ** exponent
+    step = Fraction(2) ** (max(exponent, fmt.e_min) - fmt.fraction_bits)
+    whole, rest = divmod(size / step, 1)
+    up = {"RTZ": False, "RNA": rest >= Fraction(1, 2)}.get(
+        mode, rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole % 2 == 1)
+    )
+    return (whole + up) * step * (1 if x > 0 else -1)
+
+
+def oracle(split: Split, x: Fraction) -> tuple[Fraction, str]:
+    """The error and the last word's kind, of an x that the format can hold."""
+    rest, factor = x, Fraction(1)
+    for number in range(split.words):
+        if number:
+            rest, factor = rest * 2**split.scale, factor / 2**split.scale
+        word = rounded(split.format, rest, (split.residual if number else split.rounding).name)
+        before, rest = rest, rest - word
+    kind = "normal" if abs(word) >= Fraction(2) ** split.format.e_min else "gradual underflow"
+    if not word:
+        kind = "underflow" if before else "zero"
+    return rest * factor, kind
+
+
+@pytest.mark.parametrize("split", SPLITS, ids=name_of)
+@given(word=WORDS)
+def test_terms_against_rationals(split: Split, word: int) -> None:
+    t = traced(split)
+    error, kind = evaluate([t.error, t.kind], {"x": word})
+    magnitude = word & 0x7FFFFFFF
+    if magnitude >= least_special(split):
+        assert CLASSES[kind] == "special"
+        return
+    left, expected = oracle(split, F32.value(word))
+    ulp = Fraction(2) ** (max(word >> 23 & 255, 1) - 150)
+    assert (error, CLASSES[kind]) == (abs(left) / ulp, expected)
+
+
+@pytest.mark.parametrize("split", SPLITS, ids=name_of)
+@given(word=WORDS)
+def test_the_claim_holds(split: Split, word: int) -> None:
+    assert evaluate([claim(split)], {"x": word}) == [1]
+
+
+@pytest.mark.parametrize("field", [101, 127])
+@pytest.mark.parametrize("split", [F16, F16_SCALED, SPLITS[-1]], ids=name_of)
+def test_closed_form_against_all_inputs_of_an_exponent(split: Split, field: int) -> None:
+    assert counted(split, field) == binade(split, field)
+
+
+def test_subnormal_inputs_are_counted() -> None:
+    split = next(one for one in SPLITS if one.words == 3)
+    assert counted(split, 0) == binade(split, 0)
+
+
+def test_published_mantissa_length() -> None:
+    """22.75 bits (slides), where nothing underflows; an LSB of zero for half of the inputs would be 22.5."""
+    tally = counted(F16, 127)
+    assert tally is not None
+    assert tally.kept == Fraction(91, 4)
+    assert tally.lengths[:3] == (3 << 22, 1 << 22, 0)
+    assert tally.worst == 1
+    truncated = counted(SPLITS[2], 127)
+    assert truncated is not None
+    assert truncated.kept == Fraction(89, 4)
+    lower = counted(F16, 127 - 10)
+    assert lower is not None
+    assert lower.kept < 16
+
+
+def test_three_bf16_words_are_exact() -> None:
+    split = next(one for one in SPLITS if one.words == 3)
+    tally = counted(split, 127)
+    assert tally is not None
+    assert tally.worst == 0
+    lost = [field for field in range(1, 254) if (t := counted(split, field)) and t.worst]
+    assert lost == list(range(1, lost[-1] + 1))
+
+
+def test_a_solver_proves_the_claim() -> None:
+    (answer,) = proved(SPLITS[2], Solving(Settings(timeout=60)))
+    assert answer["answer"] == "unsat"
+    assert answer["exponent field"] == "xxxxxxxx"
+
+
+def test_a_false_claim_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error of the scaled split is not the unscaled one's."""
+    from tcsmt.algorithms import split_analysis
+
+    monkeypatch.setattr(split_analysis, "distance", lambda split, x: distance(F16, x))
+    (answer,) = proved(F16_SCALED, Solving(Settings(timeout=60)))
+    assert answer["answer"] == "sat"
+    value = F32.value(int(answer["x"], 16))
+    assert oracle(F16, value)[0] != oracle(F16_SCALED, value)[0]
+
+
+def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all inputs at once take too long."""
+    from tcsmt.algorithms import split_analysis
+
+    asked = []
+
+    def slow(question: Term, solving: Solving) -> Answer:
+        asked.append(question)
+        if len(asked) == 1:
+            return Answer("unknown", "bitwuzla", reason="timeout")
+        return Answer("unsat", "bitwuzla", script=digest(script(question)))
+
+    monkeypatch.setattr(split_analysis, "_asked", slow)
+    answers = proved(F16, Solving(Settings()))
+    assert [a["exponent field"] for a in answers] == ["0xxxxxxx", "1xxxxxxx"]
+
+
+@pytest.mark.parametrize(("said", "answer"), [("unsat", "unsat"), ("unknown", "unknown"), ("sat", "unknown")])
+def test_another_solver_confirms_a_proof_or_there_is_none(said: str, answer: str, liars: Liars) -> None:
+    liars.install(bitwuzla="unsat", z3=said, cvc5="garbage")
+    (found,) = proved(F16, Solving(confirm=True))
+    assert found["answer"] == answer
+    assert found.get("confirmed") == ("z3 9.9" if said == "unsat" else None)
+    reason = found.get("reason", "")
+    assert ("disagree" in reason) == (said == "sat")
+    assert ("bitwuzla 9.9 answers unsat; not confirmed: z3: gave up; cvc5: wrote no" in reason) == (
+        said == "unknown"
+    )
+    (alone,) = proved(F16, Solving())
+    assert (alone["answer"], alone["confirmed"]) == ("unsat", "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("split", SPLITS, ids=name_of)
+def test_all_inputs(split: Split) -> None:
+    tallies = enumerated(split).tallies
+    assert sum(tally.inputs for tally in tallies) == 1 << 32
+    for field, tally in enumerate(tallies):
+        closed = counted(split, field)
+        assert closed is None or closed == tally
+
+
+def test_roundings_of_both_words_count() -> None:
+    split = replace(F16, rounding=ROUNDINGS["RTZ"], residual=ROUNDINGS["RNE"])
+    assert counted(split, 127) == binade(split, 127) != counted(F16, 127)
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["accuracy", "split", *map(str, arguments)])
+    return result.exit_code, result.output
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "splits.json"
+    code, text = run("--format", "bf16", "--output", path)
+    assert code == 0
+    assert "3 x bf16 RNE" in text
+    records = json.loads(path.read_text())["splits"]
+    assert records[0]["split"] == "2 x bf16 RNE"
+    exponents = records[0]["exponents"]
+    assert sum(exponents["0"]["kinds"].values()) == 1 << 24
+    records[0]["proof"] = [{"answer": "unsat", "exponent field": "xxxxxxxx", "solver": "x", "seconds": 1}]
+    path.write_text(json.dumps({**json.loads(path.read_text()), "splits": records}))
+    code, text = run("--format", "bf16", "--output", path)
+    assert "proved by x alone, 1 s (kept from an earlier run)" in text
+    # a file proves nothing where a confirmation is asked for; nor is it lost
+    code, text = run("--format", "bf16", "--output", path, "--confirm")
+    assert "proved by x" not in text
+    assert json.loads(path.read_text())["splits"][0]["proof"][0]["solver"] == "x"
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    code, text = run("--format", "fp17")
+    assert code == 2
+    assert "unknown split format 'fp17': " in text
+    path = tmp_path / "other.json"
+    path.write_text("[1]")
+    code, text = run("--output", path)
+    assert code == 2
+    assert "none of this command's" in text
+    assert len(text.strip().splitlines()) == 1
+
+
+def test_what_stayed_unknown_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, said = tmp_path / "splits.json", "unknown"
+
+    def proved(split: Split, solving: Solving) -> list[dict[str, object]]:
+        return [{"exponent field": "x", "answer": said, "solver": "z3 1", "seconds": 0.0, "reason": ""}]
+
+    monkeypatch.setattr("tcsmt.cli.accuracy.split.proved", proved)
+    given = ["accuracy", "split", "--prove", "--format", "bf16", "--output", str(path)]
+    for said, code in (("unknown", 3), ("unsat", 0), ("unknown", 0)):  # noqa: B007 (proved reads it)
+        assert CliRunner().invoke(main, given).exit_code == code

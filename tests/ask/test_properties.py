@@ -1,0 +1,472 @@
+"""The shipped property modules, asked for real; and what becomes of a user's own."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from tcsmt.arithmetic.words import unsigned
+from tcsmt.ask.discovery import load, properties
+from tcsmt.ask.investigation import Investigation, Report, one_block
+from tcsmt.catalogue import ARCHITECTURES, Row, instruction_named, row_named, rows, rows_of
+from tcsmt.cli import main
+from tcsmt.interpret.arrays import Program
+from tcsmt.prove.boundary_inputs import search
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.question import Question
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.support.errors import Contradiction, TcsmtError
+from tests.support.paths import ROOT
+
+UNITS = ("volta", "ampere", "hopper")
+#: From 4 seconds to half a minute each.
+SLOW = {(name, arch) for name in ("zero-exponent", "block-size", "c-position") for arch in UNITS}
+SLOW |= {(name, "hopper") for name in ("extra-alignment-bits", "monotonicity")}
+SLOW -= {("block-size", "volta"), ("c-position", "volta")}
+
+
+def report_on(name: str, row: Row, timeout: float = 60) -> Report:
+    """The property of the row; every question must have an answer."""
+    report = load(name).investigate(Investigation(row, Solving(Settings(timeout=timeout))))
+    open_ = [f.question.title for f in report.findings if isinstance(f.verdict, Unknown)]
+    assert not open_, f"{name} of {row.name}: unknown: {open_}"
+    assert report.findings
+    assert report.title == load(name).about.title
+    return report
+
+
+#: What each property answers about each architecture's first instruction; the start is enough.
+GOLDEN: dict[str, tuple[str, str, str]] = {
+    "accumulation-order": (
+        "IEEE sums depend on the order; the fused sum does not: both graphs are the same",
+    ) * 3,
+    "accumulator-rounding": ("one product and c in f32: 10 of 10 pairs told apart",) * 3,
+    "block-size": tuple(f"N_FMA = {n}; the neighbours are told apart" for n in (4, 8, 16)),
+    "c-position": ("c is aligned; all three are told apart",) * 3,
+    "carry-bits": (
+        "3 carry bits are enough and 2 are not (4 products and c; accumulator 28 bits wide",
+        "4 carry bits are enough and 3 are not (8 products and c; accumulator 30 bits wide",
+        "5 carry bits are enough and 4 are not (16 products and c; accumulator 32 bits wide",
+    ),
+    "exact-product": ("an exact product can be told from every rounded one",) * 3,
+    "exact-sum-f16": ("objection: operands or output are not FP16",) * 3,
+    "extra-alignment-bits": tuple(
+        f"the unit keeps F = {f} bits (n_eab = {f - 23}); both neighbours are told apart; "
+        "with c = 0 no bit beyond F = 78 can be seen"
+        for f in (23, 24, 25)
+    ),
+    "final-rounding": ("the unit rounds by RTZ; 45 of 45 pairs told apart",) * 3,
+    "interleaving": (
+        "objection: the instruction has one fused sum",
+        "contiguous blocks; every other pattern is told apart",
+        "objection: the instruction has one fused sum",
+    ),
+    "monotonicity": ("not monotonic",) * 3,
+    "nan-and-infinity": (
+        "the NaN's word can be seen; apart from it special inputs give what IEEE 754 gives (proved)",
+    ) * 3,
+    "negative-zero": ("it can be seen",) * 3,
+    "normalization-in-addition": ("it can be seen",) * 3,
+    "normalization-in-subtraction": ("it can be seen",) * 3,
+    # an aligned c takes no product of FP16 numbers over FP32's largest number
+    "overflow": ("the unit gives infinity; told apart: none",) * 3,
+    "product-normalization": ("they can be told apart; the unit's products are unnormalised",) * 3,
+    "subnormal-inputs": ("both can be seen",) * 3,
+    "subnormal-outputs": (
+        "a flush can be seen; normal a and b with c = 0 give no subnormal result",
+    ) * 3,
+    "tf32-truncation": ("objection: the operands are not TF32",) * 3,
+    "zero-exponent": (
+        "-131; told apart from the fields' own; no input tells it from -132, -130, -126",
+        "-132; told apart from the fields' own; no input tells it from -133, -131, -126",
+        "-133; told apart from the fields' own; no input tells it from -134, -132, -126",
+    ),
+}  # type: ignore[assignment]  # fmt: skip
+
+
+def test_every_property_has_an_expectation() -> None:
+    assert sorted(GOLDEN) == sorted(properties())
+
+
+@pytest.mark.parametrize(
+    ("name", "arch"),
+    [
+        pytest.param(name, arch, marks=[pytest.mark.long] if (name, arch) in SLOW else [])
+        for name in GOLDEN
+        for arch in UNITS
+    ],
+)
+def test_first_instructions(name: str, arch: str) -> None:
+    expected = GOLDEN[name][UNITS.index(arch)]
+    row, prop = rows_of(arch)[0], load(name)
+    objection = prop.objection(row)
+    if objection:
+        assert f"objection: {objection}" == expected
+        with pytest.raises(TcsmtError, match=f"{name} does not apply to {row.name}: "):
+            prop.investigate(Investigation(row, Solving()))
+        return
+    assert report_on(name, row).conclusion.startswith(expected)
+
+
+BF16 = "ampere/mma.m16n8k8.f32.bf16.bf16.f32"
+F16 = "volta/mma.m8n8k4.f16.f16.f16.f16"
+FP8 = "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
+#: Other instructions that answer otherwise: property, row, start of the answer.
+OTHERS = [
+    # the papers' formula, ceil(log2(N_FMA + 1)), gives 6
+    ("carry-bits", FP8, "5 carry bits are enough and 4 are not (32 products and c; "),
+    ("exact-sum-f16", F16, "it can be seen"),
+    ("final-rounding", F16, "the unit rounds by RNE; 4"),
+    ("overflow", F16, "the unit gives infinity; told apart: infinity/saturate, saturate/ieee"),
+    ("overflow", BF16, "the unit gives infinity; told apart: infinity/saturate, infinity/ieee"),
+    ("subnormal-outputs", BF16, "a flush can be seen"),
+    ("tf32-truncation", "ampere/mma.m16n8k4.f32.tf32.tf32.f32", "it can be seen"),
+    pytest.param(
+        "extra-alignment-bits", FP8, "the unit keeps F = 13 bits (n_eab = -10); both neighbours",
+        marks=pytest.mark.long,
+    ),
+    pytest.param(
+        "zero-exponent", BF16, "-132; told apart from -133, -131, -126, the fields' own",
+        marks=pytest.mark.long,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "row", "expected"), OTHERS)
+def test_other_instructions(name: str, row: str, expected: str) -> None:
+    assert report_on(name, row_named(row)).conclusion.startswith(expected)
+
+
+@pytest.mark.long
+def test_c_last_and_interleaving_of_fp8_on_the_f16_unit() -> None:
+    row = row_named("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32")
+    report = report_on("interleaving", row)
+    assert report.conclusion.startswith("groups of 2 dealt in turn; ")
+    # the witness is of the whole instruction, and the catalogue's model is one of its sides
+    for finding in report.findings:
+        assert isinstance(finding.verdict, Distinguished)
+        assert finding.supported == ("dealt in 2s",)
+
+
+def test_the_first_instruction_to_which_a_property_applies() -> None:
+    from tcsmt.ask.discovery import choose_row
+
+    row = choose_row(load("exact-sum-f16"), "volta", None)
+    assert row is instruction_named("volta", "mma.m8n8k4.f16.f16.f16.f16")
+    with pytest.raises(TcsmtError, match="tf32-truncation applies to no instruction of volta: the op"):
+        choose_row(load("tf32-truncation"), "volta", None)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("name", GOLDEN)
+def test_every_architecture(name: str, arch: str) -> None:
+    from tcsmt.ask.discovery import choose_row
+
+    prop = load(name)
+    if not any(not prop.objection(row) for row in rows_of(arch)):
+        pytest.skip(f"{name} applies to no instruction of {arch}")
+    report_on(name, choose_row(prop, arch, None), timeout=300)
+
+
+#: One row of each unit: rows of one key have the same parameters.
+def _distinct() -> list[Row]:
+    table: dict[object, Row] = {}
+    for row in rows():
+        if "@" not in row.instruction:
+            table.setdefault(row.model, row)
+    return list(table.values())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("row", [row.name for row in _distinct()])
+@pytest.mark.parametrize("name", ["carry-bits", "product-normalization", "monotonicity"])
+def test_every_instruction(name: str, row: str) -> None:
+    chosen = row_named(row)
+    if objection := load(name).objection(chosen):
+        pytest.skip(objection)
+    report_on(name, chosen, timeout=300)
+
+
+# --- conclusions rest on the verdicts ----------------------------------------------------------
+
+
+class Told(Solving):
+    """Answers the questions in turn: E, there is none; D, there is one; U, unknown; the last one goes on."""
+
+    def __init__(self, kinds: str) -> None:
+        super().__init__()
+        self.kinds, self.asked = kinds, 0
+
+    def verdict(self, question: Question) -> Verdict:
+        kind = self.kinds[min(self.asked, len(self.kinds) - 1)]
+        self.asked += 1
+        by: Any = {"solver": "told", "version": "1", "seconds": 0.0}
+        match kind:
+            case "E":
+                return Equivalent(stage="", scripts=("00",), **by)
+            case "D":
+                return Distinguished(values=dict.fromkeys(question.formats, 0), **by)
+        return Unknown(reason="told", seconds=0.0)
+
+
+def told(name: str, row: Row, kinds: str) -> tuple[str, int]:
+    """What a property concludes from such verdicts, and how many it asked for."""
+    solving = Told(kinds)
+    try:
+        return load(name).investigate(Investigation(row, solving)).conclusion, solving.asked
+    except Contradiction as error:
+        return str(error), solving.asked
+
+
+def row_for(name: str) -> Row:
+    prop = load(name)
+    return next(r for r in rows() if not prop.objection(r) and r.model.k <= 8 and "@" not in r.name)
+
+
+#: Questions that are asked for their input alone: by property, their places.
+FOR_SHOW = {"extra-alignment-bits": {2}}
+
+
+@pytest.mark.parametrize("name", sorted(set(properties()) - {"final-rounding"}))
+def test_every_verdict_counts(name: str) -> None:
+    """Another verdict on one question is another conclusion; and what is unknown is said to be."""
+    row = row_for(name)
+    for base in "DEU":
+        _, count = told(name, row, base)
+        for place in {0, 1, 2, count - 1} - FOR_SHOW.get(name, set()):
+            if place >= count:
+                continue
+            ends = {}
+            for kind in "DEU":
+                kinds = base * place + kind + base
+                conclusion, asked = told(name, row, kinds)
+                ends[kind] = conclusion
+                if "U" in kinds[:asked]:
+                    assert re.search(r"\bunknown\b|\bopen\b", conclusion), (kinds, conclusion)
+                else:
+                    assert not re.search(r"unknown whether|\bopen\b", conclusion), (kinds, conclusion)
+            assert len(set(ends.values())) == 3, (base, place, ends)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "conclusion"),
+    [
+        (
+            "ED",
+            "3 carry bits are enough and 2 are not (4 products and c; accumulator 28 bits wide, sign apart)",
+        ),
+        (
+            "EED",
+            "2 carry bits are enough and 1 are not (4 products and c; accumulator 27 bits wide, sign apart)",
+        ),
+        ("E", "no carry bit is needed"),
+        ("D", "3 carry bits are not enough; unknown how many are"),
+        ("U", "unknown whether 3 carry bits are enough"),
+        (
+            "EU",
+            "3 carry bits are enough (4 products and c; accumulator 28 bits wide, sign apart); "
+            "unknown whether 2 carry bits are enough",
+        ),
+    ],
+)
+def test_carry_bits_are_enough_only_by_a_proof(kinds: str, conclusion: str) -> None:
+    assert told("carry-bits", row_named("volta"), kinds)[0] == conclusion
+
+
+def test_final_rounding_against_its_own_evidence() -> None:
+    """A pair that was proved the same, and is told apart by the input for another one."""
+    row = row_named("volta")
+    told_all, asked = told("final-rounding", row, "E")
+    assert asked == 45 and told_all.count("/") == 45
+    assert "open: " in told("final-rounding", row, "U")[0]
+
+    class Half(Told):
+        """A proof for the first question, and real inputs for the others."""
+
+        def verdict(self, question: Question) -> Verdict:
+            found, values = super().verdict(question), search(question)
+            return replace(found, values=values) if isinstance(found, Distinguished) and values else found
+
+    with pytest.raises(Contradiction, match="proved: no input tells RNE/RNA apart"):
+        load("final-rounding").investigate(Investigation(row, Half("ED")))
+
+
+@pytest.mark.parametrize("bits", [0, 1])
+def test_monotonicity_is_about_values(bits: int) -> None:
+    """With a register that wraps, sums may be negative: held against fractions on inputs that wrap."""
+    row = row_named("volta")
+    unit = replace(one_block(row.model), carry_bits=bits)  # type: ignore[call-arg]
+    asked: list[Question] = []
+
+    class Listening(Solving):
+        def verdict(self, question: Question) -> Verdict:
+            asked.append(question)
+            return Unknown(reason="", seconds=0.0)
+
+    load("monotonicity").investigate(Investigation(replace(row, model=unit), Listening()))
+    (question,) = asked
+    rng, seen = np.random.default_rng(1), Counter[tuple[bool, bool, bool]]()
+    program = Program([question.goal, *(side.trace.output for side in question.sides)])
+    count = 20_000
+    values = {}
+    for name, fmt in question.formats.items():  # near each other, so that many sums wrap
+        exponents = rng.integers(fmt.bias - 1, fmt.bias + 3, count)
+        words = exponents << fmt.fraction_bits | rng.integers(0, 1 << fmt.fraction_bits, count)
+        values[name] = words.astype(unsigned(fmt))
+    goals, lows, highs = program.run(values)
+    fmt = unit.d_format
+    for n in range(count):
+        low, high = (fmt.value(int(words[n])) for words in (lows, highs))
+        falls = values["c"][n] < values["larger_c"][n] and high < low
+        assert goals[n] == falls, (n, low, high)
+        seen[bool(falls), low < 0, high < 0] += 1
+    # falls to negative sums are rises of the words, and rises from them falls
+    assert seen[True, False, True] and seen[False, True, False] and seen[False, False, False]
+
+
+# --- a user's own ------------------------------------------------------------------------------
+
+OWN = '''"""Whether c alone passes through."""
+
+from tcsmt.catalogue import Row
+from tcsmt.ask.investigation import Claim, Investigation
+from tcsmt.statements.verdict import Distinguished
+from dataclasses import replace
+
+CLAIMS = (Claim(source="me", section="1", statement="it does"),)
+
+
+def applies(row: Row) -> str:
+    """Only FP32."""
+    return "" if row.model.d_format.name == "f32" else "not FP32"
+
+
+def investigate(ask: Investigation) -> str:
+    """Two roundings."""
+    unit = ask.unit
+    verdict = ask.differ("modes", ("RTZ", unit), ("RNE", replace(unit, rounding="RNE")))
+    return "yes" if isinstance(verdict, Distinguished) else "no"
+'''
+
+
+def find(folder: Path, name: str, *more: str) -> Result:
+    arguments = ["find", "--property", name, "--arch", "volta", "--properties", str(folder), *more]
+    return CliRunner().invoke(main, arguments)
+
+
+def refused(result: Result, *words: str) -> None:
+    """Exit code 2, one error, no traceback."""
+    assert result.exit_code == 2, result.output
+    assert isinstance(result.exception, SystemExit)
+    for word in words:
+        assert word in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_folder_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "my_own.py").write_text(OWN)
+    (tmp_path / "_helper.py").write_text("raise RuntimeError")
+    result = find(tmp_path, "my-own")
+    assert result.exit_code == 0, result.output
+    assert "my-own: Whether c alone passes through." in result.stdout
+    assert "answer: yes" in result.stdout
+    assert "claimed: me, 1: it does" in result.stdout
+    listed = CliRunner().invoke(main, ["properties", "--properties", str(tmp_path)])
+    assert "my-own " in listed.stdout
+    assert "helper" not in listed.stdout
+    refused(find(tmp_path, "my-own", "--instruction", "f16.f16.f16.f16"), "not FP32")
+
+
+def test_the_module_in_the_readme(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text()
+    (module,) = [t for t in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "def investigate(" in t]
+    (tmp_path / "mine.py").write_text(module)
+    result = find(tmp_path, "mine")
+    assert result.exit_code == 0, result.output
+    assert "answer: Distinguished" in result.stdout
+
+
+def test_a_module_replaces_a_shipped_one(tmp_path: Path) -> None:
+    (tmp_path / "carry_bits.py").write_text(OWN)
+    assert properties([tmp_path])["carry-bits"].title == "Whether c alone passes through."
+    assert properties()["carry-bits"].title != "Whether c alone passes through."
+
+
+ASK = "def investigate(ask):\n"
+BAD = {
+    "top level": ("import math\n\nmath.sqrt(-1)\n", "line 3: ValueError("),
+    "investigate": (f"{ASK}    x = 1\n    return ask.nothing\n", "line 3: AttributeError: "),
+    "deeper": (f"def f():\n    return 1 / 0\n\n\n{ASK}    return f()\n", "line 2: ZeroDivisionError: "),
+    "applies": (f"def applies(row):\n    return row.colour\n\n\n{ASK}    pass\n", "line 2: AttributeError: "),
+    "parameter": (f"from dataclasses import replace\n{ASK}    replace(ask.unit, k=0)\n", "k = 0"),
+    "no investigate": ("'''A title.'''\n", "a property module defines investigate(ask)"),
+    "no function": ("investigate = 3\n", "a property module defines investigate(ask)"),
+    "syntax": ("x = 1\ndef f(:\n", "line 2"),
+    "exit": ("raise SystemExit(5)\n", "line 1: SystemExit(5)"),
+    "exit later": (f"{ASK}    raise SystemExit(5)\n", "line 2: SystemExit: 5"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_module(case: str, tmp_path: Path) -> None:
+    text, words = BAD[case]
+    (tmp_path / "my_own.py").write_text(text)
+    refused(find(tmp_path, "my-own"), words, "" if case == "parameter" else "my_own.py")
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    refused(find(tmp_path / "none", "carry-bits"), "no folder of property modules: ")
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "my_own.py").write_bytes(b"'''\xff\xfe'''\x00")
+    refused(find(tmp_path, "my-own"), "my_own.py")
+
+
+def test_claims_of_every_module() -> None:
+    for name in properties():
+        prop = load(name)
+        assert prop.about.title
+        assert prop.claims
+        for claim in prop.claims:
+            assert claim.source
+            assert claim.section
+            assert claim.statement
+
+
+def test_a_proof_is_a_proof() -> None:
+    """Every proof of a report names solver, version and script, or says that the graphs are one."""
+    for finding in report_on("nan-and-infinity", row_named("volta")).findings:
+        if isinstance(finding.verdict, Equivalent) and finding.verdict.solver:
+            assert finding.verdict.version
+            assert finding.verdict.scripts
+
+
+@pytest.mark.parametrize("architecture", ["hopper", "blackwell"])
+def test_witnesses_of_interleaved_rows_go_to_the_lanes_of_one_sum(architecture: str) -> None:
+    """1 + 2^-24 + 2^-24 in one fused sum: lanes 0, 1 and 4 of the instruction (lane 2 has another)."""
+    row = row_named(f"{architecture}/mma.m16n8k32.f32.e5m2.e5m2.f32")
+
+    class Told(Solving):
+        def verdict(self, question: Question) -> Verdict:
+            values = dict.fromkeys(question.formats, 0)
+            word = row.model.a_format.word
+            values |= {"a0": word(Fraction(1)), "b0": word(Fraction(1))}
+            for lane in (1, 2):
+                values |= dict.fromkeys((f"a{lane}", f"b{lane}"), word(Fraction(1, 1 << 12)))
+            return Distinguished(values=values, solver="told", version="", seconds=0.0)
+
+    ask = Investigation(row, Told(Settings()))
+    unit = ask.unit
+    ask.differ("F", ("as it is", unit), ("F = 23", replace(unit, fraction_bits=23)))
+    assert ask.findings[0].supported == ("as it is",)

@@ -1,0 +1,71 @@
+"""Frozen results of mmasim 2.1.1, and mmasim itself where it is installed.
+
+``tests/data/mmasim.npz`` is written by ``tests/oracles/against_mmasim.py --freeze``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tcsmt.catalogue import row_named, rows
+from tcsmt.simulator.rows import run_words
+from tests.oracles import against_mmasim, deciding_inputs
+from tests.support.paths import DATA
+
+FROZEN = DATA / "mmasim.npz"
+
+
+@cache
+def frozen() -> dict[str, np.ndarray[Any, Any]]:
+    """Arrays by ``ARCH/INSTRUCTION/a`` and so on."""
+    with np.load(FROZEN) as arrays:
+        return dict(arrays)
+
+
+NAMES = sorted(name.removesuffix("/d") for name in frozen() if name.endswith("/d"))
+
+
+def test_every_arithmetic_is_frozen() -> None:
+    """All but FP8 through mma.sync on Hopper and Blackwell, which mmasim does not have."""
+    known = {row_named(name).model for name in NAMES}
+    missing = [r for r in rows() if "@" not in r.instruction and r.model not in known]
+    assert {r.architecture for r in missing} == {"hopper", "blackwell"}
+    assert {r.model.kind for r in missing} == {"fused-dot-add"}
+    assert {getattr(r.model, "c_position", "") for r in missing} == {"last"}
+
+
+@pytest.mark.parametrize("architecture", sorted({name.partition("/")[0] for name in NAMES}))
+def test_frozen_results_are_reproduced(architecture: str) -> None:
+    """Word by word; any NaN for another where the vendor's word is not known."""
+    for name in NAMES:
+        if name.startswith(f"{architecture}/"):
+            row, arrays = row_named(name), frozen()
+            words = [arrays.get(f"{name}/{n}") for n in against_mmasim.Words._fields]
+            got = run_words(row.model, *words)  # type: ignore[arg-type]
+            different = against_mmasim.differing(row, got, arrays[f"{name}/d"])
+            assert not different.any(), (name, np.flatnonzero(different))
+
+
+@pytest.mark.long
+@pytest.mark.oracle
+def test_against_mmasim(monkeypatch: pytest.MonkeyPatch) -> None:
+    """20,000 rows of each arithmetic; the script takes more (``--rows``)."""
+    pytest.importorskip("torch", reason="PyTorch is not installed: pip install 'tcsmt[oracle]'")
+    pytest.importorskip("mmasim", reason="mmasim is not installed: pip install 'tcsmt[oracle]'")
+    monkeypatch.setattr(sys, "argv", ["against_mmasim.py", "--rows", "20000", "--variant-rows", "2000"])
+    assert against_mmasim.main() == 0
+
+
+def test_mmasim_decides_for_our_parameters() -> None:
+    """On inputs that a solver found, mmasim gives our result and not that of a changed parameter."""
+    rows = json.loads((FROZEN.parent / "deciding.json").read_text())["rows"]
+    assert len(rows) > 60
+    for item in rows:
+        ours, changed, theirs = deciding_inputs.results(item)
+        assert ours == theirs != changed, item

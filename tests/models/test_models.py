@@ -1,0 +1,603 @@
+"""Models held against the exact-rational oracle, parameter by parameter.
+
+A parameter set is drawn by Hypothesis; its rows come from a seeded NumPy generator, so that one
+compiled term program serves many rows: random words, words packed in the alignment window (with
+exact cancellations), boundary words and their neighbours, and special values.
+``TCSMT_TEST_SCALE=20`` searches twenty times as many parameter sets.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.catalogue import row_named
+from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.simulator.rows import run_words
+from tcsmt.support.errors import TcsmtError
+from tests.support.references import reference
+
+Array = np.ndarray[Any, np.dtype[np.uint64]]
+Rng = np.random.Generator
+
+SCALE = int(os.environ.get("TCSMT_TEST_SCALE", "1"))
+INPUTS = sorted(FORMATS)
+OUTPUTS = sorted(name for name, fmt in FORMATS.items() if fmt.has_infinity)
+MODES = sorted(ROUNDINGS)
+SEEDS = st.integers(0, 1 << 32)
+
+
+# --- rows --------------------------------------------------------------------------------------
+
+
+def boundary_words(fmt: Format) -> Array:
+    """Zeros, ends of the subnormal and normal ranges, one, specials; their neighbours; signs."""
+    normal = 1 << fmt.fraction_bits
+    one = fmt.word(fmt.largest_finite * 0 + 1) >> fmt.ignored_low_bits
+    largest = fmt.largest_finite_word >> fmt.ignored_low_bits
+    size = fmt.width - fmt.ignored_low_bits
+    stored = {(w + d) % (1 << size) for w in (0, normal, one, largest) for d in (-1, 0, 1)}
+    words = {w << fmt.ignored_low_bits for w in stored} | {fmt.infinity_word, fmt.nan_word or 0}
+    words |= {w ^ (1 << fmt.sign_bit) for w in words}
+    return np.array(sorted(words), dtype=np.uint64)
+
+
+def random_words(fmt: Format, rng: Rng, shape: tuple[int, ...]) -> Array:
+    """Every bit random."""
+    return rng.integers(0, (1 << fmt.width) - 1, shape, dtype=np.uint64, endpoint=True)
+
+
+def words_at(fmt: Format, rng: Rng, exponent: np.ndarray[Any, Any]) -> Array:
+    """Words of the wanted exponents as far as the format reaches, with telling fractions."""
+    f = fmt.fraction_bits
+    ones = (1 << f) - 1
+    shape = exponent.shape
+    noise = rng.integers(0, ones, shape, dtype=np.uint64, endpoint=True)
+    shift = rng.integers(0, f + 1, shape).astype(np.uint64)
+    patterns = [noise, noise << shift & np.uint64(ones), noise >> shift]
+    patterns += [np.full(shape, ones, np.uint64), np.zeros(shape, np.uint64)]
+    fraction = np.choose(rng.integers(0, len(patterns), shape), patterns)
+    field = np.clip(exponent + fmt.bias, 0, fmt.largest_finite_field).astype(np.uint64)
+    word = (field << np.uint64(f) | fraction) << np.uint64(fmt.ignored_low_bits)
+    word |= rng.integers(0, 2, shape).astype(np.uint64) << np.uint64(fmt.sign_bit)
+    return word
+
+
+def packed_rows(model: Model, rng: Rng, rows: int, window: int) -> tuple[Array, Array, Array]:
+    """Products and c whose exponents lie in one window of alignment, some cancelling exactly."""
+    a, b, c, k = model.a_format, model.b_format, model.c_format, model.k
+    low, high = a.e_min + b.e_min - 2, a.e_max + b.e_max
+    low, high = max(low, c.e_min - 4), min(high, c.e_max)  # where c can meet them, if it can
+    if low > high:
+        low, high = a.e_min + b.e_min - 2, a.e_max + b.e_max
+    top = rng.integers(low, high, (rows, 1), endpoint=True)
+    top[: rows // 3] = rng.integers(max(low, high - 3), high, (rows // 3, 1), endpoint=True)
+    edge = rng.integers(window - 3, window + 3, (rows, k), endpoint=True)
+    inside = rng.integers(0, window + 2, (rows, k), endpoint=True)
+    near = rng.integers(0, 2, (rows, k), endpoint=True)
+    product = top - np.choose(rng.integers(0, 3, (rows, k)), [edge, inside, near])
+    split = rng.integers(a.e_min - a.fraction_bits, a.e_max, (rows, k), endpoint=True)
+    left = np.clip(split, product - b.e_max, product - b.e_min)
+    x, y = words_at(a, rng, left), words_at(b, rng, product - left)
+    c_exponent = top[:, 0] - rng.integers(-1, window + 2, rows, endpoint=True)
+    if k > 1:  # lane 1 undoes lane 0
+        undone = rng.random(rows) < 0.3
+        x[undone, 1] = x[undone, 0]
+        y[undone, 1] = y[undone, 0]
+        if a.signed:
+            x[undone, 1] ^= np.uint64(1 << a.sign_bit)
+    return x, y, words_at(c, rng, c_exponent)
+
+
+def make_rows(model: Model, seed: int, rows: int, window: int) -> tuple[Array, Array, Array]:
+    """Rows of every kind: packed, boundary values among packed ones, boundary values, random."""
+    rng = np.random.default_rng(seed)
+    k = model.k
+    a, b, c = packed_rows(model, rng, rows, window)
+    chance = np.choose(np.arange(rows) % 4, [0.0, 0.15, 0.9, 0.0])
+    for fmt, words in ((model.a_format, a), (model.b_format, b), (model.c_format, c[:, None])):
+        chosen = rng.random(words.shape) < chance[:, None]
+        words[chosen] = rng.choice(boundary_words(fmt), words.shape)[chosen]
+        if fmt.width <= 16:
+            noisy = np.arange(rows) % 8 == 3
+            words[noisy] = random_words(fmt, rng, (int(noisy.sum()), words.shape[1]))
+    wild = np.arange(rows) % 16 == 7
+    count = int(wild.sum())
+    a[wild] = random_words(model.a_format, rng, (count, k))
+    b[wild] = random_words(model.b_format, rng, (count, k))
+    c[wild] = random_words(model.c_format, rng, (count,))
+    return a, b, c
+
+
+def scale_rows(model: Model, seed: int, rows: int) -> list[Array]:
+    """Scales of a and of b near 1, some at the ends of their range, some NaN; none without scales."""
+    fmt = model.scale_format
+    if fmt is None:
+        return []
+    rng = np.random.default_rng(seed + 1)
+    found = []
+    for _ in "ab":
+        field = rng.integers(fmt.bias - 3, fmt.bias + 4, (rows, model.scales)).astype(np.uint64)
+        noise = rng.integers(0, 1 << fmt.fraction_bits, field.shape, dtype=np.uint64)
+        words = field << np.uint64(fmt.fraction_bits) | noise
+        wild = rng.random(field.shape) < np.choose(np.arange(rows) % 4, [0.0, 0.0, 0.1, 0.5])[:, None]
+        found.append(np.where(wild, random_words(fmt, rng, field.shape), words))
+    return found
+
+
+def agree(model: Model, a: Array, b: Array, c: Array, *scales: Array) -> None:
+    """The model and the oracle give the same word for every row."""
+    got = run_words(model, a, b, c, *scales)
+    for row in range(len(c)):
+        x, y, z = a[row].tolist(), b[row].tolist(), int(c[row])
+        s = [words[row].tolist() for words in scales]
+        expected, result = reference(model, x, y, z, *s), int(got[row])
+        if result != expected:
+            shown = [
+                f"  a{i} = {model.a_format.hex(p)} {model.a_format.describe(p)}, "
+                f"b{i} = {model.b_format.hex(q)} {model.b_format.describe(q)}"
+                for i, (p, q) in enumerate(zip(x, y, strict=True))
+            ]
+            shown.append(f"  scales {s}")
+            shown.append(f"  c = {model.c_format.hex(z)} {model.c_format.describe(z)}")
+            d = model.d_format
+            shown.append(f"  model  {d.hex(result)} {d.describe(result)}")
+            shown.append(f"  oracle {d.hex(expected)} {d.describe(expected)}")
+            raise AssertionError("\n".join([repr(model), *shown]))
+
+
+# --- parameter sets ----------------------------------------------------------------------------
+
+
+@st.composite
+def nans(draw: st.DrawFn, name: str) -> int | None:
+    """None, or any NaN of a format with infinities."""
+    fmt = FORMATS[name]
+    sign, fraction = draw(st.booleans()), draw(st.integers(1, (1 << fmt.fraction_bits) - 1))
+    word = sign << fmt.sign_bit | fmt.infinity_word | fraction << fmt.ignored_low_bits
+    return draw(st.none() | st.just(word))
+
+
+@st.composite
+def fused_models(draw: st.DrawFn, **fixed: Any) -> FusedDotAdd:
+    """Any valid FusedDotAdd of at most 8 lanes."""
+    k = draw(st.integers(1, 8))
+    n_fma = draw(st.sampled_from([n for n in range(1, k + 1) if k % n == 0]))
+    divisors = [g for g in range(1, n_fma + 1) if n_fma % g == 0] if n_fma < k else []
+    output = draw(st.sampled_from(OUTPUTS))
+    every = draw(st.sampled_from([False, False, True]))
+    sticky = not every and draw(st.booleans())
+    floors = st.integers(-160, -10) | st.integers(-20, 20) | st.sampled_from([-4096, 4096])
+    parameters: dict[str, Any] = {
+        "a_format": draw(st.sampled_from(INPUTS)),
+        "b_format": draw(st.sampled_from(INPUTS)),
+        "c_format": draw(st.sampled_from([*OUTPUTS, *INPUTS])),
+        "d_format": output,
+        "k": k,
+        "n_fma": n_fma,
+        "interleave": draw(st.sampled_from([0, *divisors])),
+        "fraction_bits": draw(st.integers(1, 30) | st.integers(1, 64) | st.just(600)),
+        "products": draw(st.sampled_from(["unnormalised", "normalised"])),
+        "alignment": "RTZ" if sticky else draw(st.sampled_from(["RTZ", "RTN", "RNE", *MODES])),
+        "alignment_sticky": sticky,
+        "carry_bits": None if every else draw(st.none() | st.integers(0, 6)),
+        "normalisation": "every" if every else "once",
+        "c_position": "aligned" if every else draw(st.sampled_from(["aligned", "summed", "last"])),
+        "c_rounding": draw(st.sampled_from(MODES)),
+        "zero_exponent": draw(floors if every else st.none() | floors),
+        "rounding": draw(st.sampled_from(MODES)),
+        "round_fraction_bits": draw(st.none() | st.integers(1, FORMATS[output].fraction_bits)),
+        "overflow": draw(st.sampled_from(["infinity", "saturate", "ieee"])),
+        "flush_inputs": draw(st.booleans()),
+        "flush_outputs": draw(st.booleans()),
+        "negative_zero": draw(st.booleans()),
+        "nan": draw(nans(output)),
+    }
+    return FusedDotAdd(**parameters | fixed)
+
+
+@st.composite
+def ieee_models(draw: st.DrawFn) -> IeeeDotAdd:
+    """Any valid IeeeDotAdd of at most 8 lanes."""
+    method = draw(st.sampled_from(["sequential", "fma", "pairwise", "exact"]))
+    lanes = st.sampled_from([1, 2, 4, 8]) if method == "pairwise" else st.integers(1, 6)
+    k = draw(lanes)
+    narrow = st.sampled_from(["f16", "bf16", "e5m2", "f32"])
+    wide = st.sampled_from(["f16", "bf16", "e5m2", "f32", "f64"])
+    inputs = wide if method != "exact" else narrow | st.sampled_from(INPUTS)
+    output = draw(wide)
+    fused = method in ("fma", "exact")
+    return IeeeDotAdd(
+        a_format=draw(inputs),
+        b_format=draw(inputs),
+        c_format=draw(inputs),
+        d_format=output,
+        k=k,
+        method=method,
+        order=draw(st.none() | st.permutations(range(k)).map(tuple)),
+        c_first=draw(st.booleans()),
+        product_format=None if fused else draw(st.none() | wide),
+        product_rounding=draw(st.sampled_from(MODES)),
+        sum_format=draw(wide),
+        rounding=draw(st.sampled_from(MODES)),
+        d_rounding=draw(st.sampled_from(MODES)),
+        nan=draw(nans(output)),
+    )
+
+
+@st.composite
+def dot_then_add_models(draw: st.DrawFn) -> DotThenAdd:
+    """Any valid DotThenAdd of at most 8 lanes."""
+    k = draw(st.integers(1, 8))
+    n_fma = draw(st.sampled_from([n for n in range(1, k + 1) if k % n == 0]))
+    bits = draw(st.integers(1, 30))
+    operands = st.sampled_from(["f16", "bf16", "tf32", "e4m3fnuz", "e5m2fnuz", "e4m3", "e2m1"])
+    a, b = (FORMATS[draw(operands)] for _ in "ab")
+    beyond = max(a.e_min + b.e_max, a.e_max + b.e_min) + 1  # products of subnormal numbers
+    output = draw(st.sampled_from(["f32", "f32", "f16", "bf16"]))
+    normalised = draw(st.none() | st.integers(1, 40))
+    return DotThenAdd(
+        a_format=a,
+        b_format=b,
+        c_format=output if normalised else draw(st.sampled_from([output, "f32", "f16"])),
+        d_format=output,
+        k=k,
+        n_fma=n_fma,
+        lane_groups=draw(st.sampled_from([g for g in range(1, n_fma + 1) if n_fma % g == 0])),
+        fraction_bits=bits,
+        alignment=draw(st.sampled_from(["RTZ", "RTZ", *MODES])),
+        product_limit=draw(st.none() | st.integers(beyond, max(beyond, a.e_max + b.e_max + 2))),
+        dot_fraction_bits=bits + draw(st.integers(0, 10)),
+        realignment=draw(st.sampled_from(["RTN", "RTN", *MODES])),
+        c_reach=draw(st.none() | st.integers(1, 30) | st.just(1000)),
+        normalised_fraction_bits=normalised,
+        rounding=draw(st.sampled_from(MODES)),
+    )
+
+
+@st.composite
+def scaled_models(draw: st.DrawFn) -> FusedDotAdd:
+    """Any valid FusedDotAdd with block scales, of at most 8 lanes."""
+    block = draw(st.sampled_from([1, 2, 4]))
+    k = block * draw(st.integers(1, 8 // block))
+    n_fma = draw(st.sampled_from([n for n in range(1, k + 1) if k % n == 0]))
+    shared = min(n_fma, block)
+    narrow = st.sampled_from(["e2m1", "e2m3", "e3m2"])
+    group = draw(st.sampled_from([g for g in range(1, shared + 1) if block % g == 0 and n_fma % g == 0]))
+    wide = st.sampled_from(["e2m1", "e4m3", "e5m2", "e3m2", "f16"])
+    return draw(
+        fused_models(
+            a_format=draw(narrow if group > 1 else wide),
+            b_format=draw(narrow if group > 1 else wide),
+            k=k,
+            n_fma=n_fma,
+            interleave=0,
+            products="unnormalised",
+            normalisation="once",
+            c_position="aligned",
+            carry_bits=None,
+            flush_inputs=False,
+            scale_format=draw(st.sampled_from(["ue8m0", "ue4m3"])),
+            scale_block=block,
+            group=group,
+        )
+    )
+
+
+@st.composite
+def grouped_ieee_models(draw: st.DrawFn) -> IeeeDotAdd:
+    """Trees and exact sums in chained blocks; subnormals flushed, where a model can."""
+    size, count = draw(st.sampled_from([1, 2, 4])), draw(st.integers(1, 3))
+    exact, flush = draw(st.booleans()), draw(st.booleans())
+    operand = draw(st.sampled_from(["f16", "bf16", "tf32", "e5m2", "e4m3fnuz", "f32"]))
+    return IeeeDotAdd(
+        a_format=operand,
+        b_format=operand if exact else draw(st.sampled_from(["f16", "bf16", operand])),
+        c_format="f32",
+        d_format="f32",
+        sum_format="f32",
+        k=size * count,
+        n_fma=size,
+        method="exact" if exact else "pairwise",
+        product_format=None if exact else "f32",
+        flush=flush and not exact,
+        negative_zero=not exact or draw(st.booleans()),
+    )
+
+
+SETTINGS: dict[str, Any] = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.too_slow],
+}
+
+
+@settings(max_examples=250 * SCALE, **SETTINGS)
+@given(model=fused_models(), seed=SEEDS)
+def test_fused_dot_add_agrees_with_the_oracle(model: FusedDotAdd, seed: int) -> None:
+    """Every parameter at once."""
+    agree(model, *make_rows(model, seed, 96, model.fraction_bits))
+
+
+@settings(max_examples=250 * SCALE, **SETTINGS)
+@given(model=ieee_models(), seed=SEEDS)
+def test_ieee_dot_add_agrees_with_the_oracle(model: IeeeDotAdd, seed: int) -> None:
+    """Every method and rounding."""
+    agree(model, *make_rows(model, seed, 64, model.sum_format.fraction_bits + 2))
+
+
+@settings(max_examples=150 * SCALE, **SETTINGS)
+@given(model=dot_then_add_models(), seed=SEEDS)
+def test_dot_then_add_agrees_with_the_oracle(model: DotThenAdd, seed: int) -> None:
+    """Every parameter of CDNA3's arithmetic at once."""
+    agree(model, *make_rows(model, seed, 96, model.fraction_bits))
+
+
+@settings(max_examples=120 * SCALE, **SETTINGS)
+@given(model=scaled_models(), seed=SEEDS)
+def test_block_scales_agree_with_the_oracle(model: FusedDotAdd, seed: int) -> None:
+    """Scales of products and of exact group sums."""
+    rows = make_rows(model, seed, 96, model.fraction_bits)
+    agree(model, *rows, *scale_rows(model, seed, 96))
+
+
+@settings(max_examples=60 * SCALE, **SETTINGS)
+@given(model=grouped_ieee_models(), seed=SEEDS)
+def test_chained_trees_and_exact_sums_agree_with_the_oracle(model: IeeeDotAdd, seed: int) -> None:
+    """Blocks, and subnormals flushed."""
+    agree(model, *make_rows(model, seed, 64, 25))
+
+
+#: One catalogue row of each arithmetic that is not NVIDIA's plain fused sum.
+UNITS = [
+    "cdna1/v_mfma_f32_32x32x8f16",
+    "cdna1/v_mfma_f32_32x32x4bf16",
+    "cdna1/v_mfma_f32_16x16x4f32",
+    "cdna2/v_mfma_f32_32x32x8f16",
+    "cdna2/v_mfma_f32_32x32x4bf16",
+    "cdna2/v_mfma_f32_32x32x8bf16_1k",
+    "cdna2/v_mfma_f64_16x16x4f64",
+    "cdna3/v_mfma_f32_16x16x16_f16",
+    "cdna3/v_mfma_f32_32x32x8_bf16",
+    "cdna3/v_mfma_f32_16x16x8_xf32",
+    "cdna3/v_mfma_f32_16x16x32_fp8_bf8",
+    "cdna3/v_mfma_f32_32x32x8_f16@paper",
+    "ampere/mma.m8n8k4.f64.f64.f64.f64",
+    "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0",
+    "rtx-blackwell/mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0",
+    "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+]
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_units_agree_with_the_oracle(name: str) -> None:
+    """Catalogue rows as they are, on more rows."""
+    model = row_named(name).model
+    window = getattr(model, "fraction_bits", model.d_format.fraction_bits)
+    agree(model, *make_rows(model, 5, 200, window), *scale_rows(model, 5, 200))
+
+
+AMPERE = FusedDotAdd(
+    a_format="f16",
+    b_format="f16",
+    c_format="f32",
+    d_format="f32",
+    k=8,
+    n_fma=8,
+    fraction_bits=24,
+    zero_exponent=-132,
+    rounding="RTZ",
+)
+#: One change at a time of a unit as it is built, so that each parameter is seen to matter alone.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "Ampere": {},
+    "Volta": {"k": 4, "n_fma": 4, "fraction_bits": 23, "zero_exponent": -131},
+    "Hopper": {"k": 16, "n_fma": 16, "fraction_bits": 25, "zero_exponent": -133},
+    "chained": {"n_fma": 4},
+    "interleaved": {"n_fma": 4, "interleave": 2},
+    "single products": {"n_fma": 1},
+    "half output": {"c_format": "f16", "d_format": "f16", "rounding": "RNE", "zero_exponent": -20},
+    "bfloat inputs": {"a_format": "bf16", "b_format": "bf16"},
+    "tf32 inputs": {"a_format": "tf32", "b_format": "tf32", "k": 4, "n_fma": 4},
+    "fp8 inputs": {
+        "a_format": "e4m3", "b_format": "e5m2", "fraction_bits": 13, "round_fraction_bits": 13,
+    },
+    "normalised": {"products": "normalised"},
+    "normalised, own zeros": {"products": "normalised", "zero_exponent": None},
+    "own zeros": {"zero_exponent": None},
+    "sticky": {"alignment_sticky": True, "rounding": "RNE"},
+    "aligned down": {"alignment": "RTN"},
+    "aligned to nearest": {"alignment": "RNE"},
+    "no carry bits": {"carry_bits": 0},
+    "enough carry bits": {"carry_bits": 4},
+    "c summed": {"c_position": "summed", "alignment": "RTN", "rounding": "RNE"},
+    "c last": {"c_position": "last", "n_fma": 4, "interleave": 1},
+    "every addition": {"normalisation": "every"},
+    "saturating": {"overflow": "saturate", "a_format": "bf16", "b_format": "bf16"},
+    "flushing": {"flush_inputs": True, "flush_outputs": True},
+    "negative zero": {"negative_zero": True},
+    "another NaN": {"nan": 0xFFC00001},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", VARIANTS.values(), ids=VARIANTS)
+def test_one_parameter_at_a_time(change: dict[str, Any]) -> None:
+    """A known unit with one change, on more rows."""
+    model = replace(AMPERE, **change)
+    agree(model, *make_rows(model, 1, 200, model.fraction_bits))
+
+
+IEEE = IeeeDotAdd(a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=2, sum_format="f32")
+IEEE_VARIANTS: dict[str, dict[str, Any]] = {
+    "exact products": {},
+    "rounded products": {"product_format": "f16", "sum_format": "f16"},
+    "c last": {"c_first": False},
+    "c last, wide products": {"c_first": False, "product_format": "f32", "sum_format": "f16"},
+    "c last, exact products": {"c_first": False, "sum_format": "f16"},
+    "another order": {"order": (1, 3, 0, 2), "sum_format": "f16"},
+    "wide c": {"c_format": "f64", "sum_format": "f16", "d_format": "f16"},
+    "fused": {"method": "fma"},
+    "fused, wide c": {"method": "fma", "c_format": "f64", "sum_format": "bf16"},
+    "binary64": {
+        "method": "fma", "a_format": "f64", "b_format": "f64", "c_format": "f64",
+        "d_format": "f64", "sum_format": "f64",
+    },
+    "pairwise": {"method": "pairwise", "sum_format": "f16"},
+    "pairwise, rounded products": {"method": "pairwise", "product_format": "f16"},
+    "exact": {"method": "exact"},
+    "exact, rounded twice": {"method": "exact", "sum_format": "f32", "d_format": "f16"},
+    "rounding down": {"rounding": "RTN", "d_rounding": "RTN"},
+    "exact, rounding down": {"method": "exact", "rounding": "RTN"},
+    "another NaN": {"nan": 0xFFC00001},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", IEEE_VARIANTS.values(), ids=IEEE_VARIANTS)
+def test_one_ieee_parameter_at_a_time(change: dict[str, Any]) -> None:
+    """Known orders of IEEE 754 operations, on more rows."""
+    model = replace(IEEE, k=4, **change)
+    agree(model, *make_rows(model, 1, 400, model.sum_format.fraction_bits + 2))
+
+
+@pytest.mark.parametrize("name", ["f16", "e5m2", "bf16"])
+@pytest.mark.parametrize("method", ["exact", "fma", "sequential", "pairwise", "fused"])
+def test_sums_of_the_largest_numbers(name: str, method: str) -> None:
+    """Every lane at the end of the range, with as many negative ones as you like: no wrapping."""
+    wide = {"a_format": name, "b_format": name, "c_format": name, "d_format": "f64", "k": 16}
+    model: Model = replace(AMPERE, **wide, n_fma=16, rounding="RNE", alignment="RA")
+    if method != "fused":
+        model = replace(IEEE, **wide, method=method, sum_format="f64")
+    fmt = FORMATS[name]
+    largest, sign = np.uint64(fmt.largest_finite_word), np.uint64(1 << fmt.sign_bit)
+    negative = np.arange(17)[:, None] > np.arange(16)
+    a = np.where(negative, largest | sign, largest)
+    for c in (largest, largest | sign):
+        agree(model, a, np.full_like(a, largest), np.full(17, c))
+
+
+def test_every_pair_of_input_formats() -> None:
+    """Decoding and multiplying, for all combinations of a and b."""
+    for a in INPUTS:
+        for b in INPUTS:
+            model = replace(AMPERE, a_format=a, b_format=b, k=2, n_fma=2)
+            agree(model, *make_rows(model, 2, 24, model.fraction_bits))
+
+
+@pytest.mark.parametrize("name", ["e4m3", "e5m2", "e2m1", "e3m2", "e4m3fnuz", "ue4m3", "ue8m0"])
+def test_all_products_of_a_small_format(name: str) -> None:
+    """One lane: every word of a, by a spread of words of b."""
+    fmt = FORMATS[name]
+    model = replace(AMPERE, a_format=name, b_format=name, k=1, n_fma=1)
+    words = np.arange(1 << fmt.width, dtype=np.uint64)
+    a, b = np.repeat(words, 4), np.tile(words[:: max(1, len(words) // 16)], len(words) * 4)
+    agree(model, a[:, None], b[: len(a), None], np.zeros(len(a), np.uint64))
+
+
+# --- parameters --------------------------------------------------------------------------------
+
+
+def test_names_become_objects() -> None:
+    """A format, rounding mode or choice may be given by name, in any case."""
+    model = replace(AMPERE, a_format="FP16", rounding="rtz", products="Normalised")
+    assert model.a_format is FORMATS["f16"]
+    assert model.rounding is ROUNDINGS["RTZ"]
+    assert model.products == "normalised"
+    assert model == replace(AMPERE, products="normalised")
+    assert replace(IEEE, product_format="fp32").product_format is FORMATS["f32"]
+    assert hash(replace(IEEE, order=[1, 0])) == hash(replace(IEEE, order=(1, 0)))
+
+
+def test_derived_quantities() -> None:
+    """n_eab, carry bits, the canonical NaN, the blocks."""
+    assert AMPERE.extra_alignment_bits == 1
+    assert [replace(AMPERE, k=n, n_fma=n).enough_carry_bits for n in (1, 3, 4, 8)] == [1, 2, 3, 4]
+    assert AMPERE.nan_word == 0x7FFFFFFF
+    assert replace(AMPERE, d_format="f16").nan_word == 0x7FFF
+    assert replace(AMPERE, d_format="bf16").nan_word == 0x7FC0
+    assert replace(AMPERE, n_fma=4).blocks == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert replace(AMPERE, n_fma=4, interleave=2).blocks == [[0, 1, 4, 5], [2, 3, 6, 7]]
+    assert replace(AMPERE, n_fma=4, interleave=1).blocks == [[0, 2, 4, 6], [1, 3, 5, 7]]
+
+
+def test_equal_parameters_are_one_graph() -> None:
+    """Two models that do the same share every node; enough carry bits are no parameter's guess."""
+    twin = replace(AMPERE, c_position="aligned", interleave=0)
+    assert AMPERE.trace.output is twin.trace.output
+    a, b, c = AMPERE.trace.a, AMPERE.trace.b, AMPERE.trace.c
+    swapped = AMPERE.apply([*a[1:], a[0]], [*b[1:], b[0]], c)
+    assert swapped.output is AMPERE.trace.output
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "message"),
+    [
+        (AMPERE, {"fraction_bits": 0}, "fraction_bits = 0: allowed is from 1"),
+        (AMPERE, {"fraction_bits": 2000}, "fraction_bits = 2000: allowed is from 1 to 1024"),
+        (AMPERE, {"k": 0, "n_fma": 1}, "k = 0: allowed is from 1"),
+        (AMPERE, {"k": "8"}, "k = '8': allowed is an integer"),
+        (AMPERE, {"k": 8.0}, "k = 8.0: allowed is an integer"),
+        (AMPERE, {"carry_bits": 1.5}, "carry_bits = 1.5: allowed is an integer or None"),
+        (AMPERE, {"flush_inputs": "yes"}, "flush_inputs = 'yes': allowed is True or False"),
+        (AMPERE, {"n_fma": 3}, "n_fma = 3: allowed is a divisor of k = 8"),
+        (AMPERE, {"n_fma": 0}, "n_fma = 0: allowed is a divisor"),
+        (AMPERE, {"n_fma": 16}, "n_fma = 16: allowed is a divisor"),
+        (AMPERE, {"interleave": 2}, "interleave = 2: allowed is 0, or, with more than one block"),
+        (AMPERE, {"n_fma": 4, "interleave": 3}, "interleave = 3: .*divisor of n_fma"),
+        (AMPERE, {"n_fma": 4, "interleave": -1}, "interleave = -1"),
+        (AMPERE, {"carry_bits": -1}, "carry_bits = -1"),
+        (AMPERE, {"carry_bits": 2, "normalisation": "every"}, "carry_bits = 2: allowed is None"),
+        (AMPERE, {"c_position": "last", "normalisation": "every"}, "c_position = 'last'"),
+        (AMPERE, {"alignment_sticky": True, "normalisation": "every"}, "alignment_sticky = True"),
+        (AMPERE, {"zero_exponent": None, "normalisation": "every"}, "zero_exponent = None"),
+        (AMPERE, {"alignment_sticky": True, "alignment": "RNE"}, "alignment = RNE: allowed is RTZ"),
+        (AMPERE, {"zero_exponent": 10**6}, "zero_exponent = 1000000"),
+        (AMPERE, {"round_fraction_bits": 24}, "round_fraction_bits = 24: .*from 1 to 23"),
+        (AMPERE, {"d_format": "e4m3"}, "d_format = .*e4m3.*a format with infinities"),
+        (AMPERE, {"nan": 0x7F800000}, "nan = 2139095040: allowed is a NaN of f32"),
+        (AMPERE, {"a_format": "fp61"}, "unknown format 'fp61'"),
+        (AMPERE, {"a_format": 16}, "a_format = 16: allowed is a format or its name"),
+        (AMPERE, {"a_format": "bf61"}, "'bf61': did you mean .*bf16"),
+        (AMPERE, {"rounding": "RNX"}, "unknown rounding mode 'RNX': did you mean .*RN"),
+        (AMPERE, {"rounding": None}, "rounding = None: allowed is a rounding mode"),
+        (AMPERE, {"products": "unormalised"}, "products 'unormalised': did you mean .*unnormal"),
+        (AMPERE, {"products": None}, "products = None: allowed is unnormalised or normalised"),
+        (AMPERE, {"c_position": "first"}, "c_position 'first'.*aligned, summed, last"),
+        (AMPERE, {"overflow": "inf"}, "overflow 'inf': did you mean .*infinity"),
+        (IEEE, {"method": "fmaa"}, "method 'fmaa': did you mean fma"),
+        (IEEE, {"method": "pairwise", "k": 3}, "k = 3: allowed is a power of two"),
+        (IEEE, {"order": (0, 0)}, r"order = \(0, 0\): allowed is a permutation of \[0, 1\]"),
+        (IEEE, {"order": 1}, "order = 1: allowed is a permutation"),
+        (IEEE, {"method": "fma", "product_format": "f32"}, "product_format = .*as method = fma"),
+        (IEEE, {"method": "exact", "product_format": "f32"}, "product_format = .*method = exact"),
+        (IEEE, {"product_format": "e4m3"}, "product_format = .*a format with infinities"),
+        (IEEE, {"product_format": "fp33"}, "unknown format 'fp33'"),
+        (IEEE, {"sum_format": "e2m1"}, "sum_format = .*a format with infinities"),
+        (IEEE, {"d_format": "ue8m0"}, "d_format = .*a format with infinities"),
+        (IEEE, {"nan": 0}, "nan = 0: allowed is a NaN of f32"),
+    ],
+)
+def test_contradictory_parameters_are_refused(model: Model, change: dict[str, Any], message: str) -> None:
+    """The error names the parameter, what was given and what is allowed."""
+    with pytest.raises(TcsmtError, match=message):
+        replace(model, **change)
+
+
+def test_a_model_is_pickled_without_its_terms() -> None:
+    """Terms are the same object where they are the same structure: another process has its own."""
+    model = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
+    assert model.trace.output.width == 32
+    again = pickle.loads(pickle.dumps(model))
+    assert again == model
+    assert "trace" not in vars(again)
+    assert again.trace.output is model.trace.output
+    with pytest.raises(TypeError, match="belongs to its process"):
+        pickle.dumps(model.trace)

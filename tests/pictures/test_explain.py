@@ -1,0 +1,387 @@
+"""``tcsmt explain``: what is drawn is what the evaluator says, in every output."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tcsmt.arithmetic.datapath import Fixed, Number
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.words import to_word
+from tcsmt.catalogue import row_named
+from tcsmt.cli import main
+from tcsmt.interpret.exact import evaluate
+from tcsmt.models import FusedDotAdd, Model
+from tcsmt.pictures.build import draw, exact_sum
+from tcsmt.pictures.drawing import BitGrid, BitRow, Blank, Fate, Listing, Picture, Sheet
+from tcsmt.pictures.explain import fixed_value, known_words, number_value
+from tcsmt.pictures.html import as_html
+from tcsmt.pictures.svg import as_svg
+from tcsmt.pictures.text import as_text
+from tests.support.paths import ROOT
+
+VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
+ADJACENT = "a0=1.5 b0=24576 c=-0.111328125"
+MODELS = [
+    VOLTA,
+    "volta/mma.m8n8k4.f16.f16.f16.f16",
+    "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
+    "hopper/wgmma.m64nNk32.f32.e4m3.e4m3",
+    "hopper/mma.m16n8k16.f32.bf16.bf16.f32",
+    "blackwell/mma.m16n8k32.f32.e5m2.e5m2.f32",
+    "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+    "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e5m2.e4m3.f32.ue8m0",
+    "cdna3/v_mfma_f32_16x16x16_f16",
+    "cdna3/v_mfma_f32_32x32x16_fp8_bf8",
+]
+
+
+def words(model: Model, **texts: str) -> dict[str, int]:
+    formats = model.input_formats
+    return {name: to_word(fmt, texts.get(name, "0x0")) for name, fmt in formats.items()}
+
+
+def picture(model: Model, **texts: str) -> Picture:
+    return draw("model", model, words(model, **texts))
+
+
+def only_grid(shown: Picture) -> BitGrid:
+    (panel,) = shown.panels
+    assert isinstance(panel, BitGrid)
+    return panel
+
+
+def row(grid: BitGrid, label: str) -> BitRow:
+    return next(r for r in grid.rows if r.label == label)
+
+
+def results(shown: Picture) -> dict[str, str]:
+    return {note.label: note.text for note in shown.results}
+
+
+def notes(panel: BitGrid | Listing) -> str:
+    return "\n".join(note.text for note in panel.notes)
+
+
+# --- the bits are the evaluator's ----------------------------------------------------------------
+
+
+@st.composite
+def inputs(draw_one: st.DrawFn, model: Model, *, near: bool) -> dict[str, int]:
+    """Words of any pattern, or numbers of exponents near each other."""
+    values = {}
+    for name, fmt in model.input_formats.items():
+        word = draw_one(st.integers(0, (1 << fmt.width) - 1))
+        if near:
+            middle = (1 << (fmt.exponent_bits - 1)) - draw_one(st.integers(0, 4))
+            sign, _, fraction = fmt.fields(word)
+            word = (sign << fmt.sign_bit) | (middle << fmt.fraction_bits | fraction) << fmt.ignored_low_bits
+        values[name] = draw_one(st.sampled_from((word, word, 0)))
+    return values
+
+
+def check(model: Model, values: dict[str, int]) -> None:
+    known = known_words(model.trace, values)
+    named: dict[str, Any] = {s.name: s.value for s in model.trace.stages}
+    shown = draw("model", model, values)
+    for panel in shown.panels:
+        if not isinstance(panel, BitGrid):
+            continue
+        kept = Fraction()
+        for term in panel.terms:
+            drawn = term.value(Fate.KEPT, Fate.CHANGED)
+            kept += drawn
+            for stage in term.stages:
+                match named[stage]:
+                    case Number() as x:  # kept + cut is the exact product
+                        assert term.value() == number_value(x, known)
+                    case Fixed() as x if not x.addends:
+                        assert drawn == fixed_value(x, known)
+                    case Fixed() as x if not any(c.fate is Fate.CHANGED for c in term.cells):
+                        assert term.value() == fixed_value(x, known)
+            assert all(c.weight >= panel.unit for c in term.cells if c.fate is Fate.KEPT)
+            assert all(c.weight < panel.unit for c in term.cells if c.fate is Fate.CUT)
+        total, *others = panel.sums
+        assert total.value() == kept == fixed_value(named[total.stages[0]], known)
+        for other in others:
+            (stage,) = (s for s in model.trace.stages if s.name == other.stages[0])
+            match stage.value:
+                case Fixed() as x:
+                    assert other.value() == fixed_value(x, known)
+                case Format() as fmt if not fmt.is_infinite(known[stage.term]):
+                    assert other.value(Fate.ROUNDED) == fmt.value(known[stage.term])
+    last = next(note.text for note in shown.results if note.label == "result")
+    assert last.startswith(model.d_format.hex(evaluate([model.trace.output], values)[0]))
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("near", [True, False])
+def test_bits(name: str, near: bool) -> None:
+    model = row_named(name).model
+
+    @settings(max_examples=12, deadline=None)
+    @given(inputs(model, near=near))
+    def holds(values: dict[str, int]) -> None:
+        check(model, values)
+
+    holds()
+
+
+@pytest.mark.parametrize("near", [True, False])
+def test_losses_add_up(near: bool) -> None:
+    """Alignment and final rounding are all that one fused sum loses."""
+    model = row_named(VOLTA).model
+
+    @settings(max_examples=50, deadline=None)
+    @given(inputs(model, near=near))
+    def holds(values: dict[str, int]) -> None:
+        text = results(draw("model", model, values))
+        assert "steps without a grid" not in text.get("lost by", "")
+        exact = exact_sum(model, values)
+        if "error" in text and text["error"].startswith("none"):
+            assert model.d_format.value(evaluate([model.trace.output], values)[0]) == exact
+
+    holds()
+
+
+def test_rounded_alignment() -> None:
+    volta = row_named(VOLTA).model
+    shown = only_grid(picture(replace(volta, alignment="RNE"), a0="1.5", b0="1.5", c="0x1.fffffep-4"))
+    c = row(shown, "c")
+    assert c.value(Fate.KEPT, Fate.CHANGED) == Fraction(1, 8)
+    assert any(cell.fate is Fate.CHANGED for cell in c.cells)
+    assert "alignment rounds c: the sum changes by 2^-27" in notes(shown)
+
+
+# --- what the notes say --------------------------------------------------------------------------
+
+
+def test_truncation() -> None:
+    shown = picture(row_named("ampere/mma.m16n8k8.f32.f16").model, a0="1.5", b0="1.5", c="0x1.fffffep-4")
+    grid = only_grid(shown)
+    assert (grid.top, grid.unit, grid.carry_bits) == (0, -24, 4)
+    assert row(grid, "c").value(Fate.CUT) == Fraction(7, 1 << 27)
+    assert "c loses the bits below 2^-24: the sum changes by -1.75·2^-25" in notes(grid)
+    assert "7 terms are zero (in the maximum with exponent -132)" in notes(grid)
+    assert "largest exponent 2^0 (of a0·b0)" in notes(grid)
+    assert results(shown)["lost by"].startswith("alignment -0.2188 ulp")
+
+
+def test_carry_bits() -> None:
+    volta = row_named(VOLTA).model
+    given_lanes = {f"{side}{lane}": "1.5" for side in "ab" for lane in range(4)}
+    grid = only_grid(picture(volta, **given_lanes))
+    carry = [c for c in row(grid, "sum").cells if c.weight > grid.top + 1]
+    assert [(c.weight, c.bit, c.fate) for c in carry] == [(3, 1, Fate.LEADING), (2, 0, Fate.CARRY)]
+    assert "2 of 3 carry bits used; leading bit 2^3: normalisation shift 3 to the right" in notes(grid)
+    wrapped = picture(replace(volta, carry_bits=0), **given_lanes)
+    assert "does not fit 0 carry bits and wraps to 1" in notes(only_grid(wrapped))
+    assert "carry bits" in results(wrapped)["lost by"]
+
+
+def test_final_rounding() -> None:
+    f16 = row_named("volta/mma.m8n8k4.f16.f16.f16.f16").model
+    text = notes(only_grid(picture(f16, a0="1.5", b0="0x3c01", a1="0x1p-12", b1="1")))
+    assert "f16 (RNE, nearest, ties to even): 11 bits kept, down to 2^-10" in text
+    assert "1.5·2^-11 dropped, magnitude raised by one unit" in text
+    assert "as the result is subnormal" in notes(only_grid(picture(f16, a0="0x1p-12", b0="0x1.8p-10")))
+    over = picture(f16, a0="65504", b0="2")
+    assert "beyond the largest finite f16 number: overflow to infinity" in notes(only_grid(over))
+    assert "error" not in results(over)
+    fp8 = row_named("hopper/wgmma.m64nNk32.f32.e4m3.e4m3").model
+    assert "14 bits kept, down to 2^-13" in notes(only_grid(picture(fp8, a0="1", b0="1")))
+    assert "result 0" in notes(only_grid(picture(f16)))
+
+
+def test_special_values() -> None:
+    volta = row_named(VOLTA).model
+    for texts, rule in [
+        ({"a0": "inf", "b0": "0"}, "infinity times zero"),
+        ({"a0": "inf", "b0": "1", "c": "-inf"}, "infinity minus infinity is NaN"),
+        ({"a0": "inf", "b0": "1"}, "an infinity among the terms is the result"),
+        ({"c": "nan"}, "a NaN among the terms"),
+    ]:
+        (panel,) = picture(volta, **texts).panels
+        assert isinstance(panel, Listing)
+        assert rule in notes(panel) + "".join(n.text for n in panel.notes)
+
+    last = picture(row_named("cdna3/v_mfma_f32_32x32x8_f16").model, a0="1", b0="1", c="inf").panels[-1]
+    assert isinstance(last, Listing)
+    assert "c: no finite number" in notes(last)
+
+
+def test_rounding_down() -> None:
+    """MMA-Sim's example: 2048·2048 - 2048·2048 - 10^-6 is -0.25 on CDNA3."""
+    cdna3 = row_named("cdna3/v_mfma_f32_32x32x8_f16").model
+    shown = picture(cdna3, a0="2048.0", b0="2048.0", a1="-2048.0", b1="2048.0", c="0xb58637bd")
+    last = shown.panels[-1]
+    assert isinstance(last, BitGrid)
+    c = row(last, "c")
+    assert c.value(Fate.CHANGED) == Fraction(-1, 4) and not c.value(Fate.KEPT)
+    assert "alignment rounds c" in notes(last)
+    assert results(shown)["value"] == "-2^-2 = -0.25"
+
+
+def test_chain_and_last_c() -> None:
+    shown = picture(
+        row_named("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32").model, a0="1.5", b0="1", a2="7", b2="9", c="2"
+    )
+    first, second, last = shown.panels
+    assert isinstance(first, BitGrid) and isinstance(second, BitGrid) and isinstance(last, Listing)
+    assert [r.label for r in second.terms] == ["a2·b2", "c ← block 0"]
+    assert last.notes[0].label == "c added"
+
+
+def test_without_grid() -> None:
+    shown = picture(row_named(f"{VOLTA}@fasi").model, a0="1.5", b0="24576", c="-0.111328125")
+    (panel,) = shown.panels
+    assert isinstance(panel, Listing)
+    assert [n.label for n in panel.notes] == ["sum 1", "sum 2", "sum 3", "sum 4", "result"]
+    special = picture(row_named(f"{VOLTA}@fasi").model, a0="inf", b0="1")
+    assert results(special)["special"].startswith("a0: no finite number")
+    volta = row_named(VOLTA).model
+    for changes in ({"normalisation": "every"}, {"c_position": "summed"}):
+        other = replace(volta, **changes)  # type: ignore[arg-type]
+        assert isinstance(other, FusedDotAdd)
+        assert any(isinstance(p, BitGrid) for p in picture(other, a0="1.5", b0="2", c="1").panels)
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def test_columns() -> None:
+    """Every bit 1 has a column of its own, or lies in a gap; no more columns than asked for."""
+    ampere = row_named("ampere/mma.m16n8k8.f32.bf16").model
+    far = {"a0": "0x1p60", "b0": "0x1p60", "a1": "0x1p-60", "b1": "0x1p-60", "c": "0x1.8p-30"}
+    for texts in ({"a0": "1", "b0": "1"}, far):
+        shown = picture(ampere, **texts)
+        grid = only_grid(shown)
+        for most in (24, 60, 100):
+            columns = Sheet((shown,)).columns(0, 0, most)
+            assert len(columns) <= most
+            spans = [(c.high, c.low) if isinstance(c, Blank) else (c, c) for c in columns]
+            assert all(low > high for (_, low), (high, _) in pairwise(spans))
+            for cell in (c for r in grid.rows for c in r.cells if c.bit):
+                assert any(low <= cell.weight <= high for high, low in spans)
+
+
+def test_text_width() -> None:
+    for texts in ({"a0": "0x1p60", "b0": "0x1p60", "a1": "0x1p-60", "b1": "0x1p-60"}, {}):
+        shown = picture(row_named("ampere/mma.m16n8k8.f32.bf16").model, **texts)
+        assert max(map(len, as_text(Sheet((shown,)), 110).splitlines())) <= 110
+
+
+# --- outputs -------------------------------------------------------------------------------------
+
+
+def tcsmt(*arguments: object, code: int = 0) -> str:
+    result = CliRunner().invoke(main, ["explain", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result.stderr if code else result.stdout
+
+
+def test_text() -> None:
+    text = tcsmt(VOLTA, "--vector", ADJACENT)
+    assert "a0·b0        + ···│10.01000000000000000000···  2.25·2^14" in text
+    assert "rounded      + ···│10.0011111111111111100011₁" in text
+    assert "result     0x470fffe3: sign 0 | exponent 10001110 | fraction 00011111111111111100011" in text
+    assert "\x1b" not in text
+    shown = picture(row_named(VOLTA).model, a0="1", b0="1")
+    assert "\x1b[32m" in as_text(Sheet((shown,)), colour=True)
+
+
+def test_against_marks_the_stage() -> None:
+    text = tcsmt(VOLTA, "--vector", ADJACENT, "--against", f"{VOLTA}@valpey")
+    assert "they part at 'product 0': 2.25·2^14  |  1.125·2^15" in text
+    assert text.count("2.25·2^14  ◄ first difference") == 1
+    data = json.loads(tcsmt(VOLTA, "--vector", ADJACENT, "--against", f"{VOLTA}@valpey", "--json"))
+    left, right = (p["panels"][0]["rows"] for p in data["pictures"])
+    assert [r["label"] for r in left if r["parts"]] == ["a0·b0"] == [r["label"] for r in right if r["parts"]]
+    assert [r["differs_at"] for r in left] == [[], [-9], [-6, -7, -8, -9], [-6, -7, -8, -9]]
+    assert "results: " in tcsmt(VOLTA, "--vector", "a0=1 b0=1", "--against", "hopper")
+    fewer = tcsmt("hopper", "--vector", "a9=1 b9=1", "--against", "volta", code=2)
+    assert "has no input a9, which is 1" in fewer
+
+
+@pytest.mark.parametrize(
+    "vector", [ADJACENT, "a0=inf b0=1", "", "a0=1 b0=0x0001 a1=65504 b1=65504 c=0x1p-149"]
+)
+def test_well_formed(vector: str) -> None:
+    svg = tcsmt(VOLTA, "--vector", vector, "--against", f"{VOLTA}@valpey", "--format", "svg")
+    root = ET.fromstring(svg)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")  # no external resources
+    width = float(root.attrib["width"])
+    assert all(0 <= float(e.attrib["x"]) < width for e in root.iter() if "x" in e.attrib)
+    page = tcsmt(VOLTA, "--vector", vector, "--format", "html")
+    assert page.startswith("<!doctype html>") and page.count("<svg") == 1
+    ET.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])
+
+
+def test_hover_titles() -> None:
+    shown = Sheet((picture(row_named(VOLTA).model, a0="1.5", b0="1.5", c="0x1.fffffep-4"),))
+    for document in (as_svg(shown), as_html(shown)):
+        assert "<title>c: bit 1 of weight 2^-24, cut off by alignment</title>" in document
+
+
+def test_files(tmp_path: Path) -> None:
+    source = tmp_path / "rows.csv"
+    header = ",".join([*(f"a{i}" for i in range(4)), *(f"b{i}" for i in range(4)), "c"])
+    source.write_text(f"{header}\n1,0,0,0,1,0,0,0,0\n1.5,0,0,0,24576,0,0,0,-0.111328125\n")
+    assert tcsmt(VOLTA, "--input", source, "--row", 1) == tcsmt(VOLTA, "--vector", ADJACENT)
+    for suffix, start in (("svg", "<svg"), ("html", "<!doctype"), ("txt", VOLTA)):
+        target = tmp_path / f"picture.{suffix}"
+        assert tcsmt(VOLTA, "--input", source, "--output", target) == ""
+        assert target.read_text().startswith(start)
+    assert "--row 2" in tcsmt(VOLTA, "--input", source, "--row", 2, code=2)
+    assert "rows 0 to 1" in tcsmt(VOLTA, "--input", source, "--row", -1, code=2)
+    assert "--row chooses" in tcsmt(VOLTA, "--vector", "", "--row", 0, code=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([VOLTA], "give one of --input and --vector"),
+        ([VOLTA, "--vector", "c=1", "--input", "x.csv"], "give one of --input and --vector"),
+        ([VOLTA, "--vector", "a00=1"], "unknown input in --vector 'a00': did you mean a0"),
+        ([VOLTA, "--vector", "a9=1"], "allowed: a0, a1, a2, a3, b0, b1, b2, b3, c"),
+        ([VOLTA, "--vector", "a0"], "'a0' is not of the form a0=1.5"),
+        ([VOLTA, "--vector", "a0=1 a0=2"], "a0 is there twice"),
+        ([VOLTA, "--vector", "a0=one"], "--vector: a0: 'one' is neither"),
+        ([VOLTA, "--vector", "a0=0.1"], "'0.1' is not representable in f16"),
+        ([VOLTA, "--vector", "c=1", "--against", "ampere/mma.m16n8k8.f32.bf16"], "cannot take the same"),
+        ([VOLTA, "--vector", "c=1", "--against", "vlota"], "did you mean volta"),
+        ([VOLTA, "--vector", "c=1", "--format", "png"], "png"),
+        ([VOLTA, "--vector", "c=1", "--output", "/no/such/folder/x.svg"], "cannot write"),
+        ([VOLTA, "--vector", "c=1", "--output", "x.pgn"], "unknown suffix of a picture '.pgn'"),
+        (["vlota", "--vector", "c=1"], "did you mean volta"),
+    ],
+)  # fmt: skip
+def test_bad_input(arguments: list[str], said: str) -> None:
+    assert said in tcsmt(*arguments, code=2)
+
+
+def test_readme() -> None:
+    """The README's pictures are what its commands print."""
+    readme = (ROOT / "README.md").read_text()
+    console = re.search(r"^\$ tcsmt explain (.*)\n((?:.*\n)*?)```$", readme, re.MULTILINE)
+    assert console is not None
+    assert tcsmt(*shlex.split(console[1])) == console[2]
+    for command in re.findall(r"^tcsmt explain ((?:.*\n)*?)```$", readme, re.MULTILINE):
+        arguments = shlex.split(command.replace("\\\n", " "))
+        place = arguments.index("--output")
+        target = ROOT / arguments[place + 1]
+        assert tcsmt(*arguments[:place], *arguments[place + 2 :], "--format", "svg") == target.read_text()

@@ -1,0 +1,83 @@
+"""Models as the parameters of :mod:`tests.oracles.rationals`, and its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tcsmt.arithmetic.formats import Format
+from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tests.oracles import rationals
+
+ORACLE_FORMAT = {"ue8m0": "e8m0"}
+ORACLE_ALIGNMENT = {"RTZ": "truncate", "RTN": "down", "RNE": "nearest"}
+
+
+def oracle_format(fmt: Format) -> str:
+    """The oracle's name of a format."""
+    return ORACLE_FORMAT.get(fmt.name, fmt.name)
+
+
+def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationals.IEEE:
+    """The oracle's parameter object for a model."""
+    common: dict[str, Any] = {
+        f"{side}_format": oracle_format(getattr(model, f"{side}_format")) for side in "abcd"
+    }
+    common |= {"k": model.k, "rounding": model.rounding.name}  # type: ignore[attr-defined]
+    if isinstance(model, FusedDotAdd):
+        alignment = ORACLE_ALIGNMENT.get(model.alignment.name, model.alignment.name)
+        same = (
+            "n_fma", "interleave", "fraction_bits", "products", "carry_bits", "normalisation",
+            "c_position", "zero_exponent", "round_fraction_bits", "flush_inputs", "flush_outputs",
+            "overflow", "negative_zero", "scale_block", "group",
+        )  # fmt: skip
+        scale = model.scale_format
+        return rationals.FDA(
+            **common,
+            **{name: getattr(model, name) for name in same},
+            scale_format=None if scale is None else oracle_format(scale),
+            alignment="sticky" if model.alignment_sticky else alignment,
+            c_rounding=model.c_rounding.name,
+            nan=model.nan_word,
+        )
+    if isinstance(model, DotThenAdd):
+        numbers = (
+            "n_fma", "lane_groups", "fraction_bits", "product_limit", "dot_fraction_bits", "c_reach",
+            "normalised_fraction_bits",
+        )  # fmt: skip
+        return rationals.FDRDA(
+            **common,
+            **{name: getattr(model, name) for name in numbers},
+            alignment=model.alignment.name,
+            realignment=model.realignment.name,
+            nan=model.d_format.nan_word or 0,
+        )
+    assert isinstance(model, IeeeDotAdd)
+    product = model.product_format
+    return rationals.IEEE(
+        **common,
+        n_fma=model.n_fma,
+        flush=model.flush,
+        negative_zero=model.negative_zero,
+        method=model.method,
+        product_format=None if product is None else oracle_format(product),
+        product_rounding=model.product_rounding.name,
+        sum_format=oracle_format(model.sum_format),
+        c_first=model.c_first,
+        d_rounding=model.d_rounding.name,
+        nan=model.d_format.nan_word if model.nan is None else model.nan,
+    )
+
+
+def reference(
+    model: Model, a: list[int], b: list[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+) -> int:
+    """The oracle's result."""
+    parameters = oracle_parameters(model)
+    if isinstance(parameters, rationals.FDA):
+        return rationals.fda(parameters, a, b, c, scale_a, scale_b)
+    if isinstance(parameters, rationals.FDRDA):
+        return rationals.fdrda(parameters, a, b, c)
+    assert isinstance(model, IeeeDotAdd)
+    order = model.order or tuple(range(model.k))
+    return rationals.ieee_dot(parameters, [a[i] for i in order], [b[i] for i in order], c)
