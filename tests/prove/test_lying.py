@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -54,13 +53,11 @@ def test_what_is_no_answer(behaviour: str, liars: Liars, monkeypatch: pytest.Mon
     monkeypatch.setattr(run, "_PATIENCE", 0.3)
     _, reason = BEHAVIOURS[behaviour]
     liars.install(bitwuzla=behaviour)
-    before = time.monotonic()
     answer = solve(script(FALSE_GOAL), Settings("bitwuzla", timeout=1 if reason == "timeout" else 30))
     assert answer.answer == "unknown"
     assert answer.reason.startswith("bitwuzla: ")
     assert reason in answer.reason
     assert answer.values == {}
-    assert time.monotonic() - before < 20
 
 
 @pytest.mark.parametrize("answer", ANSWERED)

@@ -103,11 +103,11 @@ def test_auto_is_one_solver() -> None:
 
 @pytest.mark.parametrize("solver", ["bitwuzla", "z3", "cvc5", "portfolio"])
 def test_timeout_kills(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
-    before = time.monotonic()
     answer = solve(HARD, Settings(solver, timeout=0.8))
-    assert time.monotonic() - before < 5
     assert answer.answer == "unknown"
     team = SOLVERS if solver == "portfolio" else (solver,)
+    assert len(started) == len(team)
+    assert {child.returncode for child in started} == {-signal.SIGKILL}
     assert answer.reason == "; ".join(f"{name}: timeout" for name in team)
 
 
@@ -184,19 +184,17 @@ def test_every_reason_is_told(stub: Stub) -> None:
 def test_a_solver_that_does_not_read(stub: Stub, started: list[subprocess.Popen[bytes]]) -> None:
     """A script longer than a pipe holds, to a child that never reads it."""
     stub("time.sleep(60)")
-    before = time.monotonic()
     answer = solve(";" * (1 << 20) + "\n" + SAT, Settings("bitwuzla", timeout=1))
     assert answer.reason == "bitwuzla: timeout"
-    assert time.monotonic() - before < 10
+    assert [child.returncode for child in started] == [-signal.SIGKILL]
 
 
 def test_a_solver_that_does_not_end(stub: Stub, started: list[subprocess.Popen[bytes]]) -> None:
     """One that prints something and hangs."""
     stub("print('warning', flush=True); time.sleep(60)")
-    before = time.monotonic()
     answer = solve(SAT, Settings("bitwuzla", timeout=1))
     assert answer.reason == "bitwuzla: timeout"
-    assert time.monotonic() - before < 10
+    assert [child.returncode for child in started] == [-signal.SIGKILL]
 
 
 def test_a_solver_that_dies_unread(stub: Stub) -> None:
