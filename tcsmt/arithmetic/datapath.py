@@ -142,11 +142,11 @@ class SignMagnitude:
         return Number(self.sign, self.lsb, self.magnitude, 0, zero, FALSE, FALSE)
 
 
-def decode(fmt: Format, word: Term, *, flush: bool = False) -> Number:
+def decode(fmt: Format, word: Term, *, flush: Term = FALSE) -> Number:
     """Split a word into sign, exponent and significand (no hidden normalisation).
 
-    A subnormal number keeps the smallest exponent and a significand below 1; ``flush`` reads it
-    as zero. Ignored storage bits (tf32's low 13) do not take part.
+    A subnormal number keeps the smallest exponent and a significand below 1; where ``flush`` is 1, it
+    is read as zero. Ignored storage bits (tf32's low 13) do not take part.
     """
     f, e = fmt.fraction_bits, fmt.exponent_bits
     low = fmt.ignored_low_bits
@@ -161,11 +161,9 @@ def decode(fmt: Format, word: Term, *, flush: bool = False) -> Number:
         fraction = word[low + f - 1 : low]
         fraction_zero = fraction.eq(0)
         normal = field.ne(0)
-        significand = normal.concat(fraction)
-        zero = word[low + f + e - 1 : low].eq(0)
-        if flush:
-            significand = normal.ite(significand, 0)
-            fraction_zero, zero = fraction_zero | ~normal, ~normal
+        significand = (normal | ~flush).ite(normal.concat(fraction), 0)
+        fraction_zero |= flush & ~normal
+        zero = flush.ite(~normal, word[low + f + e - 1 : low].eq(0))
         exponent = Exponent(normal.ite(field, 1) - 1, fmt.e_min, top - fmt.bias)
     all_ones = field.eq(top)
     infinite = nan = FALSE
@@ -366,16 +364,24 @@ def round_down_normalised(x: Fixed, fraction_bits: int, e_min: int) -> Fixed:
     return replace(x, word=cleared[width - 1 : 0])
 
 
-def accumulate(addends: Sequence[Fixed], width: int, register: int | None = None) -> Fixed:
+def accumulate(addends: Sequence[Fixed], width: int, missing: Exponent | None = None) -> Fixed:
     """The sum of aligned addends, computed with ``width`` bits (two's complement).
 
-    ``register``: a narrower accumulator keeps only that many low bits, so that its sum wraps.
+    ``missing``: the accumulator lacks so many of the high bits, so that its sum wraps.
     """
     words = [a.word.sext(max(width, a.word.width))[width - 1 : 0] for a in addends]
     word = total(*words)
-    if register is not None and register < width:
-        word = word[register - 1 : 0].sext(width)
+    if missing is not None:
+        word = _wrapped(word, missing.within(0, missing.high))
     return Fixed(word, addends[0].exponent, addends[0].fraction_bits, addends=tuple(addends))
+
+
+def _wrapped(word: Term, missing: Term) -> Term:
+    """The word sign-extended from the bit that is the highest one without the ``missing`` high bits."""
+    if missing.value is not None:
+        return word[word.width - 1 - missing.value : 0].sext(word.width)
+    amount = missing.zext(word.width)
+    return (word << amount).ashr(amount)
 
 
 def sign_and_magnitude(x: Fixed) -> SignMagnitude:
@@ -435,13 +441,13 @@ def round_to(
     *,
     fraction_bits: int | None = None,
     overflow: str = "ieee",
-    flush: bool = False,
+    flush: Term = FALSE,
 ) -> Term:
     """The magnitude word (no sign bit) of the value rounded to a format, once.
 
     fraction_bits: significand bits kept below the binary point (the format's where None).
     overflow: ``infinity`` always, ``saturate`` to the largest finite number, or ``ieee``, as the
-    rounding mode says. flush: a subnormal result becomes zero.
+    rounding mode says. flush: whether a subnormal result becomes zero.
     """
     kept_bits = fmt.fraction_bits if fraction_bits is None else fraction_bits
     placed = place(fmt, x, kept_bits)
@@ -488,13 +494,13 @@ def round_placed(fmt: Format, x: Placed, sign: Term, rounding: Rounding, kept_bi
     return (x.field.zext(size) << kept_bits) + kept.zext(size) + up.zext(size)
 
 
-def finite_magnitude(fmt: Format, packed: Term, kept_bits: int, *, flush: bool) -> Term:
-    """The format's magnitude word of a packed value that fits; ``flush``: zero where it is subnormal."""
+def finite_magnitude(fmt: Format, packed: Term, kept_bits: int, *, flush: Term) -> Term:
+    """The format's magnitude word of a packed value that fits; ``flush``: whether a subnormal one is 0."""
     offset = fmt.fraction_bits - kept_bits
     result = packed[fmt.exponent_bits + fmt.fraction_bits - offset - 1 : 0]
     if offset:
         result = result.concat(const(0, offset))
-    return packed.ult(1 << kept_bits).ite(0, result) if flush else result
+    return (flush & packed.ult(1 << kept_bits)).ite(0, result)
 
 
 def handle_overflow(

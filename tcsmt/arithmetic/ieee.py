@@ -277,7 +277,7 @@ def _finish(
     *,
     negative_zero: bool = True,
 ) -> Term:
-    magnitude = dp.round_to(fmt, rounded, rounding, flush=flush)
+    magnitude = dp.round_to(fmt, rounded, rounding, flush=const(flush, 1))
     negative = all_of(t.sign for t in terms)
     positive = all_of(~t.sign for t in terms)
     down = TRUE if rounding.floors else FALSE

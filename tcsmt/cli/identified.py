@@ -9,9 +9,10 @@ import numpy as np
 
 from tcsmt.catalogue import rows as catalogue_rows
 from tcsmt.identification.classical import BlackBox, OutOfReach, profile, special_values, summation_tree
-from tcsmt.identification.evaluate import Questions, predictions
+from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family, Table
 from tcsmt.identification.plan import Candidates, Node, Planned, candidates
+from tcsmt.identification.questions import Questions
 from tcsmt.identification.search import Outcome
 from tcsmt.models import FusedDotAdd
 from tcsmt.papers.khattak import features

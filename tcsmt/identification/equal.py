@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.identification.family import Family, Structure, Table
 
 __all__ = ["canonical"]
@@ -100,7 +99,7 @@ def _no_negative_zero(family: Family, one: Structure, row: Table) -> bool:
     """
     d = family.d_format
     whole = family.kept[row[5]] == d.fraction_bits and not row[9]
-    plus = not ROUNDINGS[family.roundings[row[11]]].floors
+    plus = not family.roundings[row[11]].floors
     never = _last_product(family) >= d.e_min - d.fraction_bits
     return one.order == "last" and family.c_format == d and whole and plus and never
 
@@ -121,6 +120,7 @@ def _never_overflows(family: Family, one: Structure, row: Table) -> bool:
     if one.order == "last":
         return product + len(one.blocks) * ((one.n_fma + 1).bit_length() + 2) <= d.e_max
     whole = family.kept[row[5]] == d.fraction_bits and c == d
-    toward = ROUNDINGS[family.roundings[row[4]]].truncates and c.e_max <= d.e_max
-    truncated = one.order == "aligned" and family.alignments[row[2]] == "RTZ"
+    toward = family.roundings[row[4]].truncates and c.e_max <= d.e_max
+    aligned = family.alignments[row[2]]
+    truncated = one.order == "aligned" and aligned.rounding.truncates and not aligned.sticky
     return truncated and (toward or whole) and one.n_fma < 128 and product + bits + 8 <= d.e_max

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.formats import Format
-from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["COLUMNS", "Family", "Structure", "Table"]
+__all__ = ["ALIGNMENTS", "COLUMNS", "Alignment", "Family", "Structure", "Table"]
 
 Table = np.ndarray[Any, np.dtype[np.int16]]
 
@@ -36,6 +36,17 @@ COLUMNS = (
 LEAST_BITS, MOST_BITS = 5, 40
 #: ``zero_exponent`` in the family: this far below and above the output's smallest normal exponent.
 ZERO_BELOW, ZERO_ABOVE = 16, 8
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What becomes of the bits that alignment shifts out; sticky: their OR is kept (``alignment_sticky``)."""
+
+    rounding: Rounding
+    sticky: bool = False
+
+
+ALIGNMENTS = (*map(Alignment, ROUNDINGS.values()), Alignment(ROUNDINGS["RTZ"], sticky=True))
 
 
 @dataclass(frozen=True)
@@ -96,9 +107,8 @@ class Family:
         return [*range(low - ZERO_BELOW, low + ZERO_ABOVE + 1), None]
 
     bits = tuple(range(LEAST_BITS, MOST_BITS + 1))
-    #: ``sticky`` is RTZ with ``alignment_sticky``.
-    alignments = (*ROUNDINGS, "sticky")
-    roundings = tuple(ROUNDINGS)
+    alignments = ALIGNMENTS
+    roundings = tuple(ROUNDINGS.values())
     overflows = ("infinity", "saturate", "ieee")
 
     @cached_property
@@ -158,7 +168,7 @@ class Family:
 
     def _distinct(self, table: Table) -> Any:
         """Rows whose overflow is not another one's by definition."""
-        by_sign = np.array([ROUNDINGS[name].overflows_by_sign for name in self.roundings])
+        by_sign = np.array([mode.overflows_by_sign for mode in self.roundings])
         return (table[:, 8] != 2) | by_sign[table[:, 4]]
 
     @cached_property
@@ -167,7 +177,7 @@ class Family:
         total = 0
         for number, structure in enumerate(self.structures):
             rest = self.rest(number)
-            by_sign = (ROUNDINGS[name].overflows_by_sign for name in self.roundings)
+            by_sign = (mode.overflows_by_sign for mode in self.roundings)
             shares = [int((rest[:, 2] < 2 + more).sum()) for more in by_sign]
             front = len(self.bits) * (len(self.alignments) - (structure.order == "every"))
             front *= len(self.roundings) if structure.order == "last" else 1
@@ -185,14 +195,14 @@ class Family:
             int(value) for value in row
         )
         one = self.structures[number]
-        name = self.alignments[alignment]
+        aligned = self.alignments[alignment]
         last = self.kept[kept] == self.d_format.fraction_bits
         return self._model(
             n_fma=one.n_fma, interleave=one.interleave, products=one.products,
             normalisation="every" if one.order == "every" else "once",
             c_position="aligned" if one.order == "every" else one.order,
-            fraction_bits=self.bits[bits], alignment="RTZ" if name == "sticky" else name,
-            alignment_sticky=name == "sticky", carry_bits=self.carries(one)[carry],
+            fraction_bits=self.bits[bits], alignment=aligned.rounding,
+            alignment_sticky=aligned.sticky, carry_bits=self.carries(one)[carry],
             rounding=self.roundings[rounding], round_fraction_bits=None if last else self.kept[kept],
             zero_exponent=self.zero_exponents[zero], flush_inputs=bool(flush),
             overflow=self.overflows[overflow], flush_outputs=bool(flush_out), negative_zero=bool(minus),
@@ -220,16 +230,16 @@ class Family:
             values = (
                 same[0],
                 self.bits.index(model.fraction_bits),
-                self.alignments.index("sticky" if model.alignment_sticky else model.alignment.name),
+                self.alignments.index(Alignment(model.alignment, model.alignment_sticky)),
                 self.carries(self.structures[same[0]]).index(carry),
-                self.roundings.index(model.rounding.name),
+                self.roundings.index(model.rounding),
                 self.kept.index(model.round_fraction_bits or self.d_format.fraction_bits),
                 self.zero_exponents.index(self._zero(model)),
                 model.flush_inputs,
                 self.overflows.index(overflow),
                 model.flush_outputs,
                 model.negative_zero,
-                self.roundings.index(model.c_rounding.name) if order == "last" else 0,
+                self.roundings.index(model.c_rounding) if order == "last" else 0,
             )
         except ValueError:
             return None

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.identification.evaluate import Questions, outcomes, predictions, signature
+from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family, Table
+from tcsmt.identification.outcomes import outcomes, signature
+from tcsmt.identification.questions import Questions
 from tcsmt.identification.score import entropy
 from tcsmt.identification.vectors import Random, ordinary
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from tcsmt.catalogue import rows as catalogue_rows
 from tcsmt.identification.equal import canonical
-from tcsmt.identification.evaluate import Questions, predictions
+from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import COLUMNS, Family, Table
+from tcsmt.identification.questions import Questions
 from tcsmt.identification.score import entropy
 from tcsmt.identification.search import neighbours
 from tcsmt.identification.vectors import Random, mixed, ordinary

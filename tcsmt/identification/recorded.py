@@ -10,9 +10,10 @@ import numpy as np
 
 from tcsmt.data.datasets import DataSet
 from tcsmt.identification.equal import canonical
-from tcsmt.identification.evaluate import Questions, ordinary_rows, predictions
+from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family, Table
 from tcsmt.identification.first_questions import Opening, TooMany
+from tcsmt.identification.questions import Questions, ordinary_rows
 from tcsmt.identification.search import next_questions
 from tcsmt.support.errors import TcsmtError
 

@@ -21,9 +21,10 @@ import numpy as np
 
 from tcsmt.identification.boxes import Box
 from tcsmt.identification.equal import canonical
-from tcsmt.identification.evaluate import Questions, ordinary_rows, predictions
+from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import COLUMNS, Family, Table
 from tcsmt.identification.first_questions import Opening, TooMany
+from tcsmt.identification.questions import Questions, ordinary_rows
 from tcsmt.identification.score import best_of
 from tcsmt.identification.vectors import Random, mixed, nan_of_c, ordinary
 from tcsmt.models import FusedDotAdd

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.formats import Format
-from tcsmt.identification.evaluate import Questions, least_exponent, ordinary_rows
 from tcsmt.identification.family import Family, Table
+from tcsmt.identification.questions import Questions, least_exponent, ordinary_rows
 
 __all__ = ["mixed", "ordinary"]
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from tcsmt.arithmetic import datapath as dp
-from tcsmt.arithmetic import ieee
-from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
+from tcsmt.arithmetic.datapath import Exponent, Number
 from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.ieee import Zeros
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Trace, choice
+from tcsmt.models.fused_block import (
+    LastAddition,
+    ResultParameters,
+    SumParameters,
+    block_result,
+    block_sum,
+)
 from tcsmt.models.stages import Kind, Stage, Value
 from tcsmt.terms import Term, const
 
@@ -185,7 +192,7 @@ class FusedDotAdd(Model):
             word = self._block(block, [a[i] for i in lanes], [b[i] for i in lanes], word, fmt, scales, stages)
             fmt = self.d_format
         if last:
-            added = self._add_last(word, c)
+            added = self.last_addition.sum(word, c)
             word = added.word()
             stages.append(Stage(None, Kind.C_ADDED, None, fmt, word, added))
         return Trace(tuple(a), tuple(b), c, tuple(stages), word, tuple(scale_a), tuple(scale_b))
@@ -210,124 +217,58 @@ class FusedDotAdd(Model):
         scales: Sequence[Number],
         stages: list[Stage],
     ) -> Term:
-        def seen(kind: Kind, value: Value, term: Term, lane: int | None = None) -> None:
+        def seen(kind: Kind, value: Value, term: Term, lane: int | None) -> None:
             stages.append(Stage(block, kind, lane, value, term))
 
-        products = []
-        for x, y in zip(a, b, strict=True):
-            product = dp.multiply(
-                dp.decode(self.a_format, x, flush=self.flush_inputs),
-                dp.decode(self.b_format, y, flush=self.flush_inputs),
-            )
-            if self.products == "normalised":
-                product = dp.normalise_number(product)
-            products.append(product)
-        addend = dp.decode(c_format, c, flush=self.flush_inputs)
-        for lane, product in enumerate(products):
-            seen(Kind.PRODUCT, product, product.significand, lane)
-        if self.group > 1:
-            products = [
-                dp.exact_total(products[i : i + self.group]) for i in range(0, len(products), self.group)
-            ]
-            for number, product in enumerate(products):
-                seen(Kind.GROUP_SUM, product, product.significand, number)
-        if scales:
-            products = [dp.multiply(p, scale) for p, scale in zip(products, scales, strict=True)]
-            kind = Kind.SCALED_PRODUCT if self.group == 1 else Kind.SCALED_GROUP
-            for number, product in enumerate(products):
-                seen(kind, product, product.significand, number)
-        terms = [*products, addend]
-        if self.normalisation == "every":
-            fixed = self._sum_one_by_one(terms)
-        elif self.c_position == "summed":
-            fixed = self._sum_then_c(products, addend)
-        else:
-            top = self._largest(terms)
-            seen(Kind.LARGEST_EXPONENT, top, top.term)
-            fixed = self._sum(terms, top, seen)
-        seen(Kind.SUM, fixed, fixed.word)
-        rounded = dp.sign_and_magnitude(fixed)
-        magnitude = dp.round_to(
-            self.d_format,
-            rounded,
-            self.rounding,
-            fraction_bits=self.round_fraction_bits,
-            overflow=self.overflow,
-            flush=self.flush_outputs,
+        result = block_result(
+            self.result_parameters, block_sum(self.sum_parameters(c_format), a, b, c, scales, seen)
         )
-        if self.negative_zero:
-            sign = rounded.sign | dp.all_negative_zero(terms)
-        else:
-            sign = rounded.sign & magnitude.ne(0)
-        infinite, infinity_sign, nan = dp.special_cases(terms)
-        result = dp.encode(self.d_format, sign, magnitude, infinite, infinity_sign, nan, self.nan_word)
-        seen(Kind.RESULT, self.d_format, result)
+        seen(Kind.RESULT, self.d_format, result, None)
         return result
 
-    def _largest(self, terms: Sequence[Number]) -> Exponent:
-        """The maximum exponent, with ``zero_exponent`` for zero terms.
+    def sum_parameters(self, c_format: Format) -> SumParameters:
+        """What decides a block's sum, where its c is of this format."""
+        carry, zero = (
+            None if x is None else Exponent.constant(x) for x in (self.carry_bits, self.zero_exponent)
+        )
+        return SumParameters(
+            a_format=self.a_format,
+            b_format=self.b_format,
+            c_format=c_format,
+            normalised_products=self.products == "normalised",
+            normalised_each=self.normalisation == "every",
+            c_after=self.c_position == "summed",
+            fraction_bits=self.fraction_bits,
+            alignment=self.alignment,
+            alignment_sticky=self.alignment_sticky,
+            carry_bits=carry,
+            zero_exponent=zero,
+            flush=const(self.flush_inputs, 1),
+            group=self.group,
+        )
 
-        Alignment shifts a zero term by whatever its fields say: it stays zero.
-        """
-        # counted from a base that leaves room for any zero_exponent in use, so that models which
-        # differ in it are the same graph from here on
-        base = min(t.exponent.low for t in terms) - 16
-        return dp.largest([self._entering(t) for t in terms], base)
-
-    def _entering(self, x: Number) -> Exponent:
-        if self.zero_exponent is None:
-            return x.exponent
-        return x.exponent.or_where(x.zero, Exponent.constant(self.zero_exponent))
-
-    def _aligned(self, x: Number, top: Exponent) -> Fixed:
-        return dp.align(x, top, self.fraction_bits, self.alignment, sticky=self.alignment_sticky)
-
-    def _sum(self, terms: Sequence[Number], top: Exponent, seen: Any = None) -> Fixed:
-        """The fused sum, in a register of ``carry_bits`` where they are given."""
-        aligned = [self._aligned(t, top) for t in terms]
-        if seen:
-            *products, c = aligned
-            for lane, product in enumerate(products):
-                seen(Kind.ALIGNED_PRODUCT, product, product.word, lane)
-            seen(Kind.ALIGNED_C, c, c.word)
-        # two integer bits hold a product; a scaled sum of a group may need more
-        integer = max(2, *(t.integer_bits for t in terms)) if self.scale_format is not None else 2
-        whole = 1 + integer + self.fraction_bits + self.alignment_sticky
-        if self.carry_bits is None:
-            return dp.accumulate(aligned, whole + self.enough_carry_bits)
-        # one bit more than any sum needs, so that "enough" is a theorem and not a definition
-        spare = max(self.carry_bits, self.enough_carry_bits + 1)
-        return dp.accumulate(aligned, whole + spare, whole + self.carry_bits)
-
-    def _sum_then_c(self, products: Sequence[Number], c: Number) -> Fixed:
-        """Products summed exactly on their own grid; that sum and c aligned once more."""
-        own = self._largest(products)
-        aligned = [self._aligned(p, own) for p in products]
-        whole = dp.accumulate(aligned, 3 + aligned[0].fraction_bits + self.enough_carry_bits)
-        return self._sum([dp.as_number(whole), c], dp.largest([own, self._entering(c)], own.low))
-
-    def _sum_one_by_one(self, terms: Sequence[Number]) -> Fixed:
-        """c, then each product: two-operand sums, normalised and truncated to F bits each time."""
-        bits = self.fraction_bits
-        partial = terms[-1]
-        for term in terms[:-1]:
-            top = self._largest([partial, term])
-            pair = [self._aligned(partial, top), self._aligned(term, top)]
-            whole = dp.normalise_number(dp.sign_and_magnitude(dp.accumulate(pair, 5 + bits)).number)
-            width = whole.significand.width
-            partial = replace(
-                whole,
-                significand=whole.significand[width - 1 : width - 1 - bits],
-                fraction_bits=bits,
-            )
-        return dp.as_fixed(partial)
-
-    def _add_last(self, word: Term, c: Term) -> ieee.RoundedSum:
-        return ieee.RoundedSum(
-            terms=(dp.decode(self.d_format, word), dp.decode(self.c_format, c, flush=self.flush_inputs)),
+    @property
+    def result_parameters(self) -> ResultParameters:
+        """What decides the word that a block's sum becomes."""
+        return ResultParameters(
             format=self.d_format,
-            rounding=self.c_rounding,
-            flush=self.flush_outputs,
+            rounding=self.rounding,
+            fraction_bits=self.round_fraction_bits,
+            overflow=self.overflow,
+            flush=const(self.flush_outputs, 1),
+            negative_zero=const(self.negative_zero, 1),
             nan_word=self.nan_word,
-            zeros=ieee.Zeros.IEEE if self.negative_zero else ieee.Zeros.POSITIVE,
+        )
+
+    @property
+    def last_addition(self) -> LastAddition:
+        """What decides the result where c is added after all blocks."""
+        return LastAddition(
+            c_format=self.c_format,
+            d_format=self.d_format,
+            rounding=self.c_rounding,
+            flush_input=const(self.flush_inputs, 1),
+            flush_output=self.flush_outputs,
+            zeros=Zeros.IEEE if self.negative_zero else Zeros.POSITIVE,
+            nan_word=self.nan_word,
         )

@@ -20,7 +20,7 @@ from tcsmt.interpret.limbs import fitted
 from tcsmt.interpret.llvm import Emitter, container, declared, native, over_groups, schedule
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError
-from tcsmt.terms import FALSE, Term, any_of, operands_first, substitute, umax
+from tcsmt.terms import FALSE, TRUE, Term, any_of, operands_first, substitute, umax
 
 __all__ = [
     "Kernel",
@@ -272,7 +272,7 @@ finish:
             flag
             for operand in self.inputs
             for term in operand.terms
-            for flush in (False, True)
+            for flush in (FALSE, TRUE)
             for x in [decode(operand.format, term, flush=flush)]
             for flag in (x.infinite, x.nan)
         ]

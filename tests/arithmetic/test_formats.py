@@ -21,7 +21,7 @@ from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.arithmetic.words import dtype_of, from_words, to_word, to_words
 from tcsmt.interpret.arrays import Program
 from tcsmt.support.errors import TcsmtError, UnknownName
-from tcsmt.terms import var
+from tcsmt.terms import const, var
 from tests.oracles import rationals
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -210,7 +210,7 @@ def test_names_and_aliases() -> None:
 
 def run_decode(fmt: Format, words: Array, *, flush: bool = False) -> dict[str, Array]:
     """The parts of ``datapath.decode`` for every word."""
-    number = dp.decode(fmt, var("x", fmt.width), flush=flush)
+    number = dp.decode(fmt, var("x", fmt.width), flush=const(flush, 1))
     parts = {
         "sign": number.sign,
         "exponent": number.exponent.term,
@@ -386,7 +386,8 @@ def test_round_to_agrees_with_the_oracle(data: st.DataObject) -> None:
     rng = random.Random(data.draw(st.integers(0, 1 << 32), label="seed"))
     exponent = dp.Exponent(var("e", max(1, span.bit_length())), low, low + span)
     rounded = dp.SignMagnitude(var("s", 1), var("m", width), exponent)
-    term = dp.round_to(fmt, rounded, ROUNDINGS[rounding], fraction_bits=kept, overflow=overflow, flush=flush)
+    mode, flushed = ROUNDINGS[rounding], const(flush, 1)
+    term = dp.round_to(fmt, rounded, mode, fraction_bits=kept, overflow=overflow, flush=flushed)
     rows = []
     for _ in range(60):
         magnitude = rng.getrandbits(width) >> rng.randrange(width)

@@ -19,8 +19,9 @@ import pytest
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.catalogue import Row
 from tcsmt.identification.equal import _below_all, _enough_carries, _never_overflows, canonical
-from tcsmt.identification.evaluate import Questions, predictions
+from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import COLUMNS, Family
+from tcsmt.identification.questions import Questions
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.question import Domain
