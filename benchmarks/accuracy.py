@@ -28,18 +28,18 @@ from published import Published
 
 import tcsmt
 from tcsmt.algorithms.compare import AlgorithmPair, compare, judge
-from tcsmt.algorithms.error import Inputs
 from tcsmt.interpret.smtlib import script
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished
 from tcsmt.support.files import replace_text
 
 UNIT = "volta/mma.m8n8k4.f32.f16.f16.f32@valpey"
 NAMES = ("ootomo-halfhalf", "markidis")
 #: Type 1 with c, as in the paper's Table 5; the range of the authors' second experiment, c = 0.
-DOMAINS = (Inputs(), Inputs(low=-35, high=-15, c_zero=True))
+DOMAINS = (Domain(exponents=(-15, 14)), Domain(exponents=(-35, -15), c_zero=True))
 
 
 def pairs(lengths: list[int]) -> Iterator[AlgorithmPair]:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
-from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side
 from tcsmt.statements.verdict import Equivalent
 
 CLAIMS = (

@@ -10,7 +10,7 @@ from itertools import combinations
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import Claim, Groups, Investigation, ieee_like
 from tcsmt.models import Model
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 
 CLAIMS = (
     Claim(

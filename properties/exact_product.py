@@ -5,7 +5,8 @@ from dataclasses import replace
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
-from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side
 from tcsmt.terms import all_of, const
 
 CLAIMS = (

@@ -10,7 +10,8 @@ from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import Claim, Investigation, concluded
 from tcsmt.catalogue import Row
 from tcsmt.models import IeeeDotAdd, Kind
-from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side
 from tcsmt.terms import all_of, const
 
 CLAIMS = (

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from tcsmt.ask.investigation import Claim, Groups, Investigation, concluded
 from tcsmt.models import FusedDotAdd, Kind
-from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side
 from tcsmt.terms import any_of, const
 
 CLAIMS = (

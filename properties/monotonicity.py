@@ -2,7 +2,8 @@
 
 from tcsmt.arithmetic.datapath import decode, ordered
 from tcsmt.ask.investigation import Claim, Investigation, concluded
-from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side
 from tcsmt.terms import all_of, var
 
 CLAIMS = (

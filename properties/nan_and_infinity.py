@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tcsmt.arithmetic.datapath import decode
 from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.terms import any_of
 
 CLAIMS = (

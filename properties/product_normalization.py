@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tcsmt.ask.investigation import Claim, Investigation, concluded
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 
 CLAIMS = (
     Claim(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.ask.investigation import Claim, Groups, Investigation
 from tcsmt.catalogue import Row
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 
 CLAIMS = (
     Claim(

@@ -20,13 +20,14 @@ from fractions import Fraction
 import numpy as np
 
 from tcsmt.algorithms.budget import budget
-from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, magnitude, ulp, value
+from tcsmt.algorithms.error import ErrorGrid, exact_dot, magnitude, ulp, value
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors
 from tcsmt.arithmetic.formats import Format
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
 from tcsmt.terms import Term
@@ -118,7 +119,7 @@ def _in_ulps(algorithm: Algorithm) -> Callable[[Rows], Array]:
 
 
 def largest(
-    algorithm: Algorithm, domain: Inputs, seconds: float, *, solving: Solving | None = None
+    algorithm: Algorithm, domain: Domain, seconds: float, *, solving: Solving | None = None
 ) -> tuple[Extreme | None, Extreme | None]:
     """The inputs with the largest errors found: relative, and in ulps.
 
@@ -126,32 +127,33 @@ def largest(
     solving: asked for a larger relative error after each climb (None: the simulator alone).
     """
     end = time.monotonic() + seconds
-    score, k, start = _relative(algorithm), algorithm.k, None
+    score, wide, k, start = _relative(algorithm), algorithm.wide, algorithm.k, None
     if k > 2:
-        alike, _ = climb(domain, 2, lambda rows: score(rows.repeated(k)), seconds=seconds / 2)
+        alike, _ = climb(domain, wide, 2, lambda rows: score(rows.repeated(k)), seconds=seconds / 2)
         start = alike.repeated(k)
-    rows, scores = climb(domain, k, score, seconds=seconds / 4, start=start)
+    rows, scores = climb(domain, wide, k, score, seconds=seconds / 4, start=start)
     while solving is not None and k <= 2 and np.isfinite(scores[0]) and time.monotonic() < end:
         better = Fraction(float(max(scores[0], 0.0))).limit_denominator(2**40) * Fraction(65, 64)
         answer = solving.ask(error_goal(algorithm, domain, better), max(1.0, end - time.monotonic()))
         if answer.answer != "sat":
             break
-        start = Rows.of([dict.fromkeys(algorithm.input_formats, 0) | answer.values], k, algorithm.wide)
-        rows, scores = climb(domain, k, score, seconds=seconds / 8, start=start.joined(rows))
-    in_ulps, ulps = climb(domain, k, _in_ulps(algorithm), seconds=seconds / 4, start=rows)
+        start = Rows.of([dict.fromkeys(algorithm.input_formats, 0) | answer.values], k, wide)
+        rows, scores = climb(domain, wide, k, score, seconds=seconds / 8, start=start.joined(rows))
+    in_ulps, ulps = climb(domain, wide, k, _in_ulps(algorithm), seconds=seconds / 4, start=rows)
     found = [
         extreme(algorithm, r.values(0)) if s[0] > 0 else None for r, s in ((rows, scores), (in_ulps, ulps))
     ]
     return found[0], found[1]
 
 
-def error_goal(algorithm: Algorithm, domain: Inputs, limit: Fraction) -> Term:
+def error_goal(algorithm: Algorithm, domain: Domain, limit: Fraction) -> Term:
     """Is there an input with a larger error than ``limit`` relative to |c| + Σ |a·b|, or an infinite one?"""
-    trace, grid = algorithm.trace, ErrorGrid.of(domain, algorithm.k)
+    trace, wide = algorithm.trace, algorithm.wide
+    grid = ErrorGrid.of(domain, algorithm.k, wide)
     size = grid.dot(domain, trace, absolute=True)
     over = _over(grid, trace.output, grid.dot(domain, trace), size, limit)
-    finite = trace.output[domain.wide.sign_bit - 1 : 0].ult(domain.wide.infinity_word)
-    return domain.holds(trace) & (~finite | (grid.holds(trace.output) & over))
+    finite = trace.output[wide.sign_bit - 1 : 0].ult(wide.infinity_word)
+    return domain.holds(algorithm, trace) & (~finite | (grid.holds(trace.output) & over))
 
 
 def _over(grid: ErrorGrid, result: Term, exact: Term, size: Term, limit: Fraction) -> Term:
@@ -162,7 +164,7 @@ def _over(grid: ErrorGrid, result: Term, exact: Term, size: Term, limit: Fractio
 
 
 def prove(
-    chain: Chain, algorithm: Algorithm, domain: Inputs, found: Fraction, below: Fraction | None
+    chain: Chain, algorithm: Algorithm, domain: Domain, found: Fraction, below: Fraction | None
 ) -> Fraction | None:
     """The smallest of some bounds of the relative error, in 2^-24, that is proved in time (None: none).
 
@@ -176,7 +178,7 @@ def prove(
     for limit in _limits(found):
         if below is not None and limit >= below:
             break
-        over = _over(words.grid, result, words.exact, words.size, limit * unit(domain.wide))
+        over = _over(words.grid, result, words.exact, words.size, limit * unit(algorithm.wide))
         goal = free_products(words.holds & (~words.grid.holds(result) | over))
         if chain.prove(f"the sums err by {float(limit):g}·2^-24 of |c| + Σ|a·b| at most", goal):
             return limit
@@ -193,7 +195,7 @@ def _limits(found: Fraction) -> list[Fraction]:
 
 
 def bound(
-    algorithm: Algorithm, domain: Inputs, solving: Solving, *, seconds: float = 30.0, alternate: bool = True
+    algorithm: Algorithm, domain: Domain, solving: Solving, *, seconds: float = 30.0, alternate: bool = True
 ) -> Bound:
     """The largest errors found in about so many seconds, and the smallest bound proved.
 
@@ -231,7 +233,7 @@ def bound(
     return found
 
 
-def _consistent(algorithm: Algorithm, domain: Inputs, found: Bound) -> None:
+def _consistent(algorithm: Algorithm, domain: Domain, found: Bound) -> None:
     """Raise :class:`.Contradiction` where an error is larger than what was proved."""
     wide = algorithm.wide
     for one, proved, measure in (

@@ -23,7 +23,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
-from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.fused_loss import C, Losses, Unbounded
 from tcsmt.algorithms.proof import Chain, adding_zero, counts_of, word_exponents
 from tcsmt.algorithms.split_constants import Kept, kept
@@ -32,6 +31,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.algorithm import Step as Instruction
+from tcsmt.statements.domain import Domain
 from tcsmt.terms import var
 
 __all__ = ["Budget", "budget"]
@@ -80,14 +80,14 @@ class Partial:
         )  # fmt: skip
 
 
-def budget(chain: Chain, algorithm: Algorithm, domain: Inputs) -> Budget:
+def budget(chain: Chain, algorithm: Algorithm, domain: Domain) -> Budget:
     """The bound; its lemmas are added to the chain.
 
     Raises :class:`.Unbounded` where there is none.
     """
     counts = counts_of(algorithm, domain)
     sides = []
-    for bits, count in zip(domain.bits, counts, strict=True):
+    for bits, count in zip(domain.bits_in(algorithm.wide), counts, strict=True):
         sides.append(kept(algorithm.split, domain, bits, count))
         name = algorithm.split.format.name
         words_of = f"{count} {name} words leave" if count > 1 else f"one {name} word leaves"
@@ -100,7 +100,7 @@ def budget(chain: Chain, algorithm: Algorithm, domain: Inputs) -> Budget:
 class _Spending:
     chain: Chain
     algorithm: Algorithm
-    domain: Inputs
+    domain: Domain
     a: Kept
     b: Kept
     #: by a step's place in the instruction, and its numbers that may be other than zero
@@ -169,10 +169,10 @@ class _Spending:
     @cached_property
     def most(self) -> Fraction:
         """S at most."""
-        domain = self.domain
+        domain, wide = self.domain, self.algorithm.wide
         c, a, b = (
             (2 - Fraction(2) ** (1 - bits)) * Fraction(2) ** domain.high
-            for bits in (domain.wide.precision, *domain.bits)
+            for bits in (wide.precision, *domain.bits_in(wide))
         )
         return (Fraction(0) if domain.c_zero else c) + self.algorithm.k * a * b
 

@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, nearer, ulp, value
+from tcsmt.algorithms.error import ErrorGrid, exact_dot, nearer, require_normal, ulp, value
 from tcsmt.algorithms.proof import never_worse
 from tcsmt.algorithms.search import Array, Rows, climb, errors, searched
 from tcsmt.arithmetic.formats import Format
@@ -24,6 +24,7 @@ from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import F32
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, Side
 from tcsmt.statements.verdict import Distinguished, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
@@ -74,17 +75,27 @@ class AlgorithmPair:
 
     names: tuple[str, str]
     algorithms: tuple[Algorithm, Algorithm]
-    domain: Inputs
+    domain: Domain
 
     def __post_init__(self) -> None:
         one, two = self.algorithms
         if one.k != two.k:
             raise TcsmtError(f"{self.names[0]} takes {one.k} products, {self.names[1]} {two.k}")
+        if one.wide != two.wide:
+            raise TcsmtError(
+                f"{self.names[0]} takes words of {one.wide.name}, {self.names[1]} of {two.wide.name}"
+            )
+        require_normal(self.domain, self.wide)
 
     @property
     def k(self) -> int:
         """Products."""
         return self.algorithms[0].k
+
+    @property
+    def wide(self) -> Format:
+        """The format of the inputs and of the results."""
+        return self.algorithms[0].wide
 
     def with_k(self, k: int) -> AlgorithmPair:
         """The same algorithms on dot products of k."""
@@ -94,7 +105,7 @@ class AlgorithmPair:
     @cached_property
     def doubts(self) -> tuple[Term, Term]:
         """Two truth values: a result does not fit the fixed-point words; the first one's error is larger."""
-        grid = ErrorGrid.of(self.domain, self.k)
+        grid = ErrorGrid.of(self.domain, self.k, self.wide)
         words = [a.trace.output for a in self.algorithms]
         numbers = [grid.number(word) for word in words]
         exact = grid.dot(self.domain, self.algorithms[0].trace)
@@ -108,7 +119,7 @@ class AlgorithmPair:
         fail to replay, and a proof covers every input.
         """
         one, two = self.algorithms
-        where = self.domain.holds(one.trace)
+        where = self.domain.holds(one, one.trace)
         return Question(
             title=f"is {self.names[0]} less accurate than {self.names[1]}",
             sides=(Side(self.names[0], one, one.trace), Side(self.names[1], two, two.trace)),
@@ -138,7 +149,7 @@ def judge(pair: AlgorithmPair, inputs: Sequence[Mapping[str, int]]) -> list[Both
     """Both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
     if not inputs:
         return []
-    wide, rows = pair.domain.wide, Rows.of(inputs, pair.k, pair.domain.wide)
+    wide, rows = pair.wide, Rows.of(inputs, pair.k, pair.wide)
     results = [rows.words(algorithm) for algorithm in pair.algorithms]
     found = []
     for values, one, two in zip(inputs, *results, strict=True):
@@ -151,7 +162,7 @@ def judge(pair: AlgorithmPair, inputs: Sequence[Mapping[str, int]]) -> list[Both
 def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> ErrorComparison:
     """Is the first algorithm ever less accurate? ``search``: seconds for the simulator."""
     start = time.monotonic()
-    rows, scores = climb(pair.domain, pair.k, pair.score, seconds=search, enough=_SURE)
+    rows, scores = climb(pair.domain, pair.wide, pair.k, pair.score, seconds=search, enough=_SURE)
     if scores[0] > _SURE:
         return shown(pair, rows.values(0), Answer("sat", "simulator"), start)
     found = settle(pair, solving, start)
@@ -178,16 +189,17 @@ def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparis
 
 def shown(pair: AlgorithmPair, values: dict[str, int], answer: Answer, start: float) -> ErrorComparison:
     """The witness made short and replayed."""
+    formats = pair.algorithms[0].input_formats
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
-        inside = [pair.domain.contains(t) for t in tries]
+        inside = [pair.domain.contains(formats, t) for t in tries]
         judged = iter(judge(pair, [t for t, i in zip(tries, inside, strict=True) if i]))
         return [i and next(judged).worse for i in inside]
 
     if not holds([values])[0]:
         reason = f"{answer.by} gave a model that does not replay"
         return ErrorComparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
-    short = shorten_where(holds, pair.algorithms[0].input_formats, values)
+    short = shorten_where(holds, formats, values)
     (judgement,) = judge(pair, [short])
     words = tuple(evaluate([a.trace.output for a in pair.algorithms], short))
     if words != judgement.words:

@@ -15,79 +15,27 @@ from tcsmt.arithmetic.datapath import Number, decode, multiply
 from tcsmt.arithmetic.formats import Format
 from tcsmt.models import Trace
 from tcsmt.recipes.split import F32
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
-from tcsmt.terms import Term, all_of, total
+from tcsmt.terms import Term, total
 
-__all__ = ["ErrorGrid", "Inputs", "exact_dot", "magnitude", "nearer", "ulp", "value"]
+__all__ = ["ErrorGrid", "exact_dot", "magnitude", "nearer", "require_normal", "ulp", "value"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Inputs:
-    """Which inputs count: zeros, and numbers with exponents from ``low`` to ``high``.
+def require_normal(domain: Domain, wide: Format) -> None:
+    """Raise :class:`.TcsmtError` unless a, b and c are zero or normal, with exponents that are restricted.
 
-    wide: the format of a, b and c.
-
-    low, high: unbiased, of a, b and c. bits: significand bits of a and of b, the implicit one
-    counted (24: all; 11: the number is exact in f16 and tf32). c_zero: c is +0. positive: no sign
-    bit set. Valpey et al. take -15 to 14 (Type 1 of Ootomo and Yokota).
+    Errors are counted in fixed point, which has to hold every product and every sum.
     """
-
-    low: int = -15
-    high: int = 14
-    bits: tuple[int, int] = (24, 24)
-    c_zero: bool = False
-    positive: bool = False
-    wide: Format = F32
-
-    def __post_init__(self) -> None:
-        wide = self.wide
-        allowed = f"allowed is {wide.e_min} to {wide.e_max}, {wide.name}'s normal numbers"
-        if not (wide.e_min <= self.low <= wide.e_max and wide.e_min <= self.high <= wide.e_max):
-            raise TcsmtError(f"exponents {self.low} to {self.high}: {allowed}")
-        if self.low > self.high:
-            raise TcsmtError(f"exponents {self.low} to {self.high}: no number has such an exponent")
-        if not all(1 <= n <= wide.precision for n in self.bits):
-            raise TcsmtError(
-                f"bits {self.bits[0]} {self.bits[1]}: allowed is 1 to {wide.precision} for a and for b"
-            )
-
-    def __str__(self) -> str:
-        words = [f"exponents {self.low} to {self.high}"]
-        if self.bits != (self.wide.precision, self.wide.precision):
-            words.append(f"a of {self.bits[0]} and b of {self.bits[1]} significand bits")
-        words += ["positive"] if self.positive else []
-        words += ["c = 0"] if self.c_zero else []
-        return ", ".join(words)
-
-    def holds(self, trace: Trace) -> Term:
-        """The truth value "these inputs lie in the domain"."""
-        conditions = [trace.c.eq(0)] if self.c_zero else [self.within(trace.c, self.wide.precision)]
-        for words, bits in zip((trace.a, trace.b), self.bits, strict=True):
-            conditions += [self.within(word, bits) for word in words]
-        return all_of(conditions)
-
-    def contains(self, values: Mapping[str, int]) -> bool:
-        """Whether the words of one input, by name, lie in the domain."""
-        kept = dict(zip("abc", (*self.bits, self.wide.precision), strict=True))
-        for name, word in values.items():
-            sign, field, fraction = self.wide.fields(word)
-            zero = not field and not fraction
-            if not (zero or self.low <= field - self.wide.bias <= self.high) or (sign and self.positive):
-                return False
-            if fraction & ((1 << (self.wide.precision - kept[name[0]])) - 1):
-                return False
-        return not (self.c_zero and values["c"])
-
-    def within(self, word: Term, bits: int) -> Term:
-        """Whether a word is zero or in the range, with so many significand bits at most."""
-        wide = self.wide
-        field = word[wide.sign_bit - 1 : wide.fraction_bits]
-        inside = ~field.ult(self.low + wide.bias) & field.ule(self.high + wide.bias)
-        inside |= word[wide.sign_bit - 1 : 0].eq(0)
-        dropped = wide.precision - bits
-        if dropped:
-            inside &= word[dropped - 1 : 0].eq(0)
-        return inside & ~word[wide.sign_bit] if self.positive else inside
+    allowed = f"{wide.e_min} to {wide.e_max}, {wide.name}'s normal numbers"
+    if domain.c_free:
+        raise TcsmtError(f"domain {domain}: c has to be restricted, too")
+    if not (wide.e_min <= domain.low and domain.high <= wide.e_max):
+        raise TcsmtError(f"exponents {domain.low} to {domain.high}: allowed is {allowed}")
+    if domain.bits is not None and max(domain.bits) > wide.precision:
+        raise TcsmtError(
+            f"bits {domain.bits[0]} {domain.bits[1]}: allowed is 1 to {wide.precision} for a and for b"
+        )
 
 
 @dataclass(frozen=True)
@@ -102,16 +50,18 @@ class ErrorGrid:
     wide: Format = F32
 
     @classmethod
-    def of(cls, domain: Inputs, k: int, low: int | None = None) -> ErrorGrid:
+    def of(cls, domain: Domain, k: int, wide: Format, low: int | None = None) -> ErrorGrid:
         """Wide enough for four times the exact sum; units as small as a product's or c's last bit.
 
         low: smaller units (None: those). Truncated and rounded sums of words are multiples of them.
+        Raises :class:`.TcsmtError` for a domain that no grid is wide enough for.
         """
-        last = domain.low - domain.wide.fraction_bits
+        require_normal(domain, wide)
+        last = domain.low - wide.fraction_bits
         finest = min(2 * last, last)
         low = finest if low is None else min(low, finest)
         most = max(2 * domain.high + 2, domain.high + 1) + (k + 1).bit_length()
-        return cls(low, most + 4 - low, domain.wide)
+        return cls(low, most + 4 - low, wide)
 
     @property
     def top(self) -> int:
@@ -150,7 +100,7 @@ class ErrorGrid:
         moved = x.exponent.within(low, max(self.top, low)).zext(width)
         return x, (x.significand.zext(width) << moved) << (low - self.low)
 
-    def dot(self, domain: Inputs, trace: Trace, *, absolute: bool = False) -> Term:
+    def dot(self, domain: Domain, trace: Trace, *, absolute: bool = False) -> Term:
         """The exact c + Σ a·b; absolute: |c| + Σ |a·b|."""
         terms = [self.place(decode(self.wide, trace.c), domain.low, domain.high)]
         for x, y in zip(trace.a, trace.b, strict=True):

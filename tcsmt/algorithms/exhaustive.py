@@ -16,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, value
+from tcsmt.algorithms.error import ErrorGrid, exact_dot, value
+from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import floats
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import FALSE, Term, const, substitute, var
 
@@ -28,9 +30,9 @@ __all__ = ["LARGEST", "Everything", "Tally", "Worst", "middles"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-#: Inputs are numbers of so many bits at most.
+#: Domain are numbers of so many bits at most.
 LARGEST = 32
-#: Inputs that are looked at together: results that stay in a processor's cache.
+#: Domain that are looked at together: results that stay in a processor's cache.
 _PORTION = 1 << 18
 #: Exponents around 0 that are tried where all of a domain's are too many.
 _REACHES = (3, 1, 0)
@@ -67,12 +69,15 @@ class Worst:
 
 @dataclass(frozen=True)
 class Everything:
-    """All inputs of a domain, for dot products of k. Raises TcsmtError for more than 2^32.
+    """All inputs of a domain, for dot products of k numbers of the format ``wide``.
+
+    Raises TcsmtError for more than 2^32.
 
     places: the first bit of each word, and how many it has. width: bits of an input.
     """
 
-    domain: Inputs
+    domain: Domain
+    wide: Format
     k: int
     places: Mapping[str, tuple[int, int]] = field(init=False, repr=False, compare=False)
     width: int = field(init=False)
@@ -93,17 +98,17 @@ class Everything:
         return (self.domain.high - self.domain.low + 1).bit_length()
 
     def _fraction_bits(self, name: str) -> int:
-        kept = dict(zip("abc", (*self.domain.bits, self.domain.wide.precision), strict=True))
+        kept = dict(zip("abc", (*self.domain.bits_in(self.wide), self.wide.precision), strict=True))
         return kept[name[0]] - 1
 
     @cached_property
     def words(self) -> dict[str, Term]:
         """Every word, as a term of the input ``x``."""
-        zero = {"c": const(0, self.domain.wide.width)} if self.domain.c_zero else {}
+        zero = {"c": const(0, self.wide.width)} if self.domain.c_zero else {}
         return {name: self._word(name) for name in self.places} | zero
 
     def _word(self, name: str) -> Term:
-        domain, wide, kept = self.domain, self.domain.wide, self._fraction_bits(name)
+        domain, wide, kept = self.domain, self.wide, self._fraction_bits(name)
         start, length = self.places[name]
         given = var("x", self.width)[start + length - 1 : start]
         number = given[kept + self._exponent_bits - 1 : kept].zext(wide.exponent_bits)
@@ -134,7 +139,7 @@ class Everything:
                 first = start + int(np.flatnonzero(found)[0])
             counts += here
 
-        where = self.domain.holds(algorithm.trace)
+        where = self.domain.holds(algorithm, algorithm.trace)
         gone, how = self._through(algorithm, (where & unsure).concat(where & goal), look, seconds)
         return Tally(gone, int(counts[1]), first, int(counts[2] + counts[3]), gone == 1 << self.width, how)
 
@@ -145,7 +150,7 @@ class Everything:
         is larger by less than 2^-52 of itself may be missed. Raises :class:`.TcsmtError` where
         binary64 is too narrow.
         """
-        wide, grid = self.domain.wide, ErrorGrid.of(self.domain, 1)
+        wide, grid = self.wide, ErrorGrid.of(self.domain, 1, self.wide)
         if self.k != 1 or grid.width > 53:
             raise TcsmtError(f"K = {self.k}, {self.domain}: allowed is one product, and 53 bits for its sum")
         tables = {name: self._table(name) for name in self.places}
@@ -173,7 +178,7 @@ class Everything:
         return Worst(gone, best, values, result, gone == 1 << self.width, how)
 
     def _relative(self, algorithm: Algorithm, values: Mapping[str, int]) -> Fraction:
-        wide = self.domain.wide
+        wide = self.wide
         (word,) = evaluate([algorithm.trace.output], values)
         exact, size = (exact_dot(values, absolute=absolute, wide=wide) for absolute in (False, True))
         result = value(word, wide)
@@ -183,9 +188,9 @@ class Everything:
 
     def _table(self, name: str) -> Array:
         """A word's value for each of its bits; NaN outside of the domain."""
-        (start, length), wide = self.places[name], self.domain.wide
+        (start, length), wide = self.places[name], self.wide
         word = self.words[name]
-        inside = self.domain.within(word, self._fraction_bits(name) + 1)
+        inside = self.domain.within(word, wide, self._fraction_bits(name) + 1)
         found = np.full(1 << length, np.nan)
         for bits in range(1 << length):
             given, holds = evaluate([word, inside], {"x": bits << start})
@@ -225,13 +230,13 @@ class _Constant:
         return np.full(count, self.value)
 
 
-def middles(domain: Inputs, k: int, most: int) -> Iterator[Everything]:
+def middles(domain: Domain, wide: Format, k: int, most: int) -> Iterator[Everything]:
     """The domain, and its parts with exponents -3 to 3, -1 to 1, and 0, of 2^most inputs at most."""
     before = None
     for reach in (max(-domain.low, domain.high), *_REACHES):
         low, high = max(domain.low, -reach), min(domain.high, reach)
         if low <= high and before != (low, high):
             before = low, high
-            tried = Everything(replace(domain, low=low, high=high), k)
+            tried = Everything(replace(domain, exponents=(low, high)), wide, k)
             if tried.width <= most:
                 yield tried

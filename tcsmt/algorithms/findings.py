@@ -16,7 +16,7 @@ import numpy as np
 
 from tcsmt.algorithms.bound import bound
 from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison, compare, judge
-from tcsmt.algorithms.error import Inputs, ulp
+from tcsmt.algorithms.error import ulp
 from tcsmt.algorithms.result_flaws import FLAWS, Case, find
 from tcsmt.algorithms.search import Rows, climb, errors
 from tcsmt.algorithms.walk import parting, walk
@@ -28,29 +28,30 @@ from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.named import algorithm_named, recipe_named, units_for
 from tcsmt.recipes.split import F32
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, by_whom
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_text
 
-__all__ = ["answered", "entries", "record", "table", "write"]
+__all__ = ["TYPE1", "answered", "entries", "record", "table", "write"]
 
 #: The units of question 1; Volta as published is a refuted reading of the catalogue.
 UNITS = (
     "volta/mma.m8n8k4.f32.f16.f16.f32@valpey", "volta", "turing", "ampere", "hopper", "blackwell", "cdna3",
 )  # fmt: skip
-TYPE1, SMALL = Inputs(), Inputs(low=-35, high=-15)
+TYPE1, SMALL = Domain(exponents=(-15, 14)), Domain(exponents=(-35, -15))
 #: Where the first algorithm may never be worse: inputs that are exact in f16.
-EXACT = Inputs(low=-14, bits=(11, 11))
+EXACT = Domain(exponents=(-14, 14), bits=(11, 11))
 #: One product of numbers that are normal in f16.
-NORMAL = Inputs(low=-14, c_zero=True)
+NORMAL = Domain(exponents=(-14, 14), c_zero=True)
 
-#: Where ΔA·ΔB is zero, one factor being exact in f16; and the shortest significands where it is not.
-ONE_EXACT, TWELVE = Inputs(low=-2, bits=(22, 11)), Inputs(low=-2, bits=(12, 12))
 #: Words of which none is subnormal, and those left over are small.
-FINE = Inputs(low=-2)
+FINE = Domain(exponents=(-2, 14))
+#: Where ΔA·ΔB is zero, one factor being exact in f16; and the shortest significands where it is not.
+ONE_EXACT, TWELVE = replace(FINE, bits=(22, 11)), replace(FINE, bits=(12, 12))
 #: One binade, exact in f16: what the unit's own roundings do to a sum.
-BINADE = Inputs(low=0, high=0, bits=(11, 11))
+BINADE = Domain(exponents=(0, 0), bits=(11, 11))
 
 #: Other algorithms whose error is bounded, and their units.
 BASELINES = (
@@ -96,7 +97,7 @@ def entries(solving: Solving, seconds: float) -> Iterator[Entry]:
 
 
 def _bounds(
-    name: str, unit: str, lengths: Sequence[int], domains: Sequence[Inputs], solving: Solving, seconds: float
+    name: str, unit: str, lengths: Sequence[int], domains: Sequence[Domain], solving: Solving, seconds: float
 ) -> Iterator[Entry]:
     for k in sorted(set(lengths)):
         for domain in domains:
@@ -117,7 +118,7 @@ def _question_five(question: str, name: str, unit: str, solving: Solving, second
 
 
 def flawed(
-    question: str, name: str, unit: str, k: int, domain: Inputs, solving: Solving, seconds: float
+    question: str, name: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float
 ) -> dict[str, Any]:
     """The short witness and the worst found, or the proof, or why there is neither."""
     flaw = FLAWS[question](name, algorithm_named(name, unit, k)[0], domain)
@@ -171,13 +172,13 @@ def _question_one(
                 yield _entry(one, two, unit, k, domain, solving, seconds)
 
 
-def _entry(one: str, two: str, unit: str, k: int, domain: Inputs, solving: Solving, seconds: float) -> Entry:
+def _entry(one: str, two: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float) -> Entry:
     key = f"{one} worse than {two}: {unit}, K = {k}, {domain}"
     return key, lambda: asked(one, two, unit, k, domain, solving, seconds)
 
 
 def asked(
-    one: str, two: str, unit: str, k: int, domain: Inputs, solving: Solving, seconds: float
+    one: str, two: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float
 ) -> dict[str, Any]:
     """The smallest witness or the proof, and the worst that a climb of so many seconds finds."""
     pair = AlgorithmPair(
@@ -186,8 +187,8 @@ def asked(
     found = compare(pair, solving, search=seconds)
     data = record(found) | {"one": one, "two": two, "unit": unit, "k": k, "domain": str(domain)}
     if isinstance(found.verdict, Distinguished):
-        single, _ = climb(domain, 1, pair.with_k(1).score, seconds=seconds / 2)
-        rows, _ = climb(domain, k, pair.score, seconds=seconds, start=single.padded(k))
+        single, _ = climb(domain, pair.wide, 1, pair.with_k(1).score, seconds=seconds / 2)
+        rows, _ = climb(domain, pair.wide, k, pair.score, seconds=seconds, start=single.padded(k))
         (worst,) = judge(pair, [rows.values(0)])
         data["worst"] = {
             "inputs": {n: F32.hex(w) for n, w in rows.values(0).items()},
@@ -197,7 +198,7 @@ def asked(
     return data
 
 
-def bounded(name: str, unit: str, k: int, domain: Inputs, solving: Solving, seconds: float) -> dict[str, Any]:
+def bounded(name: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float) -> dict[str, Any]:
     """The largest relative error found, in 2^-24, and the smallest bound proved."""
     found = bound(algorithm_named(name, unit, k)[0], domain, solving, seconds=4 * seconds, alternate=False)
     worst = found.relative
@@ -257,7 +258,7 @@ def table_five() -> dict[str, Any]:
         for unit in UNITS:
             names = ("ootomo-halfhalf", "markidis")
             algorithms = tuple(algorithm_named(n, unit, 4)[0] for n in names)
-            pair = AlgorithmPair(names, (algorithms[0], algorithms[1]), Inputs(low=-126, high=127))
+            pair = AlgorithmPair(names, (algorithms[0], algorithms[1]), Domain(exponents=(-126, 127)))
             (found,) = judge(pair, [values])
             moves = [walk(a, values) for a in algorithms]
             parts = parting(*moves)

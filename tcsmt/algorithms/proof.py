@@ -22,13 +22,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product as pairs
 
-from tcsmt.algorithms.error import ErrorGrid, Inputs, magnitude, nearer
+from tcsmt.algorithms.error import ErrorGrid, magnitude, nearer
 from tcsmt.arithmetic.datapath import Number, decode, multiply
 from tcsmt.models import Kind, Stage
 from tcsmt.models.stages import InstructionPlace
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import Split
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Equivalent, Unknown, joined
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
@@ -54,7 +55,7 @@ class Words:
     """
 
     algorithm: Algorithm
-    domain: Inputs
+    domain: Domain
     counts: tuple[int, int]
 
     @property
@@ -81,7 +82,7 @@ class Words:
     @cached_property
     def c(self) -> Term:
         """c, or +0 where the domain has no other."""
-        width = self.domain.wide.width
+        width = self.algorithm.wide.width
         return const(0, width) if self.domain.c_zero else var("c", width)
 
     @cached_property
@@ -94,10 +95,11 @@ class Words:
         """Units as small as the last bit of any product of words, or of c."""
         low, high = word_exponents(self.split, self.domain)
         last = [low - self.split.format.fraction_bits - self.split.scale * (n - 1) for n in self.counts]
-        of_c = sum(last) if self.domain.c_zero else self.domain.low - self.domain.wide.fraction_bits
+        of_c = sum(last) if self.domain.c_zero else self.domain.low - self.algorithm.wide.fraction_bits
         finest = min(sum(last), of_c)
-        reach = ErrorGrid.of(replace(self.domain, high=max(self.domain.high, high)), self.algorithm.k)
-        return ErrorGrid(finest, reach.top + 5 - finest, self.domain.wide)
+        further = replace(self.domain, exponents=(self.domain.low, max(self.domain.high, high)))
+        reach = ErrorGrid.of(further, self.algorithm.k, self.algorithm.wide)
+        return ErrorGrid(finest, reach.top + 5 - finest, self.algorithm.wide)
 
     @cached_property
     def parts(self) -> list[Term]:
@@ -131,8 +133,9 @@ class Words:
     def holds(self) -> Term:
         """What part 1 has proved of the words, and that c is in the domain."""
         low, high = word_exponents(self.split, self.domain)
+        wide = self.algorithm.wide
         own = word_grid(self.split, self.domain)
-        found = [] if self.domain.c_zero else [self.domain.within(self.c, self.domain.wide.precision)]
+        found = [] if self.domain.c_zero else [self.domain.within(self.c, wide, wide.precision)]
         for words in (words for side in self.operands for words in side):
             numbers = [decode(self.split.format, word) for word in words if word.op == "var"]
             found += [x.zero | _between(x, low, high) for x in numbers]
@@ -142,18 +145,18 @@ class Words:
         return all_of(found)
 
 
-def word_exponents(split: Split, domain: Inputs) -> tuple[int, int]:
+def word_exponents(split: Split, domain: Domain) -> tuple[int, int]:
     """Where the exponents of words that are not zero lie (part of what :func:`split_goal` says).
 
     A subnormal word has the smallest exponent, however small the number is.
     """
-    fmt, bits = split.format, max(domain.bits)
+    fmt, bits = split.format, max(domain.bits_in(split.wide))
     exact = bits <= fmt.precision
-    low = domain.low - (0 if exact else domain.wide.precision - 1)
+    low = domain.low - (0 if exact else split.wide.precision - 1)
     return max(fmt.e_min, low), max(fmt.e_min, min(fmt.e_max, domain.high + (not exact)))
 
 
-def word_grid(split: Split, domain: Inputs) -> ErrorGrid:
+def word_grid(split: Split, domain: Domain) -> ErrorGrid:
     """Fixed point for a number of the domain and for all of its words, as they are and scaled."""
     low, high = word_exponents(split, domain)
     last = min(low - split.format.fraction_bits, domain.low - split.wide.fraction_bits)
@@ -161,7 +164,7 @@ def word_grid(split: Split, domain: Inputs) -> ErrorGrid:
     return ErrorGrid(bottom, max(domain.high, high) + 5 - bottom, split.wide)
 
 
-def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int | None) -> Term:
+def split_goal(split: Split, domain: Domain, bits: int, count: int, digits: int | None) -> Term:
     """Is there a number for which the split does not do what part 2 takes for granted?
 
     count: words that may be other than +0. digits: at most 2^-digits of the number is left over
@@ -190,10 +193,10 @@ def split_goal(split: Split, domain: Inputs, bits: int, count: int, digits: int 
     else:
         wide = grid.width + digits
         fine.append((magnitude(rest).zext(wide) << digits).ule(magnitude(whole).zext(wide)))
-    return domain.within(word, bits) & ~all_of(fine)
+    return domain.within(word, split.wide, bits) & ~all_of(fine)
 
 
-def _first(split: Split, domain: Inputs, x: Number) -> Term:
+def _first(split: Split, domain: Domain, x: Number) -> Term:
     """What a first word is: normal or zero where the domain's numbers are, and without a sign likewise."""
     normal = TRUE if domain.low < split.format.e_min else x.zero | x.significand[split.format.fraction_bits]
     return normal & ~x.sign if domain.positive else normal
@@ -290,7 +293,7 @@ class Chain:
 
 def split_steps(chain: Chain, words: Words, digits: int | None = None) -> bool:
     """Part 1 for a and for b."""
-    for bits, count in zip(words.domain.bits, words.counts, strict=True):
+    for bits, count in zip(words.domain.bits_in(words.algorithm.wide), words.counts, strict=True):
         left = "nothing" if digits is None else f"2^-{digits} of it at most"
         what = f"the split of {bits} bits into {count} {words.split.format.name} words leaves {left}"
         if not chain.prove(what, split_goal(words.split, words.domain, bits, count, digits)):
@@ -298,13 +301,14 @@ def split_steps(chain: Chain, words: Words, digits: int | None = None) -> bool:
     return True
 
 
-def counts_of(algorithm: Algorithm, domain: Inputs) -> tuple[int, int]:
+def counts_of(algorithm: Algorithm, domain: Domain) -> tuple[int, int]:
     """How many words numbers of so many bits need at most."""
-    need = [min(algorithm.split.words, -(-bits // algorithm.split.format.precision)) for bits in domain.bits]
+    split = algorithm.split
+    need = [min(split.words, -(-bits // split.format.precision)) for bits in domain.bits_in(split.wide)]
     return need[0], need[1]
 
 
-def never_worse(solving: Solving, one: Algorithm, two: Algorithm, domain: Inputs) -> Chain | None:
+def never_worse(solving: Solving, one: Algorithm, two: Algorithm, domain: Domain) -> Chain | None:
     """Steps of a proof that the first algorithm's error is never larger; None where there is no proof.
 
     Either its last addition outside, to nearest, is one of exact terms and gives a finite result, so that
@@ -374,7 +378,7 @@ def _added(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
 
 def _overflow(words: Words, addends: Sequence[tuple[int, Term]]) -> Term:
     """Whether the last addition's result is not finite: an infinity is not nearest to anything."""
-    wide = words.domain.wide
+    wide = words.algorithm.wide
     return ~_size(_added(words, addends)).ult(wide.infinity_word)
 
 

@@ -27,7 +27,6 @@ from typing import Any
 
 from tcsmt.algorithms import compare, result_flaws
 from tcsmt.algorithms.compare import AlgorithmPair
-from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.exhaustive import LARGEST, Everything, middles
 from tcsmt.algorithms.findings import answered
 from tcsmt.algorithms.result_flaws import FLAWS, Flaw
@@ -40,6 +39,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict
 from tcsmt.support.errors import TcsmtError
@@ -168,7 +168,7 @@ class Fact:
         """Whether it has nothing to do with a unit."""
         return self.algorithms == ("fp32-fma",)
 
-    def domain(self, narrow: Format) -> Inputs:
+    def domain(self, narrow: Format) -> Domain:
         """Its inputs on the image of this width."""
         wide, p = wide_format(narrow), narrow.precision
         low, high = {
@@ -178,7 +178,8 @@ class Fact:
             "binade": (0, 0),
         }[self.range]
         a, b = (n * p or wide.precision for n in self.words)
-        return Inputs(low=low, high=high, bits=(a, b), c_zero=self.c_zero, wide=wide)
+        bits = None if a == b == wide.precision else (a, b)
+        return Domain(exponents=(low, high), bits=bits, c_zero=self.c_zero)
 
     def images(self, unit: str, narrow: Format) -> list[Algorithm]:
         """Its algorithms on the image of an architecture's or instruction's unit."""
@@ -300,10 +301,10 @@ def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = Tr
     domain, algorithms = fact.domain(narrow), fact.images(unit, narrow)
     entry: dict[str, Any] = {
         "fact": fact.name, "title": fact.title, "unit": unit, "width": width,
-        "narrow": narrow.name, "wide": domain.wide.name, "k": fact.k, "domain": str(domain),
+        "narrow": narrow.name, "wide": algorithms[0].wide.name, "k": fact.k, "domain": str(domain),
     }  # fmt: skip
     entry |= {"limits": limits.as_json(), "verdict": "open"}
-    for everything in middles(domain, fact.k, limits.most):
+    for everything in middles(domain, algorithms[0].wide, fact.k, limits.most):
         if fact.kind == "error":
             entry |= _error(algorithms[0], everything, limits.seconds)
         else:
@@ -324,7 +325,7 @@ def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = Tr
     return entry
 
 
-def _question(fact: Fact, algorithms: Sequence[Algorithm], domain: Inputs) -> Flaw | AlgorithmPair:
+def _question(fact: Fact, algorithms: Sequence[Algorithm], domain: Domain) -> Flaw | AlgorithmPair:
     if fact.kind == "worse":
         one, two = algorithms
         return AlgorithmPair((fact.algorithms[0], fact.algorithms[1]), (one, two), domain)
@@ -333,7 +334,7 @@ def _question(fact: Fact, algorithms: Sequence[Algorithm], domain: Inputs) -> Fl
 
 def _settled(question: Flaw | AlgorithmPair, solving: Solving) -> Verdict:
     """What solvers say; at full width after a search by the simulator, which knows binary32 only."""
-    full, start = question.domain.wide == F32, time.monotonic()
+    full, start = question.wide == F32, time.monotonic()
     if isinstance(question, AlgorithmPair):
         compared = compare.compare(question, solving) if full else compare.settle(question, solving, start)
         return compared.verdict
@@ -342,7 +343,7 @@ def _settled(question: Flaw | AlgorithmPair, solving: Solving) -> Verdict:
 
 
 def _enumerated(
-    fact: Fact, algorithms: Sequence[Algorithm], everything: Everything, domain: Inputs, seconds: float
+    fact: Fact, algorithms: Sequence[Algorithm], everything: Everything, domain: Domain, seconds: float
 ) -> dict[str, Any]:
     start, tried = time.monotonic(), everything.domain
     question = _question(fact, algorithms, tried)
@@ -380,7 +381,7 @@ def _witness(question: Flaw | AlgorithmPair, values: Mapping[str, int], answer: 
         judged, verdict = None, found.verdict
     if not isinstance(verdict, Distinguished):
         raise TcsmtError(f"{answer.by} gave {dict(values)}, which does not replay: {verdict}")
-    fmt = question.domain.wide
+    fmt = question.wide
     data: dict[str, Any] = {
         "inputs": {name: fmt.hex(word) for name, word in verdict.values.items() if word},
         "values": {name: fmt.describe(word) for name, word in verdict.values.items() if word},
@@ -400,7 +401,7 @@ def _witness(question: Flaw | AlgorithmPair, values: Mapping[str, int], answer: 
 
 
 def _error(algorithm: Algorithm, everything: Everything, seconds: float) -> dict[str, Any]:
-    start, fmt = time.monotonic(), everything.domain.wide
+    start, fmt = time.monotonic(), everything.wide
     worst = everything.worst(algorithm, seconds=seconds)
     share = worst.relative * (1 << fmt.precision)
     return {

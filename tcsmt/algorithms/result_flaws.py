@@ -21,16 +21,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, ulp, value
+from tcsmt.algorithms.error import ErrorGrid, exact_dot, require_normal, ulp, value
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors, random_rows, searched
 from tcsmt.arithmetic.datapath import ordered
+from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.shorten import shorten_where
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Unknown, Verdict
 from tcsmt.terms import Term, const, substitute, var
 
@@ -86,12 +88,20 @@ class Flaw(ABC):
     absent: ClassVar[str]
     name: str
     algorithm: Algorithm
-    domain: Inputs
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        require_normal(self.domain, self.wide)
 
     @property
     def k(self) -> int:
         """Products."""
         return self.algorithm.k
+
+    @property
+    def wide(self) -> Format:
+        """The format of the inputs and of the result."""
+        return self.algorithm.wide
 
     @property
     @abstractmethod
@@ -116,7 +126,7 @@ class Flaw(ABC):
 
     def rows(self, inputs: Sequence[Mapping[str, int]]) -> Rows:
         """The inputs as arrays."""
-        return Rows.of(inputs, self.k, self.domain.wide)
+        return Rows.of(inputs, self.k, self.wide)
 
     def results(self, inputs: Sequence[Mapping[str, int]]) -> list[int]:
         """The results' words."""
@@ -125,13 +135,12 @@ class Flaw(ABC):
         return [int(word) for word in self.rows(inputs).words(self.algorithm)]
 
 
-def successor(word: Term, domain: Inputs, bits: int) -> Term:
+def successor(word: Term, domain: Domain, wide: Format, bits: int) -> Term:
     """The next larger word of the domain after one of its words.
 
     After the largest it is a word outside of the domain; after either zero it is the smallest
     positive number, and before them both the largest negative one.
     """
-    wide = domain.wide
     step, least = 1 << (wide.precision - bits), (domain.low + wide.bias) << wide.fraction_bits
     size = word & ((1 << wide.sign_bit) - 1)
     negative = word[wide.sign_bit] & size.ne(0)
@@ -140,9 +149,9 @@ def successor(word: Term, domain: Inputs, bits: int) -> Term:
 
 
 @lru_cache(maxsize=64)
-def _stepper(domain: Inputs, bits: int) -> Program:
-    after = successor(var("x", domain.wide.width), domain, bits)
-    return Program([after, domain.within(after, bits)])
+def _stepper(domain: Domain, wide: Format, bits: int) -> Program:
+    after = successor(var("x", wide.width), domain, wide, bits)
+    return Program([after, domain.within(after, wide, bits)])
 
 
 class Monotone(Flaw):
@@ -154,13 +163,13 @@ class Monotone(Flaw):
     @property
     def measure(self) -> str:
         """What ``Case.size`` is counted in."""
-        return f"2^-{self.domain.wide.precision} of |c| + Σ|a·b|"
+        return f"2^-{self.wide.precision} of |c| + Σ|a·b|"
 
     @cached_property
     def moves(self) -> tuple[tuple[str, int, str], ...]:
         """The words that are moved, their bits, and the word that they are multiplied with (c: none)."""
-        one, two = self.domain.bits
-        found = [] if self.domain.c_zero else [("c", self.domain.wide.precision, "")]
+        one, two = self.domain.bits_in(self.wide)
+        found = [] if self.domain.c_zero else [("c", self.wide.precision, "")]
         for i in range(self.k):
             found += [(f"a{i}", one, f"b{i}"), (f"b{i}", two, f"a{i}")]
         return tuple(found)
@@ -168,7 +177,7 @@ class Monotone(Flaw):
     @cached_property
     def steps(self) -> tuple[tuple[str, int, str], ...]:
         """Where a search looks: the moves, and steps as large as the first word of a split can see."""
-        seen = min(self.algorithm.split.format.precision, *self.domain.bits)
+        seen = min(self.algorithm.split.format.precision, *self.domain.bits_in(self.wide))
         coarse = [(moved, seen, factor) for moved, _, factor in self.moves if factor]
         return tuple(dict.fromkeys([*self.moves, *coarse]))
 
@@ -179,7 +188,7 @@ class Monotone(Flaw):
         for moved, bits, factor in self.steps:
             columns = {"a": rows.a.copy(), "b": rows.b.copy(), "c": rows.c.copy()}
             place = columns[moved[0]] if moved == "c" else columns[moved[0]][:, int(moved[1:])]
-            after, inside = _stepper(self.domain, bits).run({"x": place})
+            after, inside = _stepper(self.domain, self.wide, bits).run({"x": place})
             place[:] = after
             grows = np.ones(len(rows))
             if factor:
@@ -207,12 +216,12 @@ class Monotone(Flaw):
         return found
 
     def _next(self, word: int, bits: int) -> list[Array]:
-        return _stepper(self.domain, bits).run({"x": np.array([word], np.uint32)})
+        return _stepper(self.domain, self.wide, bits).run({"x": np.array([word], np.uint32)})
 
     def _case(
         self, values: Mapping[str, int], result: int, moved: str, changed: Mapping[str, int], after: int
     ) -> Case | None:
-        wide = self.domain.wide
+        wide = self.wide
         one, two = value(result, wide), value(after, wide)
         exact, grown = exact_dot(values, wide=wide), exact_dot(changed, wide=wide)
         if one is None or two is None or not (two - one) * (grown - exact) < 0:
@@ -223,10 +232,10 @@ class Monotone(Flaw):
 
     def goals(self) -> Iterator[tuple[str, Term]]:
         """For each word that can move: does the result fall, or depend on a zero's sign, or is it a NaN?"""
-        trace, wide = self.algorithm.trace, self.domain.wide
+        trace, wide = self.algorithm.trace, self.wide
         words = {str(word.data): word for word in trace.inputs}
         for moved, bits, factor in self.moves:
-            after = successor(words[moved], self.domain, bits)
+            after = successor(words[moved], self.domain, wide, bits)
             (changed,) = substitute([trace.output], {words[moved]: after})
             one, two = ordered(trace.output), ordered(changed)
             falls, rises = two.slt(one), one.slt(two)
@@ -237,8 +246,8 @@ class Monotone(Flaw):
             zero = words[moved][wide.sign_bit - 1 : 0].eq(0)
             apart = zero & ordered(negated).ne(one)
             nan = const(wide.infinity_word, wide.sign_bit).ult(trace.output[wide.sign_bit - 1 : 0])
-            doubt = (self.domain.within(after, bits) & falls) | apart | nan
-            yield f"no step of {moved} the wrong way", self.domain.holds(trace) & doubt
+            doubt = (self.domain.within(after, wide, bits) & falls) | apart | nan
+            yield f"no step of {moved} the wrong way", self.domain.holds(self.algorithm, trace) & doubt
 
 
 class Sign(Flaw):
@@ -267,7 +276,7 @@ class Sign(Flaw):
         return [self._case(v, r) for v, r in zip(inputs, self.results(inputs), strict=True)]
 
     def _case(self, values: Mapping[str, int], word: int) -> Case | None:
-        wide = self.domain.wide
+        wide = self.wide
         exact, result = exact_dot(values, wide=wide), value(word, wide)
         if not exact or result is None or result * exact > 0:
             return None
@@ -276,9 +285,12 @@ class Sign(Flaw):
 
     def goals(self) -> Iterator[tuple[str, Term]]:
         """Is the sign wrong?"""
-        trace, grid = self.algorithm.trace, ErrorGrid.of(self.domain, self.k)
+        trace, grid = self.algorithm.trace, ErrorGrid.of(self.domain, self.k, self.wide)
         exact = grid.dot(self.domain, trace)
-        yield "no result of the wrong sign", self.domain.holds(trace) & _wrong(trace.output, exact)
+        yield (
+            "no result of the wrong sign",
+            self.domain.holds(self.algorithm, trace) & _wrong(trace.output, exact),
+        )
 
     def prove(self, chain: Chain) -> bool:
         """On free words. A product of one a and b has the sign of its words' sums, whatever is left over."""
@@ -302,10 +314,9 @@ def _wrong(result: Term, exact: Term) -> Term:
 FLAWS: dict[str, type[Flaw]] = {"monotone": Monotone, "sign": Sign}
 
 
-def alike(domain: Inputs, k: int, rng: np.random.Generator) -> Rows:
+def alike(domain: Domain, wide: Format, k: int, rng: np.random.Generator) -> Rows:
     """Rows of the domain with the same product in every lane, and c the last number of a binade."""
-    rows = random_rows(domain, 1, _ALIKE, rng).repeated(k)
-    wide = domain.wide
+    rows = random_rows(domain, wide, 1, _ALIKE, rng).repeated(k)
     exponent = rng.integers(domain.low, domain.high, _ALIKE, endpoint=True) + wide.bias
     c = (exponent << wide.fraction_bits | (1 << wide.fraction_bits) - 1).astype(np.uint32)
     return rows if domain.c_zero else replace(rows, c=c)
@@ -324,11 +335,11 @@ class FlawFinding:
 def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> FlawFinding:
     """Does the algorithm have the flaw? ``search``: seconds for the simulator."""
     start = time.monotonic()
-    begin = alike(flaw.domain, flaw.k, np.random.default_rng(1))
+    begin = alike(flaw.domain, flaw.wide, flaw.k, np.random.default_rng(1))
     single = replace(flaw, algorithm=replace(flaw.algorithm, k=1))
-    one, first = climb(flaw.domain, 1, single.score, seconds=search / 4)
+    one, first = climb(flaw.domain, flaw.wide, 1, single.score, seconds=search / 4)
     begin = begin.joined(one[first > -np.inf].padded(flaw.k))
-    rows, scores = climb(flaw.domain, flaw.k, flaw.score, seconds=search * 3 / 4, start=begin)
+    rows, scores = climb(flaw.domain, flaw.wide, flaw.k, flaw.score, seconds=search * 3 / 4, start=begin)
     if scores[0] >= _SURE:
         return shown(flaw, rows.values(0), Answer("sat", "simulator"), start)
     found = settle(flaw, solving, start)
@@ -363,16 +374,17 @@ def settle(flaw: Flaw, solving: Solving, start: float) -> FlawFinding:
 
 def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> FlawFinding:
     """The witness replayed, and a short one that is made from it."""
+    formats = flaw.algorithm.input_formats
 
     def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
-        inside = [flaw.domain.contains(t) for t in tries]
+        inside = [flaw.domain.contains(formats, t) for t in tries]
         cases = iter(flaw.examine([t for t, i in zip(tries, inside, strict=True) if i]))
         return [i and next(cases) is not None for i in inside]
 
     if not holds([values])[0]:
         reason = f"{answer.by} gave an input that does not replay"
         return FlawFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
-    short, worst = flaw.examine([shorten_where(holds, flaw.algorithm.input_formats, values), values])
+    short, worst = flaw.examine([shorten_where(holds, formats, values), values])
     assert short is not None
     assert worst is not None
     for case in (short, worst):

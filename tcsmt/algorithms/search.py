@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.algorithms.error import Inputs
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import floats, to_words
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.arrays import simulate
 from tcsmt.recipes.split import F32
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Unknown, Verdict
 
 __all__ = ["Rows", "climb", "errors", "random_rows", "searched"]
@@ -112,9 +112,8 @@ def _sum(terms: list[Array]) -> Array:
     return np.asarray(np.sum(parts[:-1], axis=0) + parts[-1])
 
 
-def random_rows(domain: Inputs, k: int, count: int, rng: np.random.Generator) -> Rows:
+def random_rows(domain: Domain, wide: Format, k: int, count: int, rng: np.random.Generator) -> Rows:
     """Rows of the domain: exponents near and far, significands of many kinds, few or all lanes."""
-    wide = domain.wide
     middle = rng.integers(domain.low, domain.high, count, endpoint=True)
     middle = np.where(rng.random(count) < 0.3, np.clip(0, domain.low, domain.high), middle)
     spread = rng.choice([0, 1, 3, 8, 30], count)
@@ -135,27 +134,27 @@ def random_rows(domain: Inputs, k: int, count: int, rng: np.random.Generator) ->
             fraction & ~low | (1 << place) & low,
         ]
         fraction = np.choose(rng.integers(0, len(kinds), shape), kinds)
-        return _restrict(domain, bits, exponent << wide.fraction_bits | fraction, rng)
+        return _restrict(domain, wide, bits, exponent << wide.fraction_bits | fraction, rng)
 
     kept = rng.choice([1, 2, k, k], count)
     here = np.arange(k)[None, :] < kept[:, None]
-    a, b = (np.where(here, numbers(k, bits, middle), 0) for bits in domain.bits)
+    a, b = (np.where(here, numbers(k, bits, middle), 0) for bits in domain.bits_in(wide))
     c = numbers(1, wide.precision, np.clip(2 * middle, domain.low, domain.high))[:, 0]
     c = np.where(rng.random(count) < 0.2, 0, c) if not domain.c_zero else np.zeros(count)
     a, b, c = (np.ascontiguousarray(x).astype(np.uint32) for x in (a, b, c))
     return Rows(a, b, c, wide)
 
 
-def _restrict(domain: Inputs, bits: int, words: Array, rng: np.random.Generator) -> Array:
+def _restrict(domain: Domain, wide: Format, bits: int, words: Array, rng: np.random.Generator) -> Array:
     sign = rng.integers(0, 2, words.shape) * (not domain.positive)
-    dropped = domain.wide.precision - bits
-    return (words >> dropped << dropped) | sign << domain.wide.sign_bit
+    dropped = wide.precision - bits
+    return (words >> dropped << dropped) | sign << wide.sign_bit
 
 
-def _changed(domain: Inputs, rows: Rows, rng: np.random.Generator) -> Rows:
+def _changed(domain: Domain, rows: Rows, rng: np.random.Generator) -> Rows:
     """Rows with some words changed: a bit, a step, the exponent, the sign, zero."""
 
-    wide = domain.wide
+    wide, (a_bits, b_bits) = rows.wide, domain.bits_in(rows.wide)
 
     def change(words: Array, bits: int) -> Array:
         shape = words.shape
@@ -177,11 +176,12 @@ def _changed(domain: Inputs, rows: Rows, rng: np.random.Generator) -> Rows:
         return np.where(moved, new, old).astype(np.uint32)
 
     c = rows.c if domain.c_zero else change(rows.c, wide.precision)
-    return replace(rows, a=change(rows.a, domain.bits[0]), b=change(rows.b, domain.bits[1]), c=c)
+    return replace(rows, a=change(rows.a, a_bits), b=change(rows.b, b_bits), c=c)
 
 
 def climb(
-    domain: Inputs,
+    domain: Domain,
+    wide: Format,
     k: int,
     score: Callable[[Rows], Array],
     *,
@@ -197,11 +197,11 @@ def climb(
     """
     rng = np.random.default_rng(seed)
     number = max(2 * _KEPT, _ROWS * _LANES // max(k, _LANES)) // 2
-    best = start if start is not None else random_rows(domain, k, 1, rng)
+    best = start if start is not None else random_rows(domain, wide, k, 1, rng)
     scores = score(best)
     end = time.monotonic() + seconds
     while True:
-        rows = random_rows(domain, k, number, rng)
+        rows = random_rows(domain, wide, k, number, rng)
         places = rng.integers(0, len(best), number)
         rows = best.joined(rows).joined(_changed(domain, best[places], rng))
         found = np.concatenate([scores, score(rows[len(best) :])])

@@ -11,14 +11,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from tcsmt.algorithms.error import Inputs, magnitude
+from tcsmt.algorithms.error import magnitude
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import word_exponents, word_grid
 from tcsmt.arithmetic.datapath import decode
+from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import floats
 from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.recipes.arrays import words
 from tcsmt.recipes.split import Split
+from tcsmt.statements.domain import Domain
 from tcsmt.terms import FALSE, Term, any_of, const, substitute, var
 
 __all__ = ["Kept", "kept"]
@@ -39,7 +41,7 @@ class Kept:
 
 
 @lru_cache(maxsize=64)
-def kept(split: Split, domain: Inputs, bits: int, count: int) -> Kept:
+def kept(split: Split, domain: Domain, bits: int, count: int) -> Kept:
     """The constants of a split, for the numbers of a domain that have so many bits.
 
     Raises :class:`.Unbounded` where words may be infinite, or other than zero beyond
@@ -48,9 +50,9 @@ def kept(split: Split, domain: Inputs, bits: int, count: int) -> Kept:
     if split.format == split.wide:
         return Kept((Fraction(1),), (Fraction(1),), Fraction(0))
     found = Kept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
-    found = _raised(found, split, _samples(domain, bits))
+    found = _raised(found, split, _samples(domain, split.wide, bits))
     for exponent in range(domain.low, domain.high + 1):
-        binade = replace(domain, low=exponent, high=exponent)
+        binade = replace(domain, exponents=(exponent, exponent))
         while (against := _against(split, binade, bits, found)) is not None:
             more = _raised(found, split, np.array([against], np.uint32))
             if more == found:
@@ -59,9 +61,9 @@ def kept(split: Split, domain: Inputs, bits: int, count: int) -> Kept:
     return found
 
 
-def _against(split: Split, binade: Inputs, bits: int, found: Kept) -> int | None:
+def _against(split: Split, binade: Domain, bits: int, found: Kept) -> int | None:
     """A number of one binade for which the constants do not hold, of all that there are."""
-    wide, goal = binade.wide, _kept_goal(split, binade, bits, found)
+    wide, goal = split.wide, _kept_goal(split, binade, bits, found)
     if goal.value == 0:
         return None
     # a number of fewer bits is given by its first ones
@@ -79,9 +81,8 @@ def _against(split: Split, binade: Inputs, bits: int, found: Kept) -> int | None
     return None
 
 
-def _samples(domain: Inputs, bits: int) -> np.ndarray:
+def _samples(domain: Domain, wide: Format, bits: int) -> np.ndarray:
     """Numbers with few and with many bits set, of every exponent of the domain."""
-    wide = domain.wide
     places = range(wide.fraction_bits)
     ends = {0, (1 << wide.fraction_bits) - 1} | {1 << p for p in places} | {(1 << p) - 1 for p in places}
     ends |= {(1 << wide.fraction_bits) - (1 << p) for p in places}
@@ -120,7 +121,7 @@ def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
     return (exact - over) + -(-over // step) * step
 
 
-def _kept_goal(split: Split, domain: Inputs, bits: int, found: Kept) -> Term:
+def _kept_goal(split: Split, domain: Domain, bits: int, found: Kept) -> Term:
     """Is there a number of the domain for which the constants do not hold?"""
     wide, fmt = split.wide, split.format
     word = var("x", wide.width)
@@ -148,4 +149,4 @@ def _kept_goal(split: Split, domain: Inputs, bits: int, found: Kept) -> Term:
         wrong.append(~x.zero & over(power >> (split.scale * place), found.exponents[place]))
         rest = rest - placed
     wrong.append(over(magnitude(rest), found.left))
-    return domain.within(word, bits) & whole.ne(0) & any_of(wrong)
+    return domain.within(word, wide, bits) & whole.ne(0) & any_of(wrong)

@@ -21,8 +21,9 @@ from tcsmt.catalogue import Row
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Kind, Model
 from tcsmt.prove.solving import Solving
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
-from tcsmt.statements.question import Domain, Question, difference
+from tcsmt.statements.question import Question, difference
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.terms import Term, all_of
 

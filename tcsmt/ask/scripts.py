@@ -13,7 +13,7 @@ from tcsmt.ask.investigation import one_block
 from tcsmt.catalogue import instruction_named, row_named
 from tcsmt.interpret.smtlib import definitions, script
 from tcsmt.models import FusedDotAdd, Kind, Trace
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.terms import Term, all_of, umax, var
 
 __all__ = ["OPERATIONS", "ieee_script", "scripts"]

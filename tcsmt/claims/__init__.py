@@ -17,8 +17,9 @@ from tcsmt.catalogue import Row, row_named
 from tcsmt.data.datasets import DataSet, Replay, objection, replay, row_of
 from tcsmt.models import Model
 from tcsmt.prove.solving import Solving
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
-from tcsmt.statements.question import Domain, difference
+from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
 

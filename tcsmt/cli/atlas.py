@@ -11,7 +11,7 @@ import click
 from tcsmt.catalogue import architecture_named, rows
 from tcsmt.cli import options
 from tcsmt.prove.solvers.run import Settings
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import Exit, UnknownName
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.survey.atlas import groups, run

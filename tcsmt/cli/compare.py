@@ -12,6 +12,7 @@ import click
 from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
+from tcsmt.cli.domain import domain_of_models
 from tcsmt.cli.report import finding_lines
 from tcsmt.cli.verdict import EXIT
 from tcsmt.data.model_files import row_given
@@ -22,18 +23,14 @@ from tcsmt.prove.engine import Comparison, compare_models, finding_of
 from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 
 
 @click.command()
 @click.argument("a")
 @click.argument("b")
-@options.finite
-@options.positive
-@click.option("--exclude-subnormal", is_flag=True, help="No subnormal input.")
-@options.c_zero
-@click.option("--exponents", nargs=2, type=int, metavar="LOW HIGH", help="Of the non-zero a and b, unbiased.")
+@domain_of_models
 @click.option("--lanes", type=int, metavar="N", help="Only the first N lanes; the others are zero.")
 @options.solver
 @options.timeout()
@@ -46,11 +43,7 @@ from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 def compare(
     a: str,
     b: str,
-    finite: bool,
-    positive: bool,
-    exclude_subnormal: bool,
-    c_zero: bool,
-    exponents: tuple[int, int] | None,
+    domain: Domain,
     lanes: int | None,
     solver: str,
     timeout: float,
@@ -66,9 +59,6 @@ def compare(
     Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
     """
     rows = row_given(a), row_given(b)
-    domain = Domain(
-        finite=finite, positive=positive, subnormals=not exclude_subnormal, c_zero=c_zero, exponents=exponents
-    )
     solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
     left, right = ((row.name, row.model) for row in rows)
     lemmas = Lemmas(solving, lasting=True, kept=kept)

@@ -31,7 +31,7 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.prove.engine import compare_models
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
 

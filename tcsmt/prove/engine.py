@@ -27,8 +27,9 @@ from tcsmt.prove.lemmas import Lemma, Lemmas
 from tcsmt.prove.shorten import shorten
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solving import Disagreement, Solving
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
-from tcsmt.statements.question import Domain, Question, difference
+from tcsmt.statements.question import Question, difference
 from tcsmt.statements.verdict import Answered, Distinguished, Equivalent, Unknown, Verdict, joined
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
@@ -113,9 +114,6 @@ def compare_models(
     k = left[1].k
     if lanes is not None and not 1 <= lanes <= k:
         raise TcsmtError(f"lanes = {lanes}: allowed is from 1 to k = {k}")
-    low, high = domain.exponents or (0, 0)
-    if low > high:
-        raise TcsmtError(f"the domain is empty: exponents from {low} to {high}")
     trace = left[1].trace
     also = [t.eq(0) for t in (*trace.a[lanes:], *trace.b[lanes:])] if lanes is not None else []
     title = f"{left[0]} against {right[0]}"

@@ -1,4 +1,4 @@
-"""Questions about models: an input domain, the sides that are compared, and what is asked.
+"""Questions about models: the sides that are compared, and what is asked.
 
 A question is a truth value over input words: "is there an input at which it holds?".
 """
@@ -9,61 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from tcsmt.arithmetic.datapath import Exponent, decode
 from tcsmt.arithmetic.formats import Format
 from tcsmt.models import Model, Trace
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
-from tcsmt.terms import FALSE, TRUE, Term, all_of, const, var, variables
+from tcsmt.terms import TRUE, Term, all_of, const, var, variables
 
-__all__ = ["Domain", "Lanes", "Question", "Side", "difference"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Domain:
-    """Which inputs count; block scales are inputs too.
-
-    finite: no NaN and no infinity. positive: no sign bit set. subnormals: subnormal inputs
-    allowed. c_zero: c is +0. exponents: each a and b is zero, or a finite number with an unbiased exponent
-    from the first to the second, inclusive.
-    """
-
-    finite: bool = True
-    positive: bool = False
-    subnormals: bool = True
-    c_zero: bool = False
-    exponents: tuple[int, int] | None = None
-
-    def holds(self, model: Model, trace: Trace) -> Term:
-        """The truth value "these inputs lie in the domain"."""
-        conditions = [TRUE]
-        formats = model.input_formats.values()
-        for number, (term, fmt) in enumerate(zip(trace.inputs, formats, strict=True)):
-            x = decode(fmt, term)
-            if self.finite:
-                conditions += [~x.nan, ~x.infinite]
-            if self.positive and fmt.signed:
-                conditions.append(~x.sign)
-            if not self.subnormals and fmt.has_subnormals:
-                conditions.append(x.zero | x.significand[fmt.fraction_bits])
-            if self.exponents is not None and number < 2 * model.k:
-                conditions += [~x.nan, ~x.infinite, x.zero | _lies(x.exponent, *self.exponents)]
-        if self.c_zero:
-            conditions.append(trace.c.eq(0))
-        return all_of(conditions)
-
-    def __str__(self) -> str:
-        words = ["finite" if self.finite else "all words"]
-        words += ["positive"] if self.positive else []
-        words += [] if self.subnormals else ["no subnormals"]
-        words += ["c = 0"] if self.c_zero else []
-        words += [f"exponents {self.exponents[0]} to {self.exponents[1]}"] if self.exponents else []
-        return ", ".join(words)
-
-
-def _lies(x: Exponent, low: int, high: int) -> Term:
-    """Whether an exponent lies from ``low`` to ``high``, which may be outside of what its word can hold."""
-    low, high = max(low, x.low), min(high, x.high)
-    return x.term.ule(high - x.low) & ~x.term.ult(low - x.low) if low <= high else FALSE
+__all__ = ["Lanes", "Question", "Side", "difference"]
 
 
 @dataclass(frozen=True)

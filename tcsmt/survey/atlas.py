@@ -11,7 +11,7 @@ from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.models import Model
 from tcsmt.prove.engine import ENGINE
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.survey.pairs import Pair, Unit
 from tcsmt.survey.settle import Asking, settle
 from tcsmt.survey.store import Store

@@ -24,7 +24,7 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.shorten import cost, shorten
 from tcsmt.simulator.rows import run_words
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.survey.neighbours import neighbours, value_text
 from tcsmt.survey.pairs import Pair, Unit

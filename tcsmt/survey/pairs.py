@@ -14,7 +14,8 @@ from tcsmt.prove.engine import ENGINE, Comparison, compare_models, finding_of
 from tcsmt.prove.shorten import shorten
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.question import Domain, Lanes
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Lanes
 from tcsmt.statements.verdict import Distinguished, by_whom
 from tcsmt.terms import substitute
 

@@ -24,7 +24,8 @@ from tcsmt.prove.engine import Comparison, compare, compare_models, finding_of
 from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving, proof_of
-from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side
 from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Unknown
 from tcsmt.support.errors import Exit

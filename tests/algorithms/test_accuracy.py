@@ -1,6 +1,7 @@
 """Algorithms: against an independent reference in fractions, comparisons, bounds, the command line."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 
 from tcsmt.algorithms.bound import bound, extreme
 from tcsmt.algorithms.compare import AlgorithmPair, compare, judge
-from tcsmt.algorithms.error import ErrorGrid, Inputs, exact_dot, nearer, ulp
-from tcsmt.algorithms.findings import flawed, table_five, write
+from tcsmt.algorithms.error import ErrorGrid, exact_dot, nearer, ulp
+from tcsmt.algorithms.findings import TYPE1, flawed, table_five, write
 from tcsmt.algorithms.proof import free_products, split_goal
 from tcsmt.algorithms.result_flaws import FLAWS, find, successor
 from tcsmt.algorithms.search import errors, random_rows
@@ -28,6 +29,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes import RECIPES, Algorithm, algorithm_named
 from tcsmt.recipes.arrays import multiply, simulate
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust
 from tcsmt.statements.verdict import Distinguished, Equivalent
 from tcsmt.support.errors import TcsmtError
@@ -108,7 +110,7 @@ def reference(algorithm: Algorithm, values: dict[str, int], fraction_bits: int, 
 @pytest.mark.parametrize("name", ["markidis", "ootomo-halfhalf"])
 def test_algorithms_follow_the_papers(name: str, arch: str, bits: int, block: int) -> None:
     algorithm, _ = algorithm_named(name, arch, 3)
-    rows = random_rows(Inputs(low=-13), 3, 200, np.random.default_rng(7))
+    rows = random_rows(Domain(exponents=(-13, 14)), F32, 3, 200, np.random.default_rng(7))
     results = rows.run(algorithm)
     for row in range(len(rows)):
         values = rows.values(row)
@@ -122,7 +124,7 @@ def test_terms_and_arrays_agree(name: str) -> None:
             algorithm, _ = algorithm_named(name, arch, 2)
         except TcsmtError:
             continue
-        rows = random_rows(Inputs(low=-20, high=20), 2, 30, np.random.default_rng(3))
+        rows = random_rows(Domain(exponents=(-20, 20)), F32, 2, 30, np.random.default_rng(3))
         results = rows.words(algorithm)
         for row in range(len(rows)):
             assert evaluate([algorithm.trace.output], rows.values(row)) == [int(results[row])]
@@ -162,8 +164,8 @@ def test_promotion_adds_outside() -> None:
 @settings(max_examples=80, deadline=None)
 def test_terms_compare_errors_exactly(words: list[int], results: tuple[int, int]) -> None:
     algorithm, _ = algorithm_named("fp32-fma", "volta", 2)
-    domain = Inputs()
-    grid = ErrorGrid.of(domain, 2)
+    domain = TYPE1
+    grid = ErrorGrid.of(domain, 2, F32)
     values = dict(zip(("a0", "a1", "b0", "b1", "c"), words, strict=True))
     exact = exact_dot(values)
     terms = [grid.dot(domain, algorithm.trace), grid.dot(domain, algorithm.trace, absolute=True)]
@@ -181,7 +183,7 @@ def test_terms_compare_errors_exactly(words: list[int], results: tuple[int, int]
 
 def test_ranking_by_binary64_follows_fractions() -> None:
     algorithm, _ = algorithm_named("markidis", "volta", 4)
-    rows = random_rows(Inputs(), 4, 300, np.random.default_rng(9))
+    rows = random_rows(TYPE1, F32, 4, 300, np.random.default_rng(9))
     (wrong,), size, _ = errors(rows, rows.run(algorithm))
     for row in range(len(rows)):
         found = extreme(algorithm, rows.values(row))
@@ -192,7 +194,7 @@ def test_ranking_by_binary64_follows_fractions() -> None:
 
 def pair(one: str, two: str, arch: str, k: int, **domain: object) -> AlgorithmPair:
     algorithms = algorithm_named(one, arch, k)[0], algorithm_named(two, arch, k)[0]
-    return AlgorithmPair((one, two), algorithms, Inputs(**domain))  # type: ignore[arg-type]
+    return AlgorithmPair((one, two), algorithms, replace(TYPE1, **domain))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("arch", ["volta", "turing", "ampere", "hopper", "blackwell", "cdna3"])
@@ -204,7 +206,7 @@ def test_each_is_worse_somewhere(arch: str, c_zero: bool, names: tuple[str, str]
     assert isinstance(found.verdict, Distinguished)
     assert found.judgement is not None
     values = dict(found.verdict.values)
-    assert asked.domain.contains(values)
+    assert asked.domain.contains(asked.algorithms[0].input_formats, values)
     one, two = (abs(value(w) - exact_dot(values)) for w in found.judgement.words)
     assert one > two
 
@@ -219,7 +221,7 @@ def test_left_out_product_costs_two_ulps() -> None:
 
 
 def test_solver_finds_a_witness_without_the_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = pair("ootomo-halfhalf", "markidis", "volta", 1, c_zero=True, low=0, high=0)
+    asked = pair("ootomo-halfhalf", "markidis", "volta", 1, c_zero=True, exponents=(0, 0))
     from tcsmt.algorithms import compare as module
 
     monkeypatch.setattr(module, "climb", lambda *a, **k: (None, np.array([-np.inf])))
@@ -232,11 +234,11 @@ def test_solver_finds_a_witness_without_the_simulator(monkeypatch: pytest.Monkey
 
 def test_never_worse_is_proved_where_nothing_is_left_over() -> None:
     """Inputs exact in f16, c = 0: both algorithms give what the unit gives."""
-    asked = pair("ootomo-halfhalf", "markidis", "volta", 4, low=-14, bits=(11, 11), c_zero=True)
+    asked = pair("ootomo-halfhalf", "markidis", "volta", 4, exponents=(-14, 14), bits=(11, 11), c_zero=True)
     found = compare(asked, Solving(Settings(timeout=120)), search=0.5)
     assert isinstance(found.verdict, Equivalent), found.verdict
     assert found.verdict.scripts
-    rows = random_rows(asked.domain, 4, 2000, np.random.default_rng(11))
+    rows = random_rows(asked.domain, F32, 4, 2000, np.random.default_rng(11))
     one, two = (rows.run(a) for a in asked.algorithms)
     assert (one == two).all()
 
@@ -244,15 +246,15 @@ def test_never_worse_is_proved_where_nothing_is_left_over() -> None:
 def test_a_proof_is_refused_where_subnormal_words_lose_bits() -> None:
     """At 2^-15 a number of 11 bits is no f16 number: the split's lemma has a counterexample."""
     split = algorithm_named("markidis", "volta", 1)[0].split
-    goal = split_goal(split, Inputs(low=-15, bits=(11, 11)), 11, 1, None)
+    goal = split_goal(split, Domain(exponents=(-15, 14), bits=(11, 11)), 11, 1, None)
     assert Solving().ask(goal).answer == "sat"
-    goal = split_goal(split, Inputs(low=-14, bits=(11, 11)), 11, 1, None)
+    goal = split_goal(split, Domain(exponents=(-14, 14), bits=(11, 11)), 11, 1, None)
     assert Solving().ask(goal).answer == "unsat"
 
 
 def test_bound_of_the_rounding_inside() -> None:
     algorithm, _ = algorithm_named("single-f16", "volta", 1)
-    domain = Inputs(low=0, high=0, bits=(11, 11), positive=True)
+    domain = Domain(exponents=(0, 0), bits=(11, 11), positive=True)
     found = bound(algorithm, domain, Solving(Settings(timeout=20)), seconds=2, alternate=False)
     assert found.relative is not None
     assert found.proved is not None
@@ -276,7 +278,7 @@ def test_walk_accounts_for_the_whole_error() -> None:
     """What the steps after the split lose, and what no step adds, is the error."""
     for name in ("ootomo-halfhalf-4", "markidis"):
         algorithm, _ = algorithm_named(name, "ampere", 2)
-        rows = random_rows(Inputs(low=0, bits=(22, 22)), 2, 40, np.random.default_rng(2))
+        rows = random_rows(Domain(exponents=(0, 14), bits=(22, 22)), F32, 2, 40, np.random.default_rng(2))
         results = rows.run(algorithm)
         for row in range(len(rows)):
             values = rows.values(row)
@@ -324,10 +326,10 @@ def test_proofs_of_an_earlier_run_are_asked_for_again(tmp_path: Path) -> None:
 
 def test_successor_is_the_next_word_of_the_domain() -> None:
     """All words of a small domain, in order: each one's successor is the next larger value."""
-    domain, bits = Inputs(low=-1, high=1), 3
+    domain, bits = Domain(exponents=(-1, 1)), 3
     magnitudes = [Fraction(m, 4) * Fraction(2) ** e for e in (-1, 0, 1) for m in (4, 5, 6, 7)]
     values = [*(-m for m in reversed(magnitudes)), Fraction(0), *magnitudes]
-    after = successor(var("x", 32), domain, bits)
+    after = successor(var("x", 32), domain, F32, bits)
     for x, y in pairwise(values):
         assert value(evaluate([after], {"x": F32.word(x)})[0]) == y
     assert value(evaluate([after], {"x": 1 << 31})[0]) == magnitudes[0]
@@ -345,7 +347,7 @@ def test_flaws_hold_in_the_papers_fractions(
 ) -> None:
     """Both witnesses, replayed by the reference above: no term and no compiled unit."""
     algorithm, _ = algorithm_named(name, arch, 2)
-    found = find(FLAWS[question](name, algorithm, Inputs()), Solving(Settings("z3", 1)), search=1.0)
+    found = find(FLAWS[question](name, algorithm, TYPE1), Solving(Settings("z3", 1)), search=1.0)
     assert isinstance(found.verdict, Distinguished)
     for case in (found.short, found.worst):
         assert case is not None
@@ -370,17 +372,21 @@ def sum_of(values: dict[str, int]) -> Fraction:
 def test_one_product_never_has_the_wrong_sign() -> None:
     for name in ("single-f16", "fp32-fma"):
         algorithm, _ = algorithm_named(name, "hopper", 1)
-        found = find(FLAWS["sign"](name, algorithm, Inputs(c_zero=True)), Solving(), search=0.2)
+        found = find(FLAWS["sign"](name, algorithm, replace(TYPE1, c_zero=True)), Solving(), search=0.2)
         assert isinstance(found.verdict, Equivalent), found
         assert found.short is None
 
 
 def test_one_word_and_one_product_are_monotone_and_four_on_volta_are_not() -> None:
     one, _ = algorithm_named("single-f16", "hopper", 1)
-    proved = find(FLAWS["monotone"]("single-f16", one, Inputs(c_zero=True)), Solving(), search=0.2)
+    proved = find(FLAWS["monotone"]("single-f16", one, replace(TYPE1, c_zero=True)), Solving(), search=0.2)
     assert isinstance(proved.verdict, Equivalent), proved
     four, _ = algorithm_named("single-f16", "volta", 4)
-    found = find(FLAWS["monotone"]("single-f16", four, Inputs()), Solving(Settings("z3", 1)), search=0.5)
+    found = find(
+        FLAWS["monotone"]("single-f16", four, TYPE1),
+        Solving(Settings("z3", 1)),
+        search=0.5,
+    )
     assert isinstance(found.verdict, Distinguished)
 
 
@@ -397,7 +403,7 @@ def test_sharp_facts_hold_of_every_product() -> None:
 
 
 def test_flaws_are_recorded() -> None:
-    entry = flawed("monotone", "markidis", "hopper", 1, Inputs(), Solving(), 0.5)
+    entry = flawed("monotone", "markidis", "hopper", 1, TYPE1, Solving(), 0.5)
     assert entry["verdict"] == "not monotone"
     assert entry["short"]["moved"] in entry["short"]["inputs"]
 
@@ -407,7 +413,7 @@ BAD_FLAWS = [
     (["sign", "markids", "--arch", "volta"], "did you mean markidis"),
     (["sign", "markidis", "--arch", "volta", "--k", "65"], "allowed is 1 to 64"),
     (["monotone", "ootomo-tf32tf32", "--arch", "volta"], "it needs a unit from tf32 to f32"),
-    (["monotone", "markidis", "--arch", "volta", "--domain", "5:3"], "no number has such an exponent"),
+    (["monotone", "markidis", "--arch", "volta", "--exponents", "5:3"], "no number has such an exponent"),
 ]
 
 
@@ -435,9 +441,9 @@ BAD = [
     (["markidis,spit=RTZ", "markidis", "--arch", "volta"], "did you mean split"),
     (["markidis", "markidis", "--arch", "volt"], "did you mean volta"),
     (["markidis", "markidis", "--arch", "volta", "--k", "0"], "allowed is 1 to 64"),
-    (["markidis", "markidis", "--arch", "volta", "--domain", "5:3"], "no number has such an exponent"),
-    (["markidis", "markidis", "--arch", "volta", "--domain", "100:200"], "allowed is -126 to 127"),
-    (["markidis", "markidis", "--arch", "volta", "--domain", "typ1"], "did you mean type1"),
+    (["markidis", "markidis", "--arch", "volta", "--exponents", "5:3"], "no number has such an exponent"),
+    (["markidis", "markidis", "--arch", "volta", "--exponents", "100:200"], "allowed is -126 to 127"),
+    (["markidis", "markidis", "--arch", "volta", "--exponents", "typ1"], "did you mean type1"),
     (["markidis", "markidis", "--arch", "volta", "--bits", "0", "3"], "allowed is 1 to 24"),
     (["markidis", "markidis", "--arch", "volta", "--search", "0"], "over 0 and up to"),
     (["markidis", "markidis", "--arch", "volta", "--output", "x.png"], "unknown suffix of a picture '.png'"),
@@ -459,7 +465,7 @@ def test_bound_on_the_command_line() -> None:
         "single-f16",
         "--arch",
         "volta",
-        "--domain",
+        "--exponents",
         "0:0",
         "--bits",
         "11",
@@ -469,11 +475,22 @@ def test_bound_on_the_command_line() -> None:
     shown = CliRunner().invoke(main, [*arguments, *options])
     assert shown.exit_code == 0, shown.output
     assert "none at all" in shown.output  # a product of 11-bit numbers has 22 bits
-    two = ["accuracy", "bound", "ootomo-halfhalf", "--arch", "hopper", "--k", "100", "--domain", "0:0"]
+    two = ["accuracy", "bound", "ootomo-halfhalf", "--arch", "hopper", "--k", "100", "--exponents", "0:0"]
     data = json.loads(CliRunner().invoke(main, [*two, "--search", "1", "--json"]).output)
     assert data["relative"]["relative"] < data["proved"] < 40
     assert abs(sum(data["shares"].values()) - data["proved"]) < 1e-9
-    wide = ["accuracy", "bound", "single-bf16", "--arch", "ampere", "--domain", "62:64", "--bits", "8", "8"]
+    wide = [
+        "accuracy",
+        "bound",
+        "single-bf16",
+        "--arch",
+        "ampere",
+        "--exponents",
+        "62:64",
+        "--bits",
+        "8",
+        "8",
+    ]
     open_ended = CliRunner().invoke(main, [*wide, "--k", "2", "--search", "1", "--timeout", "1"])
     assert open_ended.exit_code == 3
     assert "found, not proved" in open_ended.output

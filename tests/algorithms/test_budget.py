@@ -13,7 +13,6 @@ from tcsmt.algorithms.bound import bound, extreme, largest
 from tcsmt.algorithms.bound import unit as unit_of
 from tcsmt.algorithms.budget import Budget, budget
 from tcsmt.algorithms.compare import AlgorithmPair, judge, settle
-from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.findings import bounded, table
 from tcsmt.algorithms.fused_loss import C, Unbounded
 from tcsmt.algorithms.proof import Chain
@@ -30,19 +29,20 @@ from tcsmt.recipes import algorithm_named
 from tcsmt.recipes.algorithm import Algorithm, Sum
 from tcsmt.recipes.named import RECIPES
 from tcsmt.recipes.split import F32, Split
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
 from tests.oracles import rationals
 
 ULP = unit_of(F32)
-SMALL, NEAR = Inputs(low=0, high=0), Inputs(low=-2, high=3)
+SMALL, NEAR = Domain(exponents=(0, 0)), Domain(exponents=(-2, 3))
 CASES = [
     ("markidis", "volta", 1, replace(NEAR, c_zero=True)),
     ("markidis", "cdna3", 5, replace(NEAR, positive=True)),
     ("ootomo-halfhalf", "hopper", 20, NEAR),
-    ("fp8-promoted,every=32", "hopper", 70, Inputs(low=-6, high=7)),
-    ("fp8", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3", 40, Inputs(low=-6, high=7, bits=(4, 4))),
-    ("single-f16", "cdna1", 9, Inputs(low=-14, high=3)),
+    ("fp8-promoted,every=32", "hopper", 70, Domain(exponents=(-6, 7))),
+    ("fp8", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3", 40, Domain(exponents=(-6, 7), bits=(4, 4))),
+    ("single-f16", "cdna1", 9, Domain(exponents=(-14, 3))),
     ("single-bf16", "cdna2", 5, NEAR),
     ("fp32-fma", "hopper", 6, NEAR),
 ]
@@ -66,7 +66,7 @@ def chain() -> Chain:
     ("name", "unit", "k", "domain"), [*CASES, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE)]
 )
 def test_no_error_is_larger_than_the_budget(
-    name: str, unit: str, k: int, domain: Inputs, chain: Chain
+    name: str, unit: str, k: int, domain: Domain, chain: Chain
 ) -> None:
     algorithm, _ = algorithm_named(name, unit, k)
     spent = budget(chain, algorithm, domain)
@@ -79,12 +79,12 @@ def test_no_error_is_larger_than_the_budget(
 @pytest.mark.parametrize(
     ("name", "unit", "domain", "share"),
     [
-        ("markidis", "volta", Inputs(low=0, c_zero=True), 0.95),
-        ("markidis", "volta", Inputs(c_zero=True), 0.95),
+        ("markidis", "volta", Domain(exponents=(0, 14), c_zero=True), 0.95),
+        ("markidis", "volta", Domain(exponents=(-15, 14), c_zero=True), 0.95),
         ("fp32-fma", "hopper", NEAR, 0.95),
     ],
 )
-def test_the_budget_is_close(name: str, unit: str, domain: Inputs, share: float) -> None:
+def test_the_budget_is_close(name: str, unit: str, domain: Domain, share: float) -> None:
     algorithm, _ = algorithm_named(name, unit, 1)
     found = bound(algorithm, domain, Solving(Settings(timeout=60)), seconds=3, alternate=False)
     assert found.relative is not None
@@ -132,7 +132,7 @@ def holds(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
         narrow = unit.fraction_bits < F32.fraction_bits or unit.carry_bits is not None
         assert narrow or unit.alignment.name != "RTZ"
         return
-    rows = random_rows(SMALL, k, 4000, np.random.default_rng(7))
+    rows = random_rows(SMALL, F32, k, 4000, np.random.default_rng(7))
     results = rows.run(algorithm)
     order = np.argsort(-np.abs(results.astype(float)))
     for row in order[:40]:
@@ -156,7 +156,7 @@ def test_whatever_the_unit_longer(unit: FusedDotAdd, name: str, k: int, chain: C
 
 def test_constants_of_a_split_against_the_definition() -> None:
     """Every number of 13 bits of three binades, subnormal words included, in fractions."""
-    domain, bits = Inputs(low=-15, high=-13), 13
+    domain, bits = Domain(exponents=(-15, -13)), 13
     for split in (RECIPES["markidis"].split, RECIPES["ootomo-halfhalf"].split):
         found = kept(split, domain, bits, 2)
         largest_left = Fraction(0)
@@ -185,7 +185,7 @@ def test_constants_of_a_split_against_the_definition() -> None:
 def test_a_split_that_overflows() -> None:
     split = Split(format=FORMATS["f16"])
     with pytest.raises(Unbounded, match="overflows"):
-        kept(split, Inputs(low=15, high=16), 24, 2)
+        kept(split, Domain(exponents=(15, 16)), 24, 2)
 
 
 def test_a_lemma_that_does_not_hold_is_not_proved(chain: Chain) -> None:
@@ -216,17 +216,17 @@ def test_zeros_far_below_lose_nothing_more(chain: Chain) -> None:
 
 
 REFUSED = [
-    ({"zero_exponent": 4096}, Inputs(low=0, high=0), "not proved"),
+    ({"zero_exponent": 4096}, Domain(exponents=(0, 0)), "not proved"),
     ({"carry_bits": 1}, NEAR, "register may wrap"),
-    ({"flush_inputs": True}, Inputs(low=-14, high=0), "a product is finite, and that of its operands"),
-    ({"zero_exponent": None}, Inputs(low=0, high=0), "the largest exponent is that of a term"),
+    ({"flush_inputs": True}, Domain(exponents=(-14, 0)), "a product is finite, and that of its operands"),
+    ({"zero_exponent": None}, Domain(exponents=(0, 0)), "the largest exponent is that of a term"),
     ({"normalisation": "every"}, NEAR, "neither products nor c"),
     ({"c_position": "summed"}, NEAR, "neither products nor c"),
 ]
 
 
 @pytest.mark.parametrize(("change", "domain", "message"), REFUSED)
-def test_what_is_refused(change: dict[str, object], domain: Inputs, message: str, chain: Chain) -> None:
+def test_what_is_refused(change: dict[str, object], domain: Domain, message: str, chain: Chain) -> None:
     unit = replace(rows_of("volta")[0].model, **change)
     with pytest.raises(Unbounded, match=message):
         budget(chain, RECIPES["markidis"].on(unit, 2), domain)
@@ -234,7 +234,7 @@ def test_what_is_refused(change: dict[str, object], domain: Inputs, message: str
 
 # --- what was proved and is false ----------------------------------------------------------------
 
-FAR = Inputs(low=60, high=100)
+FAR = Domain(exponents=(60, 100))
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_a_result_that_overflows_has_no_bound(name: str, unit: str, bits: int, c
 def test_numbers_far_below_the_smallest_word(chain: Chain) -> None:
     """Words of numbers below half of the smallest are +0; away from zero they are the smallest word."""
     algorithm, _ = algorithm_named("single-f16", "volta", 1)
-    domain = Inputs(low=-40, high=-30, bits=(8, 8), c_zero=True)
+    domain = Domain(exponents=(-40, -30), bits=(8, 8), c_zero=True)
     assert budget(chain, algorithm, domain).total / ULP == 2**24
     away = replace(algorithm, split=Split(format=FORMATS["f16"], words=1, rounding=ROUNDINGS["RA"]))
     worst, _ = largest(away, domain, 0.3)
@@ -272,7 +272,7 @@ def test_numbers_far_below_the_smallest_word(chain: Chain) -> None:
 def test_just_below_and_at_the_largest_number(below: bool, chain: Chain) -> None:
     """Two products of 2^126 and c: bounded; of 2^128: not."""
     algorithm, _ = algorithm_named("fp32-fma", "hopper", 2)
-    domain = Inputs(low=60, high=63 if below else 64, bits=(1, 1))
+    domain = Domain(exponents=(60, 63 if below else 64), bits=(1, 1))
     if below:
         assert budget(chain, algorithm, domain).total > 0
         return
@@ -282,7 +282,7 @@ def test_just_below_and_at_the_largest_number(below: bool, chain: Chain) -> None
 
 def test_c_last_with_a_directed_rounding(chain: Chain) -> None:
     row = next(r for r in rows_of("hopper") if r.name == "hopper/mma.m16n8k16.f32.f16.f16.f32")
-    domain = Inputs(low=-2, high=7, bits=(11, 11))
+    domain = Domain(exponents=(-2, 7), bits=(11, 11))
     for rounding in ("RTZ", "RTP", "RNE"):
         unit = replace(row.model, c_position="last", c_rounding=rounding)
         algorithm = RECIPES["single-f16"].on(unit, 2)
@@ -322,11 +322,11 @@ def test_every_rounding_of_a_custom_unit_is_counted(
         sums=(Sum(products=((0, 0),)),),
         interleaved=True,
     )
-    worst, _ = largest(algorithm, Inputs(low=0, high=3), 1.0)
+    worst, _ = largest(algorithm, Domain(exponents=(0, 3)), 1.0)
     assert worst is not None
     assert worst.relative is not None
     assert worst.relative > before * Fraction(9, 10)
-    assert worst.relative <= budget(chain, algorithm, Inputs(low=0, high=3)).total / ULP
+    assert worst.relative <= budget(chain, algorithm, Domain(exponents=(0, 3))).total / ULP
 
 
 def test_nearest_is_not_nearest_where_the_sum_overflows() -> None:
@@ -335,7 +335,7 @@ def test_nearest_is_not_nearest_where_the_sum_overflows() -> None:
         algorithm_named(name, "hopper", 2)[0]
         for name in ("single-bf16,every=1", "single-bf16,every=1,outside=RTZ")
     )
-    domain = Inputs(low=63, high=63, bits=(8, 8), c_zero=True)
+    domain = Domain(exponents=(63, 63), bits=(8, 8), c_zero=True)
     pair = AlgorithmPair(("nearest", "truncated"), (one, two), domain)
     large = F32.word(Fraction(255, 128) * Fraction(2) ** 63)
     (judged,) = judge(pair, [{"a0": large, "b0": large, "a1": large, "b1": large, "c": 0}])

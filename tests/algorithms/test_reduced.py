@@ -12,16 +12,17 @@ from click.testing import CliRunner
 
 from tcsmt.algorithms import reduced as module
 from tcsmt.algorithms.compare import AlgorithmPair
-from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.exhaustive import Everything, middles
 from tcsmt.algorithms.reduced import FACTS, WIDTHS, Limits, examine, image, narrow_format, wide_format
 from tcsmt.algorithms.result_flaws import FLAWS
+from tcsmt.arithmetic.formats import Format
 from tcsmt.cli import main
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import DotThenAdd, FusedDotAdd
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.recipes import Algorithm, algorithm_named
 from tcsmt.recipes.arrays import simulate
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import any_of
 from tests.oracles import rationals
@@ -72,7 +73,7 @@ class Reference:
         return rounded(nearest + c, self.wide, -99, "RNE")
 
 
-def numbers(domain: Inputs, bits: int, *, signs: bool = True) -> list[Fraction]:
+def numbers(domain: Domain, bits: int, *, signs: bool = True) -> list[Fraction]:
     """A domain's numbers of so many significant bits in order, one zero among them."""
     sizes = [
         Fraction(significand, 1 << (bits - 1)) * Fraction(2) ** exponent
@@ -82,14 +83,19 @@ def numbers(domain: Inputs, bits: int, *, signs: bool = True) -> list[Fraction]:
     return [*(-x for x in reversed(sizes) if signs), Fraction(0), *sizes]
 
 
-def inputs(domain: Inputs) -> Iterator[Numbers]:
+def wide_of(p: int) -> Format:
+    return wide_format(narrow_format(p))
+
+
+def inputs(domain: Domain, wide: Format) -> Iterator[Numbers]:
     """All inputs of one product with an a that is not negative."""
-    c = [Fraction(0)] if domain.c_zero else numbers(domain, domain.wide.precision)
-    yield from product(numbers(domain, domain.bits[0], signs=False), numbers(domain, domain.bits[1]), c)
+    c = [Fraction(0)] if domain.c_zero else numbers(domain, wide.precision)
+    one, two = domain.bits_in(wide)
+    yield from product(numbers(domain, one, signs=False), numbers(domain, two), c)
 
 
-def domain_of(p: int, low: int, high: int, bits: tuple[int, int], *, c_zero: bool) -> Inputs:
-    return Inputs(low=low, high=high, bits=bits, c_zero=c_zero, wide=wide_format(narrow_format(p)))
+def domain_of(low: int, high: int, bits: tuple[int, int], *, c_zero: bool) -> Domain:
+    return Domain(exponents=(low, high), bits=bits, c_zero=c_zero)
 
 
 def on(name: str, unit: str, p: int) -> Algorithm:
@@ -140,16 +146,17 @@ def test_other_words_have_no_image() -> None:
 def test_every_input_of_the_domain_is_there_once(
     k: int, low: int, bits: tuple[int, int], c_zero: bool
 ) -> None:
-    domain = domain_of(2, low, 0, bits, c_zero=c_zero)
-    everything, wide = Everything(domain, k), domain.wide
+    domain = domain_of(low, 0, bits, c_zero=c_zero)
+    wide = wide_of(2)
+    everything = Everything(domain, wide, k)
     seen: dict[tuple[Fraction, ...], int] = {}
     for number in range(1 << everything.width):
         values = everything.values(number)
-        if domain.contains(values):
+        if domain.contains(dict.fromkeys(values, wide), values):
             pairs = [(values[f"a{lane}"], values[f"b{lane}"]) for lane in range(k)]
             found = tuple(wide.value(word) for word in (*(w for pair in pairs for w in pair), values["c"]))
             seen[found] = seen.get(found, 0) + 1
-    one = list(inputs(domain))
+    one = list(inputs(domain, wide))
     lanes = product({x[:2] for x in one}, repeat=k)
     expected = {(*(x for lane in some for x in lane), c) for some in lanes for c in {x[2] for x in one}}
     assert set(seen) == expected
@@ -164,11 +171,11 @@ def test_every_input_of_the_domain_is_there_once(
 def test_counts_of_comparisons_follow_the_papers(
     unit: str, p: int, low: int, high: int, bits: tuple[int, int], c_zero: bool
 ) -> None:
-    domain, reference = domain_of(p, low, high, bits, c_zero=c_zero), Reference(unit, p)
+    domain, reference = domain_of(low, high, bits, c_zero=c_zero), Reference(unit, p)
     names = ("ootomo-halfhalf", "markidis")
     algorithms = on(names[0], unit, p), on(names[1], unit, p)
     expected = [0, 0]
-    for a, b, c in inputs(domain):
+    for a, b, c in inputs(domain, wide_of(p)):
         exact = a * b + c
         one, two = (abs(f(a, b, c) - exact) for f in (reference.ootomo, reference.markidis))
         expected[0] += one > two
@@ -176,7 +183,7 @@ def test_counts_of_comparisons_follow_the_papers(
     for order, count in ((1, expected[0]), (-1, expected[1])):
         pair = AlgorithmPair(names[::order], algorithms[::order], domain)
         unsure, goal = pair.doubts
-        everything = Everything(domain, 1)
+        everything = Everything(domain, wide_of(p), 1)
         tally = everything.count(algorithms[0], goal, unsure, seconds=60)
         assert tally.whole
         assert tally.unsure == 0
@@ -185,22 +192,22 @@ def test_counts_of_comparisons_follow_the_papers(
         assert (tally.holds > 0) == (count > 0)
         if tally.first is not None:
             values = everything.values(tally.first)
-            x, y, z = (domain.wide.value(values[name]) for name in ("a0", "b0", "c"))
+            x, y, z = (wide_of(p).value(values[name]) for name in ("a0", "b0", "c"))
             wrong = [abs(f(x, y, z) - x * y - z) for f in (reference.ootomo, reference.markidis)][::order]
             assert wrong[0] > wrong[1]
 
 
 def test_counts_are_not_all_zero() -> None:
-    domain, reference = domain_of(2, -7, 6, (4, 2), c_zero=True), Reference("volta", 2)
+    domain, reference = domain_of(-7, 6, (4, 2), c_zero=True), Reference("volta", 2)
     worse = [
         (a, b)
-        for a, b, c in inputs(domain)
+        for a, b, c in inputs(domain, wide_of(2))
         if abs(reference.ootomo(a, b, c) - a * b) > abs(reference.markidis(a, b, c) - a * b)
     ]
     entry = examine(FACTS["two-by-one"], "volta", 2, Limits(14))
     assert entry["enumerated"]["counterexamples"] == len(worse) == 2
     assert entry["verdict"] == "not so"
-    shown = {name: domain.wide.value(int(word, 16)) for name, word in entry["witness"]["inputs"].items()}
+    shown = {name: wide_of(2).value(int(word, 16)) for name, word in entry["witness"]["inputs"].items()}
     a, b = shown["a0"], shown["b0"]
     assert abs(reference.ootomo(a, b, Fraction(0)) - a * b) > abs(
         reference.markidis(a, b, Fraction(0)) - a * b
@@ -209,7 +216,7 @@ def test_counts_are_not_all_zero() -> None:
 
 @pytest.mark.parametrize(("unit", "low", "bits"), [("volta", -5, (5, 5)), ("hopper", -4, (6, 5))])
 def test_monotonicity_follows_the_papers(unit: str, low: int, bits: tuple[int, int]) -> None:
-    domain, reference = domain_of(2, low, low + 1, bits, c_zero=True), Reference(unit, 2)
+    domain, reference = domain_of(low, low + 1, bits, c_zero=True), Reference(unit, 2)
     left, right = numbers(domain, bits[0], signs=False), numbers(domain, bits[1])
     results = {(a, b): reference.markidis(a, b, Fraction(0)) for a in left for b in right}
     falling = set()
@@ -220,19 +227,21 @@ def test_monotonicity_follows_the_papers(unit: str, low: int, bits: tuple[int, i
                 falling |= {(a, b)} if growth < 0 else set()
     flaw = FLAWS["monotone"]("markidis", on("markidis", unit, 2), domain)
     goal = any_of([goal for _, goal in flaw.goals()])
-    tally = Everything(domain, 1).count(flaw.algorithm, goal, seconds=60)
+    tally = Everything(domain, flaw.wide, 1).count(flaw.algorithm, goal, seconds=60)
     assert tally.whole
     assert tally.holds == len(falling) > 0
 
 
 def test_wrong_signs_follow_the_papers() -> None:
-    domain, reference = domain_of(2, -1, -1, (4, 4), c_zero=False), Reference("volta", 2)
+    domain, reference = domain_of(-1, -1, (4, 4), c_zero=False), Reference("volta", 2)
     wrong = sum(
-        reference.markidis(a, b, c) * (a * b + c) <= 0 for a, b, c in inputs(domain) if a and b and a * b + c
+        reference.markidis(a, b, c) * (a * b + c) <= 0
+        for a, b, c in inputs(domain, wide_of(2))
+        if a and b and a * b + c
     )
     flaw = FLAWS["sign"]("markidis", on("markidis", "volta", 2), domain)
     ((_, goal),) = flaw.goals()
-    tally = Everything(domain, 1).count(flaw.algorithm, goal, seconds=60)
+    tally = Everything(domain, flaw.wide, 1).count(flaw.algorithm, goal, seconds=60)
     assert tally.whole
     assert tally.holds == wrong > 0
 
@@ -241,39 +250,42 @@ def test_wrong_signs_follow_the_papers() -> None:
     ("name", "c_zero"), [("single", False), ("markidis", True), ("ootomo", True), ("ootomo", False)]
 )
 def test_the_largest_error_follows_the_papers(name: str, c_zero: bool) -> None:
-    domain = domain_of(2, -1, 0, (5, 4) if c_zero else (3, 2), c_zero=c_zero)
+    domain = domain_of(-1, 0, (5, 4) if c_zero else (3, 2), c_zero=c_zero)
     reference = Reference("volta", 2)
     compute = getattr(reference, name)
     expected = max(
-        abs(compute(a, b, c) - a * b - c) / (abs(a * b) + abs(c)) for a, b, c in inputs(domain) if a * b or c
+        abs(compute(a, b, c) - a * b - c) / (abs(a * b) + abs(c))
+        for a, b, c in inputs(domain, wide_of(2))
+        if a * b or c
     )
     full = {"single": "single-f16", "ootomo": "ootomo-halfhalf"}.get(name, name)
-    worst = Everything(domain, 1).worst(on(full, "volta", 2), seconds=60)
+    worst = Everything(domain, wide_of(2), 1).worst(on(full, "volta", 2), seconds=60)
     assert worst.whole
     assert worst.relative == expected > 0
-    a, b, c = (domain.wide.value(worst.values[n]) for n in ("a0", "b0", "c"))
-    assert domain.wide.value(worst.result) == compute(a, b, c)
+    a, b, c = (wide_of(2).value(worst.values[n]) for n in ("a0", "b0", "c"))
+    assert wide_of(2).value(worst.result) == compute(a, b, c)
 
 
 def test_enumeration_stops_in_time_and_says_so() -> None:
     domain = FACTS["monotone-1-c"].domain(narrow_format(3))
     flaw = FLAWS["monotone"]("single-f16", on("single-f16", "volta", 3), domain)
     goal = any_of([goal for _, goal in flaw.goals()])
-    tally = Everything(domain, 1).count(flaw.algorithm, goal, seconds=1e-9)
+    tally = Everything(domain, flaw.wide, 1).count(flaw.algorithm, goal, seconds=1e-9)
     assert not tally.whole
-    assert 0 < tally.gone < 1 << Everything(domain, 1).width
-    everything, fma = Everything(FACTS["fma-sign-c"].domain(narrow_format(8)), 1), on("fp32-fma", "volta", 8)
+    assert 0 < tally.gone < 1 << Everything(domain, flaw.wide, 1).width
+    domain = FACTS["fma-sign-c"].domain(narrow_format(8))
+    everything, fma = Everything(domain, wide_of(8), 1), on("fp32-fma", "volta", 8)
     with pytest.raises(TcsmtError, match="allowed are 2"):
         everything.count(fma, fma.trace.c.eq(0), seconds=1)
 
 
 def test_middles_shrink_until_they_fit() -> None:
     domain = FACTS["monotone-1-c"].domain(narrow_format(4))
-    tried = list(middles(domain, 1, 28))
+    tried = list(middles(domain, wide_of(4), 1, 28))
     assert [(e.domain.low, e.domain.high) for e in tried] == [(-3, 3), (-1, 1), (0, 0)]
     assert all(e.width <= 28 for e in tried)
-    assert next(middles(domain, 1, 32)).domain == domain
-    assert not list(middles(domain, 1, 3))
+    assert next(middles(domain, wide_of(4), 1, 32)).domain == domain
+    assert not list(middles(domain, wide_of(4), 1, 3))
 
 
 # --- facts -------------------------------------------------------------------------------------
@@ -285,14 +297,14 @@ def test_every_fact_has_an_image_at_every_width() -> None:
         domain = fact.domain(narrow)
         assert domain.low <= domain.high
         for algorithm in fact.images("volta", narrow):
-            assert algorithm.wide == domain.wide
+            assert algorithm.wide == wide_of(width)
 
 
 @pytest.mark.parametrize("p", [2, 3, 4])
 def test_residuals_are_exact_where_the_range_says_so(p: int) -> None:
     domain, reference = FACTS["two-by-one-exact"].domain(narrow_format(p)), Reference("volta", p)
     lost = [x for x in numbers(domain, 2 * p) if sum(reference.split(x, 0)) != x]
-    below = domain_of(p, domain.low - 2, domain.low - 2, (2 * p, p), c_zero=True)
+    below = domain_of(domain.low - 2, domain.low - 2, (2 * p, p), c_zero=True)
     assert not lost
     assert [x for x in numbers(below, 2 * p) if sum(reference.split(x, 0)) != x]
 
@@ -346,7 +358,7 @@ def test_arrays_of_reduced_words_are_the_terms() -> None:
 
     for name in ("markidis", "ootomo-halfhalf", "fp32-fma"):
         algorithm = on(name, "hopper", 3)
-        everything = Everything(domain_of(3, -7, 6, (8, 8), c_zero=False), 1)
+        everything = Everything(domain_of(-7, 6, (8, 8), c_zero=False), algorithm.wide, 1)
         some = [everything.values(n * 7919 % (1 << everything.width)) for n in range(1, 200)]
         a, b = (np.array([[v[f"{side}0"]] for v in some], np.uint32) for side in "ab")
         found = simulate(algorithm, a, b, np.array([v["c"] for v in some], np.uint32))

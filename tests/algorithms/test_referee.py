@@ -79,7 +79,7 @@ def bounded(seed: int, most: int) -> list[str]:
         found.append("no bound")
     limit = prove(Chain(solving()), one, domain, Fraction(0), None)
     if limit is not None:
-        total = limit * unit(domain.wide)
+        total = limit * unit(one.wide)
         assert largest is not None and largest <= total, f"{drawn}: at most {total}, and {largest} at {where}"
         found.append("a bound of the whole")
     return found

@@ -35,7 +35,7 @@ def fixed(pair: AlgorithmPair, values: dict[str, int]) -> str:
 @pytest.mark.parametrize("domain", [0, 1])
 def test_results_are_the_evaluators(k: int, domain: int) -> None:
     pair = pair_of(k, domain)
-    rows = random_rows(pair.domain, k, 4, np.random.default_rng(k + domain))
+    rows = random_rows(pair.domain, pair.wide, k, 4, np.random.default_rng(k + domain))
     for row in range(len(rows)):
         values = rows.values(row)
         answer = solve(fixed(pair, values), Settings("bitwuzla", LIMIT))

@@ -29,7 +29,8 @@ from tcsmt.prove.engine import compare_models
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.simulator.rows import run_words
-from tcsmt.statements.question import Domain, difference
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Distinguished
 from tcsmt.support.errors import TcsmtError
 from tests.support.processes import LINE, children, runs, start, until

@@ -24,7 +24,7 @@ from tcsmt.identification.family import COLUMNS, Family
 from tcsmt.identification.questions import Questions
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.prove.solvers.run import Settings
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.survey import processes
 from tcsmt.survey.audit import audit_of, closing, gaps, listed
 from tcsmt.survey.pairs import Pair, verdict_on

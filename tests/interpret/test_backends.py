@@ -30,7 +30,7 @@ from tests.oracles.wordmath import Maker, Node
 from tests.support.computations import constructed
 from tests.support.scripts import ask_bitwuzla
 
-#: Inputs of a computation: a multiple of every vector's rows.
+#: Domain of a computation: a multiple of every vector's rows.
 ROWS = 16
 
 

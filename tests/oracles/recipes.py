@@ -168,9 +168,9 @@ def _input(columns: Mapping[str, Array], row: int) -> dict[str, int]:
 # --- domains ----------------------------------------------------------------------------------------
 
 
-def inputs(domain: Any, k: int) -> Everything:
+def inputs(domain: Any, algorithm: Any) -> Everything:
     """All inputs: zeros, and numbers with exponents in the domain's range and so many significand bits."""
-    wide = Format.of(domain.wide)
+    wide, k = Format.of(algorithm.wide), algorithm.k
     whole = np.arange(1 << wide.width, dtype=np.int64)
     x = wide.decode(whole)
     precision = wide.fraction_bits + 1
@@ -179,7 +179,7 @@ def inputs(domain: Any, k: int) -> Everything:
     if domain.positive:
         inside &= ~x.sign
     found = {}
-    for side, bits in zip("ab", domain.bits, strict=True):
+    for side, bits in zip("ab", domain.bits or (precision, precision), strict=True):
         kept = whole[inside & (x.mag & ((1 << (precision - bits)) - 1) == 0)]
         found |= {f"{side}{lane}": kept for lane in range(k)}
     return Everything(found | {"c": np.array([0]) if domain.c_zero else whole[inside]})

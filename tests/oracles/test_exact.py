@@ -18,7 +18,7 @@ from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.terms import var
 from tests.oracles import exact, rationals, recipes, tiny
 

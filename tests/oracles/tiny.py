@@ -17,7 +17,7 @@ import numpy as np
 from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact
 

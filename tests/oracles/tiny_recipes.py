@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from tcsmt.algorithms.error import Inputs
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.recipes.algorithm import Algorithm, Sum
 from tcsmt.recipes.split import Split
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import recipes, tiny
 
@@ -128,7 +128,7 @@ def varied(rng: Random, one: Algorithm) -> Algorithm:
             return other
 
 
-def some_inputs(rng: Random, algorithm: Algorithm) -> Inputs:
+def some_inputs(rng: Random, algorithm: Algorithm) -> Domain:
     """A few exponents, mostly such that words and products are normal numbers of their formats."""
     wide, narrow = algorithm.wide, algorithm.split.format
     low, high = wide.e_min, wide.e_max
@@ -139,10 +139,10 @@ def some_inputs(rng: Random, algorithm: Algorithm) -> Inputs:
         low, high = wide.e_min, wide.e_max
     middle = rng.randint(low, high)
     kept = (wide.precision, min(narrow.precision, wide.precision), rng.randint(1, wide.precision))
-    return Inputs(
-        low=max(low, middle - rng.choice((0, 1, 2, 3))), high=min(high, middle + rng.choice((0, 0, 1, 2))),
-        bits=(rng.choice(kept), rng.choice(kept)), c_zero=rng.random() < 0.5, positive=rng.random() < 0.3,
-        wide=wide,
+    first, last = (middle - rng.choice((0, 1, 2, 3)), middle + rng.choice((0, 0, 1, 2)))
+    return Domain(
+        exponents=(max(low, first), min(high, last)), bits=(rng.choice(kept), rng.choice(kept)),
+        c_zero=rng.random() < 0.5, positive=rng.random() < 0.3,
     )  # fmt: skip
 
 
@@ -152,7 +152,7 @@ class Drawn:
 
     seed: str
     algorithm: Algorithm
-    domain: Inputs
+    domain: Domain
     everything: tiny.Everything
 
     @classmethod
@@ -162,7 +162,7 @@ class Drawn:
         while True:
             algorithm = some_algorithm(rng)
             domain = some_inputs(rng, algorithm)
-            everything = recipes.inputs(domain, algorithm.k)
+            everything = recipes.inputs(domain, algorithm)
             if 8 < everything.count <= most:
                 return cls(seed, algorithm, domain, everything)
 

@@ -23,7 +23,8 @@ from tcsmt.prove.boundary_inputs import search
 from tcsmt.prove.engine import Comparison, compare, compare_models
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side
 from tcsmt.statements.verdict import Distinguished, Equivalent
 from tcsmt.terms import TRUE, Term
 

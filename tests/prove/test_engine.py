@@ -23,7 +23,8 @@ from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import SOLVERS, Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.simulator.rows import run_words
-from tcsmt.statements.question import Domain, difference
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
 from tcsmt.survey import theorems
@@ -175,7 +176,7 @@ def test_other_formats_or_k() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--exponents", "5", "3"], "the domain is empty: exponents from 5 to 3"),
+        (["--exponents", "5:3"], "exponents 5 to 3: no number has such an exponent"),
         (["--lanes", "0"], "lanes = 0: allowed is from 1 to k = 4"),
         (["--lanes", "5"], "lanes = 5: allowed is from 1 to k = 4"),
         (["--timeout", "0"], "timeout = 0"),

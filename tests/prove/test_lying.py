@@ -15,7 +15,6 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.algorithms import findings
-from tcsmt.algorithms.error import Inputs
 from tcsmt.catalogue import row_named
 from tcsmt.cli import atlas as cli_atlas
 from tcsmt.cli import main
@@ -27,7 +26,8 @@ from tcsmt.prove.solvers import run
 from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.question import Domain, difference
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Equivalent, Unknown, joined
 from tcsmt.survey import audit, processes
 from tcsmt.survey.neighbours import neighbours
@@ -176,7 +176,7 @@ VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 def _findings(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
     """One proof about algorithms and one bound, of the whole list."""
     both = "markidis worse than markidis", "bound of single-f16"
-    alike = ("markidis", "markidis", "volta", 1, Inputs(low=0, high=0, bits=(11, 11), c_zero=True))
+    alike = ("markidis", "markidis", "volta", 1, Domain(exponents=(0, 0), bits=(11, 11), c_zero=True))
 
     def entries(solving: Solving, seconds: float) -> Iterator[findings.Entry]:
         yield both[0], lambda: findings.asked(*alike, solving, seconds)
@@ -235,10 +235,10 @@ COMMANDS: dict[str, Arguments] = {
     ],
     "accuracy find": [
         "accuracy", "find", "monotone", "single-f16", "--arch", "volta", "--c-zero", "--bits", 4, 4,
-        "--domain", "0:0", "--search", 0.1,
+        "--exponents", "0:0", "--search", 0.1,
     ],
     "accuracy bound": [
-        "accuracy", "bound", "single-f16", "--arch", "volta", "--domain", "0:0", "--bits", 11, 11,
+        "accuracy", "bound", "single-f16", "--arch", "volta", "--exponents", "0:0", "--bits", 11, 11,
         "--positive", "--c-zero", "--search", 0.1,
     ],
     "accuracy findings": _findings,

@@ -25,7 +25,8 @@ from tcsmt.prove.alignment_grids import Block, Prove, characterised, multiple, s
 from tcsmt.prove.engine import _paired, compare
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.question import Domain, Side
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Side
 from tcsmt.statements.verdict import Distinguished, Equivalent
 from tcsmt.terms import FALSE, TRUE, Term, all_of, const, umax, var
 from tests.oracles import terms, tiny

@@ -18,7 +18,8 @@ from tcsmt.prove import engine
 from tcsmt.prove.engine import compare
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side
 from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict
 from tcsmt.terms import Term
 from tests.oracles import terms, tiny

@@ -22,8 +22,9 @@ from tcsmt.models import FusedDotAdd, Model
 from tcsmt.prove.engine import compare_models
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
-from tcsmt.statements.question import Domain, Side
+from tcsmt.statements.question import Side
 from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact, terms, tiny

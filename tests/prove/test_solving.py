@@ -20,7 +20,8 @@ from tcsmt.prove import solving
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.question import Domain, Question, Side, difference
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side, difference
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.terms import TRUE, substitute, var
 from tests.oracles import tiny

@@ -12,7 +12,8 @@ from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd
 from tcsmt.simulator.rows import run_words
-from tcsmt.statements.question import Domain, Question, difference
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, difference
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import rationals
 from tests.support.questions import PAIRS, found, unit

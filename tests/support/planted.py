@@ -14,7 +14,8 @@ from typing import TypeVar
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.models import Kind, Stage, Trace
 from tcsmt.models.stages import Value
-from tcsmt.statements.question import Domain, Question, Side
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side
 from tcsmt.terms import FALSE, Term, all_of, const, substitute
 
 V = TypeVar("V", bound=Value)

@@ -7,7 +7,8 @@ from tcsmt.catalogue import row_named
 from tcsmt.models import FusedDotAdd
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.question import Domain, Question
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question
 from tcsmt.statements.verdict import Distinguished
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"

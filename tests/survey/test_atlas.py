@@ -22,7 +22,7 @@ import pytest
 from tcsmt.catalogue import row_named, rows
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.solvers.run import Settings
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.survey import processes
 from tcsmt.survey.atlas import Atlas, groups, run

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.survey import cluster
 from tcsmt.survey.atlas import run

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tcsmt.prove.solvers.run import Settings
-from tcsmt.statements.question import Domain
+from tcsmt.statements.domain import Domain
 from tcsmt.survey.atlas import Atlas, run
 from tcsmt.survey.heat_map import as_page
 from tcsmt.survey.settle import Asking

@@ -10,14 +10,15 @@ import click
 
 from tcsmt.algorithms.bound import Bound
 from tcsmt.algorithms.bound import bound as bound_of
-from tcsmt.algorithms.error import Inputs
 from tcsmt.cli import options
-from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, k_option, search_option
+from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
+from tcsmt.cli.domain import domain_of_algorithm
 from tcsmt.pictures.explain import signed_text
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
 from tcsmt.statements.verdict import by_whom
 from tcsmt.support.errors import Exit
@@ -27,7 +28,7 @@ from tcsmt.support.errors import Exit
 @click.argument("algorithm")
 @arch_option
 @k_option
-@inputs_options
+@domain_of_algorithm
 @search_option(20.0)
 @options.solver
 @options.timeout()
@@ -37,7 +38,7 @@ def bound(
     algorithm: str,
     arch: str,
     k: int,
-    inputs: Inputs,
+    domain: Domain,
     search: float,
     solver: str,
     timeout: float,
@@ -54,8 +55,8 @@ def bound(
     """
     check_length(k, search, most=1024)
     chosen, row = algorithm_named(algorithm, arch, k)
-    found = bound_of(chosen, inputs, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
-    data = {"algorithm": algorithm, "unit": row.name, "k": k, "domain": str(inputs), **bound_json(found)}
+    found = bound_of(chosen, domain, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
+    data = {"algorithm": algorithm, "unit": row.name, "k": k, "domain": str(domain), **bound_json(found)}
     click.echo(json.dumps(data, indent=1, ensure_ascii=False) if as_json else bound_text(data))
     sys.exit(Exit.UNKNOWN if found.proved is None else Exit.ANSWERED)
 

@@ -13,12 +13,12 @@ import click
 from tcsmt import __version__
 from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison
 from tcsmt.algorithms.compare import compare as compare_pair
-from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
-from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, search_option
+from tcsmt.cli.accuracy.inputs import arch_option, check_length, search_option
+from tcsmt.cli.domain import domain_of_algorithm
 from tcsmt.cli.picture import form_of, show_sheet
 from tcsmt.cli.verdict import EXIT, verdict_json, verdict_text
 from tcsmt.pictures.drawing import Sheet
@@ -27,6 +27,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
 from tcsmt.statements.verdict import Distinguished
 
@@ -36,7 +37,7 @@ from tcsmt.statements.verdict import Distinguished
 @click.argument("two")
 @arch_option
 @click.option("--k", type=int, help="Products in the dot product.  [default: the unit's own K]")
-@inputs_options
+@domain_of_algorithm
 @search_option(5.0)
 @options.solver
 @options.timeout()
@@ -53,7 +54,7 @@ def compare(
     two: str,
     arch: str,
     k: int | None,
-    inputs: Inputs,
+    domain: Domain,
     search: float,
     solver: str,
     timeout: float,
@@ -71,7 +72,7 @@ def compare(
     """
     form = form_of(output)
     check_length(k, search)
-    pair, rows = pair_of((one, two), arch, k, inputs)
+    pair, rows = pair_of((one, two), arch, k, domain)
     solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
     found = compare_pair(pair, solving, search=search)
     if as_json:
@@ -90,12 +91,12 @@ def compare(
 
 
 def pair_of(
-    names: tuple[str, str], arch: str, k: int | None, inputs: Inputs
+    names: tuple[str, str], arch: str, k: int | None, domain: Domain
 ) -> tuple[AlgorithmPair, tuple[Row, Row]]:
     """Two algorithms on one architecture; k is that of the first one's unit where not given."""
     one, row = algorithm_named(names[0], arch, k)
     two, other = algorithm_named(names[1], arch, one.k)
-    return AlgorithmPair(names, (one, two), inputs), (row, other)
+    return AlgorithmPair(names, (one, two), domain), (row, other)
 
 
 def comparison_json(found: ErrorComparison) -> dict[str, Any]:

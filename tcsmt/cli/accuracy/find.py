@@ -10,17 +10,18 @@ import click
 
 from tcsmt import __version__
 from tcsmt.algorithms import result_flaws
-from tcsmt.algorithms.error import Inputs
 from tcsmt.algorithms.result_flaws import FLAWS, Case, FlawFinding
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
-from tcsmt.cli.accuracy.inputs import arch_option, check_length, inputs_options, k_option, search_option
+from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
+from tcsmt.cli.domain import domain_of_algorithm
 from tcsmt.cli.verdict import EXIT, verdict_json, verdict_text
 from tcsmt.pictures.explain import signed_text
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
 from tcsmt.support.errors import choose
 
@@ -30,7 +31,7 @@ from tcsmt.support.errors import choose
 @click.argument("algorithm")
 @arch_option
 @k_option
-@inputs_options
+@domain_of_algorithm
 @search_option(5.0)
 @options.solver
 @options.timeout()
@@ -41,7 +42,7 @@ def find(
     algorithm: str,
     arch: str,
     k: int,
-    inputs: Inputs,
+    domain: Domain,
     search: float,
     solver: str,
     timeout: float,
@@ -58,7 +59,7 @@ def find(
     kind = FLAWS[choose("question", question, FLAWS)]
     chosen, row = algorithm_named(algorithm, arch, k)
     solving = Solving(Settings(solver, timeout), confirm=confirm)
-    found = result_flaws.find(kind(algorithm, chosen, inputs), solving, search=search)
+    found = result_flaws.find(kind(algorithm, chosen, domain), solving, search=search)
     if as_json:
         data = {"tcsmt": __version__, "question": question, "unit": row.name, **finding_json(found)}
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))

@@ -1,0 +1,85 @@
+"""Domains: the term that solvers see, and the check that witnesses pass, on all words of small formats."""
+
+from itertools import product
+
+import pytest
+
+from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.interpret.exact import evaluate
+from tcsmt.models import IeeeDotAdd, Model
+from tcsmt.statements.domain import Domain
+from tcsmt.support.errors import TcsmtError
+
+TINY = Format(name="tiny", exponent_bits=3, fraction_bits=2, bias=3)
+NAMED = [FORMATS[name] for name in ("e5m2", "e4m3", "e2m1", "e3m2")]
+
+
+def unit(fmt: Format) -> Model:
+    """One product of words of a format, and c in it, too."""
+    return IeeeDotAdd(
+        a_format=fmt, b_format=fmt, c_format=fmt, d_format=FORMATS["f32"], sum_format=FORMATS["f32"], k=1,
+        method="sequential",
+    )  # fmt: skip
+
+
+def allowed(domain: Domain, name: str, fmt: Format, word: int) -> bool:
+    """The definition, word by word, from the bits of the fields."""
+    sign, field, fraction = fmt.fields(word)
+    special = fmt.is_nan(word) or fmt.is_infinite(word)
+    zero, subnormal = not field and not fraction, not field and fraction
+    limited = domain.exponents is not None and not (name == "c" and domain.c_free)
+    refused = [
+        special and (domain.finite or limited or (domain.bits is not None and name != "c")),
+        sign and domain.positive,
+        subnormal and (limited or not domain.subnormals),
+        name == "c" and domain.c_zero and word,
+    ]
+    if limited and not (zero or special or subnormal):
+        refused.append(not domain.low <= field - fmt.bias <= domain.high)
+    if domain.bits is not None and name != "c" and not special:
+        dropped = max(0, fmt.fraction_bits + 1 - domain.bits["ab".index(name[0])])
+        refused.append(fraction % (1 << dropped))
+    return not any(refused)
+
+
+DOMAINS = [
+    Domain(
+        finite=finite, positive=positive, subnormals=subnormals, c_zero=c_zero,
+        exponents=exponents, c_free=free, bits=bits,
+    )
+    for finite, positive, subnormals, c_zero, (exponents, free), bits in product(
+        (True, False), (True, False), (True, False), (True, False),
+        ((None, False), ((0, 0), False), ((-2, 1), True), ((-99, 99), False), ((90, 99), False)),
+        (None, (1, 2), (9, 1)),
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fmt", [TINY, *NAMED], ids=lambda f: f.name)
+def test_all_words(fmt: Format) -> None:
+    model = unit(fmt)
+    formats = model.input_formats
+    for domain in DOMAINS:
+        holds = domain.holds(model, model.trace)
+        for name in ("a0", "b0", "c"):
+            for word in range(1 << fmt.width):
+                values = dict.fromkeys(formats, 0) | {name: word}
+                expected = allowed(domain, name, fmt, word)
+                assert domain.contains(formats, values) == expected, (str(domain), name, word)
+                assert evaluate([holds], values) == [expected], (str(domain), name, word)
+
+
+def test_words_and_refusals() -> None:
+    assert str(Domain()) == "finite"
+    assert str(Domain(exponents=(-15, 14), bits=(11, 8), c_zero=True)) == (
+        "exponents -15 to 14, a of 11 and b of 8 significand bits, c = 0"
+    )
+    assert (
+        str(Domain(finite=False, exponents=(0, 0), c_free=True)) == "all words, exponents of a and b 0 to 0"
+    )
+    with pytest.raises(TcsmtError, match="exponents 5 to 3: no number"):
+        Domain(exponents=(5, 3))
+    with pytest.raises(TcsmtError, match="bits 11 0: at least 1"):
+        Domain(bits=(11, 0))
+    with pytest.raises(TcsmtError, match="have to be restricted"):
+        _ = Domain().low
