@@ -30,11 +30,11 @@ from tcsmt.recipes.named import algorithm_named, recipe_named, units_for
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust, sure
-from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, by_whom
+from tcsmt.statements.verdict import Distinguished, Unknown, answer_json, said_by
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_text
 
-__all__ = ["TYPE1", "answered", "entries", "record", "table", "write"]
+__all__ = ["TYPE1", "entries", "record", "table", "write"]
 
 #: The units of question 1; Volta as published is a refuted reading of the catalogue.
 UNITS = (
@@ -126,25 +126,13 @@ def flawed(
     verdict = found.verdict
     data: dict[str, Any] = {
         "question": question, "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
-        "measure": flaw.measure, "seconds": round(verdict.seconds, 2),
+        "measure": flaw.measure,
         "search": seconds, "timeout": solving.settings.timeout,
     }  # fmt: skip
-    data |= answered(verdict, flaw.title.lower(), flaw.absent.lower())
+    data |= answer_json(verdict, flaw.title.lower(), flaw.absent.lower())
     if found.short is not None and found.worst is not None:
         data |= {"short": _case(found.short), "worst": _case(found.worst)}
     return data
-
-
-def answered(verdict: Verdict, found: str, absent: str) -> dict[str, Any]:
-    """The verdict in short, with what a witness and a proof are called."""
-    match verdict:
-        case Distinguished():
-            return {"verdict": found, "by": verdict.by}
-        case Equivalent():
-            scripts = {"scripts": list(verdict.scripts), "confirmed": verdict.confirmed}
-            return {"verdict": absent, "by": verdict.by, "proved": verdict.stage, **scripts}
-        case Unknown():
-            return {"verdict": "unknown", "reason": verdict.reason}
 
 
 def _case(case: Case) -> dict[str, Any]:
@@ -203,23 +191,21 @@ def bounded(name: str, unit: str, k: int, domain: Domain, solving: Solving, seco
     found = bound(algorithm_named(name, unit, k)[0], domain, solving, seconds=4 * seconds, alternate=False)
     worst = found.relative
     data: dict[str, Any] = {
-        "verdict": "bounded" if found.proved is not None else "unknown",
         "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
         "found": 0.0 if worst is None else "infinite" if worst.relative is None else _number(worst.relative),
         "inputs": {} if worst is None else {n: F32.hex(w) for n, w in worst.values.items() if w},
         "bound": _number(found.proved), "bound_ulps": _number(found.in_ulps),
         "shares": {what: _number(loss) for what, loss in found.shares.items()},
-        "open": found.open, "seconds": round(found.seconds, 2),
+        "open": found.open,
     }  # fmt: skip
-    if found.proof is not None:
-        data |= answered(found.proof, "", "bounded")
-    return data
+    verdict = found.proof or Unknown(reason=found.open, seconds=found.seconds)
+    return data | answer_json(verdict, "", "bounded")
 
 
 def record(found: ErrorComparison) -> dict[str, Any]:
     """A comparison's verdict in short."""
     verdict, judgement = found.verdict, found.judgement
-    data: dict[str, Any] = {"seconds": round(verdict.seconds, 2), **answered(verdict, "worse", "never worse")}
+    data = answer_json(verdict, "worse", "never worse")
     if isinstance(verdict, Distinguished) and judgement is not None:
         data["inputs"] = {n: F32.hex(w) for n, w in verdict.values.items() if w}
         data["values"] = {n: F32.describe(w) for n, w in verdict.values.items() if w}
@@ -334,7 +320,7 @@ def write(
         if entry is None or (proof and not trust.takes(sure=sure(entry))):
             entry = found[key] = known[key] = compute()
             replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
-            progress(f"{key}: {entry.get('verdict', 'done')}")
+            progress(f"{key}: {entry.get('answer', 'done')}")
         else:
             found[key] = {**entry, "earlier": True} if proof else entry
     known = {key: known[key] for key in found}
@@ -354,10 +340,10 @@ def table(known: Mapping[str, Any]) -> str:
         witness = ", ".join(f"{n} = {v}" for n, v in entry.get("values", {}).items())
         worst = entry.get("worst", {})
         excess = f"{worst['excess_ulp']:g} ({worst['excess_relative']:g})" if worst else ""
-        verdict = entry["verdict"] + _proof(entry)
+        verdict = entry["answer"] + _proof(entry)
         cells = [entry["one"], entry["two"], entry["unit"], entry["k"], entry["domain"], verdict]
         lines.append("| " + " | ".join(map(str, [*cells, witness, excess])) + " |")
-    bounds = [entry for entry in known.values() if entry.get("verdict") == "bounded"]
+    bounds = [entry for entry in known.values() if entry.get("answer") == "bounded"]
     if bounds:
         lines += [
             "", "| algorithm | unit | K | domain | largest error found, 2^-24 of Σ | proved |",
@@ -367,7 +353,7 @@ def table(known: Mapping[str, Any]) -> str:
         names = ("algorithm", "unit", "k", "domain", "found", "bound")
         lines.append("| " + " | ".join(str(entry[name]) for name in names) + _proof(entry) + " |")
     unknown = {key: entry for key, entry in known.items() if entry.get("verdict") == "unknown"}
-    lines += [f"\nunknown: {key}: {entry.get('reason') or entry['open']}" for key, entry in unknown.items()]
+    lines += [f"\nunknown: {key}: {entry['reason']}" for key, entry in unknown.items()]
     return "\n".join(lines)
 
 
@@ -375,6 +361,6 @@ def _proof(entry: Mapping[str, Any]) -> str:
     """For a proof, by whom, and whether by an earlier run."""
     if "scripts" not in entry:
         return ""
-    said = by_whom(entry["by"], entry["confirmed"]) if entry["scripts"] else entry["by"]
+    said = said_by(entry)
     kept = "; kept from an earlier run" if entry.get("earlier") else ""
     return f" ({said}{kept})" if said or kept else ""

@@ -28,7 +28,6 @@ from typing import Any
 from tcsmt.algorithms import compare, result_flaws
 from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.algorithms.exhaustive import LARGEST, Everything, middles
-from tcsmt.algorithms.findings import answered
 from tcsmt.algorithms.result_flaws import FLAWS, Flaw
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.models import Model
@@ -41,7 +40,7 @@ from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust, sure
-from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict
+from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict, answer_json
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import any_of
 
@@ -309,12 +308,12 @@ def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = Tr
             entry |= _error(algorithms[0], everything, limits.seconds)
         else:
             entry |= _enumerated(fact, algorithms, everything, domain, limits.seconds)
-        if entry["enumerated"]["all of it"] or entry["verdict"] == "not so":
+        if entry["enumerated"]["whole"] or entry["verdict"] == "not so":
             break
     if entry["verdict"] == "open" and fact.kind != "error" and ask:
         question = _question(fact, algorithms, domain)
         found = _settled(question, Solving(limits.settings, confirm=limits.trust.confirm))
-        entry["solver"] = {"seconds": round(found.seconds, 2), **answered(found, "not so", "proved")}
+        entry["solver"] = answer_json(found, "not so", "proved")
         if isinstance(found, Distinguished):
             entry |= {
                 "verdict": "not so",
@@ -355,8 +354,8 @@ def _enumerated(
         tally = everything.count(algorithms[0], goal, seconds=seconds)
     data: dict[str, Any] = {
         "enumerated": {
-            "domain": str(tried), "all of it": tally.whole, "inputs": tally.gone,
-            "counterexamples": tally.holds, "not decided": tally.unsure, "by": tally.how,
+            "domain": str(tried), "whole": tally.whole, "inputs": tally.gone,
+            "counterexamples": tally.holds, "undecided": tally.unsure, "by": tally.how,
             "seconds": round(time.monotonic() - start, 2),
         }
     }  # fmt: skip
@@ -390,13 +389,13 @@ def _witness(question: Flaw | AlgorithmPair, values: Mapping[str, int], answer: 
         results = dict(zip(question.names, judged.words, strict=True))  # type: ignore[union-attr]
         data["exact"] = signed_text(judged.exact)
         data["results"] = {name: fmt.describe(word) for name, word in results.items()}
-        data["excess in ulp"] = None if judged.excess is None else float(judged.excess)
+        data["excess_ulp"] = None if judged.excess is None else float(judged.excess)
         return data
     case = found.short
     assert case is not None
     data |= {"exact": signed_text(case.exact), "result": fmt.describe(case.result)}
     if case.moved:
-        data |= {"moved": case.moved, "to": fmt.describe(case.word), "result after": fmt.describe(case.after)}
+        data |= {"moved": case.moved, "to": fmt.describe(case.word), "result_after": fmt.describe(case.after)}
     return data | {"ulps": float(case.ulps)}
 
 
@@ -407,11 +406,11 @@ def _error(algorithm: Algorithm, everything: Everything, seconds: float) -> dict
     return {
         "verdict": "largest of all inputs" if worst.whole else "largest found",
         "enumerated": {
-            "domain": str(everything.domain), "all of it": worst.whole, "inputs": worst.gone, "by": worst.how,
+            "domain": str(everything.domain), "whole": worst.whole, "inputs": worst.gone, "by": worst.how,
             "seconds": round(time.monotonic() - start, 2),
         },
-        "unit of errors": f"2^-{fmt.precision} of |c| + Σ|a·b|",
-        "largest error": float(share),
+        "error_unit": f"2^-{fmt.precision} of |c| + Σ|a·b|",
+        "largest_error": float(share),
         "exactly": f"{share.numerator}/{share.denominator}",
         "witness": {
             "inputs": {name: fmt.hex(word) for name, word in worst.values.items() if word},

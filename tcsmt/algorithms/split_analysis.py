@@ -416,7 +416,7 @@ def proved(split: Split, solving: Solving) -> list[dict[str, Any]]:
                 ask((*fixed, bit))
             return
         found: dict[str, Any] = {
-            "exponent field": "".join(map(str, fixed)).ljust(F32.exponent_bits, "x"),
+            "exponent_field": "".join(map(str, fixed)).ljust(F32.exponent_bits, "x"),
             "answer": answer.answer,
             "solver": answer.by,
             "seconds": round(answer.seconds, 2),
@@ -458,7 +458,7 @@ def record(split: Split) -> dict[str, Any]:
     known = {field - F32.bias: tally for field, tally in tallies.items() if tally is not None}
     ranges: list[dict[str, Any]] = []
     for exponent, tally in list(known.items())[1:]:
-        facts = {"error in ulp at most": tally.worst, **_shares(tally)}
+        facts = {"largest_error_ulp": tally.worst, **_shares(tally)}
         if ranges and all(ranges[-1][key] == value for key, value in facts.items()):
             ranges[-1]["exponents"][1] = exponent
         else:
@@ -469,14 +469,14 @@ def record(split: Split) -> dict[str, Any]:
         "words": split.words,
         "rounding": [split.rounding.name, split.residual.name],
         "scale": split.scale,
-        "first word overflows from": F32.hex(least_special(split)),
+        "first_word_overflows_from": F32.hex(least_special(split)),
         "ranges": ranges,
         "exponents": {
             "subnormal" if exponent == -F32.bias else str(exponent): {
                 "inputs": tally.inputs,
                 "kinds": dict(zip(CLASSES, tally.kinds, strict=True)),
-                "error lengths": {str(bits): count for bits, count in enumerate(tally.lengths) if count},
-                "error in ulp at most": tally.worst,
+                "error_lengths": {str(bits): count for bits, count in enumerate(tally.lengths) if count},
+                "largest_error_ulp": tally.worst,
                 **_shares(tally),
             }
             for exponent, tally in known.items()
@@ -488,9 +488,9 @@ def _shares(tally: SplitTally) -> dict[str, Any]:
     lost, gradual = tally.kinds[UNDERFLOW], tally.kinds[GRADUAL]
     return {
         "exact": tally.lengths[0] / tally.split,
-        "kept bits": float(tally.kept),
+        "kept_bits": float(tally.kept),
         "underflow": lost / tally.inputs,
-        "underflow or gradual": (lost + gradual) / tally.inputs,
+        "underflow_or_gradual": (lost + gradual) / tally.inputs,
     }
 
 

@@ -227,7 +227,7 @@ def _rounded(recipe: Recipe, x: Array) -> Array:
 
 
 #: What is kept of the units that are not there.
-_OF_VARIANTS = ("residual", "mean", "not finite")
+_OF_VARIANTS = ("residual", "mean", "not_finite")
 #: Shares of the elements below which the quantiles of the error lie.
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 
@@ -257,7 +257,7 @@ def errors(products: Sequence[Array], references: Sequence[Exact]) -> dict[str, 
         nearest = exact.astype(np.float32).astype(np.float64)
         relative = np.abs(error / exact)
     if not (np.isfinite(d) & (exact != 0)).all():
-        return {"not finite": float(1 - np.isfinite(d).mean())}
+        return {"not_finite": float(1 - np.isfinite(d).mean())}
     worst = int(np.argmax(relative))
     found = {
         "residual": np.mean(residuals),

@@ -92,9 +92,9 @@ def probed(box: BlackBox, kind: str) -> dict[str, Any]:
     if kind in ("tree", "all"):
         try:
             tree = summation_tree(box)
-            found |= {"summation tree": tree.text(box.k), "picture": tree.picture(box.k)}
+            found |= {"summation_tree": tree.text(box.k), "picture": tree.picture(box.k)}
         except OutOfReach as why:
-            found["summation tree"] = f"out of reach: {why}"
+            found["summation_tree"] = f"out of reach: {why}"
     if kind in ("precision", "rounding", "all"):
         seen = profile(box)
         parts = {"precision": "bits", "rounding": "mode"}

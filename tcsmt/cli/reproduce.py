@@ -221,7 +221,7 @@ def _ootomo(job: _Job) -> None:
     for split in SPLITS:
         found = record(split)
         rows = [found["exponents"][exponent] for exponent in ("0", "-10")]
-        text = ", ".join(f"{row['kept bits']:.4f} bits and {row['underflow']:.2%}" for row in rows)
+        text = ", ".join(f"{row['kept_bits']:.4f} bits and {row['underflow']:.2%}" for row in rows)
         click.echo(f"{found['split']:<36}{text}")
         kept.append({"split": found["split"], "ranges": found["ranges"]})
     job.keep("splits", kept)

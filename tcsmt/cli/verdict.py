@@ -1,29 +1,15 @@
-"""Verdicts on the command line: the exit code, as data, and for people."""
+"""Verdicts on the command line: the exit code, and for people."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import Exit
 
-__all__ = ["EXIT", "verdict_json", "verdict_text"]
+__all__ = ["EXIT", "verdict_text"]
 
 EXIT: dict[type[Verdict], Exit] = {
     Equivalent: Exit.ANSWERED, Distinguished: Exit.DIFFERS, Unknown: Exit.UNKNOWN
 }  # fmt: skip
-
-
-def verdict_json(verdict: Verdict, found: str, absent: str) -> dict[str, Any]:
-    """The verdict as plain data, with what a witness and a proof are called."""
-    match verdict:
-        case Distinguished():
-            return {"verdict": found, "solver": verdict.solver, "version": verdict.version}
-        case Equivalent():
-            proof = {"stage": verdict.stage, "scripts": list(verdict.scripts), "confirmed": verdict.confirmed}
-            return {"verdict": absent, "solver": verdict.solver, "version": verdict.version, **proof}
-        case Unknown():
-            return {"verdict": "unknown", "reason": verdict.reason}
 
 
 def verdict_text(verdict: Verdict, found: str, absent: str) -> str:

@@ -103,15 +103,15 @@ def conclusions(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
                 "unit": unit,
                 "change": change,
                 "n": last,
-                "error times": error[label] / error[unit],
-                "positive entries: error times": positive[label] / positive[unit],
+                "error_times": error[label] / error[unit],
+                "positive_error_times": positive[label] / positive[unit],
             }
     yield {
         "unit": "V100",
         "change": "B200",
         "n": last,
-        "error times": error["B200"] / error["V100"],
-        "positive entries: error times": positive["B200"] / positive["V100"],
+        "error_times": error["B200"] / error["V100"],
+        "positive_error_times": positive["B200"] / positive["V100"],
     }
 
 

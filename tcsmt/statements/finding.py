@@ -9,7 +9,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.pictures.explain import first_difference, steps
 from tcsmt.statements.question import Question
-from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.statements.verdict import Distinguished, Verdict
 
 __all__ = ["Finding", "shown"]
 
@@ -24,22 +24,11 @@ class Finding:
 
     def as_json(self) -> dict[str, Any]:
         """The finding as plain data (documented in README, "JSON")."""
-        verdict = self.verdict
-        data: dict[str, Any] = {
-            "question": self.question.title,
-            "domain": self.question.domain_text,
-        }
-        match verdict:
-            case Distinguished():
-                data |= {"verdict": "distinguished", **_solver(verdict), "inputs": self.inputs()}
-                data["results"] = self.results()
-                data["parts_at"] = self.parting()
-                data["supported"] = list(self.supported)
-            case Equivalent():
-                data |= {"verdict": "equivalent", **_solver(verdict), "stage": verdict.stage}
-                data |= {"scripts": list(verdict.scripts), "confirmed": verdict.confirmed}
-            case Unknown():
-                data |= {"verdict": "unknown", "reason": verdict.reason, "seconds": verdict.seconds}
+        data: dict[str, Any] = {"question": self.question.title, "domain": self.question.domain_text}
+        data |= self.verdict.as_json()
+        if isinstance(self.verdict, Distinguished):
+            data |= {"inputs": self.inputs(), "results": self.results(), "parts_at": self.parting()}
+            data["supported"] = list(self.supported)
         return data
 
     def inputs(self) -> dict[str, dict[str, str]]:
@@ -73,9 +62,3 @@ def shown(fmt: Format, word: int) -> dict[str, str]:
     finite = not (fmt.is_nan(word) or fmt.is_infinite(word))
     decimal = f"{float(fmt.value(word)):.9g}" if finite and exact != "-0" else exact
     return {"word": fmt.hex(word), "value": exact, "decimal": decimal, "format": fmt.name}
-
-
-def _solver(verdict: Distinguished | Equivalent) -> dict[str, Any]:
-    return {
-        "solver": verdict.solver, "version": verdict.version, "seconds": round(verdict.seconds, 4)
-    }  # fmt: skip

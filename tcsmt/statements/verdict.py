@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-__all__ = ["Answered", "Distinguished", "Equivalent", "Unknown", "Verdict", "by_whom", "joined"]
+__all__ = [
+    "Answered",
+    "Distinguished",
+    "Equivalent",
+    "Unknown",
+    "Verdict",
+    "answer_json",
+    "by_whom",
+    "joined",
+    "said_by",
+]
 
 
 class Answered:
@@ -13,11 +24,16 @@ class Answered:
 
     solver: str
     version: str
+    seconds: float
 
     @property
     def by(self) -> str:
         """Who, with the version where there is one."""
         return f"{self.solver} {self.version}".strip()
+
+    def _json(self, verdict: str) -> dict[str, Any]:
+        who = {"solver": self.solver, "version": self.version}
+        return {"verdict": verdict, **who, "seconds": round(self.seconds, 4)}
 
 
 def by_whom(by: str, confirmed: str) -> str:
@@ -34,6 +50,10 @@ class Distinguished(Answered):
     version: str
     seconds: float
 
+    def as_json(self) -> dict[str, Any]:
+        """As plain data. The witness depends on its formats: :class:`.Finding` and the algorithms add it."""
+        return self._json("distinguished")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Equivalent(Answered):
@@ -49,6 +69,11 @@ class Equivalent(Answered):
     version: str
     seconds: float
     confirmed: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        proof = {"stage": self.stage, "scripts": list(self.scripts), "confirmed": self.confirmed}
+        return self._json("equivalent") | proof
 
     @property
     def sure(self) -> bool:
@@ -68,8 +93,26 @@ class Unknown:
     reason: str
     seconds: float
 
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"verdict": "unknown", "reason": self.reason, "seconds": round(self.seconds, 4)}
+
 
 Verdict = Distinguished | Equivalent | Unknown
+
+
+def answer_json(verdict: Verdict, found: str, absent: str) -> dict[str, Any]:
+    """A verdict as plain data, with what it answers to its question: ``found`` if there is such an input,
+    ``absent`` if there is none, or unknown."""
+    data = verdict.as_json()
+    answers = {"distinguished": found, "equivalent": absent, "unknown": "unknown"}
+    return {"verdict": data["verdict"], "answer": answers[data["verdict"]], **data}
+
+
+def said_by(record: Mapping[str, Any]) -> str:
+    """Who says so, by a verdict's data: one solver alone, or with what confirms it; empty if none had to."""
+    by = f"{record['solver']} {record['version']}".strip()
+    return by_whom(by, record["confirmed"]) if record["scripts"] else by
 
 
 def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalent:

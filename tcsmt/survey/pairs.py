@@ -16,7 +16,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Lanes
-from tcsmt.statements.verdict import Distinguished, by_whom
+from tcsmt.statements.verdict import Distinguished, said_by
 from tcsmt.terms import substitute
 
 __all__ = ["Pair", "Unit", "proved_by", "record_of", "verdict_on", "without_verdict"]
@@ -62,8 +62,7 @@ def record_of(found: Comparison) -> dict[str, Any]:
 
 def proved_by(record: dict[str, Any]) -> str:
     """Who proved a pair equal, by its record, and whether in an earlier run."""
-    by = f"{record['solver']} {record['version']}".strip()
-    said = by_whom(by, record["confirmed"]) if record["scripts"] else by or "same graph"
+    said = said_by(record) or "same graph"
     return f"{said}, kept from an earlier run" if record.get("earlier") else said
 
 

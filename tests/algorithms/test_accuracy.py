@@ -311,7 +311,8 @@ def test_findings_go_on_where_they_stopped(tmp_path: Path) -> None:
 
 def test_proofs_of_an_earlier_run_are_asked_for_again(tmp_path: Path) -> None:
     path, calls = tmp_path / "found.json", []
-    proof = {"verdict": "never worse", "by": "bitwuzla 9", "scripts": ["00"], "confirmed": ""}
+    proof = {"verdict": "equivalent", "answer": "never worse", "solver": "bitwuzla", "version": "9"}
+    proof |= {"scripts": ["00"], "confirmed": ""}
     work = [("one", lambda: calls.append(1) or {**proof, "confirmed": "z3" * (len(calls) > 1)})]
     for confirm, kept, expected in (
         (False, None, 1), (False, None, 1), (True, True, 2), (True, True, 2), (True, None, 3),
@@ -333,7 +334,7 @@ def test_successor_is_the_next_word_of_the_domain() -> None:
     for x, y in pairwise(values):
         assert value(evaluate([after], {"x": F32.word(x)})[0]) == y
     assert value(evaluate([after], {"x": 1 << 31})[0]) == magnitudes[0]
-    inside = evaluate([domain.within(after, bits)], {"x": F32.word(values[-1])})
+    inside = evaluate([domain.within(after, F32, bits)], {"x": F32.word(values[-1])})
     assert inside == [0]
 
 
@@ -404,7 +405,7 @@ def test_sharp_facts_hold_of_every_product() -> None:
 
 def test_flaws_are_recorded() -> None:
     entry = flawed("monotone", "markidis", "hopper", 1, TYPE1, Solving(), 0.5)
-    assert entry["verdict"] == "not monotone"
+    assert entry["answer"] == "not monotone"
     assert entry["short"]["moved"] in entry["short"]["inputs"]
 
 
@@ -431,7 +432,7 @@ def test_find_on_the_command_line() -> None:
     assert shown.exit_code == 1
     assert "WRONG SIGN" in shown.output
     data = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).output)
-    assert data["verdict"] == "wrong sign"
+    assert (data["verdict"], data["answer"]) == ("distinguished", "wrong sign")
     assert data["worst"]["size"] >= data["short"]["size"] >= 1
 
 
@@ -508,7 +509,7 @@ def test_compare_on_the_command_line(tmp_path: Path) -> None:
     assert run(main, [*arguments, "--output", str(picture)]).exit_code == 1
     assert "they part at 'A1·B1, lanes 0 to 0'" in picture.read_text()
     data = json.loads(run(main, [*arguments, "--json"]).output)
-    assert data["verdict"] == "worse"
+    assert (data["verdict"], data["answer"]) == ("distinguished", "worse")
     assert [r["algorithm"] for r in data["results"]] == ["ootomo-halfhalf", "markidis"]
     same = run(
         main,

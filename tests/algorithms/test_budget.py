@@ -101,7 +101,7 @@ def test_a_bound_as_a_finding() -> None:
     entry = bounded("markidis", "volta", 1, NEAR, Solving(Settings(timeout=60)), 0.2)
     assert 0 < entry["found"] <= entry["bound"] <= 13
     assert sum(entry["shares"].values()) == pytest.approx(entry["bound"], rel=1e-5)
-    assert "comes out as it is" in entry["proved"]
+    assert "comes out as it is" in entry["stage"]
     assert f"| markidis | volta | 1 | {NEAR} | {entry['found']} | {entry['bound']} (" in table({"": entry})
 
 

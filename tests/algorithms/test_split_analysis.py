@@ -128,7 +128,7 @@ def test_three_bf16_words_are_exact() -> None:
 def test_a_solver_proves_the_claim() -> None:
     (answer,) = proved(SPLITS[2], Solving(Settings(timeout=60)))
     assert answer["answer"] == "unsat"
-    assert answer["exponent field"] == "xxxxxxxx"
+    assert answer["exponent_field"] == "xxxxxxxx"
 
 
 def test_a_false_claim_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +156,7 @@ def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(split_analysis, "_asked", slow)
     answers = proved(F16, Solving(Settings()))
-    assert [a["exponent field"] for a in answers] == ["0xxxxxxx", "1xxxxxxx"]
+    assert [a["exponent_field"] for a in answers] == ["0xxxxxxx", "1xxxxxxx"]
 
 
 @pytest.mark.parametrize(("said", "answer"), [("unsat", "unsat"), ("unknown", "unknown"), ("sat", "unknown")])
@@ -203,7 +203,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert records[0]["split"] == "2 x bf16 RNE"
     exponents = records[0]["exponents"]
     assert sum(exponents["0"]["kinds"].values()) == 1 << 24
-    records[0]["proof"] = [{"answer": "unsat", "exponent field": "xxxxxxxx", "solver": "x", "seconds": 1}]
+    records[0]["proof"] = [{"answer": "unsat", "exponent_field": "xxxxxxxx", "solver": "x", "seconds": 1}]
     path.write_text(json.dumps({**json.loads(path.read_text()), "splits": records}))
     code, text = run("--format", "bf16", "--output", path)
     assert "proved by x alone, 1 s (kept from an earlier run)" in text
@@ -229,7 +229,7 @@ def test_what_stayed_unknown_is_asked_again(tmp_path: Path, monkeypatch: pytest.
     path, said = tmp_path / "splits.json", "unknown"
 
     def proved(split: Split, solving: Solving) -> list[dict[str, object]]:
-        return [{"exponent field": "x", "answer": said, "solver": "z3 1", "seconds": 0.0, "reason": ""}]
+        return [{"exponent_field": "x", "answer": said, "solver": "z3 1", "seconds": 0.0, "reason": ""}]
 
     monkeypatch.setattr("tcsmt.cli.accuracy.split.proved", proved)
     given = ["accuracy", "split", "--prove", "--format", "bf16", "--output", str(path)]

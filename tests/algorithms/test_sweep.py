@@ -65,7 +65,7 @@ def test_what_is_kept_of_the_errors() -> None:
     assert found["cancellation"] == 1
     assert found["quantiles"][-1] == 2.0**3 / 4
     assert found["quantiles"][0] == pytest.approx(-6 / 3 * 2**24, rel=1e-4)
-    assert errors([np.float32([[np.inf, 3, 4]])], [exact]) == {"not finite": pytest.approx(1 / 3)}
+    assert errors([np.float32([[np.inf, 3, 4]])], [exact]) == {"not_finite": pytest.approx(1 / 3)}
 
 
 @pytest.mark.parametrize(
@@ -238,6 +238,6 @@ def test_points_go_on_where_they_stopped() -> None:
     found = list(points(1000))
     assert [(p["signs"], p["words"]) for p in found] == [(s, w) for s in SIGNS for w in (2, 3)]
     assert list(points(1000, found)) == found
-    times = {(one["unit"], one["change"]): one["error times"] for one in conclusions(found)}
+    times = {(one["unit"], one["change"]): one["error_times"] for one in conclusions(found)}
     assert times["B200", "zero_exponent = -131"] == 1
     assert times["V100", "B200"] > 2

@@ -20,7 +20,7 @@ from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
-from tcsmt.statements.verdict import by_whom
+from tcsmt.statements.verdict import said_by
 from tcsmt.support.errors import Exit
 
 
@@ -76,11 +76,7 @@ def bound_json(found: Bound) -> dict[str, Any]:
     data["proved_ulps"] = None if found.in_ulps is None else float(found.in_ulps)
     data["shares"] = {name: float(loss) for name, loss in found.shares.items()}
     if found.proof is not None:
-        proof = found.proof
-        data["proof"] = {
-            "by": proof.by, "confirmed": proof.confirmed, "steps": proof.stage.split("; "),
-            "scripts": list(proof.scripts),
-        }  # fmt: skip
+        data["proof"] = found.proof.as_json()
     return data | {"open": found.open, "seconds": round(found.seconds, 2)}
 
 
@@ -108,8 +104,8 @@ def bound_text(data: dict[str, Any]) -> str:
     elif data["ulps"] is not None:
         lines.append("  in ulps there is no bound: the exact sum may cancel")
     proof = data["proof"]
-    lines.append(f"proved by {by_whom(proof['by'], proof['confirmed'])}, {len(proof['scripts'])} queries:")
-    lines += [f"  {step}" for step in proof["steps"]]
+    lines.append(f"proved by {said_by(proof)}, {len(proof['scripts'])} queries:")
+    lines += [f"  {step}" for step in proof["stage"].split("; ")]
     if data["open"]:
         lines.append(f"not closed: {data['open']}")
     return "\n".join(lines)

@@ -20,7 +20,7 @@ from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, search_option
 from tcsmt.cli.domain import domain_of_algorithm
 from tcsmt.cli.picture import form_of, show_sheet
-from tcsmt.cli.verdict import EXIT, verdict_json, verdict_text
+from tcsmt.cli.verdict import EXIT, verdict_text
 from tcsmt.pictures.drawing import Sheet
 from tcsmt.pictures.explain import signed_text
 from tcsmt.prove.solvers.run import Settings
@@ -29,7 +29,7 @@ from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
-from tcsmt.statements.verdict import Distinguished
+from tcsmt.statements.verdict import Distinguished, answer_json
 
 
 @click.command()
@@ -103,7 +103,7 @@ def comparison_json(found: ErrorComparison) -> dict[str, Any]:
     """The comparison as plain data."""
     pair, verdict, judgement = found.pair, found.verdict, found.judgement
     data: dict[str, Any] = {"algorithms": list(pair.names), "k": pair.k, "domain": str(pair.domain)}
-    data |= verdict_json(verdict, "worse", "never worse")
+    data |= answer_json(verdict, "worse", "never worse")
     if isinstance(verdict, Distinguished) and judgement is not None:
         data["inputs"] = {name: shown(F32, word) for name, word in verdict.values.items()}
         data["exact"] = signed_text(judgement.exact)
@@ -116,7 +116,7 @@ def comparison_json(found: ErrorComparison) -> dict[str, Any]:
         data["steps"] = [[move.as_json() for move in one] for one in moves]
         parts = parting(*moves)
         data["parts_at"] = parts and parts.name
-    return data | {"seconds": round(verdict.seconds, 3)}
+    return data
 
 
 def comparison_text(found: ErrorComparison, rows: tuple[Row, Row]) -> str:

@@ -15,7 +15,7 @@ from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.cli.domain import domain_of_algorithm
-from tcsmt.cli.verdict import EXIT, verdict_json, verdict_text
+from tcsmt.cli.verdict import EXIT, verdict_text
 from tcsmt.pictures.explain import signed_text
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -23,6 +23,7 @@ from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
+from tcsmt.statements.verdict import answer_json
 from tcsmt.support.errors import choose
 
 
@@ -72,10 +73,10 @@ def finding_json(found: FlawFinding) -> dict[str, Any]:
     """The finding as plain data."""
     flaw, verdict = found.flaw, found.verdict
     data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
-    data |= verdict_json(verdict, flaw.title.lower(), flaw.absent.lower())
+    data |= answer_json(verdict, flaw.title.lower(), flaw.absent.lower())
     if found.short is not None and found.worst is not None:
         data |= {"short": _case_json(found.short), "worst": _case_json(found.worst)}
-    return data | {"seconds": round(verdict.seconds, 3)}
+    return data
 
 
 def _case_json(case: Case) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tcsmt.cli import options
 from tcsmt.cli.accuracy.earlier import earlier
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.trust import Trust
-from tcsmt.statements.verdict import by_whom
+from tcsmt.statements.verdict import said_by
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import make_folder, replace_text
 
@@ -131,13 +131,13 @@ def _lines(fact: Fact, entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _errors(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for entry in entries:
-        if "largest error" not in entry:
+        if "largest_error" not in entry:
             yield f"p = {entry['width']}: open"
             continue
         mark = "" if entry["verdict"] == "largest of all inputs" else " at least"
         mark += _EARLIER * ("earlier" in entry)
         where = _exponents(entry["enumerated"]["domain"])
-        yield f"p = {entry['width']}: {entry['largest error']:.4f}{mark} ({where})"
+        yield f"p = {entry['width']}: {entry['largest_error']:.4f}{mark} ({where})"
     if entries:
         yield "in half ulps: 2^-(2p + 2) of |c| + Σ|a·b|"
 
@@ -150,7 +150,7 @@ def _verdicts(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for said in dict.fromkeys(_said(entry) for entry in entries if entry["verdict"] == verdict):
             yield f"{said}: {widths([entry for entry in entries if _said(entry) == said])}"
     left = [entry for entry in entries if entry["verdict"] == "open"]
-    part = [e for e in left if e.get("enumerated", {}).get("all of it")]
+    part = [e for e in left if e.get("enumerated", {}).get("whole")]
     for where in dict.fromkeys(_exponents(entry["enumerated"]["domain"]) for entry in part):
         kept = [entry for entry in part if _exponents(entry["enumerated"]["domain"]) == where]
         yield f"holds for {where}, open beyond: {widths(kept)}"
@@ -169,8 +169,7 @@ def _said(entry: Mapping[str, Any]) -> str:
     """A verdict; for a solver's proof, by whom."""
     said: str = entry["verdict"]
     if said == "proved":
-        proof = entry["solver"]
-        said += f" by {by_whom(proof['by'], proof['confirmed']) if proof['scripts'] else proof['by']}"
+        said += f" by {said_by(entry['solver'])}"
     return said + _EARLIER * ("earlier" in entry)
 
 
@@ -183,7 +182,7 @@ def _shown(entry: Mapping[str, Any]) -> str:
     inputs = ", ".join(f"{name} = {value}" for name, value in found["values"].items())
     results = found.get("results") or {"result": found["result"]}
     if "moved" in found:
-        results |= {f"with {found['moved']} = {found['to']}": found["result after"]}
+        results |= {f"with {found['moved']} = {found['to']}": found["result_after"]}
     said = ", ".join(f"{name} {value}" for name, value in results.items())
     share = ""
     if entry.get("enumerated", {}).get("counterexamples"):

@@ -84,8 +84,8 @@ def split(
             _say(f"{name}: proving")
             data["proof"] = proved(one, solving)
             keep(data)
-        if go_through and "by" not in data.get("all inputs", {}):
-            data["all inputs"] = _all_inputs(one)
+        if go_through and "by" not in data.get("all_inputs", {}):
+            data["all_inputs"] = _all_inputs(one)
             keep(data)
         records.append(data)
         if not as_json:
@@ -93,12 +93,12 @@ def split(
     if as_json:
         click.echo(json.dumps(records, indent=1, ensure_ascii=False))
     answers = [answer["answer"] for data in records for answer in data.get("proof", ())]
-    wrong = "sat" in answers or any(data.get("all inputs", {}).get("differ") for data in records)
+    wrong = "sat" in answers or any(data.get("all_inputs", {}).get("differ") for data in records)
     sys.exit(Exit.DIFFERS if wrong else Exit.UNKNOWN if "unknown" in answers else Exit.ANSWERED)
 
 
 #: What took time, and is taken from an earlier run.
-_FOUND = ("proof", "all inputs")
+_FOUND = ("proof", "all_inputs")
 
 
 def _answered(what: str, found: Any) -> bool:
@@ -138,11 +138,11 @@ def _all_inputs(one: Split) -> dict[str, Any]:
         "by": found.how,
         "inputs": sum(tally.inputs for tally in tallies),
         "wrong": sum(tally.kinds[-1] for tally in tallies),
-        "binades by closed form": sum(tally is not None for tally in closed.values()),
+        "binades_by_closed_form": sum(tally is not None for tally in closed.values()),
         "differ": [f for f, tally in closed.items() if tally is not None and tally != tallies[f]],
-        "inputs beyond, that fit": sum(tally.split for tally in special),
-        "exact of them": sum(tally.lengths[0] for tally in special),
-        "exact in all": sum(tally.lengths[0] for tally in tallies),
+        "inputs_beyond_that_fit": sum(tally.split for tally in special),
+        "exact_of_them": sum(tally.lengths[0] for tally in special),
+        "exact_in_all": sum(tally.lengths[0] for tally in tallies),
         "seconds": round(time.perf_counter() - started, 1),
     }
 
@@ -157,22 +157,22 @@ def _show(data: dict[str, Any]) -> None:
     for row in data["ranges"]:
         low, high = row["exponents"]
         span = f"{low}" if low == high else f"{low} to {high}"
-        error = row["error in ulp at most"]
+        error = row["largest_error_ulp"]
         click.echo(
-            f"  {span:<14}{error:>14}{row['exact']:>13.4%}{row['kept bits']:>10.4f}"
-            f"{row['underflow']:>13.4%}{row['underflow or gradual']:>12.4%}"
+            f"  {span:<14}{error:>14}{row['exact']:>13.4%}{row['kept_bits']:>10.4f}"
+            f"{row['underflow']:>13.4%}{row['underflow_or_gradual']:>12.4%}"
         )
     marks = dict.fromkeys(data.get("earlier", ()), " (kept from an earlier run)")
     for answer in data.get("proof", ()):
-        where = answer["exponent field"]
+        where = answer["exponent_field"]
         where = "all 2^32 inputs" if where.startswith("x") else f"exponent field {where}"
         click.echo(f"  {where}: {_said(answer)}, {answer['seconds']} s{marks.get('proof', '')}")
-    if "all inputs" in data:
-        found = data["all inputs"]
+    if "all_inputs" in data:
+        found = data["all_inputs"]
         mark = f"DIFFERS at exponent fields {found['differ']}" if found["differ"] else "as the closed form"
         click.echo(
-            f"  {found['inputs']} inputs gone through: {mark}; {found['exact in all']} are split exactly"
-            f"{marks.get('all inputs', '')}\n  (by {found.get('by', 'one back end')})"
+            f"  {found['inputs']} inputs gone through: {mark}; {found['exact_in_all']} are split exactly"
+            f"{marks.get('all_inputs', '')}\n  (by {found.get('by', 'one back end')})"
         )
 
 

@@ -142,4 +142,4 @@ def _show(record: dict[str, Any]) -> None:
         if "residual" in found:
             click.echo(f"  {label:<44}{found['residual']:>10.2e}")
         else:
-            click.echo(f"  {label:<44}{found['not finite']:>10.0%} not finite")
+            click.echo(f"  {label:<44}{found['not_finite']:>10.0%} not finite")

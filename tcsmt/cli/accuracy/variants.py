@@ -56,7 +56,7 @@ def variants(largest: int, as_json: bool, results: Path) -> None:
         click.echo(f"  {'':<36}{'random signs':>14}{'all positive':>14}")
         for one in concluded:
             name = f"{one['unit']} -> {one['change']}"
-            times = f"{one['error times']:>12.3g} x{one['positive entries: error times']:>12.3g} x"
+            times = f"{one['error_times']:>12.3g} x{one['positive_error_times']:>12.3g} x"
             click.echo(f"  {name:<36}{times}")
     try:
         plot(results / "variants.svg", [*found, *beyond])
