@@ -21,7 +21,6 @@ from tcsmt.algorithms.result_flaws import FLAWS, Case, find
 from tcsmt.algorithms.search import Rows, climb, errors
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.catalogue import row_named
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.pictures.explain import signed_text
 from tcsmt.prove.solving import Solving
@@ -107,7 +106,7 @@ def _bounds(
 
 def _own(unit: str) -> int:
     """The K of a unit's instruction with FP16 operands."""
-    return (units_for(recipe_named("markidis"), unit)[0] if "/" not in unit else row_named(unit)).model.k
+    return units_for(recipe_named("markidis"), unit)[0].model.k
 
 
 def _question_five(question: str, name: str, unit: str, solving: Solving, seconds: float) -> Iterator[Entry]:
@@ -149,7 +148,7 @@ def _case(case: Case) -> dict[str, Any]:
 def _question_one(
     unit: str, names: tuple[str, str], solving: Solving, seconds: float, *, short: bool = False
 ) -> Iterator[Entry]:
-    own = units_for(recipe_named(names[0]), unit)[0].model.k if short and "/" not in unit else _own(unit)
+    own = units_for(recipe_named(names[0]), unit)[0].model.k if short else _own(unit)
     lengths = sorted({1, own}) if short else sorted({1, 2, 4, own})
     for k in lengths:
         domains = [replace(TYPE1, c_zero=True), TYPE1]

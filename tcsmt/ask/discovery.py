@@ -11,7 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 from tcsmt.ask.investigation import Claim, Investigation, Report
-from tcsmt.catalogue import Row, architecture_named, instruction_named, rows_of
+from tcsmt.catalogue import Row
+from tcsmt.data.model_files import rows_given
 from tcsmt.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError, UnknownName
 
@@ -127,16 +128,15 @@ class LoadedProperty:
             ) from None
 
 
-def choose_row(prop: LoadedProperty, arch: str, instruction: str | None) -> Row:
-    """The named instruction, or the architecture's first one to which the property applies."""
-    if instruction is not None:
-        return instruction_named(arch, instruction)
-    rows = rows_of(arch)
+def choose_row(prop: LoadedProperty, unit: str) -> Row:
+    """Of the rows that ``unit`` means, the first one to which the property applies."""
+    rows = rows_given(unit)
     for row in rows:
         if not prop.objection(row):
             return row
     reasons = "; ".join(dict.fromkeys(prop.objection(row) for row in rows))
-    raise TcsmtError(f"{prop.about.name} applies to no instruction of {architecture_named(arch)}: {reasons}")
+    what = rows[0].name if len(rows) == 1 else f"any instruction of {rows[0].architecture}"
+    raise TcsmtError(f"{prop.about.name} does not apply to {what}: {reasons}")
 
 
 def _place(error: BaseException, path: Path) -> str:

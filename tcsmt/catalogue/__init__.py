@@ -77,9 +77,14 @@ def instruction_named(architecture: str, instruction: str) -> Row:
     raise UnknownName(f"instruction of {name}", instruction, table)
 
 
-def row_named(name: str) -> Row:
-    """The row ``ARCH`` (its first instruction) or ``ARCH/INSTRUCTION`` (whole, or a unique part)."""
+def rows_named(name: str) -> list[Row]:
+    """The rows of ``ARCH``, or the one of ``ARCH/INSTRUCTION`` (whole, or a unique part)."""
     architecture, slash, instruction = name.partition("/")
     if slash:
-        return instruction_named(architecture, instruction)
-    return rows_of(choose("architecture", architecture_named(architecture), ARCHITECTURES))[0]
+        return [instruction_named(architecture, instruction)]
+    return rows_of(choose("architecture", architecture_named(architecture), ARCHITECTURES))
+
+
+def row_named(name: str) -> Row:
+    """The row ``ARCH`` (its first instruction) or ``ARCH/INSTRUCTION``."""
+    return rows_named(name)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -23,6 +24,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.finding import shown
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
+from tcsmt.support.text import ranges
 from tcsmt.survey.audit import (
     Audit,
     Closing,
@@ -188,7 +190,7 @@ def _parameters(made: Audit, found: list[Gap] | None) -> Iterator[str]:
     model = made.row.model
     for name, row in table.items():
         own = f"{name} = {value_text(getattr(model, name))}"
-        lines.append([own, *(_ranges(row.get(key, [])) for key in shown_heads)])
+        lines.append([own, *(", ".join(ranges(row.get(key, []))) for key in shown_heads)])
     yield from _columns(lines)
 
 
@@ -209,22 +211,6 @@ def _columns(lines: Sequence[Sequence[str]]) -> Iterator[str]:
             texts = [cell[part] if part < len(cell) else "" for cell in cells]
             sized = (f"{text:<{width}}" for text, width in zip(texts, (first, *widths), strict=True))
             yield "  ".join(sized).rstrip()
-
-
-def _ranges(values: Sequence[str]) -> str:
-    """Values with runs of numbers as ``low..high``."""
-    found: list[list[str]] = []
-    for value in values:
-        number = value.removeprefix("-").isdigit()
-        last = found[-1][-1] if found else ""
-        if number and last.removeprefix("-").isdigit() and int(value) == int(last) + 1:
-            found[-1].append(value)
-        else:
-            found.append([value])
-    return ", ".join(
-        run[0] if len(run) == 1 else ", ".join(run) if len(run) == 2 else f"{run[0]}..{run[-1]}"
-        for run in found
-    )
 
 
 def _units(made: Audit, units: Sequence[Hypothesis], found: list[Gap] | None) -> Iterator[str]:
@@ -268,7 +254,7 @@ def _told(made: Audit, pairs: Iterable[tuple[int, int]]) -> list[str]:
             values.setdefault(one.parameter, []).append(one.value)
         else:
             units.append(f"unit {i + 1} | {j + 1}")
-    return [*units, *(f"{name} = {_ranges(several)}" for name, several in values.items())]
+    return [*units, *(f"{name} = {', '.join(ranges(several))}" for name, several in values.items())]
 
 
 def _item(head: str, names: Iterable[str]) -> Iterator[str]:
@@ -327,16 +313,9 @@ def _closing(made: Audit, closed: Closing | None) -> Iterator[str]:
 
 def _runs(inputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     """``a0 = ...``; lanes after each other that hold the same word together."""
-    runs: list[tuple[list[str], str]] = []
-    for name, value in inputs.items():
-        text = f"{value['word']} ({value['value']})"
-        last = runs[-1][0][-1] if runs else ""
-        if runs and runs[-1][1] == text and name[1:].isdigit() and last == f"{name[0]}{int(name[1:]) - 1}":
-            runs[-1][0].append(name)
-        else:
-            runs.append(([name], text))
-    for names, text in runs:
-        yield f"{names[0] if len(names) == 1 else f'{names[0]}..{names[-1]}'} = {text}"
+    texts = {name: f"{value['word']} ({value['value']})" for name, value in inputs.items()}
+    for text, names in groupby(texts, texts.__getitem__):
+        yield from (f"{lanes} = {text}" for lanes in ranges(names))
 
 
 def _inputs(model: Model, closed: Closing, number: int) -> dict[str, dict[str, str]]:

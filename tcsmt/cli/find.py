@@ -12,7 +12,6 @@ from tcsmt.ask.discovery import choose_row, load
 from tcsmt.ask.investigation import Investigation, Report
 from tcsmt.cli import options
 from tcsmt.cli.report import report_text
-from tcsmt.data.model_files import row_given
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.finding import Finding
@@ -55,7 +54,8 @@ def find(
     if (arch is None) == (model is None) or (model is not None and instruction is not None):
         raise click.UsageError("give either --arch (and --instruction), or --model")
     prop = load(name, folders)
-    row = choose_row(prop, arch, instruction) if arch is not None else row_given(str(model))
+    named = str(model) if arch is None else f"{arch}/{instruction}" if instruction else arch
+    row = choose_row(prop, named)
     ask = Investigation(row, Solving(settings, confirm=confirm, dump=dump_smt))
 
     def save() -> None:

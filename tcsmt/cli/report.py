@@ -5,6 +5,7 @@ from __future__ import annotations
 from tcsmt.ask.investigation import Report
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
+from tcsmt.support.text import ranges
 
 
 def report_text(report: Report) -> str:
@@ -50,7 +51,7 @@ def _witness_lines(finding: Finding) -> list[str]:
         if name not in zeros:
             lines.append(f"    {name:>4} = {value['word']}  {value['value']:<24} {value['decimal']}")
     if zeros:
-        lines.append(f"    {_ranges(zeros)} = 0")
+        lines.append(f"    {', '.join(ranges(zeros))} = 0")
     for result in finding.results():
         mark = "  (what the unit's model gives)" if result["side"] in finding.supported else ""
         lines.append(f"    {result['side']}: {result['word']}  {result['value']}  {result['decimal']}{mark}")
@@ -59,16 +60,3 @@ def _witness_lines(finding: Finding) -> list[str]:
         stage, left, right = parting.values()
         lines.append(f"    they part at '{stage}': {left}  |  {right}")
     return lines
-
-
-def _ranges(names: list[str]) -> str:
-    """``a1..a3, b1..b3, c`` for a list of input names."""
-    parts: list[list[str]] = []
-    for name in names:
-        previous = parts[-1][-1] if parts else ""
-        follows = previous[1:].isdigit() and name == f"{previous[0]}{int(previous[1:]) + 1}"
-        if follows:
-            parts[-1].append(name)
-        else:
-            parts.append([name])
-    return ", ".join(p[0] if len(p) == 1 else f"{p[0]}..{p[-1]}" for p in parts)

@@ -22,12 +22,12 @@ from typing import Any
 
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.rounding import Rounding
-from tcsmt.catalogue import Row, row_named
+from tcsmt.catalogue import Row, row_named, rows_named
 from tcsmt.data.row_files import read_bytes
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
-__all__ = ["is_model_file", "meanings", "model_toml", "read_model", "row_given"]
+__all__ = ["is_model_file", "meanings", "model_toml", "read_model", "row_given", "rows_given"]
 
 #: The keys that are no parameters.
 _ABOUT = ("kind", "base", "name", "source", "note")
@@ -39,9 +39,14 @@ def is_model_file(name: str) -> bool:
     return name.lower().endswith(".toml") or os.path.isfile(name)
 
 
+def rows_given(name: str) -> list[Row]:
+    """The rows that an argument means: a model file's, that of ``ARCH/INSTRUCTION``, or all of ``ARCH``."""
+    return [read_model(Path(name))] if is_model_file(name) else rows_named(name)
+
+
 def row_given(name: str) -> Row:
-    """The row that an argument names: a model file, or ``ARCH[/INSTRUCTION]`` of the catalogue."""
-    return read_model(Path(name)) if is_model_file(name) else row_named(name)
+    """The row that an argument names, an architecture's first one."""
+    return rows_given(name)[0]
 
 
 def read_model(path: Path) -> Row:

@@ -22,6 +22,7 @@ from tcsmt.arithmetic.words import unsigned
 from tcsmt.models import Model
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import ranges
 
 __all__ = [
     "BlackBox",
@@ -205,27 +206,10 @@ def _branches(tree: Tree, k: int) -> list[str]:
 
 def _runs(members: Sequence[int | Tree], k: int) -> list[str]:
     """Names of the members, three or more neighbours as ``p0..p7``."""
-    found: list[str] = []
-    first = 0
-    while first < len(members):
-        last = first
-        while (
-            last + 1 < len(members)
-            and isinstance(members[last], int)
-            and members[last + 1] == members[last] + 1  # type: ignore[operator]
-            and members[last + 1] != k
-        ):
-            last += 1
-        member = members[first]
-        if isinstance(member, Tree):
-            found.append(member.text(k))
-        elif last - first >= 2:
-            found.append(f"p{member}..p{members[last]}")
-        else:
-            last = first
-            found.append("c" if member == k else f"p{member}")
-        first = last + 1
-    return found
+    return ranges(
+        member.text(k) if isinstance(member, Tree) else "c" if member == k else f"p{member}"
+        for member in members
+    )
 
 
 #: X / y = 2^27 is lost in every unit that adds fewer bits than FP64.

@@ -118,7 +118,7 @@ def table_four(timeout: float = 60.0) -> Iterator[dict[str, Any]]:
 
 def _ask(row: TableRow, solver: str, timeout: float) -> dict[str, Any]:
     prop = load(row.prop)
-    unit = choose_row(prop, row.arch, row.instruction)
+    unit = choose_row(prop, f"{row.arch}/{row.instruction}" if row.instruction else row.arch)
     ask = Investigation(unit, Solving(Settings(solver, timeout)))
     prop.investigate(ask)
     findings = [f for f in ask.findings if row.chosen(f)]

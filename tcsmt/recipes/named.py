@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 
 from tcsmt.arithmetic.formats import FORMATS, format_named
 from tcsmt.arithmetic.rounding import ROUNDINGS, rounding_named
-from tcsmt.catalogue import Row, rows_of
-from tcsmt.data.model_files import row_given
+from tcsmt.catalogue import Row
+from tcsmt.data.model_files import rows_given
 from tcsmt.models import IeeeDotAdd, Model
 from tcsmt.recipes.algorithm import Algorithm, Sum
 from tcsmt.recipes.split import F32, Split
@@ -207,9 +207,9 @@ def recipe_named(text: str) -> Recipe:
     return replace(recipe, name=text) if changes else recipe
 
 
-def units_for(recipe: Recipe, arch: str) -> list[Row]:
-    """The rows of an architecture on which the algorithm runs, the most used one first."""
-    rows = rows_of(arch)
+def units_for(recipe: Recipe, unit: str) -> list[Row]:
+    """Of the rows that ``unit`` means, those on which the algorithm runs, the most used one first."""
+    rows = rows_given(unit)
     return rows[:1] if recipe.ordinary else [row for row in rows if _takes(row.model, recipe)]
 
 
@@ -219,22 +219,14 @@ def algorithm_named(name: str, unit: str, k: int | None = None) -> tuple[Algorit
     k: length of the dot product (None: the unit's own). Raises :class:`.TcsmtError`.
     """
     recipe = recipe_named(name)
-    if "/" in unit or unit.endswith((".toml", ".json")):
-        row = row_given(unit)
-    else:
-        rows = units_for(recipe, unit)
-        if not rows:
-            formats = sorted({r.model.a_format.name for r in rows_of(unit)})
-            raise TcsmtError(
-                f"{name} on {unit}: it needs a unit from {recipe.split.format.name} to f32; "
-                f"{unit} has units for {', '.join(formats)}"
-            )
-        row = rows[0]
-    if not (recipe.ordinary or _takes(row.model, recipe)):
+    rows = units_for(recipe, unit)
+    if not rows:
+        formats = sorted({f"{r.model.a_format.name} to {r.model.d_format.name}" for r in rows_given(unit)})
         raise TcsmtError(
-            f"{name} on {row.name}: it needs a unit from {recipe.split.format.name} to f32; "
-            f"this one is from {row.model.a_format.name} to {row.model.d_format.name}"
+            f"{name} on {unit}: it needs a unit from {recipe.split.format.name} to f32; "
+            f"there is one from {', from '.join(formats)}"
         )
+    row = rows[0]
     return recipe.on(row.model, row.model.k if k is None else k), row
 
 

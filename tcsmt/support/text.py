@@ -1,0 +1,30 @@
+"""Text that several rooms print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["ranges"]
+
+_COUNTED = re.compile(r"([a-z]*)(-?\d+)")
+
+
+def ranges(names: Iterable[str]) -> list[str]:
+    """The names in order, three or more that count up as one range.
+
+    >>> ranges(["a1", "a2", "a3", "b0", "b1", "c"])
+    ['a1..a3', 'b0', 'b1', 'c']
+    """
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and _next(runs[-1][-1]) == name:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return [text for run in runs for text in ([f"{run[0]}..{run[-1]}"] if len(run) > 2 else run)]
+
+
+def _next(name: str) -> str | None:
+    counted = _COUNTED.fullmatch(name)
+    return f"{counted[1]}{int(counted[2]) + 1}" if counted else None
