@@ -24,9 +24,9 @@ from tcsmt.models.stages import Where, where_text
 from tcsmt.prove.alignment_grids import Block, characterised, multiple, same_result
 from tcsmt.prove.boundary_inputs import search
 from tcsmt.prove.lemmas import Lemma, Lemmas
-from tcsmt.prove.shorten import shorten
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solving import Disagreement, Solving
+from tcsmt.prove.witnesses import Replayed, narrowed, replayed, witness
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.question import Question, difference
@@ -174,28 +174,32 @@ class _Comparing:
             return self._equal()
         values = search(question)
         if values is not None:
-            return self._differ(values, Answer("sat", "evaluator", __version__))
+            return self._differ(Replayed(values, Answer("sat", "evaluator", __version__)))
         sweep = _Sweep(self)
         for deep in (False, True):
             output = sweep.run(deep)
             if sweep.witness is not None:
-                return self._differ(sweep.witness.values, sweep.witness)
+                return self._differ(sweep.witness)
             if left.output is output:
                 return self._equal()
             if not deep:
-                for given in (*question.special(), *question.fewer_lanes()):
-                    found = self._narrow(given)
-                    if found is not None:
-                        return found
+                tries = (*question.special(), *question.fewer_lanes())
+                found = narrowed(question, tries, self._look)
+                if found is not None:
+                    return self._differ(found)
         lemma = self.lemmas.ask(question.domain & left.output.ne(output), self.solving.settings.timeout)
         answer = lemma.answer
-        if answer.answer == "sat" and self.replays(answer):
-            return self._differ(answer.values, answer)
+        last = replayed(question, answer) if answer.answer == "sat" else None
+        if last is not None:
+            return self._differ(last)
         if answer.answer == "unsat":
             self.proved("result", "nothing free", lemma)
             return self._equal()
         reason = answer.reason or f"{answer.by} gave a model that does not replay"
         return self._unknown(reason)
+
+    def _look(self, goal: Term) -> Answer:
+        return self.lemmas.look(goal, self.solving.settings.timeout / 4)
 
     def _unknown(self, reason: str) -> Comparison:
         reasons = dict.fromkeys([reason, *self.refused])
@@ -212,32 +216,8 @@ class _Comparing:
         if self.lemmas.ask(domain, self.solving.settings.timeout).holds:
             raise TcsmtError(f"the domain is empty: no input is {question.domain_text}")
 
-    def _narrow(self, given: dict[Term, Term]) -> Comparison | None:
-        narrow = substitute([self.question.goal], given)[0]
-        if narrow.value == 0:
-            return None
-        answer = self.lemmas.look(narrow, self.solving.settings.timeout / 4)
-        if answer.answer != "sat":
-            return None
-        values = {name: answer.values.get(name, 0) for name in self.question.formats}
-        for variable, put in given.items():
-            values[str(variable.data)] = put.value if put.value is not None else values[str(put.data)]
-        answer = replace(answer, values=values)
-        return self._differ(values, answer) if self.replays(answer) else None
-
-    def replays(self, answer: Answer) -> bool:
-        """Whether a solver's values are inputs at which the models differ, by the evaluator."""
-        values = {name: answer.values.get(name, 0) for name in self.question.formats}
-        return bool(evaluate([self.question.goal], values)[0])
-
-    def _differ(self, values: dict[str, int], answer: Answer) -> Comparison:
-        question = self.question
-        complete = {name: values.get(name, 0) for name in question.formats}
-        short = shorten(question.goal, question.formats, complete)
-        found = Distinguished(
-            values=short, solver=answer.solver, version=answer.version, seconds=self.seconds
-        )
-        return Comparison(question, found)
+    def _differ(self, found: Replayed) -> Comparison:
+        return Comparison(self.question, witness(self.question, found, self.seconds))
 
     def proved(self, what: str, how: str, lemma: Lemma) -> None:
         """One more step."""
@@ -263,7 +243,7 @@ class _Sweep:
 
     def __init__(self, comparing: _Comparing) -> None:
         self.comparing = comparing
-        self.witness: Answer | None = None
+        self.witness: Replayed | None = None
         #: a node of the second model -> the first model's word for it
         self.merged: dict[Term, Term] = {}
         self.deep = False
@@ -369,9 +349,10 @@ class _Sweep:
                 if paired.fact is not TRUE:
                     self.facts.append(paired.fact)
                 return True
-            if answer.answer == "sat" and not given and comparing.replays(answer):
-                self.witness = answer
-                return False
+            if answer.answer == "sat" and not given:
+                self.witness = replayed(comparing.question, answer)
+                if self.witness is not None:
+                    return False
             if lemma.refused:  # the next level asks no less of the other solvers
                 return False
         return False

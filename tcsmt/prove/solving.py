@@ -7,17 +7,16 @@ where the two graphs were cut, and by which solver.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
-from tcsmt.prove.shorten import shorten
 from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.witnesses import narrowed, replayed, witness
 from tcsmt.statements.question import Question
-from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, joined
+from tcsmt.statements.verdict import Equivalent, Unknown, Verdict, joined
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, any_of, substitute, var
 
@@ -60,15 +59,20 @@ class Solving:
             answer = self._ask(question.domain & differ, spent)
             if answer.answer == "unsat":
                 return self.proof(stage, question.domain & differ, answer, spent[0])
-            if answer.answer == "sat" and _holds(question, answer.values):
-                return self._witness(question, answer, spent[0])
+            if answer.answer == "sat":
+                found_here = replayed(question, answer)
+                if found_here is not None:
+                    return witness(question, found_here, spent[0])
         found = self._narrow(question, question.fewer_lanes(), spent)
         if found is not None:
             return found
         answer = self._ask(question.goal, spent)
         match answer.answer:
             case "sat":
-                return self._witness(question, answer, spent[0])
+                last = replayed(question, answer)
+                if last is not None:
+                    return witness(question, last, spent[0])
+                return Unknown(reason=f"{answer.by} gave a model that does not replay", seconds=spent[0])
             case "unsat":
                 return self.proof("", question.goal, answer, spent[0])
             case _:
@@ -85,13 +89,8 @@ class Solving:
         self, question: Question, tries: Iterator[dict[Term, Term]], spent: list[float]
     ) -> Verdict | None:
         """A witness in one of some smaller sets of inputs, each with half of the time."""
-        for given in tries:
-            narrow = substitute([question.goal], given)[0]
-            if narrow.value is None:
-                answer = self._ask(narrow, spent, self.settings.timeout / 2)
-                if answer.answer == "sat":
-                    return self._witness(question, answer, spent[0], given)
-        return None
+        found = narrowed(question, tries, lambda goal: self._ask(goal, spent, self.settings.timeout / 2))
+        return None if found is None else witness(question, found, spent[0])
 
     def _by_cases(self, question: Question, spent: float) -> Verdict:
         parts: list[Equivalent] = []
@@ -118,24 +117,6 @@ class Solving:
         answer = solve(text, settings)
         spent[0] += answer.seconds
         return answer
-
-    def _witness(
-        self,
-        question: Question,
-        answer: Answer,
-        spent: float,
-        given: Mapping[Term, Term] | None = None,
-    ) -> Verdict:
-        values = {name: answer.values.get(name, 0) for name in question.formats}
-        for variable, put in (given or {}).items():
-            values[str(variable.data)] = put.value if put.value is not None else values[str(put.data)]
-        if not _holds(question, values):
-            reason = f"{answer.by} gave a model that does not replay"
-            return Unknown(reason=reason, seconds=spent)
-        return Distinguished(
-            values=shorten(question.goal, question.formats, values),
-            solver=answer.solver, version=answer.version, seconds=spent,
-        )  # fmt: skip
 
     def proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent | Unknown:
         """What an ``unsat`` answer to a goal proves; with ``confirm``, nothing if no other solver agrees."""
@@ -180,11 +161,6 @@ def proof_of(stage: str, answer: Answer, seconds: float) -> Equivalent:
         stage=stage, scripts=(answer.script,) if answer.script else (), solver=answer.solver,
         version=answer.version, seconds=seconds, confirmed=answer.confirmed,
     )  # fmt: skip
-
-
-def _holds(question: Question, values: Mapping[str, int]) -> bool:
-    complete = {name: values.get(name, 0) for name in question.formats}
-    return bool(evaluate([question.goal], complete)[0])
 
 
 def _cuts(question: Question) -> Iterator[tuple[str, Term]]:

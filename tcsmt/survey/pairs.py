@@ -8,16 +8,14 @@ from typing import Any
 
 from tcsmt import __version__
 from tcsmt.catalogue import Row
-from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model
 from tcsmt.prove.engine import ENGINE, Comparison, compare_models, finding_of
-from tcsmt.prove.shorten import shorten
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.prove.witnesses import narrowed, witness
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Lanes
 from tcsmt.statements.verdict import Distinguished, said_by
-from tcsmt.terms import substitute
 
 __all__ = ["Pair", "Unit", "proved_by", "record_of", "verdict_on", "without_verdict"]
 
@@ -82,17 +80,11 @@ def _smaller(found: Comparison, solving: Solving) -> Comparison:
         return found
     used = sum(any(verdict.values[f"{side}{lane}"] for side in "ab") for lane in range(k))
     few = tuple(lanes for lanes in few if (lanes if isinstance(lanes, int) else len(lanes)) < used)
-    for given in replace(question, lanes=few).fewer_lanes():
-        goal = substitute([question.goal], given)[0]
-        answer = solving.ask(goal, solving.settings.timeout / 4)
-        if answer.answer == "sat":
-            values = {name: answer.values.get(name, 0) for name in question.formats}
-            values |= dict.fromkeys((str(variable.data) for variable in given), 0)
-            if evaluate([question.goal], values)[0]:
-                short = shorten(question.goal, question.formats, values)
-                smaller = replace(verdict, values=short, solver=answer.solver, version=answer.version)
-                return replace(found, verdict=smaller)
-    return found
+    limit = solving.settings.timeout / 4
+    smaller = narrowed(
+        question, replace(question, lanes=few).fewer_lanes(), lambda goal: solving.ask(goal, limit)
+    )
+    return found if smaller is None else replace(found, verdict=witness(question, smaller, verdict.seconds))
 
 
 def without_verdict(pair: Pair, reason: str) -> dict[str, Any]:
