@@ -71,6 +71,8 @@ def test_all_words(fmt: Format) -> None:
 
 def test_words_and_refusals() -> None:
     assert str(Domain()) == "finite"
+    some = Domain(finite=False, positive=True, subnormals=False, c_zero=True)
+    assert str(some) == "all words, positive, no subnormals, c = 0"
     assert str(Domain(exponents=(-15, 14), bits=(11, 8), c_zero=True)) == (
         "exponents -15 to 14, a of 11 and b of 8 significand bits, c = 0"
     )

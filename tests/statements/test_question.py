@@ -87,12 +87,6 @@ def test_against_an_ieee_reference() -> None:
     assert evaluate([question.goal], values) == [1]
 
 
-def test_domains_read_well() -> None:
-    everything = Domain(finite=False, positive=True, subnormals=False, c_zero=True, exponents=(-1, 2))
-    assert str(everything) == "all words, positive, no subnormals, c = 0, exponents -1 to 2"
-    assert str(Domain()) == "finite"
-
-
 def test_scales_must_fit() -> None:
     plain = unit()
     scaled = replace(plain, scale_format="ue8m0", scale_block=plain.k)
