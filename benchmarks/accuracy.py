@@ -28,6 +28,7 @@ from published import Published
 
 import tcsmt
 from tcsmt.algorithms.compare import AlgorithmPair, compare, judge
+from tcsmt.catalogue.digests import models_named
 from tcsmt.interpret.smtlib import script
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
 from tcsmt.prove.solving import Solving
@@ -147,6 +148,7 @@ def main() -> None:
     known = data.setdefault("queries", {})
 
     def save() -> None:
+        data["models"] = models_named([UNIT, known])
         replace_text(output, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
     for key, measure in entries(chosen.k, chosen.limit):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.catalogue import row_named
+from tcsmt.catalogue.digests import models_named
 from tcsmt.identification.boxes import model_box
 from tcsmt.identification.classical import black_box, profile
 from tcsmt.identification.evaluate import predictions
@@ -63,7 +64,9 @@ def main() -> None:
     found = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
     for name in sys.argv[1:]:
         found = [one for one in found if one["model"] != name] + [blind(name)]
-        data = {"command": "benchmarks/classical.py", "seed": 1, "rows": found}
+        data = {
+            "command": "benchmarks/classical.py", "seed": 1, "models": models_named(found), "rows": found
+        }  # fmt: skip
         replace_text(RESULTS, json.dumps(data, indent=1) + "\n")
         print({key: found[-1][key] for key in ("model", "other_units", "same_profile", "identified")})
 

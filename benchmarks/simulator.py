@@ -34,6 +34,7 @@ from machine import machine
 from tests.oracles import against_mmasim as oracle
 import tcsmt
 from tcsmt.interpret import jit
+from tcsmt.catalogue.digests import models_named
 from tcsmt.catalogue import Row, rows
 from tcsmt.arithmetic.datapath import decode
 from tcsmt.interpret.limbs import fitted
@@ -47,6 +48,7 @@ SMALL = 1 << 14
 COLD = """
 import time; start = time.perf_counter()
 import numpy as np, tcsmt
+from tcsmt.catalogue.digests import models_named
 from tcsmt.catalogue import row_named
 model = row_named("hopper").model
 a = np.ones((100_000, 16), np.float16)
@@ -232,6 +234,7 @@ def main() -> None:
         own = f"{line['numpy']:>6.2f} {line['operations']:>5} {line['of_peak']:>7.0%}{wrong}"
         print(f"{row.name:<66} {line['tcsmt']:>7.1f} {peer} {own}", flush=True)
         if options.output:
+            found["models"] = models_named(found["units"])
             options.output.write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -1,16 +1,18 @@
 """What was found about the algorithms, unit by unit: ``tcsmt accuracy findings`` writes it as it goes.
 
-Each entry of the list has a key of its own; one that is in the file already is not computed again.
+Each entry of the list has a key of its own; one that is in the file already, about the same graphs, is not
+computed again.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -21,8 +23,11 @@ from tcsmt.algorithms.result_flaws import FLAWS, Case, find
 from tcsmt.algorithms.search import Rows, climb, errors
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.pictures.explain import signed_text
+from tcsmt.prove.prover import prover
+from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.named import algorithm_named, recipe_named, units_for
@@ -30,10 +35,12 @@ from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Distinguished, Unknown, answer_json, said_by
-from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import replace_text
 
-__all__ = ["TYPE1", "entries", "record", "table", "write"]
+__all__ = ["TYPE1", "Effort", "entries", "record", "table", "write"]
+from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.survey.tasks import Workers, computed
+from tcsmt.survey.work import Task
 
 #: The units of question 1; Volta as published is a refuted reading of the catalogue.
 UNITS = (
@@ -64,44 +71,99 @@ FLAWED = {
     "fp32-fma": ("hopper",),
 }
 
-Entry = tuple[str, Callable[[], dict[str, Any]]]
+
+@dataclass(frozen=True)
+class Effort:
+    """How hard is tried: the solvers' settings, whether proofs are confirmed, seconds of each search.
+
+    run: tells one run from another, which has to prove everything itself.
+    """
+
+    settings: Settings
+    confirm: bool
+    seconds: float
+    run: str = field(default_factory=lambda: uuid4().hex)
+
+    def task(self, key: str, asked: str, function: Callable[..., Record], *given: Any) -> Task:
+        """An entry of the list that solvers are asked about: ``function(*given, solving, seconds)``."""
+        return Task(key, asked, _solved, (self, function, *given), _code())
 
 
-def entries(solving: Solving, seconds: float) -> Iterator[Entry]:
-    """Every entry: its key, and what computes it. ``seconds``: for each simulator search."""
-    yield "Table 5 (Valpey et al.)", table_five
+def _solved(effort: Effort, function: Callable[..., Record], *given: Any) -> Record:
+    return function(*given, _solving(effort), effort.seconds)
+
+
+@lru_cache(maxsize=1)
+def _solving(effort: Effort) -> Solving:
+    """One for each process and run: what one entry has proved of a unit's steps serves the next."""
+    return Solving(effort.settings, confirm=effort.confirm)
+
+
+def _code() -> str:
+    return prover("algorithms", "recipes", "simulator")
+
+
+@cache
+def _digest(name: str, unit: str, k: int | None) -> str:
+    """Of an algorithm on a unit."""
+    return algorithm_named(name, unit, k)[0].digest
+
+
+def _asked(what: str, names: Sequence[str], unit: str, k: int, domain: Domain) -> str:
+    """What is asked of algorithms, on the inputs of a domain."""
+    digests = [_digest(name, unit, k) for name in names]
+    return digest_of_texts([what, *digests, _where(domain, k)])
+
+
+@cache
+def _where(domain: Domain, k: int) -> str:
+    """Of a domain's condition on a dot product's inputs, which every algorithm has alike."""
+    algorithm, _ = algorithm_named("fp32-fma", "hopper", k)
+    return digest_of_graph(domain.holds(algorithm, algorithm.trace))
+
+
+def entries(effort: Effort) -> Iterator[Task]:
+    """Every entry of the list, by its key."""
+    yield Task("Table 5 (Valpey et al.)", _digests(_TABLE_5_NAMES, UNITS, 4), table_five, (), _code())
     for unit in UNITS[1:]:
-        yield f"rounding inside: {unit}", lambda unit=unit: rounding_inside(unit)  # type: ignore[misc]
+        alone = ("markidis", "ootomo-halfhalf", "fp32-fma")
+        key, asked = f"rounding inside: {unit}", _digests(alone, [unit], None)
+        yield Task(key, asked, rounding_inside, (unit,), _code())
     for unit in UNITS:
-        yield from _question_one(unit, ("ootomo-halfhalf", "markidis"), solving, seconds)
-        yield from _question_one(unit, ("ootomo-halfhalf", "ootomo-halfhalf-4"), solving, seconds, short=True)
+        yield from _question_one(unit, ("ootomo-halfhalf", "markidis"), effort)
+        yield from _question_one(unit, ("ootomo-halfhalf", "ootomo-halfhalf-4"), effort, short=True)
     for unit in ("ampere", "hopper", "blackwell", "cdna3"):
-        yield from _question_one(unit, ("ootomo-tf32tf32", "cutlass-3xtf32"), solving, seconds, short=True)
+        yield from _question_one(unit, ("ootomo-tf32tf32", "cutlass-3xtf32"), effort, short=True)
     names = ("ootomo-halfhalf", "ootomo-halfhalf-4")
     for unit, k in (("volta", 4), ("hopper", 4), ("cdna3", 4)):
         for domain in (ONE_EXACT, TWELVE):
             for one, two in (names, names[::-1]):
-                yield _entry(one, two, unit, k, domain, solving, seconds)
+                yield _entry(one, two, unit, k, domain, effort)
     for unit in UNITS:
-        yield from _bounds("single-f16", unit, (1, _own(unit)), (BINADE, EXACT), solving, seconds)
+        yield from _bounds("single-f16", unit, (1, _own(unit)), (BINADE, EXACT), effort)
         for name in ("markidis", "ootomo-halfhalf"):
             domains = [domain for wide in (TYPE1, FINE) for domain in (replace(wide, c_zero=True), wide)]
-            yield from _bounds(name, unit, (1, _own(unit)), domains, solving, seconds)
+            yield from _bounds(name, unit, (1, _own(unit)), domains, effort)
     for name, unit in BASELINES:
-        yield from _bounds(name, unit, (1, 4, 16), (FINE,), solving, seconds)
+        yield from _bounds(name, unit, (1, 4, 16), (FINE,), effort)
     for question in FLAWS:
         for name, units in FLAWED.items():
             for unit in units:
-                yield from _question_five(question, name, unit, solving, seconds)
+                yield from _question_five(question, name, unit, effort)
+
+
+def _digests(names: Sequence[str], units: Sequence[str], k: int | None) -> str:
+    return digest_of_texts([_digest(name, unit, k) for name in names for unit in units])
 
 
 def _bounds(
-    name: str, unit: str, lengths: Sequence[int], domains: Sequence[Domain], solving: Solving, seconds: float
-) -> Iterator[Entry]:
+    name: str, unit: str, lengths: Sequence[int], domains: Sequence[Domain], effort: Effort
+) -> Iterator[Task]:
     for k in sorted(set(lengths)):
         for domain in domains:
             key = f"bound of {name}: {unit}, K = {k}, {domain}"
-            yield key, lambda k=k, domain=domain: bounded(name, unit, k, domain, solving, seconds)  # type: ignore[misc]
+            about = _asked("bound", [name], unit, k, domain)
+            yield effort.task(key, about, bounded, name, unit, k, domain)
 
 
 def _own(unit: str) -> int:
@@ -109,11 +171,12 @@ def _own(unit: str) -> int:
     return units_for(recipe_named("markidis"), unit)[0].model.k
 
 
-def _question_five(question: str, name: str, unit: str, solving: Solving, seconds: float) -> Iterator[Entry]:
+def _question_five(question: str, name: str, unit: str, effort: Effort) -> Iterator[Task]:
     domains = [(k, domain) for k in (1, 2, 4) for domain in (replace(TYPE1, c_zero=True), TYPE1)]
     for k, domain in [*domains, (1, NORMAL)]:
         key = f"{question} {name}: {unit}, K = {k}, {domain}"
-        yield key, lambda k=k, domain=domain: flawed(question, name, unit, k, domain, solving, seconds)  # type: ignore[misc]
+        about = _asked(question, [name], unit, k, domain)
+        yield effort.task(key, about, flawed, question, name, unit, k, domain)
 
 
 def flawed(
@@ -146,8 +209,8 @@ def _case(case: Case) -> dict[str, Any]:
 
 
 def _question_one(
-    unit: str, names: tuple[str, str], solving: Solving, seconds: float, *, short: bool = False
-) -> Iterator[Entry]:
+    unit: str, names: tuple[str, str], effort: Effort, *, short: bool = False
+) -> Iterator[Task]:
     own = units_for(recipe_named(names[0]), unit)[0].model.k if short else _own(unit)
     lengths = sorted({1, own}) if short else sorted({1, 2, 4, own})
     for k in lengths:
@@ -156,12 +219,12 @@ def _question_one(
             domains += [replace(SMALL, c_zero=True), replace(EXACT, c_zero=True), EXACT]
         for domain in domains:
             for one, two in (names, names[::-1]):
-                yield _entry(one, two, unit, k, domain, solving, seconds)
+                yield _entry(one, two, unit, k, domain, effort)
 
 
-def _entry(one: str, two: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float) -> Entry:
+def _entry(one: str, two: str, unit: str, k: int, domain: Domain, effort: Effort) -> Task:
     key = f"{one} worse than {two}: {unit}, K = {k}, {domain}"
-    return key, lambda: asked(one, two, unit, k, domain, solving, seconds)
+    return effort.task(key, _asked("worse", [one, two], unit, k, domain), asked, one, two, unit, k, domain)
 
 
 def asked(
@@ -224,6 +287,7 @@ def _ulps(error: Fraction | None, exact: Fraction) -> Fraction | None:
     return None if error is None else error / ulp(exact)
 
 
+_TABLE_5_NAMES = ("ootomo-halfhalf", "markidis")
 #: Table 5 with b1's exponent 7, or a1's 6, where -7 and -8 are printed.
 _TABLE_5 = (
     (("1.0009765625", "1.326171875", "1", "1"), (-8, -14, -12, -12)),
@@ -241,7 +305,7 @@ def table_five() -> dict[str, Any]:
                 exponent = change.get((side, lane), e)
                 values["ab"[side] + str(lane)] = F32.word(Fraction(s) * Fraction(2) ** exponent)
         for unit in UNITS:
-            names = ("ootomo-halfhalf", "markidis")
+            names = _TABLE_5_NAMES
             algorithms = tuple(algorithm_named(n, unit, 4)[0] for n in names)
             pair = AlgorithmPair(names, (algorithms[0], algorithms[1]), Domain(exponents=(-126, 127)))
             (found,) = judge(pair, [values])
@@ -299,32 +363,26 @@ def rounding_inside(unit: str) -> dict[str, Any]:
 
 
 def write(
-    path: Path, work: Iterator[Entry], progress: Callable[[str], None], trust: Trust
-) -> Mapping[str, Any]:
+    path: Path, tasks: Sequence[Task], workers: Workers, trust: Trust, progress: Seen = unseen
+) -> tuple[dict[str, Record], dict[str, str]]:
     """Computes what is not in the file yet, and writes the file after each entry; at the end, in order.
 
     Proofs in the file that do not count are asked for again. Returned are all entries, those proofs that an
-    earlier run has kept marked as ``earlier``.
+    earlier run has kept marked as ``earlier``, and why others failed.
     """
-    known: dict[str, Any] = {}
-    if path.exists():
-        try:
-            known = json.loads(path.read_text())
-        except (OSError, ValueError) as error:
-            raise TcsmtError(f"{path}: no findings of an earlier run ({error})") from None
-    found: dict[str, Any] = {}
-    for key, compute in work:
-        entry = known.get(key)
-        proof = entry is not None and "scripts" in entry
-        if entry is None or (proof and not trust.takes(sure=sure(entry))):
-            entry = found[key] = known[key] = compute()
-            replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
-            progress(f"{key}: {entry.get('answer', 'done')}")
-        else:
-            found[key] = {**entry, "earlier": True} if proof else entry
-    known = {key: known[key] for key in found}
-    replace_text(path, json.dumps(known, indent=1, ensure_ascii=False) + "\n")
-    return found
+    with Checkpoint(path, Layout(), "--output") as kept:
+        found = computed(tasks, kept, workers, lambda task, entry: _counts(task, entry, trust), progress)
+        kept.arrange(task.key for task in tasks if task.key in kept.records)
+    marked = {
+        key: {**entry, "earlier": True} if key in found.earlier and "scripts" in entry else entry
+        for key, entry in found.records.items()
+    }
+    return marked, found.failed
+
+
+def _counts(task: Task, entry: Record, trust: Trust) -> bool:
+    """Whether what an earlier run has found need not be asked again."""
+    return "scripts" not in entry or (entry.get("code") == task.code and trust.takes(sure=sure(entry)))
 
 
 def table(known: Mapping[str, Any]) -> str:

@@ -21,8 +21,9 @@ format holds, as 22 are held; one of two words and one has 3p, which it holds fo
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any
 
 from tcsmt.algorithms import compare, result_flaws
@@ -30,8 +31,10 @@ from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.algorithms.exhaustive import LARGEST, Everything, middles
 from tcsmt.algorithms.result_flaws import FLAWS, Flaw
 from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import Model
 from tcsmt.pictures.explain import signed_text
+from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -41,7 +44,11 @@ from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict, answer_json
+from tcsmt.support.checkpoint import Checkpoint, Record
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.survey.tasks import Computed, Workers, computed
+from tcsmt.survey.work import Task
 from tcsmt.terms import any_of
 
 __all__ = [
@@ -182,7 +189,18 @@ class Fact:
 
     def images(self, unit: str, narrow: Format) -> list[Algorithm]:
         """Its algorithms on the image of an architecture's or instruction's unit."""
-        return [image(algorithm_named(name, unit, self.k)[0], narrow) for name in self.algorithms]
+        return [_image(name, unit, self.k, narrow) for name in self.algorithms]
+
+    def digest(self, unit: str, narrow: Format) -> str:
+        """What it states of this width's images, by their graphs and the domain's."""
+        images = self.images(unit, narrow)
+        where = digest_of_graph(self.domain(narrow).holds(images[0], images[0].trace))
+        return digest_of_texts([self.kind, *(one.digest for one in images), where])
+
+
+@cache
+def _image(name: str, unit: str, k: int, narrow: Format) -> Algorithm:
+    return image(algorithm_named(name, unit, k)[0], narrow)
 
 
 def _both(fact: Fact) -> tuple[Fact, Fact]:
@@ -257,36 +275,52 @@ def survey(
     chosen: Sequence[Fact],
     units: Sequence[str],
     widths: Sequence[int],
-    known: Mapping[str, dict[str, Any]],
+    kept: Checkpoint,
     limits: Limits,
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every entry with its key. One that is known, decided or with the same limits, is not computed again,
+    workers: Workers,
+    progress: Seen = unseen,
+) -> Computed:
+    """Every entry by its key. One that is kept, decided or with the same limits, is not computed again,
     unless it is a proof that does not count.
 
     After a width at which solvers did not answer in time they are asked about full width alone.
     """
-    for fact in chosen:
-        for unit in units[:1] if fact.ordinary else units:
-            answered = True
-            for width in sorted(widths):
-                key = key_of(fact, unit, width)
-                entry = known.get(key)
-                if entry is None or not _counts(entry, limits):
-                    entry = examine(fact, unit, width, limits, ask=answered or width == F16.precision)
-                answered &= entry.get("solver", {}).get("verdict") != "unknown"
-                yield key, entry
+    found = Computed({})
+    answered = {(fact, unit): True for fact in chosen for unit in (units[:1] if fact.ordinary else units)}
+    for width in sorted(widths):
+        tasks = {
+            (fact, unit): _task(fact, unit, width, limits, ask=ask or width == F16.precision)
+            for (fact, unit), ask in answered.items()
+        }
+        here = computed(
+            list(tasks.values()), kept, workers, lambda task, entry: _counts(task, entry, limits), progress
+        )
+        for about, task in tasks.items():
+            solver = here.records.get(task.key, {}).get("solver", {})
+            answered[about] &= solver.get("verdict") != "unknown"
+        found = found.with_those_of(here)
+    return found
 
 
-def _counts(entry: Mapping[str, Any], limits: Limits) -> bool:
+def _task(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool) -> Task:
+    key, asked = key_of(fact, unit, width), fact.digest(unit, narrow_format(width))
+    given = fact, unit, width, limits, ask
+    return Task(key, asked, _examined, given, prover("algorithms", "recipes", "simulator"))
+
+
+def _examined(fact: Fact, unit: str, width: int, limits: Limits, ask: bool) -> Record:
+    return examine(fact, unit, width, limits, ask=ask)
+
+
+def _counts(task: Task, entry: Mapping[str, Any], limits: Limits) -> bool:
     """Whether what an earlier run has found need not be asked again."""
     match entry["verdict"]:
         case "open":
             return bool(entry["limits"] == limits.as_json())
         case "proved":
-            proof = entry["solver"]
-            return limits.trust.takes(sure=sure(proof))
+            return entry.get("code") == task.code and limits.trust.takes(sure=sure(entry["solver"]))
         case "holds for all inputs" | "largest of all inputs":
-            return limits.trust.takes(sure=True)
+            return entry.get("code") == task.code and limits.trust.takes(sure=True)
     return True
 
 

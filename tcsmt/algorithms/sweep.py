@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,13 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.arithmetic.words import from_words, to_words
 from tcsmt.catalogue import ARCHITECTURES, row_named
+from tcsmt.interpret.digest import digest_of_texts
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.recipes.arrays import multiply, words
-from tcsmt.recipes.named import Recipe, units_for
+from tcsmt.recipes.named import Recipe, recipe_named, units_for
+from tcsmt.support.checkpoint import Record
+from tcsmt.support.sources import digest_of_sources
+from tcsmt.survey.work import Task
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -27,10 +32,12 @@ __all__ = [
     "UNITS",
     "Distribution",
     "Exact",
+    "Matrices",
     "errors",
     "exact_product",
     "models_for",
     "point",
+    "task_for",
     "to_nearest",
 ]
 
@@ -218,6 +225,40 @@ def point(
             record[label] = {name: record[label][name] for name in record[label] if name in _OF_VARIANTS}
         _closest(record, {label: found[label] for label in models}, references)
         yield {"distribution": distribution.name, "k": k, "algorithm": recipe.name, "units": record}
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """What is multiplied: the units, rows and columns, and how many products."""
+
+    units: tuple[str, ...]
+    size: int
+    seeds: int
+
+
+def task_for(recipe: str, distribution: str, k: int, given: Matrices) -> Task:
+    """One record of a sweep: an algorithm, by its name, at one length on one distribution.
+
+    It is about the graphs of the units, and about how the algorithm and the statistics are written.
+    """
+    models = models_for(recipe_named(recipe), given.units)
+    units = [f"{label} {_digest(model)}" for label, model in (models | to_nearest(models)).items()]
+    code = digest_of_sources("recipes", "algorithms/sweep")
+    parts = [recipe, distribution, str(k), str(given.size), str(given.seeds), *units, code]
+    key = f"{distribution}, K = {k}, {recipe}"
+    return Task(key, digest_of_texts(parts), _record, (recipe, distribution, k, given), code)
+
+
+@cache
+def _digest(model: Model) -> str:
+    return model.digest
+
+
+def _record(recipe: str, distribution: str, k: int, given: Matrices) -> Record:
+    """What a worker does."""
+    chosen = DISTRIBUTIONS[distribution]
+    (found,) = point([recipe_named(recipe)], given.units, chosen, k, size=given.size, seeds=given.seeds)
+    return found
 
 
 def _rounded(recipe: Recipe, x: Array) -> Array:

@@ -82,6 +82,11 @@ class Judgement:
             "statement": claim.statement,
             "claimed": dict(claim.claimed),
             "otherwise": dict(claim.otherwise),
+            "models": {
+                claim.unit: claim.row.model.digest,
+                "claimed": claim.model(holds=True).digest,
+                "otherwise": claim.model(holds=False).digest,
+            },
             "verdict": self.verdict,
             "why": self.why,
             "data": [

@@ -14,10 +14,10 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import Exit, UnknownName
 from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.progress import shown
 from tcsmt.survey.atlas import groups, run
 from tcsmt.survey.heat_map import as_page, as_table
-from tcsmt.survey.settle import Asking
-from tcsmt.survey.store import Store
+from tcsmt.survey.settle import Asking, verdicts_in
 
 
 @click.command()
@@ -25,13 +25,13 @@ from tcsmt.survey.store import Store
 @click.option("--types", multiple=True, help="Only these types, D.A.B.C, as f32.f16.f16.f32 (repeatable).")
 @click.option("--claims", is_flag=True, help="With the rows that were refuted or are disputed.")
 @options.finite
-@options.jobs
+@options.jobs(2)
 @options.scheduler
 @options.solver
 @options.timeout()
 @options.memory
 @options.confirmed
-@options.store("atlas.sqlite")
+@options.store("atlas-store.json")
 @options.kept
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for atlas.json, .txt and .html.")
 @options.as_json
@@ -69,7 +69,7 @@ def atlas(
     chosen = [group for group in chosen if not types or group.types in types]
     if output is not None:
         make_folder(output)
-    with Store(store) as verdicts:
+    with verdicts_in(store) as verdicts, shown() as progress:
         made = run(chosen, Domain(finite=finite), verdicts, asking, progress)
     data = made.as_json()
     text = json.dumps(data, indent=1, ensure_ascii=False)
@@ -81,12 +81,3 @@ def atlas(
     click.echo(text if as_json else table, nl=as_json)
     unknown = [r for r in made.records.values() if r["verdict"] == "unknown"]
     sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
-
-
-def progress(done: int, count: int, what: str) -> None:
-    """A bar on a terminal, lines elsewhere."""
-    if sys.stderr.isatty():
-        bar = "#" * (30 * done // max(count, 1))
-        click.echo(f"\r\033[K[{bar:<30}] {done}/{count} {what[:100]}", err=True, nl=done == count)
-    else:
-        click.echo(f"{done}/{count} {what}", err=True)

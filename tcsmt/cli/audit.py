@@ -15,7 +15,6 @@ import click
 from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
-from tcsmt.cli.atlas import progress
 from tcsmt.data.model_files import row_given
 from tcsmt.hardware.vectors import Vector, as_csv, as_json
 from tcsmt.models import Model
@@ -24,6 +23,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.finding import shown
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
+from tcsmt.support.progress import shown as progress_shown
 from tcsmt.support.text import ranges
 from tcsmt.survey.audit import (
     Audit,
@@ -40,8 +40,7 @@ from tcsmt.survey.audit import (
 )
 from tcsmt.survey.neighbours import value_text
 from tcsmt.survey.pairs import proved_by
-from tcsmt.survey.settle import Asking
-from tcsmt.survey.store import Store
+from tcsmt.survey.settle import Asking, verdicts_in
 
 #: Published sets of vectors, by name.
 _PUBLISHED: dict[str, Callable[[Model], list[tuple[str, tuple[int, ...]]]]] = {
@@ -67,13 +66,13 @@ _WIDTH = 110
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write the vectors that close the gaps: .json, .csv."
 )
-@options.jobs
+@options.jobs(2)
 @options.scheduler
 @options.solver
 @options.timeout(20.0)
 @options.memory
 @options.confirmed
-@options.store("audit.sqlite")
+@options.store("audit-store.json")
 @options.kept
 @options.as_json
 def audit(
@@ -111,11 +110,12 @@ def audit(
         raise click.UsageError("--output is for what --solve finds")
     asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept)
     row, vectors = _vectors(files, published, row_given(model) if model is not None else None)
-    made = audit_of(row, vectors, _hypothesis)
+    with progress_shown(lines=False) as progress:
+        made = audit_of(row, vectors, progress)
     found: list[Gap] | None = None
     closed: Closing | None = None
     if solve:
-        with Store(store) as verdicts:
+        with verdicts_in(store) as verdicts, progress_shown() as progress:
             found = gaps(made, verdicts, asking, progress)
         closed = closing(made, found)
         if output is not None and closed is not None:
@@ -139,11 +139,6 @@ def _vectors(files: Sequence[Path], published: Sequence[str], row: Row | None) -
     for name in published:
         parts.append(listed(row, [(f"{name}: {asks}", words) for asks, words in _PUBLISHED[name](row.model)]))
     return row, joined(parts)
-
-
-def _hypothesis(done: int, count: int, what: str) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"\r\033[K{done + 1}/{count} {what[:100]}", err=True, nl=done + 1 == count)
 
 
 # --- for people ---------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, promoted, split_k
 from tcsmt.simulator.matmul import gemm as multiply
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_text
+from tcsmt.support.sources import digest_of_sources
 
 _REDUCTIONS = {"split-k": split_k, "promote": promoted}
 
@@ -85,7 +86,8 @@ def gemm(
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)
     job = [
         row.name,
-        repr(row.model),
+        row.model.digest,
+        digest_of_sources("arithmetic", "interpret", "simulator"),
         alpha,
         beta,
         repr(reduction),

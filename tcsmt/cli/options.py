@@ -58,9 +58,6 @@ finite = click.option(
 positive = click.option("--positive", is_flag=True, help="No sign bit set.")
 c_zero = click.option("--c-zero", is_flag=True, help="c is +0.")
 
-jobs = click.option(
-    "--jobs", type=click.IntRange(1, 256), default=2, show_default=True, help="Pairs at a time."
-)
 scheduler = click.option(
     "--scheduler", default="", metavar="ADDRESS",
     help="Ask on the workers of this Dask scheduler, as tcp://host:8786 (needs the extra dask).",
@@ -74,6 +71,14 @@ results = click.option(
     "--results", type=click.Path(path_type=Path, file_okay=False), default=Path("results"),
     show_default=True, help="Folder for what was found.",
 )  # fmt: skip
+
+
+def jobs(number: int) -> _Option:
+    """``--jobs``, with its default."""
+    return click.option(
+        "--jobs", type=click.IntRange(1, 256), default=number, show_default=True,
+        help="Processes at a time, on this machine.",
+    )  # fmt: skip
 
 
 def timeout(seconds: float = 60.0) -> _Option:

@@ -14,11 +14,13 @@ from typing import Any
 import click
 
 from tcsmt import __version__
+from tcsmt.catalogue.digests import models_named
 from tcsmt.cli import options
 from tcsmt.prove.solvers.run import SOLVERS, Settings
 from tcsmt.statements.verdict import by_whom
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.sources import digest_of_sources
 
 
 @click.command()
@@ -38,6 +40,7 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
     data: dict[str, Any] = {
         "paper": name,
         "tcsmt": __version__,
+        "code": _code(),
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
     }
@@ -47,6 +50,7 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
 
     job = _Job(data, save, timeout, _kept(unfinished), results)
     _PAPERS[name](job)
+    data["models"] = models_named(data) | job.models
     save()
     unfinished.replace(path)
     click.echo(f"written: {path}", err=True)
@@ -62,8 +66,8 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
 class _Job:
     """A paper's run: what it found so far, and how to keep that.
 
-    before: what an interrupted run of this version left. results: the folder. plots: drawn when all
-    numbers are written.
+    before: what an interrupted run of the same code left. results: the folder. plots: drawn when all
+    numbers are written. models: the digests of what has no row in the catalogue.
     """
 
     data: dict[str, Any]
@@ -72,6 +76,7 @@ class _Job:
     before: dict[str, Any]
     results: Path
     plots: dict[str, Callable[[Path], None]] = field(default_factory=dict)
+    models: dict[str, str] = field(default_factory=dict)
 
     def keep(self, name: str, value: Any) -> Any:
         """A result under its name, on disk at once."""
@@ -81,12 +86,18 @@ class _Job:
 
 
 def _kept(unfinished: Path) -> dict[str, Any]:
-    """What an interrupted run of the same version left."""
+    """What an interrupted run of the same code left."""
     try:
         found = json.loads(unfinished.read_text())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) and found.get("tcsmt") == __version__ else {}
+    return found if isinstance(found, dict) and found.get("code") == _code() else {}
+
+
+def _code() -> str:
+    return digest_of_sources(
+        "terms", "arithmetic", "interpret", "models", "catalogue", "simulator", "recipes", "papers"
+    )
 
 
 def _valpey(job: _Job) -> None:
@@ -208,6 +219,7 @@ def _khattak(job: _Job) -> None:
         errors = "  ".join(f"{unit} {error:.2e}" for unit, error in point["errors"].items())
         click.echo(f"{point['panel']:<7} n = {point['n']:<8} {errors}")
     job.data["published figure 7"] = multiword.published()
+    job.models |= multiword.digests() | {name: m.digest for name, m in khattak.custom_models().items()}
     _conclude(job, [*khattak.conclusions(job.data), *multiword.conclusions(points)])
     job.plots["figure7"] = partial(multiword.plot, points=points)
 

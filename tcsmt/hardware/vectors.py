@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 from tcsmt.ask.discovery import load, properties
 from tcsmt.ask.investigation import Investigation, on_instruction
 from tcsmt.catalogue import Row, rows_of
+from tcsmt.catalogue.digests import models_named
 from tcsmt.catalogue.gpus import ARCHITECTURES
 from tcsmt.data.row_files import read_rows, rows_of_json, word_at
 from tcsmt.interpret.exact import evaluate
@@ -168,13 +169,11 @@ def members(model: Model, vector: Vector) -> dict[str, Any]:
 
 
 def as_json(row: Row, vectors: Sequence[Vector]) -> str:
-    """One object with the rows; :func:`.read_rows` reads it."""
-
-    def lines() -> Iterator[str]:
-        for vector in vectors:
-            yield json.dumps(row_data(row.model, vector), ensure_ascii=False)
-
-    return f'{{"model": {json.dumps(row.name)}, "rows": [\n' + ",\n".join(lines()) + "\n]}\n"
+    """One object with the rows, and the digests of the models that predict; :func:`.read_rows` reads it."""
+    found = [row_data(row.model, vector) for vector in vectors]
+    models = models_named([one["predictions"] for one in found]) | {row.name: row.model.digest}
+    lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in found)
+    return f'{{"model": {json.dumps(row.name)}, "models": {json.dumps(models)}, "rows": [\n{lines}\n]}}\n'
 
 
 def as_csv(row: Row, vectors: Sequence[Vector]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from tcsmt.arithmetic.formats import Format, format_named
 from tcsmt.arithmetic.rounding import Rounding, rounding_named
+from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.terms import Term, var
@@ -112,6 +113,15 @@ class Model(ABC):
             words[2 * k + 1 : 2 * k + 1 + scales],
             words[2 * k + 1 + scales :],
         )
+
+    @cached_property
+    def digest(self) -> str:
+        """What the model computes (32 hexadecimal digits): its words' formats, and its graph.
+
+        Parameters that change neither do not change it; a changed datapath does.
+        """
+        words = [f"{name} {fmt.name}" for name, fmt in self.input_formats.items()]
+        return digest_of_texts([*words, self.d_format.name, digest_of_graph(self.trace.output)])
 
     @property
     def scale_format(self) -> Format | None:

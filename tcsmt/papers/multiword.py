@@ -99,6 +99,11 @@ class Panel:
         return units
 
 
+def digests() -> dict[str, str]:
+    """The digest of each unit of each panel."""
+    return {f"{p.name}, {label}": unit.digest for p in PANELS for label, unit in p.units.items()}
+
+
 PANELS = tuple(
     Panel(o, w) for o, words in (("e5m2", (1, 4, 6)), ("f16", (1, 2, 3)), ("bf16", (1, 2, 3))) for w in words
 )

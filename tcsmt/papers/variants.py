@@ -16,11 +16,13 @@ import numpy as np
 
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
+from tcsmt.interpret.digest import digest_of_texts
 from tcsmt.models import FusedDotAdd
 from tcsmt.papers.multiword import experiment_inputs, multiply, norm
 from tcsmt.support.plots import COLOURS, save_svg
+from tcsmt.support.sources import digest_of_sources
 
-__all__ = ["LENGTHS", "SIGNS", "conclusions", "one_at_a_time", "plot", "points"]
+__all__ = ["LENGTHS", "SIGNS", "conclusions", "content", "one_at_a_time", "plot", "points"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -53,6 +55,12 @@ def one_at_a_time() -> dict[str, FusedDotAdd]:
                 variants[f"{label}, {name} = {value}"] = replace(unit, k=k, **{name: value})
         variants[f"{label}, rounding = RNE"] = replace(unit, rounding=ROUNDINGS["RNE"])
     return variants
+
+
+def content() -> str:
+    """What the errors are about: every variant's graph, and how they are measured."""
+    digests = [f"{label} {model.digest}" for label, model in one_at_a_time().items()]
+    return digest_of_texts([*digests, digest_of_sources("papers/variants", "papers/multiword")])
 
 
 def points(

@@ -34,10 +34,7 @@ from tcsmt.statements.verdict import Answered, Distinguished, Equivalent, Unknow
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
 
-__all__ = ["ENGINE", "Comparison", "ProofStep", "compare", "compare_models", "finding_of"]
-
-#: Part of the key of kept verdicts: raised whenever a change could change one.
-ENGINE = 2
+__all__ = ["Comparison", "ProofStep", "compare", "compare_models", "finding_of"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 A file that is damaged, or is not what was kept under its name, is as good as none. That is no protection from
 someone who writes to the folder: what must not be forged is not read from here.
-The folder is ``$TCSMT_CACHE``, else ``tcsmt`` in ``$XDG_CACHE_HOME`` or ``~/.cache``.
+The folder is ``$TCSMT_CACHE``, else where this system keeps caches (Linux: ``tcsmt`` in ``$XDG_CACHE_HOME``,
+else in ``~/.cache``).
 """
 
 from __future__ import annotations
@@ -47,5 +48,9 @@ def _check(name: str, content: bytes) -> bytes:
 
 
 def _folder() -> Path:
-    given, base = os.environ.get("TCSMT_CACHE"), os.environ.get("XDG_CACHE_HOME")
-    return Path(given) if given else (Path(base) if base else Path.home() / ".cache") / "tcsmt"
+    given = os.environ.get("TCSMT_CACHE")
+    if given:
+        return Path(given)
+    from platformdirs import user_cache_path  # slow to import
+
+    return user_cache_path("tcsmt", appauthor=False)

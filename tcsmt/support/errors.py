@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from enum import IntEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 __all__ = ["Contradiction", "Exit", "InternalError", "TcsmtError", "UnknownName", "choose"]
 
@@ -35,6 +35,16 @@ class TcsmtError(ValueError):
     """Bad input; the message is one line for the user, and the command line exits with ``exit_code``."""
 
     exit_code: ClassVar[Exit] = Exit.BAD_INPUT
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its message, so that one raised in another process arrives here."""
+        return _as_raised, (type(self), str(self))
+
+
+def _as_raised(kind: type[TcsmtError], message: str) -> TcsmtError:
+    error = kind.__new__(kind)
+    error.args = (message,)
+    return error
 
 
 class InternalError(TcsmtError):

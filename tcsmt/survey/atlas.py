@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.models import Model
-from tcsmt.prove.engine import ENGINE
+from tcsmt.prove.prover import prover
 from tcsmt.statements.domain import Domain
+from tcsmt.support.checkpoint import Checkpoint
+from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.pairs import Pair, Unit
 from tcsmt.survey.settle import Asking, settle
-from tcsmt.survey.store import Store
 
 __all__ = ["Atlas", "Group", "groups", "run"]
 
@@ -83,8 +84,14 @@ class Atlas:
         """Groups with classes, and a record for each pair of classes; inputs not given are zero."""
         return {
             "tcsmt": __version__,
-            "engine": ENGINE,
+            "prover": prover(),
             "domain": str(self.domain),
+            "models": {
+                row.name: unit.model.digest
+                for group in self.groups
+                for unit in group.units
+                for row in unit.rows
+            },
             "groups": [self._group(group) for group in self.groups],
         }
 
@@ -129,9 +136,9 @@ def _size(record: dict[str, Any]) -> tuple[int, int, int]:
 def run(
     chosen: Sequence[Group],
     domain: Domain,
-    store: Store,
+    store: Checkpoint,
     asking: Asking,
-    progress: Callable[[int, int, str], None] = lambda done, count, what: None,
+    progress: Seen = unseen,
 ) -> Atlas:
     """Ask every pair that the store has no verdict on; see :func:`tcsmt.survey.settle.settle`."""
     pairs = [Pair(x, y, domain) for group in chosen for x, y in combinations(group.units, 2)]

@@ -6,7 +6,7 @@ claims of the same formats and K. A vector tells two hypotheses apart where they
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -25,12 +25,13 @@ from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.shorten import cost, shorten
 from tcsmt.simulator.rows import run_words
 from tcsmt.statements.domain import Domain
+from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.neighbours import neighbours, value_text
 from tcsmt.survey.pairs import Pair, Unit
 from tcsmt.survey.set_cover import Cover, cover
 from tcsmt.survey.settle import Asking, settle
-from tcsmt.survey.store import Store
 from tcsmt.terms import Term, all_of
 
 __all__ = [
@@ -267,15 +268,13 @@ def _sets(words: Array, pairs: Iterable[tuple[int, int]]) -> list[int]:
     return sets
 
 
-def audit_of(
-    row: Row, vectors: Vectors, progress: Callable[[int, int, str], None] = lambda done, count, what: None
-) -> Audit:
+def audit_of(row: Row, vectors: Vectors, progress: Seen = unseen) -> Audit:
     """Run every hypothesis on every vector."""
     hypotheses = tuple(_hypotheses(row))
     words = []
     for number, one in enumerate(hypotheses):
-        progress(number, len(hypotheses), one.name)
         words.append(run_words(one.row.model, *vectors.inputs))
+        progress(number + 1, len(hypotheses), one.name)
     return Audit(hypotheses, vectors, np.stack(words))
 
 
@@ -296,9 +295,9 @@ class Gap:
 
 def gaps(
     audit: Audit,
-    store: Store,
+    store: Checkpoint,
     asking: Asking,
-    progress: Callable[[int, int, str], None] = lambda done, count, what: None,
+    progress: Seen = unseen,
 ) -> list[Gap]:
     """Every pair that no vector tells apart, put to the engine; verdicts are kept in the store."""
     untold = audit.untold()

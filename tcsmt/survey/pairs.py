@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.catalogue import Row
+from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import Model
-from tcsmt.prove.engine import ENGINE, Comparison, compare_models, finding_of
+from tcsmt.prove.engine import Comparison, compare_models, finding_of
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.prove.witnesses import narrowed, witness
@@ -41,11 +41,11 @@ class Pair:
     right: Unit
     domain: Domain
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """By content: both models' parameters, the domain, the engine's version."""
-        parts = [repr(self.left.model), repr(self.right.model), repr(self.domain), __version__, str(ENGINE)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        """By content: what both models compute, and on which inputs they are compared."""
+        one, two = self.left.model, self.right.model
+        return digest_of_texts([one.digest, two.digest, digest_of_graph(self.domain.holds(one, one.trace))])
 
 
 def record_of(found: Comparison) -> dict[str, Any]:

@@ -1,58 +1,89 @@
-"""Pairs asked on this machine, several at a time."""
+"""Tasks on this machine, several at a time."""
 
 from __future__ import annotations
 
 import multiprocessing as mp
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from tcsmt.prove.solvers.answer import ended
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.survey.pairs import Pair, verdict_on, without_verdict
+from tcsmt.support.checkpoint import Record
+from tcsmt.support.errors import TcsmtError
+from tcsmt.survey.work import Failure, Task
 
 __all__ = ["answers_of"]
 
 
-def answers_of(
-    jobs: int, pairs: Sequence[Pair], settings: Settings, confirm: bool
-) -> Iterator[tuple[Pair, dict[str, Any]]]:
-    """Each pair in a process of its own, so many at a time; all are ended on the way out."""
+@dataclass(frozen=True)
+class _Worker:
+    """A process that computes one task after the other, and the pipe to it."""
+
+    process: Any
+    pipe: Connection
+
+
+def answers_of(jobs: int, tasks: Sequence[Task]) -> Generator[tuple[Task, Record | Failure], None, None]:
+    """Each task with its record, as they come, from so many processes; all are ended on the way out.
+
+    A process goes on to the next task, so that what one has learnt helps the next. Where a process dies, its
+    task has failed, and another process goes on. Raises what a task raises that is a :class:`.TcsmtError`.
+    """
     context = mp.get_context("forkserver")
-    context.set_forkserver_preload(["tcsmt.survey.processes"])
+    context.set_forkserver_preload([__name__, *{task.function.__module__ for task in tasks}])
     resource_tracker.ensure_running()  # it unblocks signals where it starts
-    waiting = list(reversed(pairs))
-    running: dict[Connection, tuple[Pair, Any]] = {}
+    waiting = list(reversed(tasks))
+    idle: list[_Worker] = []
+    busy: dict[Connection, tuple[_Worker, Task]] = {}
     try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                pair = waiting.pop()
-                with _undisturbed():
-                    ours, theirs = context.Pipe(duplex=False)
-                    given = theirs, pair, settings, confirm
-                    process = context.Process(target=_work, args=given)
-                    process.start()
-                    theirs.close()
-                    running[ours] = pair, process
-            for ready in wait(list(running)):
+        while waiting or busy:
+            while waiting and len(busy) < jobs:
+                task = waiting.pop()
+                worker = _given(task, idle, context)
+                busy[worker.pipe] = worker, task
+            for ready in wait(list(busy)):
                 assert isinstance(ready, Connection)
-                pair, process = running[ready]
+                worker, task = busy[ready]
                 try:
-                    record = ready.recv()
-                except EOFError:
-                    process.join()
-                    record = without_verdict(pair, f"the process died ({ended(process.exitcode)})")
-                process.join()
-                ready.close()
-                del running[ready]
-                yield pair, record
+                    answer = ready.recv()
+                except (EOFError, OSError):
+                    worker.process.join()
+                    answer = Failure(f"the process died ({ended(worker.process.exitcode)})")
+                    ready.close()
+                else:
+                    idle.append(worker)
+                del busy[ready]
+                if isinstance(answer, TcsmtError):
+                    raise answer
+                yield task, answer
     finally:
-        for _, process in running.values():
-            process.kill()
-            process.join()
+        for worker in [*idle, *(one for one, _ in busy.values())]:
+            worker.process.kill()
+            worker.process.join()
+            worker.pipe.close()
+
+
+def _given(task: Task, idle: list[_Worker], context: Any) -> _Worker:
+    """A worker that has been given the task: one that is idle and lives, or a new one."""
+    while idle:
+        worker = idle.pop()
+        try:
+            worker.pipe.send(task)
+        except OSError:  # it died while it waited
+            worker.process.join()
+            worker.pipe.close()
+        else:
+            return worker
+    with _undisturbed():
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_work, args=(theirs, task), daemon=True)
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
 
 
 @contextmanager
@@ -65,9 +96,15 @@ def _undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(answer: Connection, pair: Pair, settings: Settings, confirm: bool) -> None:
+def _work(pipe: Connection, task: Task) -> None:
+    """What a process does, until the parent is gone."""
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # Ctrl-C is the parent's
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    with suppress(BrokenPipeError):  # the parent is gone
-        answer.send(verdict_on(pair, settings, confirm))
-    answer.close()
+    with suppress(EOFError, OSError):
+        while True:
+            try:
+                answer: Record | TcsmtError = task.run()
+            except TcsmtError as error:
+                answer = error
+            pipe.send(answer)
+            task = pipe.recv()

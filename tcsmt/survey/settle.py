@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from tcsmt import __version__
 from tcsmt.interpret.exact import evaluate
+from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.trust import Trust
-from tcsmt.survey import cluster, processes
-from tcsmt.survey.pairs import Pair
-from tcsmt.survey.store import Store
+from tcsmt.support.checkpoint import Checkpoint, Layout
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.survey.pairs import Pair, verdict_on, without_verdict
+from tcsmt.survey.tasks import Workers, computed
+from tcsmt.survey.work import Task
 
-__all__ = ["Asking", "settle"]
+__all__ = ["Asking", "settle", "verdicts_in"]
 
 
 @dataclass(frozen=True)
@@ -32,11 +37,13 @@ class Asking:
     kept: bool | None = None
 
 
+def verdicts_in(path: Path) -> Checkpoint:
+    """The verdicts of a store, by the content of what was asked. Raises :class:`.TcsmtError`."""
+    return Checkpoint(path, Layout("verdicts", head=lambda records: {"tcsmt": __version__}), "--store")
+
+
 def settle(
-    pairs: Sequence[Pair],
-    store: Store,
-    asking: Asking,
-    progress: Callable[[int, int, str], None] = lambda done, count, what: None,
+    pairs: Sequence[Pair], store: Checkpoint, asking: Asking, progress: Seen = unseen
 ) -> dict[str, dict[str, Any]]:
     """The record of every pair, by its key; each verdict is kept in the store as soon as it is there.
 
@@ -45,31 +52,33 @@ def settle(
     """
     wanted = {pair.key: pair for pair in pairs}
     trust = Trust(asking.confirm, asking.kept)
+    found = computed(
+        [_task(pair, asking) for pair in wanted.values()],
+        store,
+        Workers(asking.jobs, asking.scheduler),
+        lambda task, record: _counts(record, wanted[task.key], task.code, trust),
+        progress,
+    )
     records = {
-        key: record | ({"earlier": True} if record["verdict"] == "equivalent" else {})
-        for key, record in store.records()
-        if key in wanted and _counts(record, wanted[key], trust)
+        key: record
+        | ({"earlier": True} if key in found.earlier and record["verdict"] == "equivalent" else {})
+        for key, record in found.records.items()
     }
-    missing = [pair for key, pair in wanted.items() if key not in records]
-    done = len(records)
-    progress(done, len(wanted), "kept from before" if done else "")
-    if asking.scheduler and missing:
-        answers = cluster.answers_of(asking.scheduler, missing, asking.settings, asking.confirm)
-    else:
-        answers = processes.answers_of(asking.jobs, missing, asking.settings, asking.confirm)
-    for pair, record in answers:
-        store.keep(pair.key, record)
-        records[pair.key] = record
-        done += 1
-        progress(done, len(wanted), f"{record['left']} | {record['right']}: {record['verdict']}")
-    return records
+    return records | {key: without_verdict(wanted[key], why) for key, why in found.failed.items()}
 
 
-def _counts(record: dict[str, Any], pair: Pair, trust: Trust) -> bool:
+def _task(pair: Pair, asking: Asking) -> Task:
+    return Task(
+        pair.key, pair.key, verdict_on, (pair, asking.settings, asking.confirm), prover(),
+        f"{pair.left.name} | {pair.right.name}",
+    )  # fmt: skip
+
+
+def _counts(record: dict[str, Any], pair: Pair, code: str, trust: Trust) -> bool:
     """Whether a record of an earlier run is a verdict still."""
     try:
         if record["verdict"] == "equivalent":
-            return trust.takes(sure=record["sure"])
+            return record["code"] == code and trust.takes(sure=record["sure"])
         return record["verdict"] == "distinguished" and _replays(record, pair)
     except (ValueError, TypeError, KeyError):  # no record of ours
         return False

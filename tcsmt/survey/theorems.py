@@ -1,35 +1,42 @@
 """The list: what is to be proved equal, or told apart, of the catalogue's units; with the expected verdict.
 
 ``python -m tcsmt.survey.theorems`` asks all of it and writes ``results/compare.json``; the tests ask it too.
+A record there is about the graphs whose digest it has, whatever the catalogue calls them.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import one_block
 from tcsmt.catalogue import row_named, rows
+from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import FusedDotAdd, Kind, Model
 from tcsmt.prove.engine import Comparison, compare, compare_models, finding_of
 from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving, proof_of
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, Side
 from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Unknown
+from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
-from tcsmt.support.files import replace_text
+from tcsmt.support.progress import shown
+from tcsmt.survey.tasks import Workers, computed
+from tcsmt.survey.work import Task
 from tcsmt.terms import total, umax, var
 
 __all__ = ["Entry", "answered", "entries"]
@@ -41,12 +48,16 @@ Ask = Callable[[Solving, Lemmas], Comparison]
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing to prove (``equal``) or to refute; ``part``: where it stands in the list."""
+    """One thing to prove (``equal``) or to refute.
+
+    part: where it stands in the list. content: the digest of what is asked.
+    """
 
     part: str
     title: str
     equal: bool
     ask: Ask
+    content: Callable[[], str]
 
 
 def entries() -> Iterator[Entry]:
@@ -60,25 +71,16 @@ def entries() -> Iterator[Entry]:
 
 def _models(part: str, left: str, right: str, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
     one, two = (row_named(name) for name in (left, right))
-    title = f"{left} against {right}"
-    sides = (left, one.model), (right, two.model)
-    return Entry(part, title, equal, lambda s, known: compare_models(*sides, domain, s, lemmas=known))
+    return _pair(part, f"{left} against {right}", one.model, two.model, equal, domain)
 
 
-def _pair(
-    part: str,
-    title: str,
-    left: Model,
-    right: Model,
-    equal: bool,
-    domain: Domain = ALL_WORDS,
-    **options: Any,
-) -> Entry:
+def _pair(part: str, title: str, left: Model, right: Model, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
     names = title.split(" against ")
     sides = (names[0], left), (names[-1], right)
     return Entry(
-        part, title, equal, lambda s, known: compare_models(*sides, domain, s, lemmas=known, **options)
-    )
+        part, title, equal, lambda s, known: compare_models(*sides, domain, s, lemmas=known),
+        lambda: digest_of_texts([left.digest, right.digest, digest_of_graph(domain.holds(left, left.trace))]),
+    )  # fmt: skip
 
 
 def _traces(part: str, title: str, one: Side, two: Side, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
@@ -88,7 +90,8 @@ def _traces(part: str, title: str, one: Side, two: Side, equal: bool, domain: Do
         title=title, sides=(one, two), goal=where & one.trace.output.ne(two.trace.output), domain=where,
         formats=one.model.input_formats, domain_text=str(domain),
     )  # fmt: skip
-    return Entry(part, title, equal, lambda s, known: compare(question, s, known))
+    content = partial(digest_of_graph, question.goal)
+    return Entry(part, title, equal, lambda s, known: compare(question, s, known), content)
 
 
 def fused(name: str, **changes: Any) -> FusedDotAdd:
@@ -127,7 +130,8 @@ def _order() -> Iterator[Entry]:
             width = stage.term.width
             for law, differ in _laws(what, width):
                 title = f"N = {n}: the {what} of {width}-bit words is {law}"
-                yield Entry("order", title, True, _lemma(title, differ))
+                content = partial(digest_of_graph, differ)
+                yield Entry("order", title, True, _lemma(title, differ), content)
 
 
 def _laws(what: str, width: int) -> Iterator[tuple[str, Any]]:
@@ -345,6 +349,23 @@ def answered(entry: Entry, solving: Solving, known: Lemmas) -> dict[str, Any]:
     }
 
 
+@cache
+def _by_title(source: Callable[[], Iterator[Entry]]) -> dict[str, Entry]:
+    return {entry.title: entry for entry in source()}
+
+
+@lru_cache(maxsize=1)
+def _lemmas(settings: Settings, run: str) -> Lemmas:
+    """One for each process and run: what one question has proved of a block serves the next."""
+    return Lemmas(Solving(settings, confirm=True))
+
+
+def answered_by_title(title: str, settings: Settings, run: str) -> Record:
+    """What a worker does in one run of the list."""
+    known = _lemmas(settings, run)
+    return answered(_by_title(entries)[title], known.solving, known)
+
+
 def main(arguments: Sequence[str]) -> Exit:
     """Write the records as they come; go on where an earlier run stopped, but prove again what it proved.
 
@@ -354,35 +375,39 @@ def main(arguments: Sequence[str]) -> Exit:
     parser.add_argument("file", nargs="?", type=Path, default=Path("results/compare.json"))
     parser.add_argument("parts", nargs="*", metavar="part", help="only these parts of the list")
     parser.add_argument("--kept", action="store_true", help="confirmed proofs in the file count")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time, on this machine")
+    parser.add_argument("--scheduler", default="", help="ask on the workers of this Dask scheduler")
     given = parser.parse_args(arguments)
-    trust = Trust(confirm=True, kept=given.kept)
-    solving = Solving(Settings(timeout=30.0), confirm=trust.confirm)
-    known = Lemmas(solving)
-    path: Path = given.file
-    records = {r["question"]: r for r in json.loads(path.read_text())} if path.exists() else {}
+    trust, settings, run = Trust(confirm=True, kept=given.kept), Settings(timeout=30.0), uuid4().hex
     asked = [entry for entry in entries() if not given.parts or entry.part in given.parts]
-    for entry in asked:
-        if entry.title in records and _counts(records[entry.title], trust):
-            continue
-        record = records[entry.title] = answered(entry, solving, known)
-        replace_text(path, json.dumps([*records.values()], indent=1, ensure_ascii=False) + "\n")
-        mark = "" if record["expected"] == record["verdict"] else "  UNEXPECTED"
-        line = f"{record['wall_seconds']:7.2f} s  {record['verdict']:<14}{entry.title}{mark}"
-        print(line, file=sys.stderr, flush=True)
-    found = [records[entry.title] for entry in asked]
-    if any(record["verdict"] not in ("unknown", record["expected"]) for record in found):
+    tasks = [
+        Task(entry.title, entry.content(), answered_by_title, (entry.title, settings, run), prover())
+        for entry in asked
+    ]
+    layout = Layout(key=lambda record: str(record["question"]))
+    with Checkpoint(given.file, layout) as kept, shown() as progress:
+        workers = Workers(max(1, given.jobs), given.scheduler)
+        found = computed(tasks, kept, workers, lambda task, record: _counts(task, record, trust), progress)
+    records = [*found.records.values()]
+    for record in records:
+        if record["verdict"] not in ("unknown", record["expected"]):
+            print(f"UNEXPECTED: {record['verdict']}: {record['question']}", file=sys.stderr)
+    if any(record["verdict"] not in ("unknown", record["expected"]) for record in records):
         return Exit.DIFFERS
-    return Exit.UNKNOWN if any(record["verdict"] == "unknown" for record in found) else Exit.ANSWERED
+    unknown = found.failed or any(record["verdict"] == "unknown" for record in records)
+    return Exit.UNKNOWN if unknown else Exit.ANSWERED
 
 
-def _counts(record: dict[str, Any], trust: Trust) -> bool:
+def _counts(task: Task, record: Record, trust: Trust) -> bool:
     """Whether a record of an earlier run is a verdict still."""
     match record["verdict"]:
         case "equivalent":
-            return trust.takes(sure=sure(record))
+            return record.get("code") == task.code and trust.takes(sure=sure(record))
         case verdict:
             return bool(verdict != "unknown")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    from tcsmt.survey.theorems import main as importable  # workers import it by that name
+
+    sys.exit(importable(sys.argv[1:]))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,6 +34,9 @@ from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust
 from tcsmt.statements.verdict import Distinguished, Equivalent
 from tcsmt.support.errors import TcsmtError
+from tcsmt.survey import processes
+from tcsmt.survey.tasks import Workers
+from tcsmt.survey.work import Task
 from tcsmt.terms import var
 from tests.oracles import rationals
 from tests.oracles.rationals import rounded
@@ -300,29 +304,66 @@ def test_ulp() -> None:
     assert ulp(Fraction(0)) == ulp(Fraction(1, 2**140)) == Fraction(1, 2**149)
 
 
-def test_findings_go_on_where_they_stopped(tmp_path: Path) -> None:
-    path, calls = tmp_path / "found.json", []
-    work = [("one", lambda: calls.append(1) or {"verdict": "worse"})]
+CALLS: list[str] = []
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What tasks have written into ``CALLS``, as they run here."""
+    monkeypatch.setattr(processes, "answers_of", lambda jobs, tasks: ((task, task.run()) for task in tasks))
+    CALLS.clear()
+    return CALLS
+
+
+def worse(name: str) -> dict[str, Any]:
+    CALLS.append(name)
+    return {"verdict": "worse"}
+
+
+def never_worse(name: str) -> dict[str, Any]:
+    """Confirmed by another solver from the second time on."""
+    CALLS.append(name)
+    return {**PROOF, "confirmed": "z3" * (len(CALLS) > 1)}
+
+
+PROOF = {
+    "verdict": "equivalent", "answer": "never worse", "solver": "bitwuzla", "version": "9", "scripts": ["00"]
+}  # fmt: skip
+
+
+def test_findings_go_on_where_they_stopped(tmp_path: Path, in_this_process: list[str]) -> None:
+    path = tmp_path / "found.json"
+    tasks = [Task("one", "graphs", worse, ("one",), "code")]
     for confirm in (False, False, True):
-        write(path, iter(work), lambda line: None, Trust(confirm))
-    assert calls == [1]
-    assert json.loads(path.read_text()) == {"one": {"verdict": "worse"}}
+        write(path, tasks, Workers(), Trust(confirm))
+    assert in_this_process == ["one"]
+    assert json.loads(path.read_text()) == {"one": {"verdict": "worse", "asked": "graphs", "code": "code"}}
+    # what was found is about graphs, whatever its key; other sources find the same witness
+    write(path, [replace(tasks[0], code="other")], Workers(), Trust())
+    assert in_this_process == ["one"]
+    write(path, [replace(tasks[0], asked="other graphs")], Workers(), Trust())
+    assert in_this_process == ["one", "one"]
+    # and what is no longer on the list goes
+    write(path, [replace(tasks[0], key="two", arguments=("two",))], Workers(), Trust())
+    assert json.loads(path.read_text()).keys() == {"two"}
 
 
-def test_proofs_of_an_earlier_run_are_asked_for_again(tmp_path: Path) -> None:
-    path, calls = tmp_path / "found.json", []
-    proof = {"verdict": "equivalent", "answer": "never worse", "solver": "bitwuzla", "version": "9"}
-    proof |= {"scripts": ["00"], "confirmed": ""}
-    work = [("one", lambda: calls.append(1) or {**proof, "confirmed": "z3" * (len(calls) > 1)})]
+def test_proofs_of_an_earlier_run_are_asked_for_again(tmp_path: Path, in_this_process: list[str]) -> None:
+    path, calls = tmp_path / "found.json", in_this_process
+    tasks = [Task("one", "graphs", never_worse, ("one",), "code")]
     for confirm, kept, expected in (
         (False, None, 1), (False, None, 1), (True, True, 2), (True, True, 2), (True, None, 3),
         (True, False, 4), (False, None, 4), (False, False, 5),
     ):  # fmt: skip
         before = len(calls)
-        found = write(path, iter(work), lambda line: None, Trust(confirm, kept))
+        found, _ = write(path, tasks, Workers(), Trust(confirm, kept))
         assert len(calls) == expected
         assert ("earlier" in found["one"]) == (len(calls) == before)
-    assert json.loads(path.read_text()) == {"one": {**proof, "confirmed": "z3"}}
+    proof = {**PROOF, "confirmed": "z3", "asked": "graphs", "code": "code"}
+    assert json.loads(path.read_text()) == {"one": proof}
+    # another engine's proof counts for nothing, whatever the user says of kept ones
+    write(path, [replace(tasks[0], code="other")], Workers(), Trust(True, True))
+    assert len(calls) == 6
 
 
 def test_successor_is_the_next_word_of_the_domain() -> None:

@@ -23,13 +23,16 @@ from tcsmt.algorithms.split_analysis import (
     least_special,
     name_of,
     proved,
+    splits,
     traced,
 )
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.cli import main
+from tcsmt.cli.accuracy.split import _asked
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
+from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -204,9 +207,18 @@ def test_the_command(tmp_path: Path) -> None:
     exponents = records[0]["exponents"]
     assert sum(exponents["0"]["kinds"].values()) == 1 << 24
     records[0]["proof"] = [{"answer": "unsat", "exponent_field": "xxxxxxxx", "solver": "x", "seconds": 1}]
+    about = {"asked": _asked(splits(["bf16"])[0]), "code": prover("algorithms", "recipes", "simulator")}
+    records[0]["about"] = {"proof": about}
     path.write_text(json.dumps({**json.loads(path.read_text()), "splits": records}))
     code, text = run("--format", "bf16", "--output", path)
     assert "proved by x alone, 1 s (kept from an earlier run)" in text
+    # nor does a proof count that is about another graph, or by other code
+    for name in about:
+        others = [{**records[0], "about": {"proof": {**about, name: "another"}}}, *records[1:]]
+        path.write_text(json.dumps({**json.loads(path.read_text()), "splits": others}))
+        code, text = run("--format", "bf16", "--output", path)
+        assert "proved by x" not in text
+    path.write_text(json.dumps({**json.loads(path.read_text()), "splits": records}))
     # a file proves nothing where a confirmation is asked for; nor is it lost
     code, text = run("--format", "bf16", "--output", path, "--confirm")
     assert "proved by x" not in text

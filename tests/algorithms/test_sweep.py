@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
@@ -25,12 +26,14 @@ from tcsmt.algorithms.sweep import (
     to_nearest,
 )
 from tcsmt.cli import main
-from tcsmt.cli.accuracy import sweep as command
 from tcsmt.models import FusedDotAdd
 from tcsmt.papers import ootomo
 from tcsmt.papers.multiword import experiment_inputs, multiply, norm
 from tcsmt.papers.variants import SIGNS, conclusions, one_at_a_time, points
 from tcsmt.recipes import arrays, recipe_named
+from tcsmt.support.checkpoint import Record
+from tcsmt.survey import processes
+from tcsmt.survey.work import Task
 
 
 def value(x: float) -> Fraction:
@@ -133,16 +136,15 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytes
     names = ("markidis", "markidis,every=instruction", "ootomo-halfhalf", "ootomo-halfhalf-4", "fp32-fma")
     chosen = [word for name in names for word in ("--algorithm", name)]
 
-    def stopping(*arguments: object, **options: object):  # type: ignore[no-untyped-def]
-        for number, record in enumerate(point(*arguments, **options)):  # type: ignore[arg-type]
-            if number == 2:
-                raise KeyboardInterrupt
-            yield record
+    def stopping(jobs: int, tasks: Sequence[Task]) -> Iterator[tuple[Task, Record]]:
+        yield from ((task, task.run()) for task in tasks[:2])
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "point", stopping)
+    answers = processes.answers_of
+    monkeypatch.setattr(processes, "answers_of", stopping)
     assert run(*few, *base, *chosen)[0] == 130
     assert len(json.loads(path.read_text())["records"]) == 2
-    monkeypatch.setattr(command, "point", point)
+    monkeypatch.setattr(processes, "answers_of", answers)
     pytest.importorskip("matplotlib")
     code, text = run(*few, *base, *chosen, "--plots", tmp_path)
     assert code == 0

@@ -27,9 +27,8 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.domain import Domain
 from tcsmt.survey import processes
 from tcsmt.survey.audit import audit_of, closing, gaps, listed
-from tcsmt.survey.pairs import Pair, verdict_on
-from tcsmt.survey.settle import Asking
-from tcsmt.survey.store import Store
+from tcsmt.survey.settle import Asking, verdicts_in
+from tcsmt.survey.work import Task
 from tests.oracles import exact, tiny
 
 pytestmark = pytest.mark.usefixtures("no_luck")
@@ -53,11 +52,9 @@ def apart(one: Model, other: Model, everything: tiny.Everything) -> dict[str, in
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs are asked here, where the engine's search is switched off, not in processes of their own."""
 
-    def answers(
-        jobs: int, wanted: Sequence[Pair], settings: Settings, confirm: bool
-    ) -> Iterator[tuple[Pair, dict[str, Any]]]:
-        for pair in wanted:
-            yield pair, verdict_on(pair, settings, confirm)
+    def answers(jobs: int, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[str, Any]]]:
+        for task in tasks:
+            yield task, task.run()
 
     monkeypatch.setattr(processes, "answers_of", answers)
 
@@ -75,7 +72,7 @@ def audited(seed: int, path: Path, bits: int, timeout: float) -> Counter[str]:
     everything = tiny.Everything.of(model.input_formats, ALL)
     vectors = everything.some(rng, 100)
     audit = audit_of(row, listed(row, [("", [int(w[n]) for w in vectors.values()]) for n in range(100)]))
-    with Store(path / f"{seed}.sqlite") as store:
+    with verdicts_in(path / f"{seed}.json") as store:
         found = gaps(audit, store, Asking(Settings(timeout=timeout), confirm=False))
     counts: Counter[str] = Counter()
     for gap in found:

@@ -26,6 +26,7 @@ import numpy as np
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row, rows
+from tcsmt.catalogue.digests import models_named
 from tcsmt.interpret import jit
 from tcsmt.models import Model
 from tcsmt.simulator.rows import run_words
@@ -377,7 +378,7 @@ def main() -> int:
             about = {
                 "against": "mmasim 2.1.1", "PyTorch": torch.__version__, "rows": options.rows,
                 "kinds of rows": KINDS, "simulator": "compiled" if jit.available() else "NumPy",
-                "units": found,
+                "models": models_named(found), "units": found,
             }  # fmt: skip
             options.output.write_text(json.dumps(about, indent=1) + "\n")
     total = sum(sum(r["differences"].values()) for r in found)

@@ -31,9 +31,9 @@ from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Equivalent, Unknown, joined
 from tcsmt.survey import audit, processes
 from tcsmt.survey.neighbours import neighbours
-from tcsmt.survey.pairs import Pair, Unit, verdict_on, without_verdict
-from tcsmt.survey.settle import Asking, settle
-from tcsmt.survey.store import Store
+from tcsmt.survey.pairs import Pair, Unit, without_verdict
+from tcsmt.survey.settle import Asking, settle, verdicts_in
+from tcsmt.survey.work import Task
 from tcsmt.terms import var
 from tests.support.lying import BEHAVIOURS, UNCONFIRMING, Liars
 
@@ -178,9 +178,9 @@ def _findings(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
     both = "markidis worse than markidis", "bound of single-f16"
     alike = ("markidis", "markidis", "volta", 1, Domain(exponents=(0, 0), bits=(11, 11), c_zero=True))
 
-    def entries(solving: Solving, seconds: float) -> Iterator[findings.Entry]:
-        yield both[0], lambda: findings.asked(*alike, solving, seconds)
-        yield both[1], lambda: findings.bounded("single-f16", *alike[2:], solving, seconds)
+    def entries(effort: findings.Effort) -> Iterator[Task]:
+        yield effort.task(both[0], "", findings.asked, *alike)
+        yield effort.task(both[1], "", findings.bounded, "single-f16", *alike[2:])
 
     patch.setattr(cli_findings, "entries", entries)
     return ["accuracy", "findings", "--output", folder / "findings.json", "--search", 0.1]
@@ -210,7 +210,7 @@ def _alike(folder: Path) -> tuple[Path, Path]:
 
 def _atlas(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
     patch.setattr(cli_atlas, "rows", lambda: [read_model(path) for path in _alike(folder)])
-    return ["atlas", "--claims", "--store", folder / "a.sqlite"]
+    return ["atlas", "--claims", "--store", folder / "a.json"]
 
 
 def _audit(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
@@ -219,7 +219,7 @@ def _audit(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
     patch.setattr(audit, "neighbours", lambda model: (n for n in neighbours(model) if n.name in wanted))
     model, vectors = _alike(folder)[0], folder / "vectors.csv"
     vectors.write_text("a0,b0,c\n0xc410,0x3ff0,0x3a7fe000\n")  # products of almost 8
-    return ["audit", vectors, "--model", model, "--store", folder / "a.sqlite"]
+    return ["audit", vectors, "--model", model, "--store", folder / "a.json"]
 
 
 VOLTAS_MODEL = row_named(VOLTA).model
@@ -252,12 +252,10 @@ COMMANDS: dict[str, Arguments] = {
 }  # fmt: skip
 
 
-def _here(
-    jobs: int, waiting: Sequence[Pair], settings: Settings, confirm: bool
-) -> Iterator[tuple[Pair, dict[str, Any]]]:
-    """Pairs asked in this process: others have the environment of whoever started them."""
-    for pair in waiting:
-        yield pair, verdict_on(pair, settings, confirm)
+def _here(jobs: int, tasks: Sequence[Task]) -> Iterator[tuple[Task, dict[str, Any]]]:
+    """Tasks run in this process: others have the environment of whoever started them."""
+    for task in tasks:
+        yield task, task.run()
 
 
 def ran(name: str, folder: Path, patch: pytest.MonkeyPatch, *more: str) -> tuple[int, str]:
@@ -393,8 +391,8 @@ def test_a_kept_witness_replays_or_is_none(
         {"verdict": "sure"},
         {},
     ):
-        with Store(tmp_path / "a.sqlite") as store:
-            store.keep(pair.key, {**record, "verdict": "?", **planted_one})
+        with verdicts_in(tmp_path / "a.json") as store:
+            store.keep(pair.key, {**record, "verdict": "?", "asked": pair.key, **planted_one})
             found = settle([pair], store, Asking(Settings(timeout=20), confirm=False))
         assert found[pair.key]["verdict"] == "equivalent"
         assert "earlier" not in found[pair.key]

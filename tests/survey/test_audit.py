@@ -24,8 +24,7 @@ from tcsmt.simulator.rows import run_words
 from tcsmt.survey.audit import Vectors, audit_of, closing, gaps, gathered, listed
 from tcsmt.survey.neighbours import neighbours
 from tcsmt.survey.set_cover import cover
-from tcsmt.survey.settle import Asking
-from tcsmt.survey.store import Store
+from tcsmt.survey.settle import Asking, verdicts_in
 from tests.support.command_line import done, refused, tcsmt
 from tests.support.paths import DATA
 
@@ -120,7 +119,7 @@ def test_gaps_are_closed_or_equal(tmp_path: Path) -> None:
     file.write_text(SMALL)
     row = read_model(file)
     made = audit_of(row, vectors_for(row, 40))
-    with Store(tmp_path / "a.sqlite") as store:
+    with verdicts_in(tmp_path / "a.json") as store:
         found = gaps(made, store, ASKING)
     assert {gap.pair for gap in found} == set(made.untold())
     verdicts = {made.hypotheses[gap.pair[1]].name: gap.verdict for gap in found if gap.pair[0] == 0}
@@ -196,7 +195,7 @@ def test_fttn_reads_real_units_right() -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    file, store = tmp_path / "v.csv", tmp_path / "a.sqlite"
+    file, store = tmp_path / "v.csv", tmp_path / "a.json"
     file.write_text("a0,a1,b0,b1,c\n1,1,1,1,1\n0,0,0,0,0\n")
     model = tmp_path / "small.toml"
     model.write_text(SMALL)
@@ -234,4 +233,4 @@ def test_bad_input(tmp_path: Path, arguments: list[str], message: str) -> None:
     file = tmp_path / "v.csv"
     file.write_text("a0,a1,a2,a3,b0,b1,b2,b3,c\n1,1,1,1,1,1,1,1,1\n")
     given_ones = [str(file) if one == "FILE" else one for one in arguments]
-    assert message in refused("audit", *given_ones, "--store", tmp_path / "a.sqlite")
+    assert message in refused("audit", *given_ones, "--store", tmp_path / "a.json")

@@ -17,8 +17,7 @@ from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.survey import cluster
 from tcsmt.survey.atlas import run
-from tcsmt.survey.settle import Asking
-from tcsmt.survey.store import Store
+from tcsmt.survey.settle import Asking, verdicts_in
 from tests.support.command_line import refused
 from tests.support.processes import until
 from tests.support.small_atlas import ASKING, CHOSEN, small
@@ -51,16 +50,16 @@ def on(given: Any) -> Asking:
 
 
 def test_the_same_verdicts_as_here(workers: Any, tmp_path: Path) -> None:
-    with Store(tmp_path / "here.sqlite") as store:
+    with verdicts_in(tmp_path / "here.json") as store:
         here = run(small(), Domain(), store, ASKING)
-    with Store(tmp_path / "there.sqlite") as store:
+    with verdicts_in(tmp_path / "there.json") as store:
         there = run(small(), Domain(), store, on(workers))
-        assert {key for key, _ in store.records()} == there.records.keys()
+        assert store.records.keys() == there.records.keys()
     assert {k: r["verdict"] for k, r in here.records.items()} == {
         k: r["verdict"] for k, r in there.records.items()
     }
     # nothing is left to ask: no scheduler is needed
-    with Store(tmp_path / "there.sqlite") as store:
+    with verdicts_in(tmp_path / "there.json") as store:
         nobody = Asking(ASKING.settings, confirm=False, scheduler="tcp://127.0.0.1:1")
         again = run(small(), Domain(), store, nobody)
     assert again.records.keys() == there.records.keys()
@@ -78,15 +77,15 @@ def test_a_killed_worker_is_replaced(workers: Any, tmp_path: Path) -> None:
             os.kill(pid, signal.SIGKILL)
             killed = True
 
-    with Store(tmp_path / "a.sqlite") as store:
+    with verdicts_in(tmp_path / "a.json") as store:
         made = run(small(), Domain(), store, on(workers), kill)
     assert killed
     assert "unknown" not in {r["verdict"] for r in made.records.values()}
 
 
 def test_a_pair_that_kills_every_worker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cluster, "verdict_on_worker", dies)
-    with started(1) as one, Store(tmp_path / "a.sqlite") as store:
+    monkeypatch.setattr(cluster, "run_on_worker", dies)
+    with started(1) as one, verdicts_in(tmp_path / "a.json") as store:
         made = run(small()[:1], Domain(), store, on(one))
     assert {r["reason"] for r in made.records.values()} == {"every worker that had it died"}
 
@@ -111,25 +110,28 @@ def test_the_scheduler_is_killed(tmp_path: Path) -> None:
                 if done == 1:
                     scheduler.kill()
 
-            with Store(tmp_path / "a.sqlite") as store:
+            with verdicts_in(tmp_path / "a.json") as store:
                 with pytest.raises(TcsmtError, match="went away; what was finished is kept"):
                     run(small(), Domain(), store, Asking(ASKING.settings, False, scheduler=address), end)
-                assert len(list(store.records())) == 1
+                assert len(store.records) == 1
         finally:
             scheduler.kill()
             worker.terminate()
 
 
 def test_another_version(workers: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cluster, "ENGINE", 99)
-    with Store(tmp_path / "a.sqlite") as store, pytest.raises(TcsmtError, match=r"this is \S+ \(engine 99\)"):
+    monkeypatch.setattr(cluster, "prover", lambda *rooms: "another")
+    with (
+        verdicts_in(tmp_path / "a.json") as store,
+        pytest.raises(TcsmtError, match=r"this is \S+ \(sources another\)"),
+    ):
         run(small(), Domain(), store, on(workers))
 
 
 def test_no_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cluster, "_PATIENCE", 1)
     refusing = pytest.raises(TcsmtError, match="it has no workers")
-    with started(0) as none, Store(tmp_path / "a.sqlite") as store, refusing:
+    with started(0) as none, verdicts_in(tmp_path / "a.json") as store, refusing:
         run(small(), Domain(), store, on(none))
 
 

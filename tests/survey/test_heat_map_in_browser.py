@@ -15,8 +15,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.domain import Domain
 from tcsmt.survey.atlas import Atlas, run
 from tcsmt.survey.heat_map import as_page
-from tcsmt.survey.settle import Asking
-from tcsmt.survey.store import Store
+from tcsmt.survey.settle import Asking, verdicts_in
 from tests.support.paths import ROOT
 from tests.support.small_atlas import small
 
@@ -38,7 +37,7 @@ def seen(page: Path, selector: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Atlas:
     folder = tmp_path_factory.mktemp("atlas")
-    with Store(folder / "a.sqlite") as store:
+    with verdicts_in(folder / "a.json") as store:
         return run(small(), Domain(), store, Asking(Settings(timeout=30), jobs=2))
 
 

@@ -14,13 +14,16 @@ from tcsmt import __version__
 from tcsmt.algorithms.reduced import FACTS, PROOFS, WIDTHS, Fact, Limits, narrow_format, survey
 from tcsmt.catalogue import rows_of
 from tcsmt.cli import options
-from tcsmt.cli.accuracy.earlier import earlier
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.trust import Trust
 from tcsmt.statements.verdict import said_by
+from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import Exit, TcsmtError, choose
-from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.files import make_folder
+from tcsmt.support.progress import shown
+from tcsmt.survey.tasks import Workers
 
+_LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
 #: Blackwell's unit for f16 is Hopper's.
 UNITS = ("volta", "ampere", "hopper", "cdna3")
 
@@ -36,6 +39,8 @@ UNITS = ("volta", "ampere", "hopper", "cdna3")
 )
 @click.option("--inputs", default=28, show_default=True, help="Go through 2^INPUTS inputs at most.")
 @click.option("--seconds", default=60.0, show_default=True, help="For going through them.")
+@options.jobs(1)
+@options.scheduler
 @options.solver
 @options.timeout()
 @options.confirm
@@ -48,6 +53,8 @@ def reduced(
     widths: str,
     inputs: int,
     seconds: float,
+    jobs: int,
+    scheduler: str,
     solver: str,
     timeout: float,
     confirm: bool,
@@ -69,25 +76,22 @@ def reduced(
     numbers = widths_of(widths)
     limits = Limits(inputs, seconds, Settings(solver, timeout), Trust(confirm, kept))
     make_folder(results)
-    path = results / "reduced.json"
-    known = earlier(path, _kept) or {}
-    found: dict[str, dict[str, Any]] = {}
-    for key, entry in survey(chosen, units, numbers, known, limits):
-        if known.get(key) is not entry:
-            found[key] = known[key] = entry
-            replace_text(path, _text(known))
-            click.echo(f"{key}: {entry['verdict']}", err=True)
-        else:
-            found[key] = {**entry, "earlier": True} if entry["verdict"] in PROOFS else entry
+    with Checkpoint(results / "reduced.json", _LAYOUT) as file, shown() as progress:
+        made = survey(chosen, units, numbers, file, limits, Workers(jobs, scheduler), progress)
+    found = {
+        key: {**entry, "earlier": True} if key in made.earlier and entry["verdict"] in PROOFS else entry
+        for key, entry in made.records.items()
+    }
     if as_json:
-        click.echo(_text(found), nl=False)
+        click.echo(json.dumps({"tcsmt": __version__, "entries": found}, ensure_ascii=False, indent=1))
     else:
         for fact in chosen:
             click.echo("\n".join(_lines(fact, [e for e in found.values() if e["fact"] == fact.name])))
     verdicts = {entry["verdict"] for entry in found.values()}
     if "not so" in verdicts:
         sys.exit(Exit.DIFFERS)
-    sys.exit(Exit.UNKNOWN if verdicts & {"open", "largest found"} else Exit.ANSWERED)
+    unknown = made.failed or verdicts & {"open", "largest found"}
+    sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
 
 
 def widths_of(text: str) -> list[int]:
@@ -103,18 +107,6 @@ def widths_of(text: str) -> list[int]:
     for width in found:
         narrow_format(width)
     return sorted(set(found))
-
-
-def _text(entries: Mapping[str, Any]) -> str:
-    """JSON with an entry on each line."""
-    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in entries.items())
-    return f'{{"tcsmt": "{__version__}",\n"entries": {{\n{lines}\n}}}}\n'
-
-
-def _kept(data: Any) -> dict[str, dict[str, Any]]:
-    """Entries by key, of this version's file."""
-    entries: dict[str, dict[str, Any]] = data["entries"]
-    return entries if data["tcsmt"] == __version__ else {}
 
 
 def _lines(fact: Fact, entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:

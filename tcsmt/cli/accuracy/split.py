@@ -11,16 +11,28 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms.split_analysis import counted, enumerated, name_of, proved, record, splits
+from tcsmt.algorithms.split_analysis import (
+    claim,
+    counted,
+    enumerated,
+    name_of,
+    proved,
+    record,
+    splits,
+    traced,
+)  # fmt: skip
 from tcsmt.cli import options
-from tcsmt.cli.accuracy.earlier import earlier
+from tcsmt.interpret.digest import digest_of_graph
+from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.split import Split
 from tcsmt.statements.trust import Trust
 from tcsmt.statements.verdict import by_whom
+from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
-from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.files import make_folder
+from tcsmt.support.progress import shown
 
 
 @click.command()
@@ -59,37 +71,41 @@ def split(
     """
     solving, trust = Solving(Settings(solver, timeout), confirm=confirm), Trust(confirm, kept)
     chosen = splits(formats)
-    before = earlier(output, _kept, "--output") or {}
     if output is not None:
         make_folder(output.parent)
     records = []
+    with Checkpoint(output, _LAYOUT, "--output") as file:
+        for one in chosen:
+            name, data = name_of(one), record(one)
+            about = {"asked": _asked(one), "code": prover("algorithms", "recipes", "simulator")}
+            before = {k: v for k, v in file.records.get(name, {}).items() if k in (*_FOUND, "about")}
+            labels = before.setdefault("about", {})
+            counting = {
+                k: v
+                for k, v in before.items()
+                if k in _FOUND
+                and _answered(k, v)
+                and labels.get(k) == about
+                and trust.takes(sure=_sure(k, v))
+            }
 
-    def keep(data: dict[str, Any]) -> None:
-        # what does not count in this run stays in the file until it is found again
-        left = {k: v for k, v in before.get(data["split"], {}).items() if k in _FOUND}
-        before[data["split"]] = {k: v for k, v in (left | data).items() if k != "earlier"}
-        if output is not None:
-            replace_text(output, _text(list(before.values())))
+            def keep(found: Record, name: str = name, before: Record = before) -> None:
+                # what does not count in this run stays in the file until it is found again
+                file.keep(name, {k: v for k, v in (before | found).items() if k != "earlier"})
 
-    for one in chosen:
-        name = name_of(one)
-        data = record(one)
-        found = before.get(name, {})
-        answered = {k: v for k, v in found.items() if k in _FOUND and _answered(k, v)}
-        counting = {k: v for k, v in answered.items() if trust.takes(sure=_sure(k, v))}
-        if counting:
-            data |= {**counting, "earlier": list(counting)}
-        keep(data)
-        if prove and "proof" not in data:
-            _say(f"{name}: proving")
-            data["proof"] = proved(one, solving)
+            if counting:
+                data |= {**counting, "earlier": list(counting)}
             keep(data)
-        if go_through and "by" not in data.get("all_inputs", {}):
-            data["all_inputs"] = _all_inputs(one)
-            keep(data)
-        records.append(data)
-        if not as_json:
-            _show(data)
+            if prove and "proof" not in data:
+                _say(f"{name}: proving")
+                data["proof"], labels["proof"] = proved(one, solving), about
+                keep(data)
+            if go_through and "by" not in data.get("all_inputs", {}):
+                data["all_inputs"], labels["all_inputs"] = _all_inputs(one), about
+                keep(data)
+            records.append(data)
+            if not as_json:
+                _show(data)
     if as_json:
         click.echo(json.dumps(records, indent=1, ensure_ascii=False))
     answers = [answer["answer"] for data in records for answer in data.get("proof", ())]
@@ -97,6 +113,9 @@ def split(
     sys.exit(Exit.DIFFERS if wrong else Exit.UNKNOWN if "unknown" in answers else Exit.ANSWERED)
 
 
+_LAYOUT = Layout(
+    "splits", key=lambda record: str(record["split"]), head=lambda records: {"tcsmt": __version__}
+)
 #: What took time, and is taken from an earlier run.
 _FOUND = ("proof", "all_inputs")
 
@@ -111,26 +130,18 @@ def _sure(what: str, found: Any) -> bool:
     return what != "proof" or all(one.get("confirmed") for one in found if one["answer"] == "unsat")
 
 
-def _text(records: list[dict[str, Any]]) -> str:
-    """JSON with a split on each line."""
-    lines = ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
-    return f'{{"tcsmt": "{__version__}",\n"splits": [\n{lines}\n]}}\n'
-
-
-def _kept(data: Any) -> dict[str, dict[str, Any]]:
-    """Splits by name, of this version's file."""
-    return {one["split"]: one for one in data["splits"]} if data["tcsmt"] == __version__ else {}
+def _asked(one: Split) -> str:
+    """What is proved of a split, and what is counted for every input."""
+    t = traced(one)
+    return digest_of_graph(claim(one), t.error, t.kind)
 
 
 def _all_inputs(one: Split) -> dict[str, Any]:
     started = time.perf_counter()
 
-    def progress(done: int) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"\r{name_of(one)}: {done / 512:6.1%}", err=True, nl=False)
-
     _say(f"{name_of(one)}: all inputs")
-    found = enumerated(one, progress)
+    with shown(lines=False) as progress:
+        found = enumerated(one, lambda done: progress(done, 512, name_of(one)))
     tallies = found.tallies
     closed = {field: counted(one, field) for field in range(256)}
     special = [tally for field, tally in enumerate(tallies) if closed[field] is None]

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms.sweep import DISTRIBUTIONS, NAMES, UNITS, models_for, point
+from tcsmt.algorithms.sweep import DISTRIBUTIONS, NAMES, UNITS, Matrices, models_for, task_for
 from tcsmt.catalogue import architecture_named, row_named
+from tcsmt.catalogue.digests import models_named
 from tcsmt.cli import options
-from tcsmt.cli.accuracy.earlier import earlier
 from tcsmt.papers.ootomo import conclusions, plots
 from tcsmt.recipes import Recipe, algorithm_named, recipe_named
-from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.errors import Exit, TcsmtError, choose
+from tcsmt.support.files import make_folder
+from tcsmt.support.progress import shown
+from tcsmt.survey.tasks import Workers, computed
 
 _LENGTHS = (16, 64, 256, 1024, 4096)
 
@@ -39,6 +44,8 @@ _LENGTHS = (16, 64, 256, 1024, 4096)
 )
 @click.option("--size", type=click.IntRange(1, 1024), default=16, show_default=True, help="Rows and columns.")
 @click.option("--seeds", type=click.IntRange(1, 1000), default=2, show_default=True, help="Matrix products.")
+@options.jobs(1)
+@options.scheduler
 @options.resumed()
 @click.option("--plots", "folder", type=click.Path(path_type=Path), help="Folder for plots, SVG.")
 @options.as_json
@@ -49,6 +56,8 @@ def sweep(
     lengths: tuple[int, ...],
     size: int,
     seeds: int,
+    jobs: int,
+    scheduler: str,
     output: Path | None,
     folder: Path | None,
     as_json: bool,
@@ -58,6 +67,8 @@ def sweep(
     Prints the slides' measure, the Frobenius norm of the error over that of the product. The file has
     the distribution of the error, signs, cancellation, and which unit is closest. Fused units are
     there with their last rounding (RNE), or every truncation (all RNE), swapped for nearest even.
+
+    Exit code: 0 done, 2 usage error, 3 a process died, so that some record is missing.
     """
     chosen = [_unit(name) for name in units] or list(UNITS)
     recipes = [recipe_named(name) for name in algorithms]
@@ -65,43 +76,46 @@ def sweep(
         _check_runs(recipe, chosen, bool(units))
     recipes = recipes or [r for r in map(recipe_named, NAMES) if models_for(r, chosen)]
     names = [choose("distribution", name, DISTRIBUTIONS) for name in distributions] or list(DISTRIBUTIONS)
+    given = Matrices(tuple(chosen), size, seeds)
     settings = {"tcsmt": __version__, "units": chosen, "size": size, "seeds": seeds}
-    records = _kept(output, settings)
-    known = {(r["distribution"], r["k"], r["algorithm"]) for r in records}
-
-    def save() -> None:
-        if output is not None:
-            replace_text(output, _text(settings, records))
-
     for place in (folder, output and output.parent):
         if place is not None:
             make_folder(place)
-    for name in names:
-        for k in sorted(set(lengths or _LENGTHS)):
-            missing = [r for r in recipes if (name, k, r.name) not in known]
-            _say(f"{name}, K = {k}: {len(missing)} algorithms")
-            for record in point(missing, chosen, DISTRIBUTIONS[name], k, size=size, seeds=seeds):
-                records.append(record)
-                save()
-                if not as_json:
-                    _show(record)
-    save()
-    found = list(conclusions(records))
+    tasks = [
+        task_for(recipe.name, name, k, given)
+        for name in names
+        for k in sorted(set(lengths or _LENGTHS))
+        for recipe in recipes
+    ]
+    with Checkpoint(output, _layout(settings), "--output") as kept, shown() as progress:
+        _check_settings(output, settings, kept.before)
+        found = computed(tasks, kept, Workers(jobs, scheduler), lambda task, record: True, progress)
+        records = [*kept.records.values()]
+    said = list(conclusions(records))
     if as_json:
-        click.echo(json.dumps({**settings, "records": records, "findings": found}, ensure_ascii=False))
-    for one in [] if as_json else found:
-        mark = {True: "as published", False: "differs", None: "found"}[one["agrees"]]
-        click.echo(f"[{mark}] {one['section']}: {one['published']}\n    ours: {one['ours']}")
+        click.echo(json.dumps({**settings, "records": records, "findings": said}, ensure_ascii=False))
+    else:
+        for key, record in found.records.items():
+            if key not in found.earlier:
+                _show(record)
+        for one in said:
+            mark = {True: "as published", False: "differs", None: "found"}[one["agrees"]]
+            click.echo(f"[{mark}] {one['section']}: {one['published']}\n    ours: {one['ours']}")
     if folder is not None:
         for path in plots(folder, records):
-            _say(f"written: {path}")
+            click.echo(f"written: {path}", err=True)
+    sys.exit(Exit.UNKNOWN if found.failed else Exit.ANSWERED)
 
 
-def _text(settings: dict[str, Any], records: list[dict[str, Any]]) -> str:
-    """JSON with a record on each line."""
-    lines = ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
-    head = json.dumps(settings | {"findings": list(conclusions(records))}, ensure_ascii=False, indent=1)
-    return f'{head[:-2]},\n "records": [\n{lines}\n]}}\n'
+def _layout(settings: Record) -> Layout:
+    def head(records: Mapping[str, Record]) -> Record:
+        found = {"findings": list(conclusions([*records.values()]))}
+        return settings | {"models": models_named([settings, *records.values()])} | found
+
+    def key(record: Record) -> str:
+        return f"{record['distribution']}, K = {record['k']}, {record['algorithm']}"
+
+    return Layout("records", key, head)
 
 
 def _unit(name: str) -> str:
@@ -118,22 +132,13 @@ def _check_runs(recipe: Recipe, units: list[str], named: bool) -> None:
         )
 
 
-def _kept(path: Path | None, settings: dict[str, Any]) -> list[dict[str, Any]]:
-    """The file's records, which must have been made with the same settings."""
-    found = earlier(path, lambda data: (data["records"], {name: data[name] for name in settings}), "--output")
-    if found is None:
-        return []
-    records, before = found
+def _check_settings(path: Path | None, settings: Record, before: Record) -> None:
+    """The records of a file must have been made with the same settings."""
     for name, value in settings.items():
-        if before[name] != value:
+        if before and before.get(name) != value:
             raise TcsmtError(
-                f"--output {path}: was made with {name} = {before[name]}, now {value}; give another"
+                f"--output {path}: was made with {name} = {before.get(name)}, now {value}; give another"
             )
-    return list(records)
-
-
-def _say(text: str) -> None:
-    click.echo(text, err=True)
 
 
 def _show(record: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,10 @@ import click
 
 from tcsmt import __version__
 from tcsmt.cli import options
-from tcsmt.cli.accuracy.earlier import earlier
-from tcsmt.papers.variants import LENGTHS, conclusions, plot, points
+from tcsmt.papers.variants import LENGTHS, conclusions, content, one_at_a_time, plot, points
+from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import make_folder, replace_text
+from tcsmt.support.files import make_folder
 
 
 @click.command()
@@ -34,20 +35,21 @@ def variants(largest: int, as_json: bool, results: Path) -> None:
     RESULTS/variants.json and .svg; goes on where it stopped.
     """
     make_folder(results)
-    path = results / "variants.json"
-    before = earlier(path, _kept) or []
-    beyond = [point for point in before if point["n"] > largest]
     found: list[dict[str, Any]] = []
-    for point in points(largest, before):
-        found.append(point)
-        if point not in before:
-            _write(path, [*found, *beyond])
-        if not as_json:
+    with Checkpoint(results / "variants.json", _LAYOUT) as kept:
+        asked = content()
+        before = [point for point in kept.records.values() if point.get("asked") == asked]
+        for point in points(largest, before):
+            found.append(point)
+            if point not in before:
+                kept.keep(_key(point), {**point, "asked": asked})
+            if as_json:
+                continue
             click.echo(f"\nn = {point['n']}, {point['words']} words, {point['signs']}")
             click.echo(f"  {'':<30}{'error':>10}   too small in magnitude")
             for label, error in point["error"].items():
                 click.echo(f"  {label:<30}{error:>10.2e}{point['toward_zero'][label]:>10.0%}")
-    _write(path, [*found, *beyond])
+        known = [*kept.records.values()]
     concluded = list(conclusions(found))
     if as_json:
         click.echo(json.dumps({"points": found, "conclusions": concluded}, indent=1))
@@ -59,22 +61,22 @@ def variants(largest: int, as_json: bool, results: Path) -> None:
             times = f"{one['error_times']:>12.3g} x{one['positive_error_times']:>12.3g} x"
             click.echo(f"  {name:<36}{times}")
     try:
-        plot(results / "variants.svg", [*found, *beyond])
+        plot(results / "variants.svg", known)
     except TcsmtError as error:
         click.echo(f"no plot: {error}", err=True)
 
 
-def _write(path: Path, found: list[dict[str, Any]]) -> None:
-    data = {
+def _key(point: Record) -> str:
+    return f"n = {point['n']}, {point['signs']}, {point['words']} words"
+
+
+def _head(records: Mapping[str, Record]) -> Record:
+    return {
         "tcsmt": __version__,
         "question": "Khattak and Mikaitis 2025, V-B, Fig. 7: why is the V100 more accurate than the B200?",
-        "conclusions": list(conclusions(found)),
-        "points": found,
+        "models": {label: model.digest for label, model in one_at_a_time().items()},
+        "conclusions": list(conclusions([*records.values()])),
     }
-    replace_text(path, json.dumps(data, indent=1) + "\n")
 
 
-def _kept(data: Any) -> list[dict[str, Any]]:
-    """The points of this version's file."""
-    points: list[dict[str, Any]] = data["points"]
-    return points if data["tcsmt"] == __version__ else []
+_LAYOUT = Layout("points", _key, _head)

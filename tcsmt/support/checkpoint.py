@@ -1,0 +1,158 @@
+"""What a long run has found so far, in a JSON file that is whole after each step.
+
+The file is replaced in one step, so that a full disk, Ctrl-C or a crash leaves the one before it; the next
+run goes on from there. One run at a time has the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import replace_text
+
+__all__ = ["Checkpoint", "Layout", "Record"]
+
+Record = dict[str, Any]
+
+
+def _nothing(records: Mapping[str, Record]) -> Record:
+    return {}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where records stand in a file.
+
+    name: the field that holds them; "": they are all that the file has. key: a record's key, where the
+    records are an array; None: they are an object, by key. head: the file's other fields, from the records.
+    """
+
+    name: str = ""
+    key: Callable[[Record], str] | None = None
+    head: Callable[[Mapping[str, Record]], Record] = _nothing
+
+    def text(self, records: Mapping[str, Record], lines: Mapping[str, str]) -> str:
+        """The file; lines: each record as JSON, by key."""
+        if self.key is None:
+            body = ",\n".join(f"{_json(key)}: {lines[key]}" for key in records)
+            body = f"{{\n{body}\n}}"
+        else:
+            body = ",\n".join(lines[key] for key in records)
+            body = f"[\n{body}\n]"
+        if not self.name:
+            return f"{body}\n"
+        head = "".join(f"{_json(name)}: {_json(value)},\n" for name, value in self.head(records).items())
+        return f"{{{head}{_json(self.name)}: {body}}}\n"
+
+    def parts(self, data: Any) -> tuple[Record, dict[str, Record]]:
+        """The other fields and the records of a file; an error of Python's where it has another layout."""
+        head = {name: value for name, value in data.items() if name != self.name} if self.name else {}
+        found = data[self.name] if self.name else data
+        records = dict(found) if self.key is None else {self.key(record): record for record in found}
+        if not all(isinstance(record, dict) for record in records.values()):
+            raise TypeError("a record is an object")
+        return head, records
+
+
+class Checkpoint:
+    """Records by key, kept in a file; with no path they are kept nowhere.
+
+    records: those of the file and of this run. before: the other fields that the file had. Raises
+    :class:`.TcsmtError` where the file has another layout, where another run has it, and where it cannot be
+    read or written; ``option`` is what gave the path, for the message.
+    """
+
+    def __init__(self, path: Path | None, layout: Layout, option: str = "") -> None:
+        self.path, self.layout = path, layout
+        self.records: dict[str, Record] = {}
+        self.before: Record = {}
+        self._lock = _held(path) if path is not None else None
+        try:
+            if path is not None and path.exists():
+                self.before, self.records = _read(path, layout, option)
+        except TcsmtError:
+            self.close()
+            raise
+        self._lines = {key: _json(record) for key, record in self.records.items()}
+
+    def keep(self, key: str, record: Record) -> None:
+        """Write a record, in place of an older one of its key."""
+        self.records[key] = record
+        self._lines[key] = _json(record)
+        self._write()
+
+    def arrange(self, keys: Iterable[str]) -> None:
+        """Write the records of these keys, in this order, and no others."""
+        self.records = {key: self.records[key] for key in keys}
+        self._write()
+
+    def _write(self) -> None:
+        if self.path is not None:
+            try:
+                replace_text(self.path, self.layout.text(self.records, self._lines))
+            except TcsmtError as error:
+                raise TcsmtError(f"{error}; what was finished before is kept") from None
+
+    def close(self) -> None:
+        """Let other runs have the file."""
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _read(path: Path, layout: Layout, option: str) -> tuple[Record, dict[str, Record]]:
+    try:
+        return layout.parts(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        given = f"{option} {path}".lstrip()
+        raise TcsmtError(f"{given}: a file is there that is none of this command's") from None
+
+
+def _held(path: Path) -> Any:
+    """The lock beside a file, with this process in it."""
+    from filelock import FileLock, Timeout  # slow to import
+
+    beside = path.with_name(f"{path.name}.lock")
+    if not path.parent.is_dir():
+        raise TcsmtError(f"cannot write {path}: there is no folder {path.parent}")
+    lock = FileLock(beside, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise TcsmtError(f"{path} is in use by another run (process {_holder(beside)})") from None
+    except OSError as error:
+        raise TcsmtError(f"cannot write {beside}: {error.strerror}") from None
+    try:
+        beside.write_text(str(os.getpid()))
+    except OSError as error:
+        lock.release()
+        raise TcsmtError(f"cannot write {beside}: {error.strerror}") from None
+    return lock
+
+
+def _holder(beside: Path) -> str:
+    try:
+        return beside.read_text() or "?"
+    except OSError:
+        return "?"

@@ -1,0 +1,47 @@
+"""How far a long run is: a bar on a terminal, a line for each step elsewhere; always on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["Seen", "shown", "unseen"]
+
+#: Takes what is done, of how many, and what was done last.
+Seen = Callable[[int, int, str], None]
+
+
+def unseen(done: int, count: int, what: str) -> None:
+    """Show nothing."""
+
+
+@contextmanager
+def shown(*, lines: bool = True) -> Iterator[Seen]:
+    """Something to call with what is done, of how many, and what was done last.
+
+    lines: whether there are lines where standard error is no terminal.
+    """
+    if not sys.stderr.isatty():
+        yield _line if lines else unseen
+        return
+    from rich.console import Console  # slow to import
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        BarColumn(30),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("", total=None)
+
+        def step(done: int, count: int, what: str) -> None:
+            bar.update(task, completed=done, total=max(count, 1), description=what)
+
+        yield step
+
+
+def _line(done: int, count: int, what: str) -> None:
+    print(f"{done}/{count} {what}", file=sys.stderr, flush=True)

@@ -1,0 +1,43 @@
+"""What a worker is given, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tcsmt.support.checkpoint import Record
+
+__all__ = ["Failure", "Task"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something to compute: ``function(*arguments)`` gives its record, in whatever process.
+
+    key: what the record is kept under. asked: a digest of what is asked; a record of something else does not
+    count. function: one of a module, which a worker imports; arguments: plain data. code: a digest of the
+    sources that the answer rests on. title: for progress, where it is not the key.
+    """
+
+    key: str
+    asked: str
+    function: Callable[..., Record]
+    arguments: tuple[Any, ...] = ()
+    code: str = ""
+    title: str = ""
+
+    def run(self) -> Record:
+        """Its record."""
+        return self.function(*self.arguments)
+
+    def said(self, record: Record) -> str:
+        """What is said of it when it is done."""
+        return str(record.get("answer", record.get("verdict", "done")))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """No record, and why: the process that computed it died."""
+
+    reason: str

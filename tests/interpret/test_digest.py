@@ -1,0 +1,156 @@
+"""Digests of graphs: the same in every process, and other ones as soon as the datapath is another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tcsmt.catalogue import row_named, rows
+from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
+from tcsmt.prove.prover import prover
+from tcsmt.support import sources
+from tcsmt.support.sources import digest_of_sources
+from tcsmt.terms import MACROS, Macro, Term, const, substitute, total, umax, var
+from tests.support.paths import ROOT
+
+X, Y, Z = (var(name, 8) for name in "xyz")
+
+#: Prints the keys under which things are kept; ``flipped``: by a datapath whose products have the wrong sign.
+KEYS = """
+import json, sys
+from dataclasses import replace
+from tcsmt import terms
+from tcsmt.arithmetic import datapath
+
+if "flipped" in sys.argv:
+    right = datapath.multiply
+    def multiply(a, b):
+        product = right(a, b)
+        return replace(product, sign=~product.sign)
+    datapath.multiply = multiply
+if "reordered" in sys.argv:
+    # as if another version of Python hashed tuples otherwise: arguments stand in another order
+    ordered = terms._sorted
+    terms._sorted = lambda given: ordered(given)[::-1]
+
+from tcsmt.catalogue import rows
+from tcsmt.statements.question import Domain
+from tcsmt.survey.pairs import Pair, Unit
+
+units = list({row.model: Unit(row.model, (row,)) for row in rows()}.values())
+few = units[::20]
+keys = {f"unit {unit.name}": unit.model.digest for unit in (few if "few" in sys.argv else units)}
+for unit in few:
+    keys[f"atlas {unit.name}"] = Pair(unit, unit, Domain(finite=False)).key
+print(json.dumps(keys))
+"""
+
+
+def keys(*how: str, seed: str = "0") -> dict[str, str]:
+    """The keys as another process makes them."""
+    done = subprocess.run(
+        [sys.executable, "-c", KEYS, *how], cwd=ROOT, text=True, capture_output=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed},
+    )  # fmt: skip
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+def test_the_same_in_every_process() -> None:
+    one, two, three = keys("few", seed="1"), keys("few", seed="2"), keys("few", "reordered")
+    assert one == two == three
+    here = [name for name in one if name.startswith("unit ")]
+    assert len(here) > 10
+    assert [row_named(name.removeprefix("unit ")).model.digest for name in here] == [
+        one[name] for name in here
+    ]
+
+
+def test_a_flipped_sign_changes_every_key() -> None:
+    """As in a datapath that was mended: nothing that was kept is about the new one."""
+    before, after = keys(), keys("flipped")
+    assert before.keys() == after.keys()
+    assert len(before) > 200
+    assert not set(before.values()) & set(after.values())
+
+
+def test_different_models_have_different_digests() -> None:
+    models = {row.model for row in rows()}
+    assert len({model.digest for model in models}) == len({model.trace.output for model in models})
+    unit = row_named("volta").model
+    assert replace(unit).digest == unit.digest  # another object, the same graph
+    assert replace(unit, nan=0x7FC00001).digest != unit.digest  # type: ignore[call-arg]
+
+
+def different() -> list[Term]:
+    """Terms of which no two compute the same by the same operations."""
+    return [
+        X, Y, var("x", 9), const(1, 8), const(2, 8), const(1, 9), X - Y, Y - X, X << Y, Y << X, X >> Y,
+        X.ashr(Y), X[3:0], X[4:1], X.concat(Y), Y.concat(X), X.zext(16), X.sext(16), ~X, -X, X & Y, X | Y,
+        X ^ Y, X * Y, total(X, Y), total(X, Y, Z), umax(X, Y), X.eq(Y), X.ult(Y), Y.ult(X), X.slt(Y),
+        X[0].ite(Y, Z), X[0].ite(Z, Y), (X & Y) | Z, (X | Z) & Y,
+    ]  # fmt: skip
+
+
+def test_different_terms_have_different_digests() -> None:
+    terms = different()
+    assert len({digest_of_graph(term) for term in terms}) == len(terms)
+    assert digest_of_graph(X, Y) != digest_of_graph(Y, X) != digest_of_graph(X)
+
+
+def test_a_node_inside_counts() -> None:
+    (other,) = substitute([(X * Y) + Z], {Z: ~Z})
+    assert digest_of_graph(other) != digest_of_graph((X * Y) + Z)
+
+
+def test_texts_are_not_run_together() -> None:
+    assert len({digest_of_texts(texts) for texts in (["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""])}) == 4
+
+
+def test_a_macro_counts_by_its_definition() -> None:
+    """Its node holds a name alone, which says nothing about what it computes."""
+    made: list[str] = []
+    try:
+        for name, definition in (("one", total), ("two", total), ("three", lambda x, y: x - y)):
+            made.append(digest_of_graph(Macro(f"test.{name}", 8, definition)(X, Y)))
+    finally:
+        for name in ("one", "two", "three"):
+            MACROS.pop(f"test.{name}", None)
+    assert made[0] == made[1] != made[2]
+
+
+def test_sources_count_by_their_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another text in a room, or another name of a file, is another digest; other rooms do not matter."""
+    (tmp_path / "support").mkdir()
+    (tmp_path / "prove" / "solvers").mkdir(parents=True)
+    (tmp_path / "terms.py").write_text("terms")
+    file = tmp_path / "prove" / "solvers" / "run.py"
+
+    def now(*rooms: str) -> str:
+        digest_of_sources.cache_clear()
+        return digest_of_sources(*rooms)
+
+    def written(text: str) -> Any:
+        file.write_text(text)
+        return now("terms", "prove"), now("terms")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sources, "__file__", str(tmp_path / "support" / "sources.py"))
+        (one, terms), (two, same) = written("first"), written("second")
+        assert one != two and terms == same
+        assert written("first") == (one, terms)
+        file.rename(file.with_name("other.py"))
+        assert now("terms", "prove") != one
+    digest_of_sources.cache_clear()
+
+
+def test_the_prover_is_what_proves() -> None:
+    assert prover() == prover()
+    assert prover() != prover("algorithms")

@@ -1,0 +1,146 @@
+"""What a long run keeps: whole after each record, on a full disk too; one run at a time."""
+
+from __future__ import annotations
+
+import errno
+import json
+import multiprocessing as mp
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tcsmt.support import files
+from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.errors import Contradiction, InternalError, TcsmtError
+
+
+def counted(records: Mapping[str, Record]) -> Record:
+    return {"count": len(records)}
+
+
+#: An object by keys, an array, and each with other fields beside it.
+LAYOUTS = {
+    "object": Layout(),
+    "array": Layout(key=lambda record: str(record["name"])),
+    "object in a field": Layout("entries", head=counted),
+    "array in a field": Layout("rows", key=lambda record: str(record["name"]), head=counted),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_a_file_reads_back(layout: Layout, tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    with Checkpoint(file, layout) as kept:
+        for name, value in (("one", 1), ("zwei", 2), ("drei", "ß"), ("one", 11)):
+            kept.keep(name, {"name": name, "value": value})
+    with Checkpoint(file, layout) as again:
+        assert again.records == kept.records
+        assert [*again.records] == ["one", "zwei", "drei"]
+        assert again.records["one"]["value"] == 11
+        assert again.before == ({"count": 3} if layout.name else {})
+        again.arrange(["drei", "one"])
+    with Checkpoint(file, layout) as last:
+        assert [*last.records] == ["drei", "one"]
+    # a record a line, so that versions of a file can be compared
+    assert sum('"value"' in line for line in file.read_text().splitlines()) == 2
+
+
+def test_without_a_path_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Checkpoint(None, Layout()) as kept:
+        kept.keep("one", {"value": 1})
+    assert kept.records == {"one": {"value": 1}}
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("when", ["opening", "writing", "renaming"])
+def test_a_full_disk_leaves_what_was_there(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.json"
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fails(*arguments: Any, **options: Any) -> Any:
+        raise full
+
+    made = files.tempfile.NamedTemporaryFile
+
+    def made_full(*arguments: Any, **options: Any) -> Any:
+        file = made(*arguments, **options)
+        file.write = fails
+        return file
+
+    with Checkpoint(file, Layout()) as kept:
+        kept.keep("one", {"value": 1})
+        before = file.read_bytes()
+        with monkeypatch.context() as patched:
+            match when:
+                case "opening":
+                    patched.setattr(files.tempfile, "NamedTemporaryFile", fails)
+                case "writing":
+                    patched.setattr(files.tempfile, "NamedTemporaryFile", made_full)
+                case _:
+                    patched.setattr(files.os, "replace", fails)
+            with pytest.raises(TcsmtError, match="No space left on device; what was finished before is kept"):
+                kept.keep("two", {"value": 2})
+        assert file.read_bytes() == before
+        assert {path.name for path in tmp_path.iterdir()} == {"a.json", "a.json.lock"}
+        kept.keep("three", {"value": 3})
+    assert json.loads(file.read_text()).keys() == {"one", "two", "three"}
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    with Checkpoint(file, Layout()) as kept:
+        kept.keep("one", {})
+        context = mp.get_context("fork")
+        for _ in range(2):  # asking does not take anything from who has it
+            ours, theirs = context.Pipe()
+            process = context.Process(target=opened, args=(file, theirs))
+            process.start()
+            assert ours.recv() == f"{file} is in use by another run (process {os.getpid()})"
+            process.join()
+    with Checkpoint(file, Layout()) as again:
+        assert again.records == {"one": {}}
+
+
+def opened(file: Path, answer: Any) -> None:
+    try:
+        with Checkpoint(file, Layout()):
+            answer.send("opened")
+    except TcsmtError as error:
+        answer.send(str(error))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize(
+    "text", ["", "no JSON", "7", '{"entries": 7}', '{"rows": [7]}', '["a"]', '{"a": 1}', '"text"', "\x00"]
+)
+def test_a_file_of_something_else_is_refused(layout: Layout, text: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(text)
+    for _ in range(2):  # and nobody is left holding it
+        with pytest.raises(
+            TcsmtError, match=r"--output .*a.json: a file is there that is none of this command"
+        ):
+            Checkpoint(file, layout, "--output")
+    assert file.read_text() == text
+
+
+def test_no_folder_is_made(tmp_path: Path) -> None:
+    with pytest.raises(TcsmtError, match="there is no folder"):
+        Checkpoint(tmp_path / "none" / "a.json", Layout())
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    "error", [TcsmtError("bad"), InternalError("two results"), Contradiction("at most 1", "2")]
+)
+def test_errors_travel_between_processes(error: TcsmtError) -> None:
+    import pickle
+
+    arrived = pickle.loads(pickle.dumps(error))
+    assert (type(arrived), str(arrived), arrived.exit_code) == (type(error), str(error), error.exit_code)
