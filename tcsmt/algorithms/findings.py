@@ -73,6 +73,14 @@ FLAWED = {
 
 
 @dataclass(frozen=True)
+class About:
+    """What an entry is about: a digest of the question, and those of the algorithms on their units."""
+
+    asked: str
+    models: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Effort:
     """How hard is tried: the solvers' settings, whether proofs are confirmed, seconds of each search.
 
@@ -84,9 +92,9 @@ class Effort:
     seconds: float
     run: str = field(default_factory=lambda: uuid4().hex)
 
-    def task(self, key: str, asked: str, function: Callable[..., Record], *given: Any) -> Task:
+    def task(self, key: str, about: About, function: Callable[..., Record], *given: Any) -> Task:
         """An entry of the list that solvers are asked about: ``function(*given, solving, seconds)``."""
-        return Task(key, asked, _solved, (self, function, *given), _code())
+        return Task(key, about.asked, _solved, (self, function, *given), _code(), about.models)
 
 
 def _solved(effort: Effort, function: Callable[..., Record], *given: Any) -> Record:
@@ -109,10 +117,10 @@ def _digest(name: str, unit: str, k: int | None) -> str:
     return algorithm_named(name, unit, k)[0].digest
 
 
-def _asked(what: str, names: Sequence[str], unit: str, k: int, domain: Domain) -> str:
+def _asked(what: str, names: Sequence[str], unit: str, k: int, domain: Domain) -> About:
     """What is asked of algorithms, on the inputs of a domain."""
-    digests = [_digest(name, unit, k) for name in names]
-    return digest_of_texts([what, *digests, _where(domain, k)])
+    models = {name: _digest(name, unit, k) for name in names}
+    return About(digest_of_texts([what, *models.values(), _where(domain, k)]), models)
 
 
 @cache
@@ -124,11 +132,12 @@ def _where(domain: Domain, k: int) -> str:
 
 def entries(effort: Effort) -> Iterator[Task]:
     """Every entry of the list, by its key."""
-    yield Task("Table 5 (Valpey et al.)", _digests(_TABLE_5_NAMES, UNITS, 4), table_five, (), _code())
+    models = _digests(_TABLE_5_NAMES, UNITS, 4)
+    yield Task("Table 5 (Valpey et al.)", digest_of_texts(models.values()), table_five, (), _code(), models)
     for unit in UNITS[1:]:
         alone = ("markidis", "ootomo-halfhalf", "fp32-fma")
-        key, asked = f"rounding inside: {unit}", _digests(alone, [unit], None)
-        yield Task(key, asked, rounding_inside, (unit,), _code())
+        key, models = f"rounding inside: {unit}", _digests(alone, [unit], None)
+        yield Task(key, digest_of_texts(models.values()), rounding_inside, (unit,), _code(), models)
     for unit in UNITS:
         yield from _question_one(unit, ("ootomo-halfhalf", "markidis"), effort)
         yield from _question_one(unit, ("ootomo-halfhalf", "ootomo-halfhalf-4"), effort, short=True)
@@ -152,8 +161,8 @@ def entries(effort: Effort) -> Iterator[Task]:
                 yield from _question_five(question, name, unit, effort)
 
 
-def _digests(names: Sequence[str], units: Sequence[str], k: int | None) -> str:
-    return digest_of_texts([_digest(name, unit, k) for name in names for unit in units])
+def _digests(names: Sequence[str], units: Sequence[str], k: int | None) -> dict[str, str]:
+    return {f"{name} on {unit}": _digest(name, unit, k) for name in names for unit in units}
 
 
 def _bounds(

@@ -191,11 +191,17 @@ class Fact:
         """Its algorithms on the image of an architecture's or instruction's unit."""
         return [_image(name, unit, self.k, narrow) for name in self.algorithms]
 
-    def digest(self, unit: str, narrow: Format) -> str:
+    def digests(self, unit: str, narrow: Format) -> dict[str, str]:
+        """Of the images, by the algorithms' names."""
+        return {
+            name: one.digest for name, one in zip(self.algorithms, self.images(unit, narrow), strict=True)
+        }
+
+    def asked(self, unit: str, narrow: Format) -> str:
         """What it states of this width's images, by their graphs and the domain's."""
-        images = self.images(unit, narrow)
-        where = digest_of_graph(self.domain(narrow).holds(images[0], images[0].trace))
-        return digest_of_texts([self.kind, *(one.digest for one in images), where])
+        first = self.images(unit, narrow)[0]
+        where = digest_of_graph(self.domain(narrow).holds(first, first.trace))
+        return digest_of_texts([self.kind, *self.digests(unit, narrow).values(), where])
 
 
 @cache
@@ -303,9 +309,10 @@ def survey(
 
 
 def _task(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool) -> Task:
-    key, asked = key_of(fact, unit, width), fact.digest(unit, narrow_format(width))
-    given = fact, unit, width, limits, ask
-    return Task(key, asked, _examined, given, prover("algorithms", "recipes", "simulator"))
+    narrow, given = narrow_format(width), (fact, unit, width, limits, ask)
+    code = prover("algorithms", "recipes", "simulator")
+    asked, models = fact.asked(unit, narrow), fact.digests(unit, narrow)
+    return Task(key_of(fact, unit, width), asked, _examined, given, code, models)
 
 
 def _examined(fact: Fact, unit: str, width: int, limits: Limits, ask: bool) -> Record:

@@ -242,11 +242,12 @@ def task_for(recipe: str, distribution: str, k: int, given: Matrices) -> Task:
     It is about the graphs of the units, and about how the algorithm and the statistics are written.
     """
     models = models_for(recipe_named(recipe), given.units)
-    units = [f"{label} {_digest(model)}" for label, model in (models | to_nearest(models)).items()]
+    digests = {label: _digest(model) for label, model in (models | to_nearest(models)).items()}
+    units = [f"{label} {digest}" for label, digest in digests.items()]
     code = digest_of_sources("recipes", "algorithms/sweep")
     parts = [recipe, distribution, str(k), str(given.size), str(given.seeds), *units, code]
     key = f"{distribution}, K = {k}, {recipe}"
-    return Task(key, digest_of_texts(parts), _record, (recipe, distribution, k, given), code)
+    return Task(key, digest_of_texts(parts), _record, (recipe, distribution, k, given), code, digests)
 
 
 @cache

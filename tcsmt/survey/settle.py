@@ -70,6 +70,7 @@ def settle(
 def _task(pair: Pair, asking: Asking) -> Task:
     return Task(
         pair.key, pair.key, verdict_on, (pair, asking.settings, asking.confirm), prover(),
+        {unit.name: unit.model.digest for unit in (pair.left, pair.right)},
         f"{pair.left.name} | {pair.right.name}",
     )  # fmt: skip
 

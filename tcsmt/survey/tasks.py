@@ -72,7 +72,7 @@ def computed(
                 failed[task.key] = answer.reason
                 progress(done, len(wanted), f"{task.key}: {answer.reason}")
                 continue
-            record = {**answer, "asked": task.asked, "code": task.code}
+            record = task.stamped(answer)
             checkpoint.keep(task.key, record)
             records[task.key] = record
             progress(done, len(wanted), f"{task.title or task.key}: {task.said(record)}")

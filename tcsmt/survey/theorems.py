@@ -50,7 +50,7 @@ Ask = Callable[[Solving, Lemmas], Comparison]
 class Entry:
     """One thing to prove (``equal``) or to refute.
 
-    part: where it stands in the list. content: the digest of what is asked.
+    part: where it stands in the list. content: the digest of what is asked. models: those of both sides.
     """
 
     part: str
@@ -58,6 +58,7 @@ class Entry:
     equal: bool
     ask: Ask
     content: Callable[[], str]
+    models: Callable[[], dict[str, str]] = dict
 
 
 def entries() -> Iterator[Entry]:
@@ -80,6 +81,7 @@ def _pair(part: str, title: str, left: Model, right: Model, equal: bool, domain:
     return Entry(
         part, title, equal, lambda s, known: compare_models(*sides, domain, s, lemmas=known),
         lambda: digest_of_texts([left.digest, right.digest, digest_of_graph(domain.holds(left, left.trace))]),
+        lambda: {"left": left.digest, "right": right.digest},
     )  # fmt: skip
 
 
@@ -90,8 +92,11 @@ def _traces(part: str, title: str, one: Side, two: Side, equal: bool, domain: Do
         title=title, sides=(one, two), goal=where & one.trace.output.ne(two.trace.output), domain=where,
         formats=one.model.input_formats, domain_text=str(domain),
     )  # fmt: skip
-    content = partial(digest_of_graph, question.goal)
-    return Entry(part, title, equal, lambda s, known: compare(question, s, known), content)
+    content, outputs = partial(digest_of_graph, question.goal), (one.trace.output, two.trace.output)
+    return Entry(
+        part, title, equal, lambda s, known: compare(question, s, known), content,
+        lambda: {name: digest_of_graph(term) for name, term in zip(("left", "right"), outputs, strict=True)},
+    )  # fmt: skip
 
 
 def fused(name: str, **changes: Any) -> FusedDotAdd:
@@ -366,6 +371,11 @@ def answered_by_title(title: str, settings: Settings, run: str) -> Record:
     return answered(_by_title(entries)[title], known.solving, known)
 
 
+def _task(entry: Entry, settings: Settings, run: str) -> Task:
+    given = entry.title, settings, run
+    return Task(entry.title, entry.content(), answered_by_title, given, prover(), entry.models())
+
+
 def main(arguments: Sequence[str]) -> Exit:
     """Write the records as they come; go on where an earlier run stopped, but prove again what it proved.
 
@@ -380,10 +390,7 @@ def main(arguments: Sequence[str]) -> Exit:
     given = parser.parse_args(arguments)
     trust, settings, run = Trust(confirm=True, kept=given.kept), Settings(timeout=30.0), uuid4().hex
     asked = [entry for entry in entries() if not given.parts or entry.part in given.parts]
-    tasks = [
-        Task(entry.title, entry.content(), answered_by_title, (entry.title, settings, run), prover())
-        for entry in asked
-    ]
+    tasks = [_task(entry, settings, run) for entry in asked]
     layout = Layout(key=lambda record: str(record["question"]))
     with Checkpoint(given.file, layout) as kept, shown() as progress:
         workers = Workers(max(1, given.jobs), given.scheduler)

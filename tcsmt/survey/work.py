@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from tcsmt.support.checkpoint import Record
@@ -17,7 +17,8 @@ class Task:
 
     key: what the record is kept under. asked: a digest of what is asked; a record of something else does not
     count. function: one of a module, which a worker imports; arguments: plain data. code: a digest of the
-    sources that the answer rests on. title: for progress, where it is not the key.
+    sources that the answer rests on. models: the digest of each model that the record is about, by its name
+    there. title: for progress, where it is not the key.
     """
 
     key: str
@@ -25,11 +26,17 @@ class Task:
     function: Callable[..., Record]
     arguments: tuple[Any, ...] = ()
     code: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
 
     def run(self) -> Record:
         """Its record."""
         return self.function(*self.arguments)
+
+    def stamped(self, record: Record) -> Record:
+        """The record, with what it is about and what it rests on."""
+        about = {"models": dict(self.models)} if self.models else {}
+        return {**record, **about, "asked": self.asked, "code": self.code}
 
     def said(self, record: Record) -> str:
         """What is said of it when it is done."""

@@ -179,8 +179,9 @@ def _findings(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
     alike = ("markidis", "markidis", "volta", 1, Domain(exponents=(0, 0), bits=(11, 11), c_zero=True))
 
     def entries(effort: findings.Effort) -> Iterator[Task]:
-        yield effort.task(both[0], "", findings.asked, *alike)
-        yield effort.task(both[1], "", findings.bounded, "single-f16", *alike[2:])
+        about = findings.About("", {})
+        yield effort.task(both[0], about, findings.asked, *alike)
+        yield effort.task(both[1], about, findings.bounded, "single-f16", *alike[2:])
 
     patch.setattr(cli_findings, "entries", entries)
     return ["accuracy", "findings", "--output", folder / "findings.json", "--search", 0.1]

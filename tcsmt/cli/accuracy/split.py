@@ -76,7 +76,8 @@ def split(
     records = []
     with Checkpoint(output, _LAYOUT, "--output") as file:
         for one in chosen:
-            name, data = name_of(one), record(one)
+            name = name_of(one)
+            data = {**record(one), "models": {name: _asked(one)}}
             about = {"asked": _asked(one), "code": prover("algorithms", "recipes", "simulator")}
             before = {k: v for k, v in file.records.get(name, {}).items() if k in (*_FOUND, "about")}
             labels = before.setdefault("about", {})

@@ -1,0 +1,127 @@
+"""Which models the committed results are about: those of today, or the file and the unit are named here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from tcsmt.algorithms.findings import Effort, entries
+from tcsmt.algorithms.reduced import FACTS, key_of, narrow_format
+from tcsmt.algorithms.split_analysis import SPLITS, name_of
+from tcsmt.catalogue import row_named
+from tcsmt.catalogue.digests import models_named, stale
+from tcsmt.claims import published
+from tcsmt.cli.accuracy.split import _asked
+from tcsmt.data.model_files import read_model
+from tcsmt.papers.variants import one_at_a_time
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.survey import theorems
+from tests.support.paths import DATA, ROOT
+
+RESULTS = ROOT / "results"
+#: From code whose graphs were others, and not made again since (results/README.md).
+UNSTAMPED = ("fasi.json", "khattak.json", "mma-sim.json", "valpey.json")
+#: Files of which every record says what it is about.
+BY_RECORD = ("accuracy", "claims", "compare", "identify", "reduced", "splits")
+
+
+def read(name: str) -> Any:
+    return json.loads((RESULTS / name).read_text())
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        path.name
+        for path in RESULTS.glob("*.json")
+        if path.name not in UNSTAMPED and path.stem not in BY_RECORD
+    ),
+)
+def test_units_that_results_name(name: str) -> None:
+    """A file that names a unit has its digest, and the unit still has it."""
+    data = read(name)
+    assert stale(data) == [], f"{name} is stale: made by another model of these, or not stamped"
+    for unit, digest in data.get("models", {}).items():
+        if unit.startswith("custom/"):
+            assert read_model(DATA / f"{unit.partition('/')[2]}.toml").model.digest == digest, (
+                f"{name}: {unit}"
+            )
+
+
+@pytest.mark.parametrize("name", UNSTAMPED)
+def test_what_is_not_known_is_not_claimed(name: str) -> None:
+    """Made again, a file has its stamps, and leaves the list."""
+    assert "models" not in read(name)
+
+
+def accuracy() -> Iterator[tuple[str, Mapping[str, str]]]:
+    for task in entries(Effort(Settings(), confirm=True, seconds=1)):
+        yield task.key, task.models
+
+
+def compare() -> Iterator[tuple[str, Mapping[str, str]]]:
+    for entry in theorems.entries():
+        yield entry.title, entry.models()
+
+
+def reduced() -> Iterator[tuple[str, Mapping[str, str]]]:
+    for record in read("reduced.json")["entries"].values():
+        fact, unit, width = FACTS[record["fact"]], record["unit"], record["width"]
+        yield key_of(fact, unit, width), fact.digests(unit, narrow_format(width))
+
+
+def claims() -> Iterator[tuple[str, Mapping[str, str]]]:
+    for claim in published():
+        sides = {"claimed": claim.model(holds=True), "otherwise": claim.model(holds=False)}
+        models = {claim.unit: claim.row.model, **sides}
+        yield claim.name, {name: model.digest for name, model in models.items()}
+
+
+def splits() -> Iterator[tuple[str, Mapping[str, str]]]:
+    for one in SPLITS:
+        yield name_of(one), {name_of(one): _asked(one)}
+
+
+def identify() -> Iterator[tuple[str, Mapping[str, str]]]:
+    for record in read("identify.json")["rows"]:
+        yield record["model"], {record["model"]: row_named(record["model"]).model.digest}
+
+
+RECORDS = {
+    "accuracy": (accuracy, lambda data: data),
+    "compare": (compare, lambda data: {record["question"]: record for record in data}),
+    "reduced": (reduced, lambda data: data["entries"]),
+    "claims": (claims, lambda data: {record["name"]: record for record in data}),
+    "splits": (splits, lambda data: {record["split"]: record for record in data["splits"]}),
+    "identify": (identify, lambda data: {record["model"]: record for record in data["rows"]}),
+}
+
+
+@pytest.mark.parametrize("name", BY_RECORD)
+def test_models_that_records_are_about(name: str) -> None:
+    """Each record has the digests of the models of today."""
+    now, records = RECORDS[name]
+    expected, found = dict(now()), records(read(f"{name}.json"))
+    assert found
+    other = [key for key, record in found.items() if record.get("models", {}) != expected.get(key)]
+    assert not other, f"{name}.json is stale: {len(other)} records, the first: {other[:3]}"
+
+
+def test_variants_are_those_of_today() -> None:
+    assert read("variants.json")["models"] == {n: model.digest for n, model in one_at_a_time().items()}
+
+
+def test_a_changed_unit_is_named() -> None:
+    """As where a row has another model now, or a result names a unit without saying which model it was."""
+    name = "volta/mma.m8n8k4.f32.f16.f16.f32"
+    data = {"unit": name, "arch": "volta"}
+    models = models_named(data)
+    assert [*models] == ["volta", name]
+    assert stale({**data, "models": models}) == []
+    assert stale({"records": [data, {"models": models}]}) == []
+    assert stale(data) == ["volta", name]
+    assert stale({**data, "models": {**models, name: "0" * 32}}) == [name]
+    assert models["volta"] != models_named("hopper")["hopper"]
