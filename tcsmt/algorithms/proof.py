@@ -321,8 +321,12 @@ def never_worse(solving: Solving, one: Algorithm, two: Algorithm, domain: Domain
         return None
     addends = _addends(chain, words)
     if one.rounding.nearest and len(addends) > 1:
-        goal = free_products(words.holds & (_inexact(words, addends) | _overflow(words, addends)))
-        if chain.prove("its last addition outside rounds the exact dot product to nearest", goal):
+        # two lemmas: together they take solvers much longer than one after the other
+        exact = free_products(words.holds & _inexact(words, addends))
+        finite = free_products(words.holds & _overflow(words, addends))
+        if chain.prove("its last addition outside rounds the exact dot product to nearest", exact) and (
+            chain.prove("its last addition outside gives a finite result", finite)
+        ):
             return chain
     same = words.counts == other.counts and one.split.format == two.split.format
     if not (same and (max(words.counts) == 1 or one.split == two.split) and split_steps(chain, other)):
