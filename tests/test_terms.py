@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,11 @@ from tcsmt.terms import (
 from tests.support.paths import ROOT
 from tests.support.scripts import SOLVERS
 
-SCALE = int(os.environ.get("TCSMT_TEST_SCALE", "1"))
+SETTINGS: dict[str, Any] = {
+    "deadline": None,
+    "derandomize": True,
+    "suppress_health_check": [HealthCheck.too_slow],
+}
 ROWS = 6
 WIDTHS = st.sampled_from([1, 2, 8, 31, 32, 33, 63, 64, 65, 80]) | st.integers(1, 80)
 
@@ -177,14 +182,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     return graph
 
 
-@settings(
-    max_examples=1000 * SCALE,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(graph=graphs())
-def test_evaluator_and_arrays_agree(graph: Graph) -> None:
+def evaluator_and_arrays_agree(graph: Graph) -> None:
     """evaluate, Program and constant folding give the value computed beside the term."""
     columns = {
         name: np.array(column, dtype=storage(graph.terms[i].width))
@@ -202,14 +200,7 @@ def test_evaluator_and_arrays_agree(graph: Graph) -> None:
         assert [term.value for term in substitute(graph.terms, replacement)] == expected
 
 
-@settings(
-    max_examples=100 * SCALE,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-@given(graph=graphs())
-def test_solvers_agree(graph: Graph) -> None:
+def solvers_agree(graph: Graph) -> None:
     """With the inputs fixed, every solver knows all values, and that no other is possible."""
     given_terms = graph.terms[: len(graph.inputs)]
     for row in range(2):
@@ -219,6 +210,32 @@ def test_solvers_agree(graph: Graph) -> None:
         scripts = {"sat": smtlib.script(fixed & right), "unsat": smtlib.script(fixed & ~right)}
         for (expected, text), (name, ask) in itertools.product(scripts.items(), SOLVERS.items()):
             assert ask(text) == expected, f"{name}\n{text}"
+
+
+@settings(max_examples=250, **SETTINGS)
+@given(graph=graphs())
+def test_evaluator_and_arrays_agree(graph: Graph) -> None:
+    evaluator_and_arrays_agree(graph)
+
+
+@settings(max_examples=30, **SETTINGS)
+@given(graph=graphs())
+def test_solvers_agree(graph: Graph) -> None:
+    solvers_agree(graph)
+
+
+@pytest.mark.long
+@settings(max_examples=5000, **SETTINGS)
+@given(graph=graphs())
+def test_evaluator_and_arrays_agree_on_many_graphs(graph: Graph) -> None:
+    evaluator_and_arrays_agree(graph)
+
+
+@pytest.mark.long
+@settings(max_examples=1000, **SETTINGS)
+@given(graph=graphs())
+def test_solvers_agree_on_many_graphs(graph: Graph) -> None:
+    solvers_agree(graph)
 
 
 @pytest.mark.parametrize("width", [1, 2])

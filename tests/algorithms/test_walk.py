@@ -9,18 +9,23 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tcsmt.algorithms.error import exact_dot
 from tcsmt.algorithms.picture import Walked, walked_sheet
+from tcsmt.algorithms.search import random_rows
+from tcsmt.algorithms.walk import walk
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.cli import main
 from tcsmt.cli.picture import vector_of
 from tcsmt.interpret.exact import evaluate
 from tcsmt.pictures.drawing import BitGrid, Sheet, Table
 from tcsmt.recipes import algorithm_named
+from tcsmt.statements.domain import Domain
 from tests.support.paths import ROOT
 
 F32 = FORMATS["f32"]
@@ -183,3 +188,23 @@ def test_results_are_what_the_command_draws(name: str, vector: str) -> None:
 )  # fmt: skip
 def test_bad_input(arguments: list[str], said: str) -> None:
     assert said in tcsmt(*arguments, code=2)
+
+
+def test_walk_accounts_for_the_whole_error() -> None:
+    """What the steps after the split lose, and what no step adds, is the error."""
+    for name in ("ootomo-halfhalf-4", "markidis"):
+        algorithm, _ = algorithm_named(name, "ampere", 2)
+        rows = random_rows(Domain(exponents=(0, 14), bits=(22, 22)), F32, 2, 40, np.random.default_rng(2))
+        results = rows.run(algorithm)
+        for row in range(len(rows)):
+            values = rows.values(row)
+            lost = Fraction(0)
+            shifts = {
+                f"A{i}·B{j}, lanes {p.start} to {p.stop - 1}": shift
+                for shift, steps in algorithm.chains(2) for i, j, p in steps
+            }  # fmt: skip
+            for move in walk(algorithm, values):
+                if move.kind != "split":
+                    assert move.lost is not None
+                    lost += move.lost / 2 ** shifts.get(move.name, 0)
+            assert exact_dot(values) - Fraction(float(results[row])) == lost

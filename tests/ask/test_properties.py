@@ -1,23 +1,19 @@
-"""The shipped property modules, asked for real; and what becomes of a user's own."""
+"""The shipped property modules, asked for real; and that what they conclude rests on the verdicts."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from dataclasses import replace
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.ask.discovery import load, properties
 from tcsmt.ask.investigation import Investigation, Report, one_block
-from tcsmt.catalogue import ARCHITECTURES, Row, instruction_named, row_named, rows, rows_of
-from tcsmt.cli import main
+from tcsmt.catalogue import ARCHITECTURES, Row, row_named, rows, rows_of
 from tcsmt.interpret.arrays import Program
 from tcsmt.prove.boundary_inputs import search
 from tcsmt.prove.solvers.run import Settings
@@ -25,13 +21,11 @@ from tcsmt.prove.solving import Solving
 from tcsmt.statements.question import Question
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import Contradiction, TcsmtError
-from tests.support.paths import ROOT
 
 UNITS = ("volta", "ampere", "hopper")
-#: From 4 seconds to half a minute each.
-SLOW = {(name, arch) for name in ("zero-exponent", "block-size", "c-position") for arch in UNITS}
-SLOW |= {(name, "hopper") for name in ("extra-alignment-bits", "monotonicity")}
-SLOW -= {("block-size", "volta"), ("c-position", "volta")}
+#: Each property is asked of one unit; others, and what takes from 4 seconds to half a minute, by ``-m long``.
+QUICK = {(name, "volta") for name in properties() if name != "zero-exponent"}
+QUICK |= {("interleaving", "ampere"), ("carry-bits", "hopper")}
 
 
 def report_on(name: str, row: Row, timeout: float = 60) -> Report:
@@ -100,7 +94,7 @@ def test_every_property_has_an_expectation() -> None:
 @pytest.mark.parametrize(
     ("name", "arch"),
     [
-        pytest.param(name, arch, marks=[pytest.mark.long] if (name, arch) in SLOW else [])
+        pytest.param(name, arch, marks=[] if (name, arch) in QUICK else [pytest.mark.long])
         for name in GOLDEN
         for arch in UNITS
     ],
@@ -157,15 +151,6 @@ def test_c_last_and_interleaving_of_fp8_on_the_f16_unit() -> None:
         assert finding.supported == ("dealt in 2s",)
 
 
-def test_the_first_instruction_to_which_a_property_applies() -> None:
-    from tcsmt.ask.discovery import choose_row
-
-    row = choose_row(load("exact-sum-f16"), "volta")
-    assert row is instruction_named("volta", "mma.m8n8k4.f16.f16.f16.f16")
-    with pytest.raises(TcsmtError, match="does not apply to any instruction of volta: the op"):
-        choose_row(load("tf32-truncation"), "volta")
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 @pytest.mark.parametrize("name", GOLDEN)
@@ -200,9 +185,6 @@ def test_every_instruction(name: str, row: str) -> None:
             prop.investigate(Investigation(chosen, Solving()))
     else:
         report_on(name, chosen, timeout=300)
-
-
-# --- conclusions rest on the verdicts ----------------------------------------------------------
 
 
 class Told(Solving):
@@ -339,139 +321,9 @@ def test_monotonicity_is_about_values(bits: int) -> None:
     assert seen[True, False, True] and seen[False, True, False] and seen[False, False, False]
 
 
-# --- a user's own ------------------------------------------------------------------------------
-
-OWN = '''"""Whether c alone passes through."""
-
-from tcsmt.catalogue import Row
-from tcsmt.ask.investigation import Claim, Investigation
-from tcsmt.statements.verdict import Distinguished
-from dataclasses import replace
-
-CLAIMS = (Claim(source="me", section="1", statement="it does"),)
-
-
-def applies(row: Row) -> str:
-    """Only FP32."""
-    return "" if row.model.d_format.name == "f32" else "not FP32"
-
-
-def investigate(ask: Investigation) -> str:
-    """Two roundings."""
-    unit = ask.unit
-    verdict = ask.differ("modes", ("RTZ", unit), ("RNE", replace(unit, rounding="RNE")))
-    return "yes" if isinstance(verdict, Distinguished) else "no"
-'''
-
-
-def find(folder: Path, name: str, *more: str) -> Result:
-    arguments = ["find", "--property", name, "--arch", "volta", "--properties", str(folder), *more]
-    return CliRunner().invoke(main, arguments)
-
-
-def refused(result: Result, *words: str) -> None:
-    """Exit code 2, one error, no traceback."""
-    assert result.exit_code == 2, result.output
-    assert isinstance(result.exception, SystemExit)
-    for word in words:
-        assert word in result.stderr
-    assert "Traceback" not in result.output
-
-
-def test_a_folder_of_ones_own(tmp_path: Path) -> None:
-    (tmp_path / "my_own.py").write_text(OWN)
-    (tmp_path / "_helper.py").write_text("raise RuntimeError")
-    result = find(tmp_path, "my-own")
-    assert result.exit_code == 0, result.output
-    assert "my-own: Whether c alone passes through." in result.stdout
-    assert "answer: yes" in result.stdout
-    assert "claimed: me, 1: it does" in result.stdout
-    listed = CliRunner().invoke(main, ["properties", "--properties", str(tmp_path)])
-    assert "my-own " in listed.stdout
-    assert "helper" not in listed.stdout
-    refused(find(tmp_path, "my-own", "--instruction", "f16.f16.f16.f16"), "not FP32")
-
-
-def test_the_module_in_the_readme(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text()
-    (module,) = [t for t in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "def investigate(" in t]
-    (tmp_path / "mine.py").write_text(module)
-    result = find(tmp_path, "mine")
-    assert result.exit_code == 0, result.output
-    assert "answer: Distinguished" in result.stdout
-
-
-def test_a_module_replaces_a_shipped_one(tmp_path: Path) -> None:
-    (tmp_path / "carry_bits.py").write_text(OWN)
-    assert properties([tmp_path])["carry-bits"].title == "Whether c alone passes through."
-    assert properties()["carry-bits"].title != "Whether c alone passes through."
-
-
-ASK = "def investigate(ask):\n"
-BAD = {
-    "top level": ("import math\n\nmath.sqrt(-1)\n", "line 3: ValueError("),
-    "investigate": (f"{ASK}    x = 1\n    return ask.nothing\n", "line 3: AttributeError: "),
-    "deeper": (f"def f():\n    return 1 / 0\n\n\n{ASK}    return f()\n", "line 2: ZeroDivisionError: "),
-    "applies": (f"def applies(row):\n    return row.colour\n\n\n{ASK}    pass\n", "line 2: AttributeError: "),
-    "parameter": (f"from dataclasses import replace\n{ASK}    replace(ask.unit, k=0)\n", "k = 0"),
-    "no investigate": ("'''A title.'''\n", "a property module defines investigate(ask)"),
-    "no function": ("investigate = 3\n", "a property module defines investigate(ask)"),
-    "syntax": ("x = 1\ndef f(:\n", "line 2"),
-    "exit": ("raise SystemExit(5)\n", "line 1: SystemExit(5)"),
-    "exit later": (f"{ASK}    raise SystemExit(5)\n", "line 2: SystemExit: 5"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_a_bad_module(case: str, tmp_path: Path) -> None:
-    text, words = BAD[case]
-    (tmp_path / "my_own.py").write_text(text)
-    refused(find(tmp_path, "my-own"), words, "" if case == "parameter" else "my_own.py")
-
-
-def test_no_folder(tmp_path: Path) -> None:
-    refused(find(tmp_path / "none", "carry-bits"), "no folder of property modules: ")
-
-
-def test_bytes_that_are_no_text(tmp_path: Path) -> None:
-    (tmp_path / "my_own.py").write_bytes(b"'''\xff\xfe'''\x00")
-    refused(find(tmp_path, "my-own"), "my_own.py")
-
-
-def test_claims_of_every_module() -> None:
-    for name in properties():
-        prop = load(name)
-        assert prop.about.title
-        assert prop.claims
-        for claim in prop.claims:
-            assert claim.source
-            assert claim.section
-            assert claim.statement
-
-
 def test_a_proof_is_a_proof() -> None:
     """Every proof of a report names solver, version and script, or says that the graphs are one."""
     for finding in report_on("nan-and-infinity", row_named("volta")).findings:
         if isinstance(finding.verdict, Equivalent) and finding.verdict.solver:
             assert finding.verdict.version
             assert finding.verdict.scripts
-
-
-@pytest.mark.parametrize("architecture", ["hopper", "blackwell"])
-def test_witnesses_of_interleaved_rows_go_to_the_lanes_of_one_sum(architecture: str) -> None:
-    """1 + 2^-24 + 2^-24 in one fused sum: lanes 0, 1 and 4 of the instruction (lane 2 has another)."""
-    row = row_named(f"{architecture}/mma.m16n8k32.f32.e5m2.e5m2.f32")
-
-    class Told(Solving):
-        def verdict(self, question: Question) -> Verdict:
-            values = dict.fromkeys(question.formats, 0)
-            word = row.model.a_format.word
-            values |= {"a0": word(Fraction(1)), "b0": word(Fraction(1))}
-            for lane in (1, 2):
-                values |= dict.fromkeys((f"a{lane}", f"b{lane}"), word(Fraction(1, 1 << 12)))
-            return Distinguished(values=values, solver="told", version="", seconds=0.0)
-
-    ask = Investigation(row, Told(Settings()))
-    unit = ask.unit
-    ask.differ("F", ("as it is", unit), ("F = 23", replace(unit, fraction_bits=23)))
-    assert ask.findings[0].supported == ("as it is",)

@@ -119,14 +119,20 @@ def test_rows_and_models_correspond():
 
 @pytest.mark.parametrize(
     ("formats", "k"),
-    [("f16 f16 f32 f32", 4), ("e4m3 e4m3 f16 f16", 8), ("e2m1 e3m2 f16 f16", 8), ("f16 f16 f16 f32", 4)],
+    [
+        ("f16 f16 f32 f32", 4),
+        ("e2m1 e3m2 f16 f16", 4),
+        pytest.param("e4m3 e4m3 f16 f16", 8, marks=pytest.mark.long),
+        pytest.param("e2m1 e3m2 f16 f16", 8, marks=pytest.mark.long),
+        pytest.param("f16 f16 f16 f32", 4, marks=pytest.mark.long),
+    ],
 )
 def test_first_answers_never_exclude_the_truth(formats, k):
     family = Family(*map(format_named, formats.split()), k)
     random = np.random.default_rng(6)
     questions = Questions.joined([ordinary(family, random, 8, lanes) for lanes in ((0,), ())])
     assert ordinary_rows(family, questions).all()
-    for _ in range(12):
+    for _ in range(5):
         row = random_row(family, random)
         bare = row.copy()
         bare[6:11] = 0
@@ -146,7 +152,7 @@ def test_structures_of_one_signature_answer_alike():
     family = Family(*map(format_named, ("f16", "f16", "f32", "f32")), 8)
     random = np.random.default_rng(8)
     merged = 0
-    for place in range(8):
+    for place in range(3):
         question, seen = ordinary(family, random, 4, (0,) if place % 2 else ())[[0]], {}
         for number, one in enumerate(family.structures):
             seen.setdefault(signature(one, question), []).append(number)
@@ -160,7 +166,7 @@ def test_structures_of_one_signature_answer_alike():
                 least = min(len(family.carries(family.structures[n])) for n in numbers)
                 words.append(predictions(family, rows[rows[:, 3] < least], question))
             assert all((one == words[0]).all() for one in words)
-    assert merged >= 4
+    assert merged >= 2
 
 
 def test_count_is_the_number_of_rows():
@@ -181,7 +187,14 @@ def test_structures_differ_in_their_blocks():
     assert len(keys) == len(family.structures)
 
 
-@pytest.mark.parametrize("formats", ["e2m1 e2m1 f16 f16", "e4m3 e4m3 f16 f16", "f16 f16 f32 f32"])
+@pytest.mark.parametrize(
+    "formats",
+    [
+        "e2m1 e2m1 f16 f16",
+        pytest.param("e4m3 e4m3 f16 f16", marks=pytest.mark.long),
+        pytest.param("f16 f16 f32 f32", marks=pytest.mark.long),
+    ],
+)
 def test_equal_by_range_is_equal(formats):
     """No question of a large pool tells a hypothesis from the one that stands for it."""
     family = Family(*map(format_named, formats.split()), 2)
@@ -212,9 +225,16 @@ def test_equal_by_range_is_proved_by_a_solver():
         assert verdict.__class__.__name__ == "Equivalent"
 
 
-def test_volta_is_identified():
-    family = family_like(VOLTA)
-    found = Identification(family, model_box(VOLTA)).run()
+@pytest.fixture(scope="module")
+def identified(tmp_path_factory):
+    """A search of Volta's unit from beginning to end: its family, what was found, its transcript."""
+    family, path = family_like(VOLTA), tmp_path_factory.mktemp("volta") / "t.jsonl"
+    found = Identification(family, model_box(VOLTA), transcript=Transcript(family, path)).run()
+    return family, found, path.read_text()
+
+
+def test_volta_is_identified(identified):
+    family, found, _ = identified
     assert found.verdict == "identified"
     assert len(found.exchanges) <= 40
     assert (found.rows == family.row(VOLTA)).all(axis=1).any()
@@ -288,11 +308,13 @@ def test_budget(tmp_path):
     assert len(found.exchanges) == 8
 
 
-def test_transcript_resumes_and_replays(tmp_path):
-    family, path = family_like(VOLTA), tmp_path / "t.jsonl"
-    Identification(family, model_box(VOLTA), budget=9, transcript=Transcript(family, path)).run()
-    assert len(path.read_text().splitlines()) == 9
-    path.write_text(path.read_text() + '{"a": ["0x')  # cut off while it was written
+def test_transcript_resumes_and_replays(tmp_path, identified):
+    """A search that was stopped goes on as if it had not been; what was answered is not asked again."""
+    family, whole, text = identified
+    path = tmp_path / "t.jsonl"
+    lines = text.splitlines(keepends=True)
+    assert len(lines) == len(whole.exchanges)
+    path.write_text("".join(lines[:6]) + '{"a": ["0x')  # cut off while it was written
     asked = []
     box = model_box(VOLTA)
 
@@ -300,14 +322,16 @@ def test_transcript_resumes_and_replays(tmp_path):
         asked.append(question)
         return box(*question)
 
-    found = Identification(family, counting, transcript=Transcript(family, path)).run()
-    assert found.verdict == "identified"
-    assert len(asked) == len(found.exchanges) - 9
+    found = Identification(family, counting, budget=9, transcript=Transcript(family, path)).run()
+    assert found.verdict == "open"
+    assert found.exchanges == whole.exchanges[:9]
+    assert len(asked) == 3
+    assert path.read_text() == "".join(lines[:9])
 
     def dead(*question):
         raise AssertionError("asked")
 
-    again = Identification(family, dead, transcript=Transcript(family, path)).run()
+    again = Identification(family, dead, budget=9, transcript=Transcript(family, path)).run()
     assert again.exchanges == found.exchanges
     with pytest.raises(TcsmtError, match="another question"):
         Identification(family, dead, seed=2, transcript=Transcript(family, path)).run()
@@ -380,10 +404,15 @@ def test_bad_input(args, message):
     assert message in result.output
 
 
-def test_plan_prints_questions():
+@pytest.fixture(scope="module")
+def plan():
     result = CliRunner().invoke(main, ["identify", "--like", "volta", "--plan", "set"])
     assert result.exit_code == 0
-    plan = json.loads(result.output)
+    return result.output
+
+
+def test_plan_prints_questions(plan):
+    plan = json.loads(plan)
     assert plan["told_apart"] > 0.9 * plan["hypotheses"]
     assert len(plan["rows"]) <= 60
     assert all(len(row["a"]) == 4 and row["c"].startswith("0x") for row in plan["rows"])
@@ -419,13 +448,15 @@ def answers_of(model, plan):
 
 @pytest.mark.parametrize(
     ("changed", "code"),
-    [({}, 0), ({"fraction_bits": 24, "rounding": "RNE"}, None)],
+    [
+        pytest.param({}, 0, marks=pytest.mark.long),
+        ({"fraction_bits": 24, "rounding": "RNE"}, None),
+    ],
 )
-def test_from_a_plan_to_the_model(tmp_path, changed, code):
+def test_from_a_plan_to_the_model(tmp_path, plan, changed, code):
     """plan → emitted vectors → answers of a unit → identify --answers."""
     run = CliRunner().invoke
-    plan = run(main, ["identify", "--like", "volta", "--plan", "set"])
-    (tmp_path / "plan.json").write_text(plan.output)
+    (tmp_path / "plan.json").write_text(plan)
     emitted = run(main, ["probe", "volta", "--vectors", str(tmp_path / "plan.json"), "--emit", "json"])
     assert emitted.exit_code == 0
     unit = replace(VOLTA, **changed)

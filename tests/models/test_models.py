@@ -3,12 +3,11 @@
 A parameter set is drawn by Hypothesis; its rows come from a seeded NumPy generator, so that one
 compiled term program serves many rows: random words, words packed in the alignment window (with
 exact cancellations), boundary words and their neighbours, and special values.
-``TCSMT_TEST_SCALE=20`` searches twenty times as many parameter sets.
+``pytest -m long`` searches twenty times as many parameter sets.
 """
 
 from __future__ import annotations
 
-import os
 import pickle
 from dataclasses import replace
 from typing import Any
@@ -29,7 +28,6 @@ from tests.support.references import reference
 Array = np.ndarray[Any, np.dtype[np.uint64]]
 Rng = np.random.Generator
 
-SCALE = int(os.environ.get("TCSMT_TEST_SCALE", "1"))
 INPUTS = sorted(FORMATS)
 OUTPUTS = sorted(name for name, fmt in FORMATS.items() if fmt.has_infinity)
 MODES = sorted(ROUNDINGS)
@@ -314,6 +312,14 @@ def grouped_ieee_models(draw: st.DrawFn) -> IeeeDotAdd:
     )
 
 
+def window(model: Model) -> int:
+    """The bits within which a sum keeps what it adds."""
+    if isinstance(model, IeeeDotAdd):
+        return model.sum_format.fraction_bits + 2
+    assert isinstance(model, FusedDotAdd | DotThenAdd)
+    return model.fraction_bits
+
+
 SETTINGS: dict[str, Any] = {
     "deadline": None,
     "derandomize": True,
@@ -321,40 +327,35 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-@settings(max_examples=250 * SCALE, **SETTINGS)
-@given(model=fused_models(), seed=SEEDS)
-def test_fused_dot_add_agrees_with_the_oracle(model: FusedDotAdd, seed: int) -> None:
-    """Every parameter at once."""
-    agree(model, *make_rows(model, seed, 96, model.fraction_bits))
+#: Every parameter of each kind of model at once, and how many rows each is tried on.
+KINDS: dict[str, tuple[st.SearchStrategy[Model], int]] = {
+    "fused": (fused_models(), 96),
+    "block scales": (scaled_models(), 96),
+    "dot then add": (dot_then_add_models(), 96),
+    "IEEE": (ieee_models(), 64),
+    "chained trees and exact sums": (grouped_ieee_models(), 64),
+}
 
 
-@settings(max_examples=250 * SCALE, **SETTINGS)
-@given(model=ieee_models(), seed=SEEDS)
-def test_ieee_dot_add_agrees_with_the_oracle(model: IeeeDotAdd, seed: int) -> None:
-    """Every method and rounding."""
-    agree(model, *make_rows(model, seed, 64, model.sum_format.fraction_bits + 2))
+def drawn_model_agrees(kind: str, data: st.DataObject, seed: int) -> None:
+    models, count = KINDS[kind]
+    model = data.draw(models)
+    agree(model, *make_rows(model, seed, count, window(model)), *scale_rows(model, seed, count))
 
 
-@settings(max_examples=150 * SCALE, **SETTINGS)
-@given(model=dot_then_add_models(), seed=SEEDS)
-def test_dot_then_add_agrees_with_the_oracle(model: DotThenAdd, seed: int) -> None:
-    """Every parameter of CDNA3's arithmetic at once."""
-    agree(model, *make_rows(model, seed, 96, model.fraction_bits))
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=50, **SETTINGS)
+@given(data=st.data(), seed=SEEDS)
+def test_drawn_models_agree_with_the_oracle(kind: str, data: st.DataObject, seed: int) -> None:
+    drawn_model_agrees(kind, data, seed)
 
 
-@settings(max_examples=120 * SCALE, **SETTINGS)
-@given(model=scaled_models(), seed=SEEDS)
-def test_block_scales_agree_with_the_oracle(model: FusedDotAdd, seed: int) -> None:
-    """Scales of products and of exact group sums."""
-    rows = make_rows(model, seed, 96, model.fraction_bits)
-    agree(model, *rows, *scale_rows(model, seed, 96))
-
-
-@settings(max_examples=60 * SCALE, **SETTINGS)
-@given(model=grouped_ieee_models(), seed=SEEDS)
-def test_chained_trees_and_exact_sums_agree_with_the_oracle(model: IeeeDotAdd, seed: int) -> None:
-    """Blocks, and subnormals flushed."""
-    agree(model, *make_rows(model, seed, 64, 25))
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=1000, **SETTINGS)
+@given(data=st.data(), seed=SEEDS)
+def test_many_drawn_models_agree_with_the_oracle(kind: str, data: st.DataObject, seed: int) -> None:
+    drawn_model_agrees(kind, data, seed)
 
 
 #: One catalogue row of each arithmetic that is not NVIDIA's plain fused sum.
@@ -382,8 +383,7 @@ UNITS = [
 def test_units_agree_with_the_oracle(name: str) -> None:
     """Catalogue rows as they are, on more rows."""
     model = row_named(name).model
-    window = getattr(model, "fraction_bits", model.d_format.fraction_bits)
-    agree(model, *make_rows(model, 5, 200, window), *scale_rows(model, 5, 200))
+    agree(model, *make_rows(model, 5, 200, window(model)), *scale_rows(model, 5, 200))
 
 
 AMPERE = FusedDotAdd(
@@ -433,7 +433,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def test_one_parameter_at_a_time(change: dict[str, Any]) -> None:
     """A known unit with one change, on more rows."""
     model = replace(AMPERE, **change)
-    agree(model, *make_rows(model, 1, 200, model.fraction_bits))
+    agree(model, *make_rows(model, 1, 200, window(model)))
 
 
 IEEE = IeeeDotAdd(a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=2, sum_format="f32")
@@ -465,7 +465,7 @@ IEEE_VARIANTS: dict[str, dict[str, Any]] = {
 def test_one_ieee_parameter_at_a_time(change: dict[str, Any]) -> None:
     """Known orders of IEEE 754 operations, on more rows."""
     model = replace(IEEE, k=4, **change)
-    agree(model, *make_rows(model, 1, 400, model.sum_format.fraction_bits + 2))
+    agree(model, *make_rows(model, 1, 400, window(model)))
 
 
 @pytest.mark.parametrize("name", ["f16", "e5m2", "bf16"])

@@ -201,7 +201,13 @@ def _evaluated(stages: tuple[Stage, ...], values: dict[str, int]) -> dict[Term, 
     return dict(zip(terms, evaluate(terms, values), strict=True))
 
 
-@pytest.mark.parametrize(("name", "model"), list(ieee_models()))
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        pytest.param(*one, marks=pytest.mark.long if number % 3 else ())
+        for number, one in enumerate(ieee_models())
+    ],
+)
 def test_every_rounding_is_recorded(name: str, model: IeeeDotAdd) -> None:
     formats = model.input_formats
 

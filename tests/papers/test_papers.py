@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS as KNOWN
 from tcsmt.arithmetic.words import to_words
-from tcsmt.catalogue import row_named
+from tcsmt.catalogue import row_named, rows_of
 from tcsmt.cli import main
 from tcsmt.data.model_files import read_model
 from tcsmt.identification.classical import OutOfReach, black_box, profile, rounding_of_result, summation_tree
@@ -104,6 +104,18 @@ def test_cancellation() -> None:
     assert found["cdna1/v_mfma_f32_32x32x8f16"] == pytest.approx(-1e-6)
 
 
+def test_families_of_turing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its oldest instruction differs from what is said of the family."""
+    monkeypatch.setattr(mmasim, "rows", lambda: rows_of("turing"))
+    found = list(mmasim.families())
+    assert sum(family["rows"] for family in found) == len(
+        [row for row in rows_of("turing") if "@" not in row.instruction]
+    )
+    differs = {name.split(".f")[0] for family in found for name in family["differs"]}
+    assert differs == {"turing/mma.m8n8k4"}
+
+
+@pytest.mark.long
 def test_families() -> None:
     """Every row of the families is found once, by our rows' names; Turing's oldest instruction differs."""
     found = list(mmasim.families())

@@ -56,7 +56,7 @@ def on_f16(unit: Model, domain: Domain = ALL, timeout: float = 60) -> Comparison
     return compare(converted(unit, domain), Solving(Settings(timeout=timeout)))
 
 
-@pytest.mark.parametrize(("k", "n", "interleave"), [(2, 2, 0), (4, 2, 1)])
+@pytest.mark.parametrize(("k", "n", "interleave"), [(2, 2, 0), pytest.param(4, 2, 1, marks=pytest.mark.long)])
 def test_other_grids_that_cut_nothing(k: int, n: int, interleave: int) -> None:
     """25 fraction bits hold whatever a subnormal factor leaves: proved, in a chain too."""
     found = on_f16(e4m3_unit(k, n, interleave, 25))
@@ -72,6 +72,7 @@ def test_other_grids_that_cut(fraction_bits: int) -> None:
     assert evaluate([found.question.goal], found.verdict.values) == [1]
 
 
+@pytest.mark.long
 def test_the_fewest_bits_that_cut_nothing() -> None:
     assert isinstance(on_f16(e4m3_unit(2, 2, 0, 20)).verdict, Equivalent)
 

@@ -1,10 +1,8 @@
-"""``tcsmt compare`` and the engine: equal is proved, different is replayed, an empty domain is said."""
+"""The engine: equal is proved, different is replayed, an empty domain is said."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,6 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.prove import engine
 from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine import Comparison, compare, compare_models
-from tcsmt.prove.lemmas import Lemmas
-from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import SOLVERS, Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.simulator.rows import run_words
@@ -27,8 +23,6 @@ from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
-from tcsmt.survey import processes, theorems
-from tests.support.command_line import done, refused, tcsmt
 from tests.support.lying import Liars
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -60,9 +54,6 @@ def test_every_row_equals_itself() -> None:
         found = asked(row.model, replace(row.model))
         assert isinstance(found.verdict, Equivalent)
         assert found.verdict.scripts == ()
-
-
-# --- proofs that are no identity of graphs ---------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -127,9 +118,6 @@ def test_a_proof_holds_on_random_inputs() -> None:
     assert np.array_equal(one, two)
 
 
-# --- witnesses ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("left", "right"),
     [
@@ -160,31 +148,6 @@ def test_only_a_nan_differs() -> None:
     found = asked(unit, other)
     assert isinstance(found.verdict, Distinguished)
     assert isinstance(asked(unit, other, Domain()).verdict, Equivalent)
-
-
-# --- what cannot be asked -------------------------------------------------------------------------
-
-
-def test_other_formats_or_k() -> None:
-    text = refused("compare", "volta", "ampere/mma.m16n8k16.f32.bf16.bf16.f32")
-    assert "a_format is f16 and bf16" in text
-    text = refused("compare", "ampere/mma.m16n8k8.f32.f16.f16.f32", AMPERE)
-    assert "k is 8 and 16" in text
-    assert "did you mean" in refused("compare", "volt", "ampere")
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--exponents", "5:3"], "exponents 5 to 3: no number has such an exponent"),
-        (["--lanes", "0"], "lanes = 0: allowed is from 1 to k = 4"),
-        (["--lanes", "5"], "lanes = 5: allowed is from 1 to k = 4"),
-        (["--timeout", "0"], "timeout = 0"),
-        (["--solver", "z4"], "unknown solver 'z4'"),
-    ],
-)
-def test_bad_options(options: list[str], said: str) -> None:
-    assert said in refused("compare", VOLTA, f"{VOLTA}@valpey", *options)
 
 
 def test_an_empty_domain_is_never_equal() -> None:
@@ -233,105 +196,3 @@ def test_an_empty_domain_is_confirmed_too(liars: Liars) -> None:
     liars.install(z3="garbage", cvc5="nothing")
     found = compare(question, Solving(confirm=True)).verdict
     assert isinstance(found, Unknown) and "not confirmed" in found.reason
-
-
-# --- the command ----------------------------------------------------------------------------------
-
-
-def test_command_equal(tmp_path: Path) -> None:
-    text = done("compare", "v100", f"{VOLTA}@zero-126")
-    assert "EQUIVALENT, confirmed by another solver" in text
-    assert "largest exponent, where some term is not zero" in text
-    report = json.loads(done("compare", "v100", f"{VOLTA}@zero-126", "--no-confirm", "--json"))
-    assert report["verdict"] == "equivalent"
-    assert {"what", "how", "solver", "version", "seconds", "script", "confirmed", "earlier"} == set(
-        report["steps"][0]
-    )
-    assert "same graph" in done("compare", "volta", "turing/mma.m8n8k4.f32.f16.f16.f32")
-    file = tmp_path / "mine.toml"
-    file.write_text(f'base = "{VOLTA}"\ncarry_bits = 3\n')
-    script = tmp_path / "q.smt2"
-    assert "EQUIVALENT" in done("compare", "volta", file, "--no-confirm", "--dump-smt", script)
-    assert "(check-sat)" in script.read_text()
-
-
-def test_command_different() -> None:
-    text = done("compare", VOLTA, f"{VOLTA}@valpey", "--positive", "--explain", code=1)
-    assert "DISTINGUISHED by" in text and "they part at 'product" in text and "rounded" in text
-    report = json.loads(done("compare", VOLTA, f"{VOLTA}@valpey", "--lanes", 1, "--json", code=1))
-    assert report["verdict"] == "distinguished"
-    assert report["domain"] == "all words, 1 of 4 lanes"
-    words = {name: int(value["word"], 16) for name, value in report["inputs"].items()}
-    assert not any(words[f"{side}{i}"] for side in "ab" for i in (1, 2, 3))
-
-
-def test_command_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "tcsmt.prove.solving.solve", lambda text, settings: Answer("unknown", "z3", reason="timeout")
-    )
-    result = tcsmt("compare", VOLTA, f"{VOLTA}@zero-126")
-    assert result.exit_code == 3, result.output
-    assert "UNKNOWN: timeout" in result.stdout
-
-
-# --- the list -------------------------------------------------------------------------------------
-
-FAST = ("same units", "mma and wgmma", "order")
-
-
-def check(entry: theorems.Entry, solving: Solving, known: Lemmas) -> None:
-    record = theorems.answered(entry, solving, known)
-    assert record["verdict"] == record["expected"], record
-
-
-@pytest.mark.parametrize("part", FAST)
-def test_fast_part_of_the_list(part: str) -> None:
-    solving = Solving()
-    known = Lemmas(solving)
-    found = [entry for entry in theorems.entries() if entry.part == part]
-    assert found
-    for entry in found:
-        check(entry, solving, known)
-
-
-def small_list() -> Iterator[theorems.Entry]:
-    """Two of the list: proved equal by solvers, and told apart."""
-    unit = fused(VOLTA, k=1, n_fma=1)
-    other = replace(unit, zero_exponent=-126)
-    yield theorems._pair("equal", "one against other", unit, other, True)
-    yield theorems._pair("apart", "one against truncated", unit, replace(unit, fraction_bits=22), False)
-    yield next(e for e in theorems._order() if e.title == "N = 4: the maximum of 9-bit words is associative")
-
-
-def test_the_list_goes_on_and_proves_again(
-    liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "list.json"
-    monkeypatch.setattr(theorems, "entries", small_list)
-    monkeypatch.setattr(processes, "answers_of", lambda jobs, tasks: ((task, task.run()) for task in tasks))
-    assert theorems.main([str(path)]) == 0
-    before = path.read_text()
-    assert {r["verdict"] for r in json.loads(before)} == {"equivalent", "distinguished"}
-    assert all(r["confirmed"] for r in json.loads(before) if r["verdict"] == "equivalent")
-    liars.install(**dict.fromkeys(SOLVERS, "nothing"))
-    assert theorems.main(["--kept", str(path)]) == 0
-    assert path.read_text() == before
-    assert theorems.main([str(path), "apart"]) == 0
-    assert theorems.main([str(path)]) == 3
-    found = {r["question"]: r["verdict"] for r in json.loads(path.read_text())}
-    assert [*found.values()] == ["unknown", "distinguished", "unknown"]
-    liars.install(**dict.fromkeys(SOLVERS, "unsat"))
-    assert theorems.main(["--kept", str(path)]) == 0  # what stayed unknown is asked again
-    monkeypatch.setattr(theorems, "_EXPECTED", {True: "distinguished", False: "equivalent"})
-    path.unlink()
-    assert theorems.main([str(path)]) == 1
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("part", sorted({e.part for e in theorems.entries()} - set(FAST)))
-def test_list(part: str) -> None:
-    solving = Solving(confirm=True)
-    known = Lemmas(solving)
-    for entry in theorems.entries():
-        if entry.part == part:
-            check(entry, solving, known)

@@ -1,0 +1,132 @@
+"""How property modules are found: shipped ones, a folder of one's own, and modules that are wrong."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tcsmt.ask.discovery import load, properties
+from tcsmt.catalogue import instruction_named
+from tcsmt.cli import main
+from tcsmt.support.errors import TcsmtError
+from tests.support.paths import ROOT
+
+
+def test_the_first_instruction_to_which_a_property_applies() -> None:
+    from tcsmt.ask.discovery import choose_row
+
+    row = choose_row(load("exact-sum-f16"), "volta")
+    assert row is instruction_named("volta", "mma.m8n8k4.f16.f16.f16.f16")
+    with pytest.raises(TcsmtError, match="does not apply to any instruction of volta: the op"):
+        choose_row(load("tf32-truncation"), "volta")
+
+
+OWN = '''"""Whether c alone passes through."""
+
+from tcsmt.catalogue import Row
+from tcsmt.ask.investigation import Claim, Investigation
+from tcsmt.statements.verdict import Distinguished
+from dataclasses import replace
+
+CLAIMS = (Claim(source="me", section="1", statement="it does"),)
+
+
+def applies(row: Row) -> str:
+    """Only FP32."""
+    return "" if row.model.d_format.name == "f32" else "not FP32"
+
+
+def investigate(ask: Investigation) -> str:
+    """Two roundings."""
+    unit = ask.unit
+    verdict = ask.differ("modes", ("RTZ", unit), ("RNE", replace(unit, rounding="RNE")))
+    return "yes" if isinstance(verdict, Distinguished) else "no"
+'''
+
+
+def find(folder: Path, name: str, *more: str) -> Result:
+    arguments = ["find", "--property", name, "--arch", "volta", "--properties", str(folder), *more]
+    return CliRunner().invoke(main, arguments)
+
+
+def refused(result: Result, *words: str) -> None:
+    """Exit code 2, one error, no traceback."""
+    assert result.exit_code == 2, result.output
+    assert isinstance(result.exception, SystemExit)
+    for word in words:
+        assert word in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_folder_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "my_own.py").write_text(OWN)
+    (tmp_path / "_helper.py").write_text("raise RuntimeError")
+    result = find(tmp_path, "my-own")
+    assert result.exit_code == 0, result.output
+    assert "my-own: Whether c alone passes through." in result.stdout
+    assert "answer: yes" in result.stdout
+    assert "claimed: me, 1: it does" in result.stdout
+    listed = CliRunner().invoke(main, ["properties", "--properties", str(tmp_path)])
+    assert "my-own " in listed.stdout
+    assert "helper" not in listed.stdout
+    refused(find(tmp_path, "my-own", "--instruction", "f16.f16.f16.f16"), "not FP32")
+
+
+def test_the_module_in_the_readme(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text()
+    (module,) = [t for t in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "def investigate(" in t]
+    (tmp_path / "mine.py").write_text(module)
+    result = find(tmp_path, "mine")
+    assert result.exit_code == 0, result.output
+    assert "answer: Distinguished" in result.stdout
+
+
+def test_a_module_replaces_a_shipped_one(tmp_path: Path) -> None:
+    (tmp_path / "carry_bits.py").write_text(OWN)
+    assert properties([tmp_path])["carry-bits"].title == "Whether c alone passes through."
+    assert properties()["carry-bits"].title != "Whether c alone passes through."
+
+
+ASK = "def investigate(ask):\n"
+BAD = {
+    "top level": ("import math\n\nmath.sqrt(-1)\n", "line 3: ValueError("),
+    "investigate": (f"{ASK}    x = 1\n    return ask.nothing\n", "line 3: AttributeError: "),
+    "deeper": (f"def f():\n    return 1 / 0\n\n\n{ASK}    return f()\n", "line 2: ZeroDivisionError: "),
+    "applies": (f"def applies(row):\n    return row.colour\n\n\n{ASK}    pass\n", "line 2: AttributeError: "),
+    "parameter": (f"from dataclasses import replace\n{ASK}    replace(ask.unit, k=0)\n", "k = 0"),
+    "no investigate": ("'''A title.'''\n", "a property module defines investigate(ask)"),
+    "no function": ("investigate = 3\n", "a property module defines investigate(ask)"),
+    "syntax": ("x = 1\ndef f(:\n", "line 2"),
+    "exit": ("raise SystemExit(5)\n", "line 1: SystemExit(5)"),
+    "exit later": (f"{ASK}    raise SystemExit(5)\n", "line 2: SystemExit: 5"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_module(case: str, tmp_path: Path) -> None:
+    text, words = BAD[case]
+    (tmp_path / "my_own.py").write_text(text)
+    refused(find(tmp_path, "my-own"), words, "" if case == "parameter" else "my_own.py")
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    refused(find(tmp_path / "none", "carry-bits"), "no folder of property modules: ")
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "my_own.py").write_bytes(b"'''\xff\xfe'''\x00")
+    refused(find(tmp_path, "my-own"), "my_own.py")
+
+
+def test_claims_of_every_module() -> None:
+    for name in properties():
+        prop = load(name)
+        assert prop.about.title
+        assert prop.claims
+        for claim in prop.claims:
+            assert claim.source
+            assert claim.section
+            assert claim.statement

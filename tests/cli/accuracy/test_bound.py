@@ -1,0 +1,36 @@
+"""``tcsmt accuracy bound``: what it prints, and how it ends."""
+
+import json
+
+from click.testing import CliRunner
+
+from tcsmt.cli import main
+
+
+def test_bound_on_the_command_line() -> None:
+    where = ["--arch", "volta", "--exponents", "0:0", "--bits", "4", "4"]
+    arguments = ["accuracy", "bound", "single-f16", *where]
+    options = ["--positive", "--c-zero", "--search", "0.2", "--timeout", "20"]
+    shown = CliRunner().invoke(main, [*arguments, *options])
+    assert shown.exit_code == 0, shown.output
+    assert "none at all" in shown.output  # a product of 4-bit numbers has 8 bits
+    two = ["accuracy", "bound", "ootomo-halfhalf", "--arch", "volta", "--k", "100", "--exponents", "0:0"]
+    data = json.loads(CliRunner().invoke(main, [*two, "--search", "0.2", "--json"]).output)
+    assert data["relative"]["relative"] < data["proved"] < 40
+    assert abs(sum(data["shares"].values()) - data["proved"]) < 1e-9
+    wide = [
+        "accuracy",
+        "bound",
+        "single-bf16",
+        "--arch",
+        "ampere",
+        "--exponents",
+        "62:64",
+        "--bits",
+        "8",
+        "8",
+    ]
+    open_ended = CliRunner().invoke(main, [*wide, "--k", "2", "--search", "0.2", "--timeout", "1"])
+    assert open_ended.exit_code == 3
+    assert "found, not proved" in open_ended.output
+    assert "a fused sum may overflow" in open_ended.output

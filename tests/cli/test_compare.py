@@ -1,0 +1,78 @@
+"""``tcsmt compare``: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tcsmt.prove.solvers.answer import Answer
+from tests.support.command_line import done, refused, tcsmt
+
+VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
+AMPERE = "ampere/mma.m16n8k16.f32.f16.f16.f32"
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lemma of an earlier run."""
+    monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "cache"))
+
+
+def test_other_formats_or_k() -> None:
+    text = refused("compare", "volta", "ampere/mma.m16n8k16.f32.bf16.bf16.f32")
+    assert "a_format is f16 and bf16" in text
+    text = refused("compare", "ampere/mma.m16n8k8.f32.f16.f16.f32", AMPERE)
+    assert "k is 8 and 16" in text
+    assert "did you mean" in refused("compare", "volt", "ampere")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--exponents", "5:3"], "exponents 5 to 3: no number has such an exponent"),
+        (["--lanes", "0"], "lanes = 0: allowed is from 1 to k = 4"),
+        (["--lanes", "5"], "lanes = 5: allowed is from 1 to k = 4"),
+        (["--timeout", "0"], "timeout = 0"),
+        (["--solver", "z4"], "unknown solver 'z4'"),
+    ],
+)
+def test_bad_options(options: list[str], said: str) -> None:
+    assert said in refused("compare", VOLTA, f"{VOLTA}@valpey", *options)
+
+
+def test_command_equal(tmp_path: Path) -> None:
+    text = done("compare", "v100", f"{VOLTA}@zero-126")
+    assert "EQUIVALENT, confirmed by another solver" in text
+    assert "largest exponent, where some term is not zero" in text
+    report = json.loads(done("compare", "v100", f"{VOLTA}@zero-126", "--no-confirm", "--json"))
+    assert report["verdict"] == "equivalent"
+    assert {"what", "how", "solver", "version", "seconds", "script", "confirmed", "earlier"} == set(
+        report["steps"][0]
+    )
+    assert "same graph" in done("compare", "volta", "turing/mma.m8n8k4.f32.f16.f16.f32")
+    file = tmp_path / "mine.toml"
+    file.write_text(f'base = "{VOLTA}"\ncarry_bits = 3\n')
+    script = tmp_path / "q.smt2"
+    assert "EQUIVALENT" in done("compare", "volta", file, "--no-confirm", "--dump-smt", script)
+    assert "(check-sat)" in script.read_text()
+
+
+def test_command_different() -> None:
+    text = done("compare", VOLTA, f"{VOLTA}@valpey", "--positive", "--explain", code=1)
+    assert "DISTINGUISHED by" in text and "they part at 'product" in text and "rounded" in text
+    report = json.loads(done("compare", VOLTA, f"{VOLTA}@valpey", "--lanes", 1, "--json", code=1))
+    assert report["verdict"] == "distinguished"
+    assert report["domain"] == "all words, 1 of 4 lanes"
+    words = {name: int(value["word"], 16) for name, value in report["inputs"].items()}
+    assert not any(words[f"{side}{i}"] for side in "ab" for i in (1, 2, 3))
+
+
+def test_command_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "tcsmt.prove.solving.solve", lambda text, settings: Answer("unknown", "z3", reason="timeout")
+    )
+    result = tcsmt("compare", VOLTA, f"{VOLTA}@zero-126")
+    assert result.exit_code == 3, result.output
+    assert "UNKNOWN: timeout" in result.stdout

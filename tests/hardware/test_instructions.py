@@ -1,0 +1,16 @@
+"""Instructions that programs are made for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tcsmt.catalogue import rows
+from tcsmt.hardware.instructions import instruction_of
+from tcsmt.support.errors import TcsmtError
+
+
+def test_rows_without_programs_say_so() -> None:
+    for row in rows():
+        if row.instruction.startswith("tcgen05"):
+            with pytest.raises(TcsmtError, match="no program"):
+                instruction_of(row)

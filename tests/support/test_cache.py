@@ -1,0 +1,62 @@
+"""What is kept between runs: only what was kept under its name, whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tcsmt.support.cache import keep, kept
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_by_name() -> None:
+    assert kept("lemmas/one") is None
+    keep("lemmas/one", b"1")
+    keep("lemmas/two", b"")
+    assert (kept("lemmas/one"), kept("lemmas/two"), kept("lemmas/three")) == (b"1", b"", None)
+    keep("lemmas/one", b"another")
+    assert kept("lemmas/one") == b"another"
+
+
+@given(content=st.binary(max_size=40), place=st.integers(0, 10**6), bit=st.integers(0, 7))
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_flipped_bit_is_seen(folder: Path, content: bytes, place: int, bit: int) -> None:
+    keep("one", content)
+    stored = bytearray((folder / "one").read_bytes())
+    stored[place % len(stored)] ^= 1 << bit
+    (folder / "one").write_bytes(stored)
+    assert kept("one") is None
+
+
+def test_what_is_cut_off_or_lies_under_another_name(folder: Path) -> None:
+    keep("one", b"content")
+    stored = (folder / "one").read_bytes()
+    (folder / "two").write_bytes(stored)
+    assert kept("two") is None
+    for length in range(len(stored)):
+        (folder / "one").write_bytes(stored[:length])
+        assert kept("one") is None
+
+
+def test_a_folder_that_cannot_be_made(folder: Path) -> None:
+    """Nothing is kept, and nothing is said."""
+    folder.write_text("a file")
+    keep("one", b"content")
+    assert kept("one") is None
+    assert folder.read_text() == "a file"
+
+
+def test_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TCSMT_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    keep("one", b"content")
+    assert (tmp_path / "xdg" / "tcsmt" / "one").is_file()
+    assert kept("one") == b"content"

@@ -1,0 +1,49 @@
+"""Files are written in one step, or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import make_folder, replace_bytes, replace_text
+
+
+def test_written_and_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    replace_text(path, "µ\n")
+    assert path.read_bytes() == b"\xc2\xb5\n"
+    replace_bytes(path, b"\x00")
+    assert path.read_bytes() == b"\x00"
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("step", ["chmod", "replace"])
+def test_an_error_on_the_way_leaves_the_old_file(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, step, full)
+    with pytest.raises(TcsmtError, match=r"cannot write .*a\.txt: No space left on device"):
+        replace_text(path, "new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_folders(tmp_path: Path) -> None:
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TcsmtError, match=r"cannot make the folder .*file/c: Not a directory"):
+        make_folder(tmp_path / "file" / "c")
+    with pytest.raises(TcsmtError, match=r"cannot write .*none/x: No such file or directory"):
+        replace_text(tmp_path / "none" / "x", "")

@@ -1,0 +1,94 @@
+"""The list of theorems: its quick part, going on where it stopped, and all of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tcsmt.catalogue import row_named
+from tcsmt.models import FusedDotAdd
+from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.solvers.run import SOLVERS
+from tcsmt.prove.solving import Solving
+from tcsmt.survey import processes, theorems
+from tests.support.lying import Liars
+
+VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lemma of an earlier run."""
+    monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "cache"))
+
+
+def fused(name: str, **changes: Any) -> FusedDotAdd:
+    model = row_named(name).model
+    assert isinstance(model, FusedDotAdd)
+    return replace(model, **changes)
+
+
+FAST = ("same units", "mma and wgmma", "order")
+
+
+def check(entry: theorems.Entry, solving: Solving, known: Lemmas) -> None:
+    record = theorems.answered(entry, solving, known)
+    assert record["verdict"] == record["expected"], record
+
+
+@pytest.mark.parametrize("part", FAST)
+def test_fast_part_of_the_list(part: str) -> None:
+    solving = Solving()
+    known = Lemmas(solving)
+    found = [entry for entry in theorems.entries() if entry.part == part]
+    assert found
+    for entry in found:
+        check(entry, solving, known)
+
+
+def small_list() -> Iterator[theorems.Entry]:
+    """Two of the list: proved equal by solvers, and told apart."""
+    unit = fused(VOLTA, k=1, n_fma=1)
+    other = replace(unit, zero_exponent=-126)
+    yield theorems._pair("equal", "one against other", unit, other, True)
+    yield theorems._pair("apart", "one against truncated", unit, replace(unit, fraction_bits=22), False)
+    yield next(e for e in theorems._order() if e.title == "N = 4: the maximum of 9-bit words is associative")
+
+
+def test_the_list_goes_on_and_proves_again(
+    liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "list.json"
+    monkeypatch.setattr(theorems, "entries", small_list)
+    monkeypatch.setattr(processes, "answers_of", lambda jobs, tasks: ((task, task.run()) for task in tasks))
+    assert theorems.main([str(path)]) == 0
+    before = path.read_text()
+    assert {r["verdict"] for r in json.loads(before)} == {"equivalent", "distinguished"}
+    assert all(r["confirmed"] for r in json.loads(before) if r["verdict"] == "equivalent")
+    liars.install(**dict.fromkeys(SOLVERS, "nothing"))
+    assert theorems.main(["--kept", str(path)]) == 0
+    assert path.read_text() == before
+    assert theorems.main([str(path), "apart"]) == 0
+    assert theorems.main([str(path)]) == 3
+    found = {r["question"]: r["verdict"] for r in json.loads(path.read_text())}
+    assert [*found.values()] == ["unknown", "distinguished", "unknown"]
+    liars.install(**dict.fromkeys(SOLVERS, "unsat"))
+    assert theorems.main(["--kept", str(path)]) == 0  # what stayed unknown is asked again
+    monkeypatch.setattr(theorems, "_EXPECTED", {True: "distinguished", False: "equivalent"})
+    path.unlink()
+    assert theorems.main([str(path)]) == 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", sorted({e.part for e in theorems.entries()} - set(FAST)))
+def test_list(part: str) -> None:
+    solving = Solving(confirm=True)
+    known = Lemmas(solving)
+    for entry in theorems.entries():
+        if entry.part == part:
+            check(entry, solving, known)
