@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 __all__ = ["Operands"]
@@ -31,16 +32,11 @@ class Operands(Generic[Lanes_co, One_co]):
     @classmethod
     def split(cls, words: Sequence[Word], k: int, scales: int) -> Operands[tuple[Word, ...], Word]:
         """Of all inputs in order: k of a, k of b, c, and so many scales of a and of b."""
-        given = iter(words)
-
-        def several(count: int) -> tuple[Word, ...]:
-            return tuple(next(given) for _ in range(count))
-
-        a, b, c = several(k), several(k), next(given)
-        found = Operands(a, b, c, several(scales), several(scales)) if scales else Operands(a, b, c)
         if len(words) != 2 * k + 1 + 2 * scales:
             raise ValueError(f"{len(words)} words for k = {k} and {scales} scales of each side")
-        return found
+        given = iter(words)
+        a, b, c = tuple(islice(given, k)), tuple(islice(given, k)), next(given)
+        return Operands(a, b, c, tuple(islice(given, scales)) or None, tuple(given) or None)
 
     @property
     def named(self) -> dict[str, Any]:
