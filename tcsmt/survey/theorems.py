@@ -289,8 +289,8 @@ def _neighbours() -> Iterator[Entry]:
             "c last": {"c_position": "last"},
             "c summed": {"c_position": "summed"},
             "a sticky bit": {"alignment_sticky": True},
-            **{f"rounding {r}": {"rounding": r} for r in ROUNDINGS if r != unit.rounding.name},
-            **{f"alignment {r}": {"alignment": r} for r in ROUNDINGS if r != unit.alignment.name},
+            **{f"rounding {r}": {"rounding": r} for r in ROUNDINGS.values() if r != unit.rounding},
+            **{f"alignment {r}": {"alignment": r} for r in ROUNDINGS.values() if r != unit.alignment},
         }
         for label, change in changes.items():
             yield _pair("neighbours", f"{name} against {label}", unit, replace(unit, **change), False, FINITE)
