@@ -56,7 +56,8 @@ def on_f16(unit: Model, domain: Domain = ALL, timeout: float = 60) -> Comparison
     return compare(converted(unit, domain), Solving(Settings(timeout=timeout)))
 
 
-@pytest.mark.parametrize(("k", "n", "interleave"), [(2, 2, 0), pytest.param(4, 2, 1, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize(("k", "n", "interleave"), [(2, 2, 0), (4, 2, 1)])
 def test_other_grids_that_cut_nothing(k: int, n: int, interleave: int) -> None:
     """25 fraction bits hold whatever a subnormal factor leaves: proved, in a chain too."""
     found = on_f16(e4m3_unit(k, n, interleave, 25))

@@ -231,7 +231,7 @@ FOUND = [name for name in properties() if name not in NOT_TINY]
 
 @pytest.mark.parametrize("name", FOUND)
 def test_find(name: str) -> None:
-    counts = found(name, 0, 2, 12)
+    counts = found(name, 0, 1, 12)
     assert counts["proved"] + counts["witness"]
 
 
