@@ -92,7 +92,8 @@ def _traces(part: str, title: str, one: Side, two: Side, equal: bool, domain: Do
         title=title, sides=(one, two), goal=where & one.trace.output.ne(two.trace.output), domain=where,
         formats=one.model.input_formats, domain_text=str(domain),
     )  # fmt: skip
-    content, outputs = partial(digest_of_graph, question.goal), (one.trace.output, two.trace.output)
+    outputs = one.trace.output, two.trace.output
+    content = partial(digest_of_graph, question.goal, *outputs)
     return Entry(
         part, title, equal, lambda s, known: compare(question, s, known), content,
         lambda: {name: digest_of_graph(term) for name, term in zip(("left", "right"), outputs, strict=True)},
