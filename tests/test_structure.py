@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
 from tests.support.paths import ROOT
 
 
@@ -60,3 +62,42 @@ def test_a_command_lives_in_the_module_of_its_name() -> None:
     for group in (main, accuracy):
         for name, module in group.modules.items():  # type: ignore[attr-defined]
             assert module.rpartition(".")[2] == name
+
+
+#: Rooms of mechanism: architectures are data of the rooms above them (and of ``data``, which reads files
+#: that were published under GPUs' names).
+MECHANISM = (
+    "arithmetic", "identification", "interpret", "models", "pictures", "prove", "recipes", "simulator",
+    "statements", "support",
+)  # fmt: skip
+VENDORS = ("nvidia", "amd", "cdna", "rdna", "gfx", "geforce", "radeon")
+
+
+def named_architectures(path: Path) -> list[str]:
+    """Names and texts of a module's code that name an architecture, a GPU or a vendor; not its docstrings."""
+    tree = ast.parse(path.read_text())
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    prose = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    texts = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            texts.append(node.value)
+        names = (getattr(node, field, None) for field in ("id", "attr", "name", "arg"))
+        texts += [name for name in names if isinstance(name, str)]
+    known = [*ARCHITECTURES, *ALIASES, *GPUS, *VENDORS]
+    pattern = re.compile(rf"(?<![a-z0-9])({'|'.join(map(re.escape, known))})(?![a-z])", re.IGNORECASE)
+    return [text for text in texts if pattern.search(text.replace("_", " ")) or pattern.search(text)]
+
+
+def test_no_architecture_in_the_mechanism(tmp_path: Path) -> None:
+    made = tmp_path / "made.py"
+    made.write_text('"""Volta."""\nNVIDIA_NAN = 1\nx = "as on hopper"\ny = "data"\nz = "h100/mma"\n')
+    assert sorted(named_architectures(made)) == ["NVIDIA_NAN", "as on hopper", "h100/mma"]
+    for room in MECHANISM:
+        for path in (ROOT / "tcsmt" / room).rglob("*.py"):
+            assert not named_architectures(path), path
+    assert not named_architectures(ROOT / "tcsmt" / "terms.py")

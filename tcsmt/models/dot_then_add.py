@@ -1,4 +1,4 @@
-"""The dot product first, then c: the matrix cores of AMD's CDNA3."""
+"""The dot product first, then c."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The truncated fused dot-product-add of NVIDIA's units, with and without block scales."""
+"""The truncated fused dot-product-add, with and without block scales."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from tcsmt.terms import Term, const
 __all__ = ["FusedDotAdd"]
 
 RTZ, RNE = ROUNDINGS["RTZ"], ROUNDINGS["RNE"]
-NVIDIA_NAN = {"f32": 0x7FFFFFFF, "f16": 0x7FFF}
+#: The NaN of units that know one alone; of other formats it is the quiet NaN that IEEE 754 prefers.
+CANONICAL_NAN = {"f32": 0x7FFFFFFF, "f16": 0x7FFF}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FusedDotAdd(Model):
-    """The truncated fused dot-product-add of NVIDIA's units, with every feature a parameter.
+    """The truncated fused dot-product-add, with every feature a parameter.
 
     Decisions where sources differ: products are not normalised before alignment (measured: the
     2.25 product test); a subnormal operand or c keeps the smallest exponent; a finite product
@@ -61,7 +62,7 @@ class FusedDotAdd(Model):
     flush_inputs, flush_outputs: subnormal numbers become zero.
     negative_zero: a zero sum of negative zeros, or a negative sum that rounds to zero, is -0
         (else every zero is +0).
-    nan: the word of every NaN result; None: NVIDIA's canonical NaN.
+    nan: the word of every NaN result; None: the canonical NaN (:data:`CANONICAL_NAN`).
     Sources: MMA-Sim III-C, III-D and III-E (GDFS); Khattak and Mikaitis, Table II and Fig. 2-5.
     """
 
@@ -161,7 +162,7 @@ class FusedDotAdd(Model):
         """The word of every NaN result."""
         if self.nan is not None:
             return self.nan
-        return NVIDIA_NAN.get(self.d_format.name, self.d_format.nan_word or 0)
+        return CANONICAL_NAN.get(self.d_format.name, self.d_format.nan_word or 0)
 
     @property
     def blocks(self) -> list[list[int]]:
