@@ -5,7 +5,6 @@ from dataclasses import replace
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
-from tcsmt.models import Operands
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, Side
 from tcsmt.terms import all_of, const
@@ -32,10 +31,9 @@ def investigate(ask: Investigation) -> str:
         for mode in ("RNE", "RTZ", "RTP", "RTN")
     ]
     a, b = unit.trace.a[:1], unit.trace.b[:1]
-    operands = Operands(a, b, c)
-    sides = [Side("exact product", exact, exact.apply(operands))]
+    sides = [Side("exact product", exact, exact.apply(a, b, c))]
     sides += [
-        Side(f"product rounded to {narrow_format.name} by {m.product_rounding}", m, m.apply(operands))
+        Side(f"product rounded to {narrow_format.name} by {m.product_rounding}", m, m.apply(a, b, c))
         for m in narrow
     ]
     domain = Domain(subnormals=False).holds(exact, sides[0].trace)

@@ -29,7 +29,7 @@ from tcsmt.models.stages import InstructionPlace
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import Split
-from tcsmt.statements.domain import Domain
+from tcsmt.statements.domain import Domain, lies
 from tcsmt.statements.verdict import Equivalent, Unknown, joined
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
@@ -138,7 +138,7 @@ class Words:
         found = [] if self.domain.c_zero else [self.domain.within(self.c, wide, wide.precision)]
         for words in (words for side in self.operands for words in side):
             numbers = [decode(self.split.format, word) for word in words if word.op == "var"]
-            found += [x.zero | _between(x, low, high) for x in numbers]
+            found += [x.zero | lies(x.exponent, low, high) for x in numbers]
             found.append(_first(self.split, self.domain, numbers[0]))
             placed = [magnitude(own.place(x, low, high)) for x in numbers]
             found += _decreasing(self.split, placed)
@@ -181,7 +181,7 @@ def split_goal(split: Split, domain: Domain, bits: int, count: int, digits: int 
             fine.append(one.eq(0))
             continue
         x = decode(fmt, one)
-        fine.append(~(x.infinite | x.nan) & (x.zero | _between(x, low, high)))
+        fine.append(~(x.infinite | x.nan) & (x.zero | lies(x.exponent, low, high)))
         placed = grid.place(x, low, high)
         sizes.append(magnitude(placed))
         rest = rest - placed.ashr(split.scale * number)
@@ -212,11 +212,6 @@ def _decreasing(split: Split, sizes: Sequence[Term]) -> list[Term]:
         before, size = (x.zext(width) for x in sizes[number - 1 : number + 1])
         found.append((size << digits).ule(before << split.scale))
     return found
-
-
-def _between(x: Number, low: int, high: int) -> Term:
-    word = x.exponent.within(x.exponent.low, x.exponent.high)
-    return ~word.ult(low - x.exponent.low) & word.ule(high - x.exponent.low)
 
 
 def free_products(goal: Term, *, sharp: bool = False) -> Term:
@@ -253,13 +248,17 @@ def free_products(goal: Term, *, sharp: bool = False) -> Term:
 
 
 class Chain:
-    """A proof in steps: each one a goal that has no model, or the reason why it stopped."""
+    """A proof in steps: each one a goal that has no model, or the reason why it stopped.
+
+    stopped: the goal that was refused last, and why. refuted: whether that goal has a model.
+    """
 
     def __init__(self, solving: Solving, steps: Sequence[tuple[str, Equivalent]] = ()) -> None:
         self.solving = solving
         self.steps = list(steps)
         self._done: set[Term] = set()
         self.stopped = ""
+        self.refuted = False
 
     def prove(self, what: str, goal: Term) -> bool:
         """Whether the goal is proved to have no model; remembered with its words."""
@@ -281,9 +280,10 @@ class Chain:
 
     def _asked(self, goal: Term) -> Equivalent | Unknown:
         answer = self.solving.ask(goal)
+        self.refuted = answer.answer == "sat"
         if answer.answer == "unsat":
             return self.solving.proof("", goal, answer, answer.seconds)
-        reason = "not so for all words" if answer.answer == "sat" else answer.reason
+        reason = "not so for all words" if self.refuted else answer.reason
         return Unknown(reason=reason, seconds=answer.seconds)
 
     def verdict(self, seconds: float) -> Equivalent:

@@ -20,7 +20,7 @@ from tcsmt.arithmetic.words import floats
 from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.recipes.arrays import words
 from tcsmt.recipes.split import Split
-from tcsmt.statements.domain import Domain
+from tcsmt.statements.domain import Domain, lies
 from tcsmt.terms import FALSE, Term, any_of, const, substitute, var
 
 __all__ = ["Kept", "kept"]
@@ -140,11 +140,9 @@ def _kept_goal(split: Split, domain: Domain, bits: int, found: Kept) -> Term:
             wrong.append(one.ne(0))
             continue
         x = decode(fmt, one)
-        counted = x.exponent.within(x.exponent.low, x.exponent.high)
-        outside = counted.ult(max(low - x.exponent.low, 0)) | ~counted.ule(high - x.exponent.low)
         power = grid.place(replace(x, sign=FALSE, significand=const(1, 1), fraction_bits=0), low, high)
         placed = grid.place(x, low, high).ashr(split.scale * place)
-        wrong += [x.infinite, x.nan, ~x.zero & outside]
+        wrong += [x.infinite, x.nan, ~x.zero & ~lies(x.exponent, low, high)]
         wrong.append(over(magnitude(placed), found.sizes[place]))
         wrong.append(~x.zero & over(power >> (split.scale * place), found.exponents[place]))
         rest = rest - placed

@@ -12,7 +12,7 @@ from tcsmt.models import Model, Trace
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import FALSE, TRUE, Term, all_of
 
-__all__ = ["Domain"]
+__all__ = ["Domain", "lies"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ class Domain:
         if fmt.has_subnormals and (limited or not self.subnormals):
             conditions.append(x.zero | x.significand[fmt.fraction_bits])
         if limited:
-            conditions.append(x.zero | _lies(x.exponent, *self._range))
+            conditions.append(x.zero | lies(x.exponent, *self._range))
         if bits < fmt.precision:
             first = fmt.ignored_low_bits
             conditions.append(word[first + fmt.precision - bits - 1 : first].eq(0))
@@ -144,7 +144,7 @@ class Domain:
         return ", ".join(words)
 
 
-def _lies(x: Exponent, low: int, high: int) -> Term:
+def lies(x: Exponent, low: int, high: int) -> Term:
     """Whether an exponent lies from ``low`` to ``high``, which may be outside of what its word can hold."""
     low, high = max(low, x.low), min(high, x.high)
     return x.term.ule(high - x.low) & ~x.term.ult(low - x.low) if low <= high else FALSE

@@ -1,0 +1,288 @@
+"""What proofs about whole algorithms rest on: lemmas against all numbers of tiny formats, each one needed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import count, islice, pairwise
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tcsmt.algorithms import proof
+from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, never_worse, split_goal
+from tcsmt.prove.solvers.answer import Answer
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.split import Split
+from tcsmt.statements.domain import Domain
+from tcsmt.support.errors import TcsmtError
+from tcsmt.terms import Term, operands_first, var, variables
+from tests.oracles import recipes
+from tests.oracles.numbers import counted, exponent, finite, lies, truth, words
+from tests.oracles.tiny_recipes import Drawn, varied
+
+pytestmark = pytest.mark.usefixtures("no_luck")
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Columns = dict[str, Array]
+
+
+def solving() -> Solving:
+    return Solving(Settings(timeout=60))
+
+
+# --- the split ---------------------------------------------------------------------------------------
+
+
+def fine(split: Split, domain: Domain, x: Fraction, parts: list[int], most: int, digits: int | None) -> bool:
+    """Whether all that is taken for granted of the words of one number is so."""
+    fmt = split.format
+    low, high = proof.word_exponents(split, domain)
+    known = [value for word in parts[:most] if (value := finite(fmt, word)) is not None]
+    if any(parts[most:]) or len(known) < len(parts[:most]):
+        return False
+    if any(value and not low <= exponent(fmt, value) <= high for value in known):
+        return False
+    small = known[0] and abs(known[0]) < Fraction(2) ** fmt.e_min
+    if (small and domain.low >= fmt.e_min) or (domain.positive and fmt.fields(parts[0])[0]):
+        return False
+    for number, (before, value) in enumerate(pairwise(known)):
+        nearest = (split.residual if number else split.rounding).nearest
+        places = fmt.precision - (not nearest) - split.scale
+        if abs(value) * Fraction(2) ** places > abs(before):
+            return False
+    rest = abs(x - sum(value / 2 ** (split.scale * n) for n, value in enumerate(known)))
+    return not rest if digits is None else rest * 2**digits <= abs(x)
+
+
+def test_the_lemma_about_a_split() -> None:
+    """It fails exactly for the numbers of the domain of which something is not so."""
+    counts: Counter[bool] = Counter()
+    for seed in range(12):
+        drawn = Drawn.of(f"split {seed}", 1 << 10)
+        split, domain, wide = drawn.algorithm.split, drawn.domain, drawn.algorithm.wide
+        everything = np.arange(1 << wide.width)
+        pairs = set(zip(domain.bits_in(wide), counts_of(drawn.algorithm, domain), strict=True))
+        for bits, most in sorted(pairs):
+            inside = np.array([x for x in everything.tolist() if lies(domain, wide, x, bits)])
+            parts = np.array(recipes.split(split, inside)).T.tolist()
+            for digits, number in ((None, most), (2, most), (3, split.words)):
+                found = truth(split_goal(split, domain, bits, number, digits), {"x": everything})
+                assert not np.delete(found, inside).any(), (drawn, bits)
+                for x, given in zip(inside.tolist(), parts, strict=True):
+                    right = fine(split, domain, wide.value(x), given, number, digits)
+                    assert found[x] != right, (drawn, bits, number, digits, x)
+                    counts[right] += 1
+    assert counts[True] > 300 and counts[False] > 100
+
+
+# --- the sums ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sums:
+    """An algorithm on the words of all inputs of a domain."""
+
+    drawn: Drawn
+
+    @cached_property
+    def words(self) -> Words:
+        one = self.drawn.algorithm
+        return Words(one, self.drawn.domain, counts_of(one, self.drawn.domain))
+
+    @cached_property
+    def proved(self) -> bool:
+        """Whether the lemma about the split holds, so that nothing is left over."""
+        one, domain = self.drawn.algorithm, self.drawn.domain
+        everything = {"x": np.arange(1 << one.wide.width)}
+        pairs = set(zip(domain.bits_in(one.wide), self.words.counts, strict=True))
+        return not any(truth(split_goal(one.split, domain, b, n, None), everything).any() for b, n in pairs)
+
+    @cached_property
+    def inputs(self) -> Columns:
+        (columns,) = self.drawn.everything
+        return columns
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The words of each number by name, and c."""
+        found = {"c": self.inputs["c"]}
+        for name, given in self.inputs.items():
+            if name != "c":
+                parts = recipes.split(self.drawn.algorithm.split, given)
+                found |= {f"{name}, word {number}": part for number, part in enumerate(parts)}
+        return found
+
+    @cached_property
+    def result(self) -> Array:
+        return recipes.results(self.drawn.algorithm, self.inputs)
+
+    @cached_property
+    def parts(self) -> list[list[Fraction]]:
+        """c and the products, for each row."""
+        wide, lanes = self.drawn.algorithm.wide, range(self.drawn.algorithm.k)
+        values = {name: [wide.value(w) for w in given.tolist()] for name, given in self.inputs.items()}
+        products = [map(Fraction.__mul__, values[f"a{i}"], values[f"b{i}"]) for i in lanes]
+        return [list(row) for row in zip(values["c"], *products, strict=True)]
+
+
+def sums(title: str, number: int, most: int = 1 << 8) -> Iterator[Sums]:
+    """Such as nothing is left over in."""
+    found = (Sums(Drawn.of(f"{title} {seed}", most)) for seed in count())
+    return islice((one for one in found if one.proved), number)
+
+
+def test_words_of_all_numbers() -> None:
+    """What is known of words holds of them; and the exact sums, and the result, are those of the numbers."""
+    for one in sums("words", 8):
+        known, low = one.words, one.words.grid.low
+        assert truth(known.holds, one.columns).all(), one.drawn
+        assert counted(known.exact, low, one.columns) == [sum(row) for row in one.parts], one.drawn
+        assert counted(known.size, low, one.columns) == [sum(map(abs, row)) for row in one.parts], one.drawn
+        result = words(known.stages[-1].term, one.columns)
+        assert np.array_equal(result.astype(np.int64), one.result), one.drawn
+
+
+def true_products(goal: Term, columns: Columns) -> Columns:
+    """The products of significands in a goal, in the order in which they are made free."""
+    found: list[Term] = []
+    for node in operands_first([goal]):
+        if node.op == "mul" and all(arg.op == "zext" for arg in node.args):
+            found += [node] if sum(arg.args[0].width for arg in node.args) == node.width else []
+    return {f"product {number}": words(node, columns) for number, node in enumerate(found)}
+
+
+@pytest.mark.parametrize("sharp", [False, True])
+def test_what_is_known_of_products(sharp: bool) -> None:
+    """A goal is as true as before where each free word is the product that it stands for."""
+    counts: Counter[bool] = Counter()
+    for one in sums("products", 5):
+        exact, size = one.words.exact, one.words.size
+        goal = exact[2] ^ exact.slt(size)
+        free = free_products(goal, sharp=sharp)
+        products = true_products(goal, one.columns)
+        assert products or one.drawn.algorithm.split.format.fraction_bits == 0
+        found = truth(free, one.columns | products)
+        assert np.array_equal(found, truth(goal, one.columns)), one.drawn
+        counts.update(found.tolist())
+    assert counts[True] and counts[False]
+
+
+def test_free_products_of_two_words() -> None:
+    """For two words: exactly the sizes that products of such words can have."""
+    x, y = var("x", 3), var("y", 2)
+    goal = (x.zext(5) * y.zext(5)).eq(var("p", 5))
+    rows = np.arange(1 << 10)
+    columns = {"x": rows & 7, "y": rows >> 3 & 3, "p": rows >> 5}
+    found = truth(free_products(goal), columns | {"product 0": columns["p"]})
+    for row, (one, two, product) in enumerate(zip(*(c.tolist() for c in columns.values()), strict=True)):
+        normal = one >= 4 and two >= 2
+        expected = (
+            (product == 0) == (one * two == 0) and product <= 7 * 3 and (not normal or product >= 4 * 2)
+        )
+        assert found[row] == expected, (one, two, product)
+
+
+# --- what is added outside ---------------------------------------------------------------------------
+
+
+class Tried(Chain):
+    """Proves what holds of the words of all inputs; what is about other variables is taken for granted."""
+
+    def __init__(self, columns: Columns) -> None:
+        super().__init__(solving())
+        self.columns = columns
+
+    def prove(self, what: str, goal: Term) -> bool:
+        known = all(str(variable.data) in self.columns for variable in variables([goal]))
+        return not (known and truth(goal, self.columns).any())
+
+
+def additions(title: str, number: int) -> Iterator[tuple[Sums, list[tuple[int, Term]]]]:
+    for one in sums(title, number):
+        yield one, proof._addends(Tried(one.columns), one.words)
+
+
+def test_what_is_added_outside() -> None:
+    """In the order of the algorithm it adds up to the result, but for the sign of a zero."""
+    counts: Counter[int] = Counter()
+    for one, addends in additions("addends", 12):
+        wide = one.drawn.algorithm.wide
+        found = words(proof._added(one.words, addends), one.columns).astype(np.int64)
+        size = (1 << wide.sign_bit) - 1
+        assert ((found == one.result) | (found & size == 0) & (one.result & size == 0)).all(), one.drawn
+        overflow = truth(proof._overflow(one.words, addends), one.columns).tolist()
+        assert overflow == [finite(wide, word) is None for word in one.result.tolist()], one.drawn
+        counts[len(addends)] += 1
+    assert counts[1] and counts[2], counts
+
+
+def test_the_last_addition_of_exact_terms() -> None:
+    """Where it is not called inexact, its two numbers add up to the exact sum."""
+    counts: Counter[bool] = Counter()
+    for one, addends in additions("last addition", 12):
+        if len(addends) < 2:
+            continue
+        wide, (shift, last) = one.drawn.algorithm.wide, addends[-1]
+        inexact = truth(proof._inexact(one.words, addends), one.columns)
+        given = (last, proof._added(one.words, addends[:-1]))
+        pairs = zip(*(words(term, one.columns).tolist() for term in given), strict=True)
+        for row, (second, first) in enumerate(pairs):
+            x, y = finite(wide, second), finite(wide, first)
+            right = x is not None and y is not None and x / 2**shift + y == sum(one.parts[row])
+            assert inexact[row] or right, (one.drawn, row)
+            counts[bool(inexact[row])] += 1
+    assert counts[True] and counts[False], counts
+
+
+# --- every lemma is needed ---------------------------------------------------------------------------
+
+
+class Refusing(Solving):
+    """Solves goals, but says something else of one of them."""
+
+    def __init__(self, said: str, refused: Term | None = None) -> None:
+        super().__init__(Settings(timeout=60))
+        self.said, self.refused = said, refused
+        self.goals: list[Term] = []
+
+    def ask(self, goal: Term, timeout: float | None = None) -> Answer:
+        self.goals.append(goal)
+        if goal is self.refused:
+            return Answer(self.said, "refusing", reason="" if self.said == "sat" else "refused")
+        return super().ask(goal, timeout)
+
+
+#: Lemmas without which another argument is tried.
+OTHERWISE = (
+    "its last addition outside rounds the exact dot product to nearest",
+    "chains of zero words are zero",
+)
+#: Seeds of algorithms of which the first is never worse, by lemmas of all kinds.
+NEVER_WORSE = (2, 8, 22)
+
+
+@pytest.mark.parametrize("said", ["sat", "unknown"])
+@pytest.mark.parametrize("seed", NEVER_WORSE)
+def test_every_lemma_about_two_algorithms_is_needed(seed: int, said: str) -> None:
+    one = Drawn.of(f"pairs {seed}", 1 << 9)
+    two = varied(Random(seed), one.algorithm)
+    every = Refusing(said)
+    chain = never_worse(every, one.algorithm, two, one.domain)
+    assert chain is not None
+    for goal in every.goals:
+        proved = every.proved.get(goal)
+        what = next((what for what, step in chain.steps if step is proved), "")
+        solver = Refusing(said, goal)
+        try:
+            other = never_worse(solver, one.algorithm, two, one.domain)
+        except TcsmtError:
+            continue
+        assert goal not in solver.proved
+        assert other is None or not what or what in OTHERWISE, what
