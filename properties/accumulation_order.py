@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
+from tcsmt.models import Operands
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, Side
 from tcsmt.statements.verdict import Equivalent
@@ -33,7 +34,7 @@ def investigate(ask: Investigation) -> str:
         ones=True,
     )
     trace = unit.trace
-    reversed_lanes = unit.apply(trace.a[::-1], trace.b[::-1], trace.c)
+    reversed_lanes = unit.apply(Operands(trace.a[::-1], trace.b[::-1], trace.c))
     same = ask.ask(
         Question(
             title=f"the unit, {unit.n_fma} lanes in order against in reverse",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
+from tcsmt.models import Operands
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, Side
 from tcsmt.terms import all_of, const
@@ -31,9 +32,10 @@ def investigate(ask: Investigation) -> str:
         for mode in ("RNE", "RTZ", "RTP", "RTN")
     ]
     a, b = unit.trace.a[:1], unit.trace.b[:1]
-    sides = [Side("exact product", exact, exact.apply(a, b, c))]
+    operands = Operands(a, b, c)
+    sides = [Side("exact product", exact, exact.apply(operands))]
     sides += [
-        Side(f"product rounded to {narrow_format.name} by {m.product_rounding}", m, m.apply(a, b, c))
+        Side(f"product rounded to {narrow_format.name} by {m.product_rounding}", m, m.apply(operands))
         for m in narrow
     ]
     domain = Domain(subnormals=False).holds(exact, sides[0].trace)

@@ -9,7 +9,7 @@ from tcsmt.arithmetic.ieee import convert, exact_product
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import Claim, Investigation, concluded
 from tcsmt.catalogue import Row
-from tcsmt.models import IeeeDotAdd, Kind
+from tcsmt.models import IeeeDotAdd, Kind, Operands
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, Side
 from tcsmt.terms import all_of, const
@@ -46,8 +46,8 @@ def investigate(ask: Investigation) -> str:
     narrow = IeeeDotAdd(**shape, k=2, sum_format=f16, product_format=f16, c_first=False)
     a, b, c = unit.trace.a[:2], unit.trace.b[:2], const(0, 16)
     sides = (
-        Side("FP32 sum", wide, wide.apply(a, b, c)),
-        Side("FP16 products and sum", narrow, narrow.apply(a, b, c)),
+        Side("FP32 sum", wide, wide.apply(Operands(a, b, c))),
+        Side("FP16 products and sum", narrow, narrow.apply(Operands(a, b, c))),
     )
     domain = Domain().holds(wide, sides[0].trace)
     products = [exact_product(decode(f16, x), decode(f16, y)) for x, y in zip(a, b, strict=True)]

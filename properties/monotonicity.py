@@ -1,5 +1,7 @@
 """Whether a larger c can give a smaller result: non-negative inputs, only c grows, d falls."""
 
+from dataclasses import replace
+
 from tcsmt.arithmetic.datapath import decode, ordered
 from tcsmt.ask.investigation import Claim, Investigation, concluded
 from tcsmt.statements.domain import Domain
@@ -20,7 +22,7 @@ def investigate(ask: Investigation) -> str:
     unit = ask.unit
     low = unit.trace
     larger = var("larger_c", unit.c_format.width)
-    high = unit.apply(low.a, low.b, larger)
+    high = unit.apply(replace(low.operands, c=larger))
     domain = Domain(positive=True)
     where = domain.holds(unit, low) & domain.holds(unit, high) & low.c.ult(larger)
     numbers = all_of(~decode(unit.d_format, trace.output).nan for trace in (low, high))

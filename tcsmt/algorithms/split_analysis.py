@@ -21,7 +21,7 @@ import numpy as np
 from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.datapath import Number
 from tcsmt.arithmetic.formats import FORMATS, Format
-from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.prove.solvers.answer import Answer
@@ -81,8 +81,8 @@ def name_of(split: Split) -> str:
     return f"{split.words} x {split.format.name} {'/'.join(modes)}{scale}"
 
 
-def _mode(split: Split, number: int) -> str:
-    return split.residual.name if number else split.rounding.name
+def _mode(split: Split, number: int) -> Rounding:
+    return split.residual if number else split.rounding
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def least_special(split: Split) -> int:
     """
     fmt = split.format
     least = Fraction(2) ** (fmt.e_max + 1)
-    if split.rounding.name != "RTZ":
+    if not split.rounding.truncates:
         least -= Fraction(2) ** (fmt.e_max - fmt.precision)
     return F32.infinity_word if least > F32.largest_finite else F32.word(least)
 
@@ -193,7 +193,7 @@ def distance(split: Split, x: Number) -> Term:
             below = umax(below, gap)
         ones = ~(const((1 << 26) - 1, 26) << below.zext(26))
         low = left.zext(26) & ones
-        if _mode(split, number) != "RTZ":
+        if not _mode(split, number).truncates:
             other = ones + 1 - low
             low = low.ult(other).ite(low, other)
         left = low[23:0]
@@ -299,7 +299,7 @@ def _tally(function: Exhaust, number: int) -> SplitTally:
 
 def counted(split: Split, field: int) -> SplitTally | None:
     """The tally of one exponent field by closed form; None where the first word can overflow."""
-    e_max = split.format.e_max - (split.rounding.name != "RTZ")
+    e_max = split.format.e_max - (not split.rounding.truncates)
     if field - F32.bias > e_max:
         return None
     unit = max(field, 1) - F32.bias - F32.fraction_bits
@@ -332,9 +332,9 @@ class _Counts:
     ranges: dict[int, int]
     single: dict[int, int]
 
-    def rounded(self, fmt: Format, step: int, mode: str) -> _Counts:
+    def rounded(self, fmt: Format, step: int, mode: Rounding) -> _Counts:
         """The distances to the grid; the format's smallest step is 2^step."""
-        truncate = mode == "RTZ"
+        truncate = mode.truncates
         made = _Counts({}, {})
         for bits, weight in self.ranges.items():
             below = max(bits - fmt.precision, step, 0)
@@ -366,7 +366,7 @@ class _Counts:
     def _one(self, value: int, weight: int) -> None:
         self.single[value] = self.single.get(value, 0) + weight
 
-    def kinds(self, fmt: Format, step: int, mode: str) -> list[int]:
+    def kinds(self, fmt: Format, step: int, mode: Rounding) -> list[int]:
         """How many are zero, are rounded to zero, to a subnormal number, to a normal one."""
         counts = [0] * len(CLASSES)
         normal = step + fmt.fraction_bits  # from 2^normal on
@@ -374,9 +374,9 @@ class _Counts:
             size = weight << (bits - 1)
             below = max(bits - fmt.precision, step, 0)
             up = 0  # those that round up to 2^bits
-            if mode != "RTZ" and below:
+            if not mode.truncates and below:
                 up = weight << (below - 1) if below < bits else size if below == bits else 0
-            if below == bits and mode == "RNE":
+            if below == bits and mode.ties_to_even:
                 up -= weight  # the middle goes to zero
             counts[GRADUAL if bits < normal else NORMAL] += up if below <= bits else 0
             if below >= bits:
@@ -390,7 +390,7 @@ class _Counts:
             elif bits > step:
                 counts[GRADUAL if bits - 1 < normal else NORMAL] += weight
             else:
-                away = bits == step and mode == "RNA"
+                away = bits == step and mode.ties_away
                 counts[(GRADUAL if bits < normal else NORMAL) if away else UNDERFLOW] += weight
         return counts
 

@@ -183,7 +183,7 @@ def to_nearest(models: Mapping[str, Model]) -> dict[str, Model]:
     """
     found: dict[str, Model] = {}
     for label, model in models.items():
-        if isinstance(model, FusedDotAdd) and model.rounding.name == "RTZ":
+        if isinstance(model, FusedDotAdd) and model.rounding.truncates:
             last = replace(model, rounding=ROUNDINGS["RNE"])
             found[f"{label}, RNE"] = last
             found[f"{label}, all RNE"] = replace(last, alignment=ROUNDINGS["RNE"])

@@ -53,6 +53,11 @@ class Rounding:
         return all(away == (h & (r | o)) for _, o, h, r, away in self._decisions)
 
     @cached_property
+    def ties_away(self) -> bool:
+        """Whether the result is the nearest number, the one farther from zero of two."""
+        return all(away == h for _, _, h, _, away in self._decisions)
+
+    @cached_property
     def truncates(self) -> bool:
         """Whether the magnitude never grows: what is below the last kept bit is cut off."""
         return all(away == 0 for *_, away in self._decisions)

@@ -20,6 +20,7 @@ from tcsmt.hardware.vectors import Vector, as_csv, as_json
 from tcsmt.models import Model
 from tcsmt.papers import fasi, khattak
 from tcsmt.prove.solvers.run import Settings
+from tcsmt.simulator.rows import words_of_row
 from tcsmt.statements.finding import shown
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
@@ -316,15 +317,8 @@ def _runs(inputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
 def _inputs(model: Model, closed: Closing, number: int) -> dict[str, dict[str, str]]:
     """The inputs of a vector that are not zero, by name."""
     formats = model.input_formats
-    given = zip(formats.items(), _row_words(closed.vectors, number), strict=True)
+    given = zip(formats.items(), words_of_row(closed.vectors.inputs, number), strict=True)
     return {name: shown(fmt, word) for (name, fmt), word in given if word}
-
-
-def _row_words(vectors: Vectors, number: int) -> tuple[int, ...]:
-    inputs = vectors.inputs
-    parts = [inputs.a[number], inputs.b[number], inputs.c[number : number + 1]]
-    parts += [scale[number] for scale in (inputs.scale_a, inputs.scale_b) if scale is not None]
-    return tuple(int(word) for part in parts for word in part)
 
 
 #: What is said of pairs by their verdict, and what of each record.
@@ -369,7 +363,9 @@ def _closing_vectors(made: Audit, closed: Closing) -> list[Vector]:
         told = sorted({n for pair in pairs for n in pair})
         predictions = {made.hypotheses[n].row.name: int(closed.words[n, number]) for n in (0, *told)}
         asks = "not " + "; ".join(_told(made, pairs))
-        found.append(Vector(asks=asks, words=_row_words(closed.vectors, number), predictions=predictions))
+        found.append(
+            Vector(asks=asks, words=words_of_row(closed.vectors.inputs, number), predictions=predictions)
+        )
     return found
 
 

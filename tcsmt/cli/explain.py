@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import click
-import numpy as np
 
 from tcsmt.catalogue import Row
 from tcsmt.cli.picture import neutral, picture_options, show_sheet, vector_of
@@ -16,6 +15,7 @@ from tcsmt.models import Model
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.drawing import Sheet, compared
 from tcsmt.pictures.explain import first_difference, steps
+from tcsmt.simulator.rows import words_of_row
 from tcsmt.support.errors import TcsmtError
 
 
@@ -59,8 +59,7 @@ def _row_of(source: Path, model: Model, number: int) -> dict[str, int]:
     count = len(inputs.c)
     if not 0 <= number < count:
         raise TcsmtError(f"--row {number}: {source} has rows 0 to {count - 1}")
-    parts = [np.atleast_1d(part[number]) for part in inputs if part is not None]
-    return dict(zip(model.input_formats, map(int, np.concatenate(parts)), strict=True))
+    return dict(zip(model.input_names, words_of_row(inputs, number), strict=True))
 
 
 def _sheet(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:

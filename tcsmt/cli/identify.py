@@ -174,7 +174,7 @@ def _exchanges(given: DataSet | None, family: Family) -> list[Exchange]:
         return []
     if family_of(given) != family:
         raise TcsmtError(f"--answers {given.path}: other formats or K than those of the box")
-    words = zip(given.a.tolist(), given.b.tolist(), given.c.tolist(), given.d.tolist(), strict=True)
+    words = zip(*(part.tolist() for part in given.operands.parts), given.d.tolist(), strict=True)
     return [Exchange(tuple(a), tuple(b), c, d, "given") for a, b, c, d in words]
 
 

@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 
 import click
-import numpy as np
 
 from tcsmt.cli import options
 from tcsmt.data.model_files import is_model_file, row_given
 from tcsmt.data.row_files import read_rows, write_rows
 from tcsmt.pictures.explain import stage_lines
-from tcsmt.simulator.rows import run_words
+from tcsmt.simulator.rows import run_words, words_of_row
 from tcsmt.statements.finding import shown
 
 
@@ -31,7 +30,7 @@ def run(model: str, source: Path, output: Path | None, explain: bool, as_json: b
     """
     row = row_given(model)
     inputs = read_rows(source, row.model)
-    d = run_words(row.model, *inputs)
+    d = run_words(row.model, inputs)
     if output is not None:
         name = str(Path(model).resolve()) if is_model_file(model) else row.name
         write_rows(output, row.model, inputs, d, name=name)
@@ -43,5 +42,5 @@ def run(model: str, source: Path, output: Path | None, explain: bool, as_json: b
     for number, result in enumerate(results):
         click.echo(f"{number}: {result['word']}  {result['value']}  {result['decimal']}")
         if explain:
-            words = [np.atleast_1d(part[number]) for part in inputs if part is not None]
-            click.echo("\n".join(f"    {line}" for line in stage_lines(row.model, np.concatenate(words))))
+            words = words_of_row(inputs, number)
+            click.echo("\n".join(f"    {line}" for line in stage_lines(row.model, words)))

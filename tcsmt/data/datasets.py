@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,8 +27,8 @@ from tcsmt.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.catalogue import Row, architecture_named, rows_of
 from tcsmt.data.model_files import is_model_file, read_model, row_given
 from tcsmt.data.row_files import read_arrays, read_bytes, read_json, shaped
-from tcsmt.models import Model
-from tcsmt.simulator.rows import run_words
+from tcsmt.models import Model, Operands
+from tcsmt.simulator.rows import Words, run_words
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["DataSet", "Formats", "Mismatch", "Replay", "find_datasets", "objection", "replay", "row_of"]
@@ -80,10 +80,9 @@ class DataSet:
 
     name: as in ``Row.measured``. path: the file that holds d. gpu: may be empty.
     architecture: as in the catalogue where it knows the name. interface: how it was called.
-    a, b: words of shape (rows, k); c, d: words of shape (rows,); dtypes: ``unsigned`` of formats.
+    operands: words, of k lanes. d: words of shape (rows,); dtypes: ``unsigned`` of formats.
     notes: how c was used, where the data was published, its licence.
     provenance: what else the file says of how it was measured: date, driver, program, ...
-    scale_a, scale_b: words of shape (rows, scales), where the unit has block scales.
     Raises :class:`.TcsmtError` for other shapes and no rows.
     """
 
@@ -93,19 +92,16 @@ class DataSet:
     architecture: str
     interface: str
     formats: Formats
-    a: Array
-    b: Array
-    c: Array
+    operands: Words
     d: Array
     notes: str = ""
     provenance: Mapping[str, str] = field(default_factory=dict)
-    scale_a: Array | None = None
-    scale_b: Array | None = None
 
     def __post_init__(self) -> None:
-        rows, k = shaped(f"{self.path}: a", self.a, (None, None)).shape
-        shaped(f"{self.path}: b", self.b, (rows, k))
-        shaped(f"{self.path}: c", self.c, (rows,))
+        given = self.operands
+        rows, k = shaped(f"{self.path}: a", given.a, (None, None)).shape
+        shaped(f"{self.path}: b", given.b, (rows, k))
+        shaped(f"{self.path}: c", given.c, (rows,))
         shaped(f"{self.path}: d", self.d, (rows,))
         if not rows or not k:
             raise TcsmtError(f"{self.path}: no rows")
@@ -113,12 +109,12 @@ class DataSet:
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return len(self.a)
+        return len(self.d)
 
     @property
     def k(self) -> int:
         """Lanes that are given; the unit's others were zero."""
-        return int(self.a.shape[1])
+        return int(self.operands.a.shape[1])
 
 
 @dataclass(frozen=True)
@@ -149,11 +145,12 @@ def objection(dataset: DataSet, model: Model) -> str:
     formats = Formats.of(model)
     if formats != dataset.formats:
         return f"is of {dataset.formats}: the model takes {formats}"
-    if (dataset.scale_a is None) != (model.scale_format is None):
-        given, takes = ("no ", "takes") if dataset.scale_a is None else ("", "has none of")
+    scale = dataset.operands.scale_a
+    if (scale is None) != (model.scale_format is None):
+        given, takes = ("no ", "takes") if scale is None else ("", "has none of")
         return f"has {given}block scales: the model {takes} them"
-    if dataset.scale_a is not None and (dataset.scale_a.shape[1], dataset.k) != (model.scales, model.k):
-        return f"has {dataset.scale_a.shape[1]} block scales for {dataset.k} lanes: the model {model.scales}"
+    if scale is not None and (scale.shape[1], dataset.k) != (model.scales, model.k):
+        return f"has {scale.shape[1]} block scales for {dataset.k} lanes: the model {model.scales}"
     if not _fits(dataset.k, model):
         return f"has {dataset.k} lanes: no multiple of the model's k = {model.k}"
     if dataset.k > model.k and formats.c != formats.d:
@@ -176,17 +173,18 @@ def replay(dataset: DataSet, model: Model, *, keep: int = 5) -> Replay:
     if reason:
         raise TcsmtError(f"data set {dataset.name} {reason}")
     spare = ((0, 0), (0, -dataset.k % model.k))
-    a, b, got = np.pad(dataset.a, spare), np.pad(dataset.b, spare), dataset.c
+    given = dataset.operands
+    a, b, got = np.pad(given.a, spare), np.pad(given.b, spare), given.c
     for first in range(0, a.shape[1], model.k):
         lanes = slice(first, first + model.k)
-        got = run_words(model, a[:, lanes], b[:, lanes], got, dataset.scale_a, dataset.scale_b)
+        got = run_words(model, replace(given, a=a[:, lanes], b=b[:, lanes], c=got))
     wrong = np.flatnonzero(got != dataset.d)
     examples = tuple(
         Mismatch(
             row=int(i),
-            a=tuple(dataset.a[i].tolist()),
-            b=tuple(dataset.b[i].tolist()),
-            c=int(dataset.c[i]),
+            a=tuple(given.a[i].tolist()),
+            b=tuple(given.b[i].tolist()),
+            c=int(given.c[i]),
             expected=int(dataset.d[i]),
             got=int(got[i]),
         )
@@ -383,7 +381,7 @@ def _npz(where: str, entry: Mapping[str, Any], path: Path) -> DataSet:
     }
     convention = _text(where, entry, "c_convention", "")
     facts["formats"], words["c"] = _as_called(facts["formats"], words["c"], convention)
-    return DataSet(name=path.stem, path=path, **facts, **words)
+    return DataSet(name=path.stem, path=path, **facts, d=words.pop("d"), operands=Operands(**words))
 
 
 # JSON: directed cases, and tcsmt's own
@@ -411,7 +409,7 @@ def _json_file(path: Path) -> DataSet:
     words = _words(f"{path}: {key}", data[key], facts["formats"], row.model if key == "rows" else None)
     convention = _text(str(path), data, "c_convention", "")
     facts["formats"], words["c"] = _as_called(facts["formats"], words["c"], convention)
-    return DataSet(name=path.stem, path=path, **facts, **words)
+    return DataSet(name=path.stem, path=path, **facts, d=words.pop("d"), operands=Operands(**words))
 
 
 def _words(where: str, rows: object, formats: Formats, model: Model | None = None) -> dict[str, Any]:
@@ -509,7 +507,8 @@ def _published(path: Path) -> DataSet:
         interface=without_c or _PUBLISHED[inputs.name],
         formats=formats,
         notes=notes,
-        **words,
+        d=words.pop("d"),
+        operands=Operands(**words),
     )
 
 

@@ -19,17 +19,18 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import to_word, to_words, unsigned
-from tcsmt.models import Model
+from tcsmt.models import Model, Operands
+from tcsmt.simulator.rows import Words
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
 
-__all__ = ["RowWords", "read_rows", "rows_of_json", "word_at", "write_rows"]
+__all__ = ["read_rows", "rows_of_json", "word_at", "words_of", "write_rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -40,20 +41,7 @@ _RESULTS = ("d", "value")
 _IGNORED = (*_RESULTS, "asks", "predictions", "why")
 
 
-class RowWords(NamedTuple):
-    """Words: a and b of shape (rows, k), c of shape (rows,), each of its format's ``unsigned``.
-
-    scale_a, scale_b: shape (rows, model.scales); None where the unit has no block scales.
-    """
-
-    a: Array
-    b: Array
-    c: Array
-    scale_a: Array | None = None
-    scale_b: Array | None = None
-
-
-def read_rows(path: Path, model: Model) -> RowWords:
+def read_rows(path: Path, model: Model) -> Words:
     """The rows of a file for a model, by its suffix: .json, .jsonl, .csv or .npz.
 
     JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one; JSON lines:
@@ -70,7 +58,7 @@ def read_rows(path: Path, model: Model) -> RowWords:
     return inputs
 
 
-def write_rows(path: Path, model: Model, inputs: RowWords, d: Array, *, name: str = "") -> None:
+def write_rows(path: Path, model: Model, inputs: Words, d: Array, *, name: str = "") -> None:
     """Inputs and results (words, shape (rows,)), by the path's suffix: .json, .csv or .npz.
 
     The text files hold hexadecimal words and each result's exact value; .npz holds the arrays a,
@@ -145,27 +133,26 @@ def _known(
     return dict(given)
 
 
-#: One row's words: a, b and c, then the scales of a and of b.
+def words_of(model: Model, columns: Mapping[str, Any]) -> Words:
+    """Columns of words, by the names of the model's inputs."""
+    formats = model.input_formats
+
+    def words(names: str | tuple[str, ...]) -> Array:
+        if isinstance(names, str):
+            return np.array(columns[names], unsigned(formats[names]))
+        return np.ascontiguousarray(np.stack([words(name) for name in names], axis=1))
+
+    return model.operands(model.input_names).map(words)
+
+
+#: One row's words, in the order of the model's inputs.
 _Row = list[int]
 
 
-def _inputs(model: Model, rows: list[_Row]) -> RowWords:
-    formats = list(model.input_formats.values())
-    columns = list(zip(*rows, strict=True)) or [()] * len(formats)
-
-    def words(first: int, count: int) -> Array:
-        chosen = np.array(columns[first : first + count], unsigned(formats[first]))
-        return np.ascontiguousarray(chosen.T)
-
-    k, scales = model.k, model.scales
-    c = words(2 * k, 1)[:, 0]
-    if not scales:
-        return RowWords(words(0, k), words(k, k), c)
-    return RowWords(words(0, k), words(k, k), c, words(2 * k + 1, scales), words(2 * k + 1 + scales, scales))
-
-
-def _scale_names(model: Model) -> tuple[str, ...]:
-    return ("scale_a", "scale_b") if model.scale_format is not None else ()
+def _inputs(model: Model, rows: list[_Row]) -> Words:
+    names = model.input_names
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return words_of(model, dict(zip(names, columns, strict=True)))
 
 
 _word = lru_cache(maxsize=1 << 16)(to_word)
@@ -207,10 +194,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
-def _read_json(path: Path, model: Model) -> RowWords:
+def _read_json(path: Path, model: Model) -> Words:
     rows = rows_of_json(path)
 
-    needed = ("a", "b", *_scale_names(model))
+    formats = model.operand_formats.named
 
     def several(where: str, fmt: Format, values: object, count: int, what: str) -> list[int]:
         if not isinstance(values, list):
@@ -222,19 +209,20 @@ def _read_json(path: Path, model: Model) -> RowWords:
     def row(where: str, given: object) -> _Row:
         if not isinstance(given, dict):
             raise TcsmtError(f"{where}: not an object")
-        known = _known(where, given, needed, (*needed[:2], "c", *needed[2:], *_IGNORED))
-        words = several(f"{where}.a", model.a_format, known["a"], model.k, "model's k")
-        words += several(f"{where}.b", model.b_format, known["b"], model.k, "model's k")
-        words.append(word_at(f"{where}.c", model.c_format, known.get("c", "0x0")))
-        for name in needed[2:]:
-            fmt = model.input_formats[f"s{name[-1]}0"]
-            words += several(f"{where}.{name}", fmt, known[name], model.scales, "unit's number of scales")
+        known = _known(where, given, model.operand_lengths, (*formats, *_IGNORED))
+        words = []
+        for name, fmt in formats.items():
+            if name == "c":
+                words.append(word_at(f"{where}.c", fmt, known.get("c", "0x0")))
+                continue
+            what = "model's k" if name in ("a", "b") else "unit's number of scales"
+            words += several(f"{where}.{name}", fmt, known[name], model.operand_lengths[name], what)
         return words
 
     return _inputs(model, [row(f"{path}: rows[{i}]", given) for i, given in enumerate(rows)])
 
 
-def _read_csv(path: Path, model: Model) -> RowWords:
+def _read_csv(path: Path, model: Model) -> Words:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -272,9 +260,9 @@ def _read_csv(path: Path, model: Model) -> RowWords:
         raise TcsmtError(f"{path}:{reader.line_num}: no CSV: {error}") from None
 
 
-def _read_npz(path: Path, model: Model) -> RowWords:
-    needed = ("a", "b", *_scale_names(model))
-    arrays = read_arrays(path, needed, (*needed[:2], "c", *needed[2:], *_IGNORED))
+def _read_npz(path: Path, model: Model) -> Words:
+    formats = model.operand_formats.named
+    arrays = read_arrays(path, model.operand_lengths, (*formats, *_IGNORED))
     rows = len(arrays["a"]) if arrays["a"].ndim else None
     arrays.setdefault("c", np.zeros(rows or 0, unsigned(model.c_format)))
 
@@ -284,12 +272,11 @@ def _read_npz(path: Path, model: Model) -> RowWords:
             array = array.view(unsigned(fmt))  # how NumPy stores a dtype of ml_dtypes
         return to_words(fmt, array, f"{path}: {name}")
 
-    return RowWords(
-        words("a", model.a_format, (None, model.k)),
-        words("b", model.b_format, (rows, model.k)),
-        words("c", model.c_format, (rows,)),
-        *(words(name, model.input_formats[f"s{name[-1]}0"], (rows, model.scales)) for name in needed[2:]),
-    )
+    shapes: dict[str, tuple[int | None, ...]] = {
+        name: (rows, length) for name, length in model.operand_lengths.items()
+    }
+    shapes |= {"a": (None, model.k), "c": (rows,)}
+    return Operands(**{name: words(name, fmt, shapes[name]) for name, fmt in formats.items()})
 
 
 def _texts(fmt: Format, words: Array) -> Any:
@@ -297,24 +284,19 @@ def _texts(fmt: Format, words: Array) -> Any:
     return [_texts(fmt, w) for w in words] if words.ndim > 1 else [fmt.hex(int(w)) for w in words]
 
 
-def _columns(model: Model, inputs: RowWords, d: Array) -> Iterator[tuple[Any, ...]]:
+def _columns(model: Model, inputs: Words, d: Array) -> Iterator[tuple[Any, ...]]:
     """Rows of a, b, c, the scales, d and the result's value."""
-    scales = [] if model.scale_format is None else [
-        _texts(model.scale_format, s) for s in inputs[3:] if s is not None
-    ]  # fmt: skip
+    formats = model.operand_formats.named
     return zip(
-        _texts(model.a_format, inputs.a),
-        _texts(model.b_format, inputs.b),
-        _texts(model.c_format, inputs.c),
-        *scales,
+        *(_texts(formats[name], words) for name, words in inputs.named.items()),
         _texts(model.d_format, d),
         (model.d_format.describe(int(word)) for word in d),
         strict=True,
     )
 
 
-def _json(model: Model, inputs: RowWords, d: Array, name: str) -> bytes:
-    keys = ("a", "b", "c", *_scale_names(model), "d", "value")
+def _json(model: Model, inputs: Words, d: Array, name: str) -> bytes:
+    keys = (*model.operand_formats.named, *_RESULTS)
     rows = [
         json.dumps(dict(zip(keys, row, strict=True)), ensure_ascii=False)
         for row in _columns(model, inputs, d)
@@ -323,7 +305,7 @@ def _json(model: Model, inputs: RowWords, d: Array, name: str) -> bytes:
     return (f'{{{head}"rows": [\n' + ",\n".join(rows) + "\n]}\n").encode()
 
 
-def _csv(model: Model, inputs: RowWords, d: Array, name: str) -> bytes:
+def _csv(model: Model, inputs: Words, d: Array, name: str) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*model.input_names, *_RESULTS])
@@ -332,10 +314,9 @@ def _csv(model: Model, inputs: RowWords, d: Array, name: str) -> bytes:
     return text.getvalue().encode()
 
 
-def _npz(model: Model, inputs: RowWords, d: Array, name: str) -> bytes:
+def _npz(model: Model, inputs: Words, d: Array, name: str) -> bytes:
     content = io.BytesIO()
-    given = {name: words for name, words in inputs._asdict().items() if words is not None}
-    np.savez_compressed(content, **given, d=d.astype(unsigned(model.d_format)))
+    np.savez_compressed(content, **inputs.named, d=d.astype(unsigned(model.d_format)))
     return content.getvalue()
 
 

@@ -20,6 +20,7 @@ from tcsmt.data.row_files import read_rows, rows_of_json, word_at
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model
 from tcsmt.prove.solving import Solving
+from tcsmt.simulator.rows import words_of_row
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.verdict import Distinguished
 from tcsmt.support.errors import TcsmtError
@@ -52,7 +53,9 @@ def from_file(path: Path, row: Row) -> list[Vector]:
     for number in range(len(inputs.c)):
         asks, predictions = said[number] if said else ("", {})
         name = f"{path.name}, row {number}"
-        found.append(_vector(f"{name}: {asks}" if asks else name, row, _words(inputs, number), predictions))
+        found.append(
+            _vector(f"{name}: {asks}" if asks else name, row, words_of_row(inputs, number), predictions)
+        )
     return found
 
 
@@ -143,23 +146,13 @@ def _readings(row: Row) -> list[Row]:
     return [r for r in rows if r.model.input_formats == row.model.input_formats]
 
 
-def _words(inputs: Any, number: int) -> tuple[int, ...]:
-    parts = [inputs.a[number], inputs.b[number], inputs.c[number : number + 1]]
-    parts += [scale[number] for scale in (inputs.scale_a, inputs.scale_b) if scale is not None]
-    return tuple(int(word) for part in parts for word in part)
-
-
 # As data
 
 
 def row_data(model: Model, vector: Vector) -> dict[str, Any]:
     """A vector as a row of JSON: hexadecimal words, then :func:`members`."""
     texts = [fmt.hex(word) for fmt, word in zip(model.input_formats.values(), vector.words, strict=True)]
-    k, scales = model.k, model.scales
-    data: dict[str, Any] = {"a": texts[:k], "b": texts[k : 2 * k], "c": texts[2 * k]}
-    if scales:
-        data |= {"scale_a": texts[2 * k + 1 : 2 * k + 1 + scales], "scale_b": texts[2 * k + 1 + scales :]}
-    return data | members(model, vector)
+    return model.operands(texts).named | members(model, vector)
 
 
 def members(model: Model, vector: Vector) -> dict[str, Any]:

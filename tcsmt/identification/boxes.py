@@ -25,7 +25,7 @@ from tcsmt.hardware.run import compiler_of, measure
 from tcsmt.hardware.source import program
 from tcsmt.hardware.vectors import Vector
 from tcsmt.identification.classical import BlackBox
-from tcsmt.models import Model
+from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
 
@@ -45,12 +45,12 @@ def model_box(model: Model) -> Box:
     """A model that answers."""
 
     def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
-        words = (
+        words = Operands(
             np.array([a], unsigned(model.a_format)),
             np.array([b], unsigned(model.b_format)),
             np.array([c], unsigned(model.c_format)),
         )
-        return int(run_words(model, *words)[0])
+        return int(run_words(model, words)[0])
 
     return ask
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import unsigned
-from tcsmt.models import Model
+from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import ranges
@@ -119,7 +119,7 @@ def black_box(model: Model) -> BlackBox:
 
     def run(a: Array, b: Array, c: Array) -> Array:
         scales = None if scale is None else np.full((len(c), model.scales), one, unsigned(scale))
-        return run_words(model, a, b, c, scales, scales)
+        return run_words(model, Operands(a, b, c, scales, scales))
 
     return BlackBox(
         a_format=model.a_format, b_format=model.b_format, c_format=model.c_format,

@@ -51,7 +51,8 @@ def survivors(
     """The hypotheses that explain the first ``rows`` rows of a data set."""
     start = time.monotonic()
     family, fmt = family_of(dataset), dataset.formats.d
-    questions = Questions(*(words[:rows].astype(np.uint64) for words in (dataset.a, dataset.b, dataset.c)))
+    given = dataset.operands
+    questions = Questions(*(words[:rows].astype(np.uint64) for words in (given.a, given.b, given.c)))
     answers = dataset.d[:rows].astype(np.uint64)
     if len({int(w) for w in answers if fmt.is_nan(int(w))}) > 1:
         raise TcsmtError(f"{dataset.name}: different NaN words: no hypothesis of the family has two")

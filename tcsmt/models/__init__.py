@@ -9,6 +9,7 @@ from tcsmt.models.base import Model, Trace
 from tcsmt.models.dot_then_add import DotThenAdd
 from tcsmt.models.fused import FusedDotAdd
 from tcsmt.models.ieee_dot_add import IeeeDotAdd
+from tcsmt.models.operands import Operands
 from tcsmt.models.stages import Kind, Stage
 
-__all__ = ["DotThenAdd", "FusedDotAdd", "IeeeDotAdd", "Kind", "Model", "Stage", "Trace"]
+__all__ = ["DotThenAdd", "FusedDotAdd", "IeeeDotAdd", "Kind", "Model", "Operands", "Stage", "Trace"]

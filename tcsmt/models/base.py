@@ -3,38 +3,54 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from tcsmt.arithmetic.formats import Format, format_named
 from tcsmt.arithmetic.rounding import Rounding, rounding_named
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
+from tcsmt.models.operands import Operands
 from tcsmt.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.terms import Term, var
 
-__all__ = ["Model", "Trace", "choice"]
+__all__ = ["Model", "Terms", "Trace", "choice"]
+
+Word = TypeVar("Word")
+#: Input words as terms.
+Terms: TypeAlias = Operands[Sequence[Term], Term]
 
 
 @dataclass(frozen=True)
 class Trace:
     """A model applied to input terms: the inputs, every stage's result, and the output word."""
 
-    a: tuple[Term, ...]
-    b: tuple[Term, ...]
-    c: Term
+    operands: Terms
     stages: tuple[Stage, ...]
     output: Term
-    scale_a: tuple[Term, ...] = ()
-    scale_b: tuple[Term, ...] = ()
+
+    @property
+    def a(self) -> Sequence[Term]:
+        """The words of a, in lane order."""
+        return self.operands.a
+
+    @property
+    def b(self) -> Sequence[Term]:
+        """The words of b, in lane order."""
+        return self.operands.b
+
+    @property
+    def c(self) -> Term:
+        """The word of c."""
+        return self.operands.c
 
     @property
     def inputs(self) -> tuple[Term, ...]:
         """All input terms, in the order of :attr:`Model.input_names`."""
-        return (*self.a, *self.b, self.c, *self.scale_a, *self.scale_b)
+        return self.operands.flat()
 
     def of(self, *kinds: Kind) -> list[Stage]:
         """The stages of some kinds, in order."""
@@ -90,29 +106,31 @@ class Model(ABC):
         """Refuse contradictory parameters. Raises :class:`.TcsmtError`."""
 
     @abstractmethod
-    def apply(
-        self,
-        a: Sequence[Term],
-        b: Sequence[Term],
-        c: Term,
-        scale_a: Sequence[Term] = (),
-        scale_b: Sequence[Term] = (),
-    ) -> Trace:
-        """The model on input words: k of a, k of b, c, and the block scales of a unit that has them."""
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
+        """The output word of input words that fit; every intermediate result is appended to ``stages``."""
+
+    def apply(self, operands: Terms) -> Trace:
+        """The model on input words. Raises :class:`.TcsmtError` where there are not as many as it takes."""
+        lengths = {name: len(part) for name, part in operands.named.items() if name != "c"}
+        if lengths != self.operand_lengths:
+            raise TcsmtError(f"operands of lengths {lengths}: allowed is {self.operand_lengths}")
+        stages: list[Stage] = []
+        output = self.result(operands, stages)
+        return Trace(operands, tuple(stages), output)
 
     @cached_property
     def trace(self) -> Trace:
         """The model on the variables a0, a1, ..., b0, b1, ..., c, sa0, ..., sb0, ..."""
-        words = [var(name, fmt.width) for name, fmt in self.input_formats.items()]
-        k, scales = self.k, self.scales
-        c = words[2 * k]
-        return self.apply(
-            words[:k],
-            words[k : 2 * k],
-            c,
-            words[2 * k + 1 : 2 * k + 1 + scales],
-            words[2 * k + 1 + scales :],
-        )
+        return self.apply(self.operands([var(name, fmt.width) for name, fmt in self.input_formats.items()]))
+
+    def operands(self, words: Sequence[Word]) -> Operands[tuple[Word, ...], Word]:
+        """What stands for each input, in the order of :attr:`input_names`, as one value."""
+        return Operands.split(words, self.k, self.scales)
+
+    @property
+    def operand_formats(self) -> Operands[Format, Format]:
+        """The format of each operand."""
+        return Operands(self.a_format, self.b_format, self.c_format, self.scale_format, self.scale_format)
 
     @cached_property
     def digest(self) -> str:
@@ -134,6 +152,12 @@ class Model(ABC):
         return 0
 
     @property
+    def operand_lengths(self) -> dict[str, int]:
+        """How many words there are in a row of each operand but c, which is one."""
+        scales = {"scale_a": self.scales, "scale_b": self.scales} if self.scales else {}
+        return {"a": self.k, "b": self.k} | scales
+
+    @property
     def input_names(self) -> list[str]:
         """The names of the input variables: a0..., b0..., c, then scales sa0..., sb0..."""
         return list(self.input_formats)
@@ -141,12 +165,11 @@ class Model(ABC):
     @cached_property
     def input_formats(self) -> dict[str, Format]:
         """The format of each input variable, by name."""
-        named: dict[str, Format] = {f"a{lane}": self.a_format for lane in range(self.k)}
-        named |= {f"b{lane}": self.b_format for lane in range(self.k)}
-        named["c"] = self.c_format
-        scale = self.scale_format
-        if scale is not None:
-            named |= {f"s{side}{number}": scale for side in "ab" for number in range(self.scales)}
+        named: dict[str, Format] = {}
+        for name, fmt in self.operand_formats.named.items():
+            short = name.replace("scale_", "s")
+            numbers: Iterable[object] = ("",) if name == "c" else range(self.operand_lengths[name])
+            named |= {f"{short}{number}": fmt for number in numbers}
         return named
 
     def as_json(self) -> dict[str, Any]:

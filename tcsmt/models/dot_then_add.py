@@ -10,7 +10,7 @@ from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.models.base import Model, Trace
+from tcsmt.models.base import Model, Terms
 from tcsmt.models.stages import Kind, Stage, Value
 from tcsmt.terms import Term
 
@@ -77,23 +77,15 @@ class DotThenAdd(Model):
         self.check("c_format", reaches, "a format with no smaller exponents than d_format's")
         self.check("d_format", self.d_format.has_infinity, "a format with infinities")
 
-    def apply(
-        self,
-        a: Sequence[Term],
-        b: Sequence[Term],
-        c: Term,
-        scale_a: Sequence[Term] = (),
-        scale_b: Sequence[Term] = (),
-    ) -> Trace:
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Chain the blocks; each result is the next one's c."""
-        stages: list[Stage] = []
-        word, fmt = c, self.c_format
+        word, fmt = x.c, self.c_format
         for first in range(0, self.k, self.n_fma):
             block = first // self.n_fma if self.k > self.n_fma else None
             lanes = slice(first, first + self.n_fma)
-            word = self._block(block, a[lanes], b[lanes], word, fmt, stages)
+            word = self._block(block, x.a[lanes], x.b[lanes], word, fmt, stages)
             fmt = self.d_format
-        return Trace(tuple(a), tuple(b), c, tuple(stages), word)
+        return word
 
     def _block(
         self,

@@ -11,7 +11,7 @@ from tcsmt.arithmetic.datapath import Exponent, Number
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.ieee import Zeros
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.models.base import Model, Trace, choice
+from tcsmt.models.base import Model, Terms, choice
 from tcsmt.models.fused_block import (
     LastAddition,
     ResultParameters,
@@ -175,35 +175,25 @@ class FusedDotAdd(Model):
             for block in range(count)
         ]
 
-    def apply(
-        self,
-        a: Sequence[Term],
-        b: Sequence[Term],
-        c: Term,
-        scale_a: Sequence[Term] = (),
-        scale_b: Sequence[Term] = (),
-    ) -> Trace:
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Chain the blocks; each result is the next one's c."""
-        stages: list[Stage] = []
         last = self.c_position == "last"
-        word, fmt = (const(0, self.d_format.width), self.d_format) if last else (c, self.c_format)
+        word, fmt = (const(0, self.d_format.width), self.d_format) if last else (x.c, self.c_format)
         for number, lanes in enumerate(self.blocks):
             block = number if len(self.blocks) > 1 else None
-            scales = self._scales_of(lanes, scale_a, scale_b)
-            word = self._block(block, [a[i] for i in lanes], [b[i] for i in lanes], word, fmt, scales, stages)
+            a, b = ([side[i] for i in lanes] for side in (x.a, x.b))
+            word = self._block(block, a, b, word, fmt, self._scales_of(lanes, x), stages)
             fmt = self.d_format
         if last:
-            added = self.last_addition.sum(word, c)
+            added = self.last_addition.sum(word, x.c)
             word = added.word()
             stages.append(Stage(None, Kind.C_ADDED, None, fmt, word, added))
-        return Trace(tuple(a), tuple(b), c, tuple(stages), word, tuple(scale_a), tuple(scale_b))
+        return word
 
-    def _scales_of(
-        self, lanes: Sequence[int], scale_a: Sequence[Term], scale_b: Sequence[Term]
-    ) -> list[Number]:
+    def _scales_of(self, lanes: Sequence[int], x: Terms) -> list[Number]:
         """The product of both scales of each group of lanes; empty without scales."""
-        fmt = self.scale_format
-        if fmt is None:
+        fmt, scale_a, scale_b = self.scale_format, x.scale_a, x.scale_b
+        if fmt is None or scale_a is None or scale_b is None:
             return []
         owners = [lane // self.scale_block for lane in lanes[:: self.group]]
         return [dp.multiply(dp.decode(fmt, scale_a[i]), dp.decode(fmt, scale_b[i])) for i in owners]

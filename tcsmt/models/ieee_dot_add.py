@@ -12,7 +12,7 @@ from tcsmt.arithmetic.datapath import Number
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.ieee import MultiplyAdd, RoundedSum, Zeros
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.models.base import Model, Trace, choice
+from tcsmt.models.base import Model, Terms, choice
 from tcsmt.models.stages import Kind, Stage
 from tcsmt.terms import Term
 
@@ -104,20 +104,12 @@ class IeeeDotAdd(Model):
         narrow = all(f.width <= fmt.width for f in (self.a_format, self.b_format))
         return one and nearest and narrow and self.method == "pairwise" and self.product_format == fmt
 
-    def apply(
-        self,
-        a: Sequence[Term],
-        b: Sequence[Term],
-        c: Term,
-        scale_a: Sequence[Term] = (),
-        scale_b: Sequence[Term] = (),
-    ) -> Trace:
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Multiply, add in the chosen order, convert."""
-        stages: list[Stage] = []
         lanes = self.order or tuple(range(self.k))
-        left, right = [a[i] for i in lanes], [b[i] for i in lanes]
-        word = self._words(left, right, c, stages) if self._by_words else self._sum(left, right, c, stages)
-        return Trace(tuple(a), tuple(b), c, tuple(stages), word)
+        left, right = ([side[i] for i in lanes] for side in (x.a, x.b))
+        added = self._words if self._by_words else self._sum
+        return added(left, right, x.c, stages)
 
     def _words(self, a: Sequence[Term], b: Sequence[Term], c: Term, stages: list[Stage]) -> Term:
         """Multiply-adds of words."""

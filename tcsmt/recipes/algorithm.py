@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.datapath import decode
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import Rounding
-from tcsmt.models import Kind, Model, Stage, Trace
-from tcsmt.models.base import choice
+from tcsmt.models import Kind, Model, Operands, Stage
+from tcsmt.models.base import Terms, choice
 from tcsmt.models.stages import InstructionPlace, OperandPlace
 from tcsmt.recipes.split import RNE, Split, power
 from tcsmt.terms import Term, const
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Algorithm", "Step", "Sum"]
 
@@ -108,24 +105,17 @@ class Algorithm(Model):
                 else:
                     yield shift, [(i, j, part) for i, j in total.products for part in lanes]
 
-    def apply(
-        self,
-        a: Sequence[Term],
-        b: Sequence[Term],
-        c: Term,
-        scale_a: Sequence[Term] = (),
-        scale_b: Sequence[Term] = (),
-    ) -> Trace:
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Split, run the chains, add their results outside."""
-        left, right = ([self.split.apply(word) for word in given] for given in (a, b))
-        stages = [
+        left, right = ([self.split.apply(word) for word in given] for given in (x.a, x.b))
+        stages += [
             Stage(OperandPlace(side, lane), Kind.WORD, number, self.split.format, word)
             for side, words in (("a", left), ("b", right))
             for lane, found in enumerate(words)
             for number, word in enumerate(found)
         ]
-        stages += self.after_split(left, right, c)
-        return Trace(tuple(a), tuple(b), c, tuple(stages), stages[-1].term)
+        stages += self.after_split(left, right, x.c)
+        return stages[-1].term
 
     def after_split(self, a: Sequence[Sequence[Term]], b: Sequence[Sequence[Term]], c: Term) -> list[Stage]:
         """The stages from the words of each a and b on; the last one is the result."""
@@ -145,7 +135,7 @@ class Algorithm(Model):
         for number, (shift, steps) in enumerate(self.chains(self.k)):
             inside = c if number == 0 and self.c_enters == "unit" else zero
             for i, j, part in steps:
-                trace = self.unit.apply(lanes("a", i, part), lanes("b", j, part), inside)
+                trace = self.unit.apply(Operands(lanes("a", i, part), lanes("b", j, part), inside))
                 place = InstructionPlace(i, j, part)
                 stages += [stage.inside(place) for stage in trace.stages]
                 inside = trace.output

@@ -14,6 +14,7 @@ import numpy as np
 
 from tcsmt.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.interpret.arrays import Program
+from tcsmt.models import Operands
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import Split
 from tcsmt.simulator.matmul import gemm
@@ -46,7 +47,7 @@ def simulate(algorithm: Algorithm, a: Any, b: Any, c: Any = 0.0) -> Array:
         unit = algorithm.unit
         for first in range(0, x.shape[1], unit.k):
             lanes = slice(first, first + unit.k)
-            inside = run_words(unit, x[:, lanes], y[:, lanes], inside)
+            inside = run_words(unit, Operands(x[:, lanes], y[:, lanes], inside))
         return inside
 
     return _run(algorithm, left, right, start, chain, axis=1)

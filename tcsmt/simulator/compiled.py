@@ -52,16 +52,12 @@ class OperandArray:
 
 def operands(model: Model) -> list[OperandArray]:
     """The model's input arrays: a, b, c, and the block scales where it has them."""
-    trace = model.trace
-    found = [
-        OperandArray("a", trace.a, model.a_format),
-        OperandArray("b", trace.b, model.b_format),
-        OperandArray("c", (trace.c,), model.c_format),
+    formats = model.operand_formats.named
+    terms = model.trace.operands.named
+    return [
+        OperandArray(name, (terms[name],) if name == "c" else tuple(terms[name]), fmt)
+        for name, fmt in formats.items()
     ]
-    if model.scale_format is not None:
-        found.append(OperandArray("scale_a", trace.scale_a, model.scale_format))
-        found.append(OperandArray("scale_b", trace.scale_b, model.scale_format))
-    return found
 
 
 def threads_in_use() -> int:

@@ -19,9 +19,9 @@ import numpy as np
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.words import dtype_of, from_words, to_words, unsigned
 from tcsmt.interpret import jit
-from tcsmt.models import IeeeDotAdd, Model
+from tcsmt.models import IeeeDotAdd, Model, Operands
 from tcsmt.simulator.compiled import Kernel, compiled, in_threads, kernel
-from tcsmt.simulator.rows import WORTH_COMPILING, run_words, simulate
+from tcsmt.simulator.rows import WORTH_COMPILING, Words, run_words, simulate
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["SEQUENTIAL", "Reduction", "gemm", "promoted", "split_k"]
@@ -115,7 +115,7 @@ def gemm(
             f"K = {length}: the unit takes c in {model.c_format.name} and gives {model.d_format.name}, "
             f"so that its instructions cannot be chained; K is at most {model.k}"
         )
-    scales = _scales(model, scale_a, scale_b, (m, length, n), parts)
+    scales = _scales(model, Operands(left, right, c, scale_a, scale_b), parts)
     _check_memory(m, n, model)
     c_words = None if c is None or beta == 0 else to_words(model.c_format, c, "C")
     if c is not None and np.shape(c) != (m, n):
@@ -127,7 +127,7 @@ def gemm(
     instructions = sum(-(-len(range(*part.indices(length))) // model.k) for part in parts)
     seen = _Progress(instructions * m * n, progress)
     sums = [
-        from_words(model.d_format, _chain(model, _Factors(left[:, part], right[part], *scale), start, seen))
+        from_words(model.d_format, _chain(model, Operands(left[:, part], right[part], start, *scale), seen))
         for part, scale in zip(parts, scales, strict=True)
     ]
     if plain and len(parts) > 1 and c_words is not None:
@@ -160,43 +160,36 @@ class _Progress:
                 self.report(self.done, self.total)
 
 
-@dataclass(frozen=True)
-class _Factors:
-    """Words of A (M, K), B (K, N) and of their scales (M, S), (S, N), padded to whole instructions."""
+#: Of which operands the rows run along K; of the others, but c, the columns do.
+_ROWS_ALONG_K = ("a", "scale_a")
 
-    a: Array
-    b: Array
-    scale_a: Array | None = None
-    scale_b: Array | None = None
 
-    def padded(self, model: Model) -> _Factors:
-        """With zeros up to a multiple of the instruction's K, and A's rows contiguous."""
-        steps = -(-self.a.shape[1] // model.k)
+def _padded(x: Words, model: Model) -> Words:
+    """Matrices with zeros up to a multiple of the instruction's K, and rows contiguous."""
+    steps = -(-x.a.shape[1] // model.k)
+    each = {"a": model.k, "b": model.k, "scale_a": model.scales, "scale_b": model.scales}
 
-        def fill(array: Array | None, axis: int, each: int) -> Array:
-            assert array is not None
-            width = [(0, 0), (0, 0)]
-            width[axis] = (0, steps * each - array.shape[axis])
-            return np.ascontiguousarray(np.pad(array, width))
+    def fill(name: str, matrix: Array) -> Array:
+        width = [(0, 0), (0, 0)]
+        axis = 1 if name in _ROWS_ALONG_K else 0
+        width[axis] = (0, steps * each[name] - matrix.shape[axis])
+        return np.ascontiguousarray(np.pad(matrix, width))
 
-        a, b = fill(self.a, 1, model.k), fill(self.b, 0, model.k)
-        if not model.scales:
-            return _Factors(a, b)
-        return _Factors(a, b, fill(self.scale_a, 1, model.scales), fill(self.scale_b, 0, model.scales))
+    return Operands(**{name: m if name == "c" else fill(name, m) for name, m in x.named.items()})
 
 
 def _scales(
-    model: Model, scale_a: Any, scale_b: Any, shape: tuple[int, int, int], parts: Sequence[slice]
+    model: Model, x: Operands[Array, Any], parts: Sequence[slice]
 ) -> list[tuple[Array, Array] | tuple[()]]:
-    """The scales of each part of K."""
-    m, length, n = shape
-    fmt = model.scale_format
+    """The scales of each part of K, of whole matrices a and b."""
+    (m, length), n = x.a.shape, x.b.shape[1]
+    fmt, scale_a, scale_b = model.scale_format, x.scale_a, x.scale_b
     for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
         if fmt is None and scale is not None:
             raise TcsmtError(f"{name} is given: the unit has no block scales")
         if fmt is not None and scale is None:
             raise TcsmtError(f"{name} is missing: the unit takes one {fmt.name} scale for each block")
-    if fmt is None:
+    if fmt is None or scale_a is None or scale_b is None:
         return [()] * len(parts)
     block = model.k // model.scales
     count = -(-length // block)
@@ -214,32 +207,31 @@ def _scales(
     return found
 
 
-def _chain(model: Model, factors: _Factors, c: Array, seen: _Progress) -> Array:
+def _chain(model: Model, matrices: Words, seen: _Progress) -> Array:
     """Words in, words out: one chain of instructions along K for every element."""
-    factors = factors.padded(model)
-    dot_adds = c.size * (factors.a.shape[1] // model.k)
+    matrices = _padded(matrices, model)
+    c = matrices.c
+    dot_adds = c.size * (matrices.a.shape[1] // model.k)
     result = np.empty(c.shape, dtype=unsigned(model.d_format))
     if jit.available() and model.c_format == model.d_format and (
         dot_adds >= WORTH_COMPILING or compiled(model)
     ):  # fmt: skip
         made = kernel(model)
         columns = range(0, c.shape[1], made.width)
-        in_threads(lambda column: _panel(made, model, factors, c, result, column, seen), columns)
+        in_threads(lambda column: _panel(made, model, matrices, result, column, seen), columns)
         return result
     rows = max(1, WORTH_COMPILING // c.shape[1])
     for first in range(0, c.shape[0], rows):
         part = slice(first, first + rows)
-        result[part] = _rows(model, factors, part, c[part])
+        result[part] = _rows(model, matrices, part)
         seen.add(dot_adds * len(c[part]) // c.shape[0])
     return result
 
 
-def _panel(
-    made: Kernel, model: Model, factors: _Factors, c: Array, d: Array, column: int, seen: _Progress
-) -> None:
+def _panel(made: Kernel, model: Model, matrices: Words, d: Array, column: int, seen: _Progress) -> None:
     """All rows of as many columns as a vector holds."""
-    m, width = c.shape[0], made.width
-    count = min(width, c.shape[1] - column)
+    m, width = d.shape[0], made.width
+    count = min(width, d.shape[1] - column)
     columns = slice(column, column + count)
 
     def panel(array: Array) -> Array:
@@ -247,41 +239,45 @@ def _panel(
         filled[:, :count] = array[:, columns]
         return filled
 
-    addends, sums = panel(c), np.empty((m, width), dtype=d.dtype)
-    right = panel(factors.b)
-    right_scales = None if factors.scale_b is None else panel(factors.scale_b)
-    steps = len(right) // model.k
+    sums = np.empty((m, width), dtype=d.dtype)
+    panels = {
+        name: matrix if name in _ROWS_ALONG_K else panel(matrix) for name, matrix in matrices.named.items()
+    }
+    steps = matrices.a.shape[1] // model.k
     portion = max(1, _PORTION // (steps * width))
     for first in range(0, m, portion):
         rows = min(portion, m - first)
-        inputs = [
-            (factors.a[first:], 1, factors.a.shape[1]),
-            (right, width, 0),
-            (addends[first:], 0, width),
-        ]
-        if factors.scale_a is not None and right_scales is not None:
-            inputs.append((factors.scale_a[first:], 1, factors.scale_a.shape[1]))
-            inputs.append((right_scales, width, 0))
+        inputs = []
+        for name, words in panels.items():
+            if name == "c":
+                inputs.append((words[first:], 0, width))
+            elif name in _ROWS_ALONG_K:
+                inputs.append((words[first:], 1, words.shape[1]))
+            else:
+                inputs.append((words, width, 0))
         made.outer(rows, steps, sums[first:], width, inputs)
         seen.add(rows * count * steps)
     d[:, columns] = sums[:, :count]
 
 
-def _rows(model: Model, factors: _Factors, part: slice, c: Array) -> Array:
+def _rows(model: Model, matrices: Words, part: slice) -> Array:
     """Without a compiler: every pair of a row and a column, one instruction after the other."""
-    m, n = c.shape
-    words = c.reshape(-1)
+    m, n = matrices.c[part].shape
+    steps = matrices.a.shape[1] // model.k
+    words = matrices.c[part].reshape(-1)
 
-    def pairs(left: Array | None, right: Array | None, step: int, each: int) -> list[Array]:
-        if left is None or right is None:
-            return []
-        place = slice(step * each, (step + 1) * each)
-        return [np.repeat(left[part, place], n, axis=0), np.tile(right[place].T, (m, 1))]
+    def pairs(name: str, matrix: Array, step: int) -> Array:
+        if name == "c":
+            return words
+        if name in _ROWS_ALONG_K:
+            each = matrix.shape[1] // steps
+            return np.repeat(matrix[part, step * each : (step + 1) * each], n, axis=0)
+        each = matrix.shape[0] // steps
+        return np.tile(matrix[step * each : (step + 1) * each].T, (m, 1))
 
-    for step in range(factors.a.shape[1] // model.k):
-        a, b = pairs(factors.a, factors.b, step, model.k)
-        scales = pairs(factors.scale_a, factors.scale_b, step, model.scales)
-        words = run_words(model, a, b, words, *scales)
+    for step in range(steps):
+        operands = {name: pairs(name, matrix, step) for name, matrix in matrices.named.items()}
+        words = run_words(model, Operands(**operands))
     return words.reshape(m, n)
 
 

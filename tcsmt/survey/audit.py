@@ -19,11 +19,11 @@ from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row, rows
 from tcsmt.data.datasets import DataSet, Formats, find_datasets, objection, row_of
 from tcsmt.data.model_files import row_given
-from tcsmt.data.row_files import RowWords, read_json, read_rows
-from tcsmt.models import FusedDotAdd
+from tcsmt.data.row_files import read_json, read_rows, words_of
+from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.shorten import cost, shorten
-from tcsmt.simulator.rows import run_words
+from tcsmt.simulator.rows import Words, run_words
 from tcsmt.statements.domain import Domain
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
@@ -63,7 +63,7 @@ class Vectors:
     """Inputs of a unit, and where each comes from."""
 
     names: tuple[str, ...]
-    inputs: RowWords
+    inputs: Words
 
     def __len__(self) -> int:
         return len(self.names)
@@ -95,30 +95,15 @@ def gathered(paths: Sequence[Path], given: Row | None) -> tuple[Row, Vectors]:
 
 def joined(parts: Sequence[Vectors]) -> Vectors:
     """Vectors after each other."""
-    columns = zip(*(part.inputs for part in parts), strict=True)
-    inputs = RowWords(*(None if one[0] is None else np.concatenate(one) for one in columns))  # type: ignore[arg-type]
+    named = [part.inputs.named for part in parts]
+    inputs = Operands(**{name: np.concatenate([one[name] for one in named]) for name in named[0]})
     return Vectors(tuple(name for part in parts for name in part.names), inputs)
 
 
 def listed(row: Row, found: Sequence[tuple[str, Sequence[int]]]) -> Vectors:
     """Vectors given as words in the order of ``Model.input_names``, with their names."""
     columns = dict(zip(row.model.input_names, zip(*(words for _, words in found), strict=True), strict=True))
-    return Vectors(tuple(name for name, _ in found), _inputs(row, columns))
-
-
-def _inputs(row: Row, columns: dict[str, Any]) -> RowWords:
-    model, names = row.model, row.model.input_names
-    formats = model.input_formats
-
-    def words(chosen: Sequence[str]) -> Array:
-        table = [np.asarray(columns[name]).astype(unsigned(formats[name])) for name in chosen]
-        return np.ascontiguousarray(np.stack(table, axis=1))
-
-    k, scales = model.k, model.scales
-    sides = words(names[:k]), words(names[k : 2 * k]), words(names[2 * k : 2 * k + 1])[:, 0]
-    if not scales:
-        return RowWords(*sides)
-    return RowWords(*sides, words(names[2 * k + 1 : 2 * k + 1 + scales]), words(names[2 * k + 1 + scales :]))
+    return Vectors(tuple(name for name, _ in found), words_of(row.model, columns))
 
 
 def _is_data(path: Path) -> bool:
@@ -140,11 +125,11 @@ def _named_in(path: Path) -> Row:
     return row_given(name)
 
 
-def _named(stem: str, inputs: RowWords) -> Vectors:
+def _named(stem: str, inputs: Words) -> Vectors:
     return Vectors(tuple(f"{stem} row {number}" for number in range(len(inputs.c))), inputs)
 
 
-def _of_dataset(dataset: DataSet, row: Row) -> tuple[Row, RowWords]:
+def _of_dataset(dataset: DataSet, row: Row) -> tuple[Row, Words]:
     reason = objection(dataset, row.model)
     if not reason and dataset.k > row.model.k:
         chained = _chained(row, dataset.k)
@@ -153,8 +138,8 @@ def _of_dataset(dataset: DataSet, row: Row) -> tuple[Row, RowWords]:
     if reason:
         raise TcsmtError(f"data set {dataset.name} {reason}")
     spare = ((0, 0), (0, row.model.k - dataset.k))
-    a, b = np.pad(dataset.a, spare), np.pad(dataset.b, spare)
-    return row, RowWords(a, b, dataset.c, dataset.scale_a, dataset.scale_b)
+    given = dataset.operands
+    return row, replace(given, a=np.pad(given.a, spare), b=np.pad(given.b, spare))
 
 
 def _chained(row: Row, k: int) -> Row | None:
@@ -273,7 +258,7 @@ def audit_of(row: Row, vectors: Vectors, progress: Seen = unseen) -> Audit:
     hypotheses = tuple(_hypotheses(row))
     words = []
     for number, one in enumerate(hypotheses):
-        words.append(run_words(one.row.model, *vectors.inputs))
+        words.append(run_words(one.row.model, vectors.inputs))
         progress(number + 1, len(hypotheses), one.name)
     return Audit(hypotheses, vectors, np.stack(words))
 
@@ -379,11 +364,11 @@ def _witness(record: dict[str, Any]) -> dict[str, int]:
     return {name: int(value["word"], 16) for name, value in record["inputs"].items()}
 
 
-def _words(audit: Audit, pairs: Sequence[tuple[int, int]], inputs: RowWords) -> Array:
+def _words(audit: Audit, pairs: Sequence[tuple[int, int]], inputs: Words) -> Array:
     """Words of the hypotheses in some pairs; the others' are 0. Shape (hypotheses, vectors)."""
     words = np.zeros((len(audit.hypotheses), len(inputs.c)), unsigned(audit.row.model.d_format))
     for number in {n for pair in pairs for n in pair}:
-        words[number] = run_words(audit.hypotheses[number].row.model, *inputs)
+        words[number] = run_words(audit.hypotheses[number].row.model, inputs)
     return words
 
 

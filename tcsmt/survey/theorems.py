@@ -22,7 +22,7 @@ from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import one_block
 from tcsmt.catalogue import row_named, rows
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
-from tcsmt.models import FusedDotAdd, Kind, Model
+from tcsmt.models import FusedDotAdd, Kind, Model, Operands
 from tcsmt.prove.engine import Comparison, compare, compare_models, finding_of
 from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.prover import prover
@@ -128,7 +128,7 @@ def _order() -> Iterator[Entry]:
         orders = {"the first two swapped": swapped, "reversed": places[::-1]}
         orders["shuffled"] = choose.sample(places, n)
         for label, order in orders.items():
-            moved = model.apply([trace.a[i] for i in order], [trace.b[i] for i in order], trace.c)
+            moved = model.apply(Operands([trace.a[i] for i in order], [trace.b[i] for i in order], trace.c))
             sides = Side("in order", model, trace), Side(label, model, moved)
             yield _traces("order", f"N = {n}: products in order against {label}", *sides, True)
         for kind, what in ((Kind.LARGEST_EXPONENT, "maximum"), (Kind.SUM, "sum")):
@@ -199,7 +199,7 @@ def _fp8_on_f16() -> Iterator[Entry]:
             left, right = (
                 [ieee.widen(x, unit.a_format, half.a_format) for x in side] for side in (inputs.a, inputs.b)
             )
-            trace = replace(wide.apply(left, right, inputs.c), a=inputs.a, b=inputs.b)
+            trace = replace(wide.apply(Operands(left, right, inputs.c)), operands=inputs.operands)
             sides = Side(f"{a}", unit, inputs), Side("FP16 instructions on converted inputs", unit, trace)
             title = f"hopper mma.m16n8k32 {a} to {d} against FP16 instructions on converted inputs"
             part = "FP8 on the FP16 unit"
@@ -239,8 +239,8 @@ def _half_zero() -> Iterator[Entry]:
         unit, twice = (fused(f"hopper/mma.m16n8k{k}.{short}") for k in (8, 16))
         inputs = unit.trace
         zeros = [x ^ x for x in inputs.a]
-        padded = twice.apply([*inputs.a, *zeros], [*inputs.b, *zeros], inputs.c)
-        trace = replace(padded, a=inputs.a, b=inputs.b)
+        padded = twice.apply(Operands([*inputs.a, *zeros], [*inputs.b, *zeros], inputs.c))
+        trace = replace(padded, operands=inputs.operands)
         sides = Side("N = 8", unit, inputs), Side("N = 16, 8 of them zero", unit, trace)
         title = f"{short}: N = 8 against N = 16, 8 of them zero"
         yield _traces("half of the lanes zero", title, *sides, True)
@@ -290,8 +290,8 @@ def _neighbours() -> Iterator[Entry]:
             "c last": {"c_position": "last"},
             "c summed": {"c_position": "summed"},
             "a sticky bit": {"alignment_sticky": True},
-            **{f"rounding {r}": {"rounding": r} for r in ROUNDINGS if r != unit.rounding.name},
-            **{f"alignment {r}": {"alignment": r} for r in ROUNDINGS if r != unit.alignment.name},
+            **{f"rounding {r}": {"rounding": r} for r in ROUNDINGS.values() if r != unit.rounding},
+            **{f"alignment {r}": {"alignment": r} for r in ROUNDINGS.values() if r != unit.alignment},
         }
         for label, change in changes.items():
             yield _pair("neighbours", f"{name} against {label}", unit, replace(unit, **change), False, FINITE)

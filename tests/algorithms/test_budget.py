@@ -350,7 +350,7 @@ def test_nearest_is_not_nearest_where_the_sum_overflows() -> None:
     assert judged.worse
     found = settle(pair, Solving(Settings(timeout=30)), 0.0)
     assert not isinstance(found.verdict, Equivalent)
-    small = replace(pair, domain=replace(domain, low=60, high=60))
+    small = replace(pair, domain=replace(domain, exponents=(60, 60)))
     assert isinstance(settle(small, Solving(Settings(timeout=30)), 0.0).verdict, Equivalent)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tcsmt.catalogue import row_named, rows
+from tcsmt.models import Operands
 from tcsmt.simulator.rows import run_words
 from tests.oracles import against_mmasim, deciding_inputs
 from tests.support.paths import DATA
@@ -47,7 +48,7 @@ def test_frozen_results_are_reproduced(architecture: str) -> None:
         if name.startswith(f"{architecture}/"):
             row, arrays = row_named(name), frozen()
             words = [arrays.get(f"{name}/{n}") for n in against_mmasim.Words._fields]
-            got = run_words(row.model, *words)  # type: ignore[arg-type]
+            got = run_words(row.model, Operands(*words))  # type: ignore[arg-type]
             different = against_mmasim.differing(row, got, arrays[f"{name}/d"])
             assert not different.any(), (name, np.flatnonzero(different))
 

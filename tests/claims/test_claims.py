@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from tcsmt.claims import judge, published
 from tcsmt.cli import main
 from tcsmt.data.datasets import DataSet, Formats, find_datasets
+from tcsmt.models import Operands
 from tcsmt.prove.solving import Solving
 from tcsmt.simulator.rows import run_words
 from tcsmt.statements.verdict import Distinguished, Equivalent
@@ -70,12 +71,13 @@ def test_a_unit_that_is_as_claimed() -> None:
     a, b = (rng.standard_normal((400, 8)).astype(np.float16).view(np.uint16) for _ in "ab")
     c = rng.standard_normal(400).astype(np.float32).view(np.uint32)
     row = claim.row
+    operands = Operands(a, b, c)
     for holds, verdict in ((True, "confirmed"), (False, "refuted")):
-        d = run_words(claim.model(holds=holds), a, b, c)
+        d = run_words(claim.model(holds=holds), operands)
         data = DataSet(
             name="made", path=Path("made"), gpu="T4", architecture=row.architecture,
             interface=row.instruction,
-            formats=Formats.of(row.model), a=a, b=b, c=c, d=d,
+            formats=Formats.of(row.model), operands=operands, d=d,
         )  # fmt: skip
         assert judge(claim, [data], Solving()).verdict == verdict
 

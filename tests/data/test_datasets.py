@@ -14,7 +14,7 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.words import from_words
 from tcsmt.catalogue import row_named
 from tcsmt.data.datasets import DataSet, Formats, find_datasets, replay, row_of
-from tcsmt.data.row_files import RowWords, write_rows
+from tcsmt.data.row_files import write_rows
 from tcsmt.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError
 
@@ -109,9 +109,9 @@ def test_wrong_hypotheses_mismatch(
     assert abs(wrong.mismatches - of_5000 / 2) < 5 * (of_5000 / 4) ** 0.5
     assert len(wrong.examples) == 3
     for example in wrong.examples:
-        assert example.a == tuple(dataset.a[example.row])
-        assert example.b == tuple(dataset.b[example.row])
-        assert (example.c, example.expected) == (dataset.c[example.row], dataset.d[example.row])
+        assert example.a == tuple(dataset.operands.a[example.row])
+        assert example.b == tuple(dataset.operands.b[example.row])
+        assert (example.c, example.expected) == (dataset.operands.c[example.row], dataset.d[example.row])
         a, b, c = (np.array([words]) for words in (example.a, example.b, example.c))
         one = replace_rows(dataset, a, b, c, np.array([example.expected]))
         assert replay(one, right).mismatches == 0
@@ -144,7 +144,9 @@ def test_missing_lanes_are_zero(measured_data: Path) -> None:
     dataset = recorded(measured_data, "a100_f16_f32")
     assert (dataset.k, row_of(dataset).model.k) == (8, 16)
     zeros = np.zeros((dataset.rows, 8), np.uint16)
-    wide = replace(dataset, a=np.hstack([dataset.a, zeros]), b=np.hstack([dataset.b, zeros]))
+    given = dataset.operands
+    longer = replace(given, a=np.hstack([given.a, zeros]), b=np.hstack([given.b, zeros]))
+    wide = replace(dataset, operands=longer)
     assert replay(wide, row_of(dataset).model).mismatches == 0
 
 
@@ -352,7 +354,7 @@ def test_bad_text_folders(measured_data: Path, tmp_path: Path) -> None:
 def test_what_run_writes_is_a_data_set(measured_data: Path, tmp_path: Path) -> None:
     source, model = recorded(measured_data, "v100_f16_f32"), fused(VOLTA)
     path = tmp_path / "again.json"
-    write_rows(path, model, RowWords(source.a, source.b, source.c), source.d, name=VOLTA)
+    write_rows(path, model, source.operands, source.d, name=VOLTA)
     for dataset in (only(path), only(tmp_path)):
         assert (dataset.name, dataset.architecture, dataset.k) == ("again", "volta", 4)
         for side in "abcd":

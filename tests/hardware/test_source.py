@@ -59,7 +59,7 @@ def test_a_program_on_an_emulated_gpu_prints_a_data_set_that_validates(row: Row,
     assert row_of(dataset) == row
     assert replay(dataset, row.model).mismatches == 0
     given = np.array([vector.words for vector in vectors], object)
-    assert (dataset.a == given[:, : row.model.k].astype(np.uint64)).all()
+    assert (dataset.operands.a == given[:, : row.model.k].astype(np.uint64)).all()
 
 
 def test_block_scales_are_read_and_checked(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from tcsmt.identification.outcomes import outcomes, signature
 from tcsmt.identification.questions import Questions, ordinary_rows
 from tcsmt.identification.search import Identification, Transcript, neighbours
 from tcsmt.identification.vectors import mixed, ordinary
-from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Operands
 from tcsmt.prove.engine import compare_models
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -55,7 +55,7 @@ def random_row(family, random):
 
 
 def simulated(family, model, questions):
-    words = run_words(model, questions.a, questions.b, questions.c).astype(np.uint64)
+    words = run_words(model, Operands(questions.a, questions.b, questions.c)).astype(np.uint64)
     nan = family.d_format.nan_word
     return np.array([nan if family.d_format.is_nan(int(w)) else w for w in words], np.uint64)
 

@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 
 from tcsmt.arithmetic.formats import Format, Specials
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row
 from tcsmt.identification.equal import _below_all, _enough_carries, _never_overflows, canonical
 from tcsmt.identification.evaluate import predictions
-from tcsmt.identification.family import COLUMNS, Family
+from tcsmt.identification.family import COLUMNS, Alignment, Family
 from tcsmt.identification.questions import Questions
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.prove.solvers.run import Settings
@@ -149,7 +150,7 @@ def _operand(rng: Random) -> Format:
 def some_hypothesis(family: Family, rng: Random) -> Any:
     """A row of the family's table: there is an IEEE overflow only where it depends on the sign."""
     rounding = rng.randrange(len(family.roundings))
-    by_sign = family.roundings[rounding] in ("RTP", "RTN")
+    by_sign = family.roundings[rounding].overflows_by_sign
     number = rng.randrange(len(family.structures))
     one = family.structures[number]
     every, kept = one.order == "every", len(family.kept)
@@ -280,7 +281,7 @@ def test_a_register_that_just_wraps() -> None:
         if (one.n_fma, one.products, one.order) == (2, "unnormalised", "aligned")
     )  # fmt: skip
     row = np.zeros(len(COLUMNS), np.int16)
-    row[[0, 2, 5]] = number, family.alignments.index("RA"), len(family.kept) - 1
+    row[[0, 2, 5]] = number, family.alignments.index(Alignment(ROUNDINGS["RA"])), len(family.kept) - 1
     row[3] = family.carries(family.structures[number]).index(1)
     assert family.bits[row[1]] == 5
     narrow = family.model(row)

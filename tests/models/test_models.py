@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
-from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model, Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tests.support.references import reference
@@ -134,7 +134,7 @@ def scale_rows(model: Model, seed: int, rows: int) -> list[Array]:
 
 def agree(model: Model, a: Array, b: Array, c: Array, *scales: Array) -> None:
     """The model and the oracle give the same word for every row."""
-    got = run_words(model, a, b, c, *scales)
+    got = run_words(model, Operands(a, b, c, *scales))
     for row in range(len(c)):
         x, y, z = a[row].tolist(), b[row].tolist(), int(c[row])
         s = [words[row].tolist() for words in scales]
@@ -533,7 +533,7 @@ def test_equal_parameters_are_one_graph() -> None:
     twin = replace(AMPERE, c_position="aligned", interleave=0)
     assert AMPERE.trace.output is twin.trace.output
     a, b, c = AMPERE.trace.a, AMPERE.trace.b, AMPERE.trace.c
-    swapped = AMPERE.apply([*a[1:], a[0]], [*b[1:], b[0]], c)
+    swapped = AMPERE.apply(Operands([*a[1:], a[0]], [*b[1:], b[0]], c))
     assert swapped.output is AMPERE.trace.output
 
 

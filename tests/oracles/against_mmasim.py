@@ -28,7 +28,7 @@ from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row, rows
 from tcsmt.catalogue.digests import models_named
 from tcsmt.interpret import jit
-from tcsmt.models import Model
+from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
 
 KINDS = ("uniform", "normal", "packed", "ties", "mixed")
@@ -286,7 +286,7 @@ def compare(row: Row, unit: Any, count: int) -> dict[str, Any]:
             start = time.perf_counter()
             theirs = answer(unit, model, words)
             middle = time.perf_counter()
-            ours = run_words(model, *words)
+            ours = run_words(model, Operands(*words))
             seconds[0] += middle - start
             seconds[1] += time.perf_counter() - middle
             all_different = differing(row, ours, theirs)
@@ -325,7 +325,7 @@ def freeze(path: Path, most: int, variants: int) -> None:
         parts = [draw(row.model, each, kind, rng) for kind in KINDS]
         words = Words(*(None if p[0] is None else np.concatenate(p) for p in zip(*parts, strict=True)))
         theirs = answer(unit, row.model, words)
-        kept = ~differing(row, run_words(row.model, *words), theirs)
+        kept = ~differing(row, run_words(row.model, Operands(*words)), theirs)
         arrays |= {f"{row.name}/{n}": w[kept] for n, w in words._asdict().items() if w is not None}
         arrays[f"{row.name}/d"] = theirs[kept]
     version = getattr(mmasim, "__version__", "2.1.1")

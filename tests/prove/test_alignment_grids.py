@@ -15,7 +15,7 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import DotThenAdd, FusedDotAdd, Model
+from tcsmt.models import DotThenAdd, FusedDotAdd, Model, Operands
 from tcsmt.prove import engine
 from tcsmt.prove.alignment_grids import Block, multiple, same_result
 from tcsmt.prove.boundary_inputs import rows as pool_rows
@@ -43,7 +43,7 @@ def converted(unit: Model, domain: Domain) -> Question:
     wide = replace(unit, a_format=half, b_format=half)
     inputs = unit.trace
     left, right = ([ieee.widen(x, unit.a_format, half) for x in side] for side in (inputs.a, inputs.b))
-    trace = replace(wide.apply(left, right, inputs.c), a=inputs.a, b=inputs.b)
+    trace = replace(wide.apply(Operands(left, right, inputs.c)), operands=inputs.operands)
     where = domain.holds(unit, inputs)
     return Question(
         title="FP8 on FP16", sides=(Side("FP8", unit, inputs), Side("FP16", unit, trace)),

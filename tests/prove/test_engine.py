@@ -12,7 +12,7 @@ import pytest
 
 from tcsmt.catalogue import row_named, rows
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import FusedDotAdd
+from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.prove import engine
 from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine import Comparison, compare, compare_models
@@ -114,7 +114,7 @@ def test_a_proof_holds_on_random_inputs() -> None:
     other = replace(unit, zero_exponent=-126)
     columns = pool_rows(unit.input_formats, 2000, np.random.default_rng(3))
     a, b = (np.stack([columns[f"{side}{i}"] for i in range(unit.k)], axis=-1) for side in "ab")
-    one, two = (run_words(model, a, b, columns["c"]) for model in (unit, other))
+    one, two = (run_words(model, Operands(a, b, columns["c"])) for model in (unit, other))
     assert np.array_equal(one, two)
 
 
@@ -136,7 +136,7 @@ def test_different_units(left: str, right: str) -> None:
     k = one.k
     a, b = ([np.array([[values[f"{side}{i}"] for i in range(k)]], dtype=np.uint64)] for side in "ab")
     c = np.array([values["c"]], dtype=np.uint64)
-    assert run_words(one, a[0], b[0], c) != run_words(two, a[0], b[0], c)
+    assert run_words(one, Operands(a[0], b[0], c)) != run_words(two, Operands(a[0], b[0], c))
     formats = found.question.formats
     assert not any(f.is_nan(values[n]) or f.is_infinite(values[n]) for n, f in formats.items())
 

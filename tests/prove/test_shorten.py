@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import FusedDotAdd
+from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.prove.shorten import cost, shorten
 from tcsmt.simulator.rows import run_words
 from tcsmt.statements.question import Question, difference
@@ -65,7 +65,7 @@ def test_block_scales_are_inputs_of_a_question() -> None:
     columns = {name: np.array([word], np.uint64) for name, word in verdict.values.items()}
     factors = [np.stack([columns[f"{side}{i}"] for i in range(32)], axis=-1) for side in "ab"]
     scales = [np.stack([columns[f"s{side}{i}"] for i in range(2)], axis=-1) for side in "ab"]
-    one, two = (int(run_words(s.model, *factors, columns["c"], *scales)[0]) for s in question.sides)
+    one, two = (int(run_words(s.model, Operands(*factors, columns["c"], *scales))[0]) for s in question.sides)
     assert one != two
     nearest = replace(unit, rounding="RNE")  # type: ignore[arg-type]
     values = found(difference("rounding", ("RTZ", unit), ("RNE", nearest), lanes=(2,))).values

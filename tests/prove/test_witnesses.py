@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tcsmt.catalogue import row_named
+from tcsmt.models import Operands
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.witnesses import Replayed, narrowed, replayed, witness
 from tcsmt.simulator.rows import run_words
@@ -54,7 +55,7 @@ def test_the_first_set_that_replays(question: Question) -> None:
     c = np.array([shown.values["c"]])
     assert (shown.solver, shown.version, shown.seconds) == ("s", "1", 2.5)
     one, two = (
-        run_words(side.model, *(np.array([[shown.values[n] for n in names]]) for names in LANES), c)
+        run_words(side.model, Operands(*(np.array([[shown.values[n] for n in names]]) for names in LANES), c))
         for side in question.sides
     )
     assert one != two

@@ -21,7 +21,8 @@ from tcsmt.catalogue import row_named
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.llvm import Emitter
-from tcsmt.models import IeeeDotAdd, Model, Trace
+from tcsmt.models import IeeeDotAdd, Model, Operands, Stage
+from tcsmt.models.base import Terms
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, any_of, const, expand, operands_first, total, umax, var
@@ -46,11 +47,10 @@ class AnyTerm(Model):
     def validate(self) -> None:
         """Nothing to refuse."""
 
-    def apply(self, a: Any, b: Any, c: Term, scale_a: Any = (), scale_b: Any = ()) -> Trace:
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
         """The term of a0 and b0."""
-        term = self.make(a[0], b[0])
-        output = term.zext(max(64, term.width))[63:0]
-        return Trace(tuple(a), tuple(b), c, (), output)
+        term = self.make(x.a[0], x.b[0])
+        return term.zext(max(64, term.width))[63:0]
 
 
 def narrowed(word: Term, width: int) -> Term:
@@ -150,15 +150,15 @@ def test_other_roundings_are_refused(ready: bool, monkeypatch: pytest.MonkeyPatc
     model = IeeeFma(a_format="f32", b_format="f32", c_format="f32", d_format="f32", k=1)
     words = random_words(model, 100, 1)
     monkeypatch.setattr(compiled, "_kernels", {model: Kernel(model)} if ready else {})
-    expected = run_words(model, *words)
+    expected = run_words(model, Operands(*words))
     library, upward = ctypes.CDLL("libm.so.6"), 0x800
     library.fesetround(upward)
     try:
         with pytest.raises(TcsmtError, match="does not round to nearest"):
-            run_words(model, *words)
+            run_words(model, Operands(*words))
     finally:
         library.fesetround(0)
-    assert np.array_equal(run_words(model, *words), expected)
+    assert np.array_equal(run_words(model, Operands(*words)), expected)
 
 
 def model_dtype(width: int) -> Any:
@@ -175,9 +175,9 @@ class IeeeFma(Model):
     def validate(self) -> None:
         """Nothing to refuse."""
 
-    def apply(self, a: Any, b: Any, c: Term, scale_a: Any = (), scale_b: Any = ()) -> Trace:
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
         """a0·b0 + c."""
-        return Trace(tuple(a), tuple(b), c, (), fma_words(self.d_format, a[0], b[0], c))
+        return fma_words(self.d_format, x.a[0], x.b[0], x.c)
 
 
 def random_words(model: Model, rows: int, seed: int) -> list[Any]:
@@ -193,13 +193,13 @@ def test_as_numpy(name: str, rows: int, monkeypatch: pytest.MonkeyPatch) -> None
     model = row_named(name).model
     words = random_words(model, rows, rows)
     monkeypatch.setattr(compiled, "_kernels", {})  # run_words has none for the model, so that it takes NumPy
-    assert np.array_equal(Kernel(model).rows(words), run_words(model, *words))
+    assert np.array_equal(Kernel(model).rows(words), run_words(model, Operands(*words)))
 
 
 def test_any_number_of_lanes() -> None:
     model = replace(row_named("hopper").model, k=3, n_fma=3)
     words = random_words(model, 100, 5)
-    assert np.array_equal(Kernel(model).rows(words), run_words(model, *words))
+    assert np.array_equal(Kernel(model).rows(words), run_words(model, Operands(*words)))
 
 
 def test_wide_words() -> None:
@@ -273,7 +273,7 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Written once, read back, mended when damaged, done without where it cannot be written."""
     model = row_named("volta").model
     words = random_words(model, 100, 1)
-    expected = run_words(model, *words)
+    expected = run_words(model, Operands(*words))
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "kernels"))
     compilations = []
     compile_text = jit._compile
@@ -295,6 +295,7 @@ def test_without_the_extra() -> None:
 import sys
 sys.modules["llvmlite"] = None
 import numpy as np
+from tcsmt.models import Operands
 from tcsmt.simulator import compiled, rows as simulator
 from tcsmt.catalogue import row_named
 from tcsmt.arithmetic.datapath import decode, leading_zeros
@@ -302,7 +303,7 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.arithmetic.formats import FORMATS, Format
 model = row_named("volta").model
 rows = simulator.WORTH_COMPILING
-simulator.run_words(model, *[np.zeros((rows, 4), np.uint16)] * 2, np.zeros(rows, np.uint32))
+simulator.run_words(model, Operands(*[np.zeros((rows, 4), np.uint16)] * 2, np.zeros(rows, np.uint32)))
 try:
     compiled.kernel(model)
 except TcsmtError as error:

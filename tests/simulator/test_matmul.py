@@ -21,7 +21,7 @@ from tcsmt.catalogue import row_named
 from tcsmt.cli import gemm as command
 from tcsmt.cli import main
 from tcsmt.interpret import jit
-from tcsmt.models import IeeeDotAdd, Kind, Model
+from tcsmt.models import IeeeDotAdd, Kind, Model, Operands
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.simulator import matmul
@@ -63,7 +63,7 @@ def one_by_one(model: Model, a: Any, b: Any, c: Any) -> Any:
                 x, y = np.zeros((2, 1, model.k), dtype=a.dtype)
                 part = a[i, first : first + model.k]
                 x[0, : len(part)], y[0, : len(part)] = part, b[first : first + model.k, j]
-                word = run_words(model, x, y, np.array([word]))[0]
+                word = run_words(model, Operands(x, y, np.array([word])))[0]
             result[i, j] = word
     return result
 
@@ -112,7 +112,7 @@ def test_block_scales(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPa
             for step in range(a.shape[1] // model.k):
                 k, s = (slice(step * each, (step + 1) * each) for each in (model.k, model.scales))
                 factors = (a[i : i + 1, k], b[k, j][None])
-                word = run_words(model, *factors, word, scale_a[i : i + 1, s], scale_b[s, j][None])
+                word = run_words(model, Operands(*factors, word, scale_a[i : i + 1, s], scale_b[s, j][None]))
             assert got[i, j].view(word.dtype) == word[0]
     halves = tcsmt.split_k(2)
     with pytest.raises(TcsmtError, match="a part must be made of whole blocks"):
@@ -133,8 +133,8 @@ def test_padding_with_zeros_changes_nothing(name: str) -> None:
     shorter = replace(model, k=3, n_fma=3)
     whole = model.trace
     a, b = [*whole.a[:-1], const(0, 16)], [*whole.b[:-1], const(0, 16)]
-    left = model.apply(a, b, whole.c)
-    right = shorter.apply(whole.a[:-1], whole.b[:-1], whole.c)
+    left = model.apply(Operands(a, b, whole.c))
+    right = shorter.apply(Operands(whole.a[:-1], whole.b[:-1], whole.c))
     tops = [stage.value for trace in (left, right) for stage in trace.of(Kind.LARGEST_EXPONENT)]
     with_zeros, without = tops
     assert isinstance(with_zeros, Exponent) and isinstance(without, Exponent)

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Operands
 from tcsmt.simulator.rows import run_words, simulate
 from tcsmt.support.errors import TcsmtError
 
@@ -180,7 +180,7 @@ def test_dlpack() -> None:
 def test_words_in_words_out() -> None:
     """run_words: no conversion on either side."""
     ones, zero = np.full((2, 4), 0x3C00, np.uint16), np.zeros(2, np.uint32)
-    assert run_words(SMALL, ones, ones, zero).tolist() == [0x40800000] * 2
+    assert run_words(SMALL, Operands(ones, ones, zero)).tolist() == [0x40800000] * 2
 
 
 @pytest.mark.parametrize(
@@ -241,4 +241,4 @@ def test_scales_that_do_not_fit() -> None:
     with pytest.raises(TcsmtError, match=r"scale_a\[1\] = 3\.0 is no ue8m0 number"):
         simulate(MXFP8, ones, ones, 0.0, np.array([1.0, 3.0], np.float32), good)
     with pytest.raises(TcsmtError, match="scale_a is missing"):
-        run_words(MXFP8, np.zeros((1, 8), np.uint8), np.zeros((1, 8), np.uint8), np.zeros(1, np.uint32))
+        run_words(MXFP8, Operands(*np.zeros((2, 1, 8), np.uint8), np.zeros(1, np.uint32)))

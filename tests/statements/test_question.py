@@ -10,7 +10,7 @@ import pytest
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import IeeeDotAdd
+from tcsmt.models import IeeeDotAdd, Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, difference
@@ -59,7 +59,7 @@ def test_a_witness_replays(name: str) -> None:
     results = []
     for model in (left, right):
         rows = [np.array([x], dtype=np.uint64) for x in (a, b)]
-        word = int(run_words(model, *rows, np.array([values["c"]], dtype=np.uint64))[0])
+        word = int(run_words(model, Operands(*rows, np.array([values["c"]], dtype=np.uint64)))[0])
         parameters = oracle_parameters(model)
         assert isinstance(parameters, rationals.FDA)
         assert word == rationals.fda(parameters, a, b, values["c"])

@@ -22,6 +22,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
 from tcsmt.hardware.instructions import instruction_of
+from tcsmt.models import Operands
 from tcsmt.simulator.rows import run_words
 from tests.oracles.fragments import places
 
@@ -137,7 +138,7 @@ def _instruction(row: Row, counts: list[int], threads: list[list[int]]) -> list[
     b = np.array([matrices["B"][m, j] for m, _, j in rows])
     c = np.array([matrices["C"][at] for at in rows])
     extra = [np.tile(np.array(s, np.uint8), (len(rows), 1)) for s in scales] if model.scales else []
-    results = dict(zip(rows, run_words(model, a, b, c, *extra).tolist(), strict=True))
+    results = dict(zip(rows, run_words(model, Operands(a, b, c, *extra)).tolist(), strict=True))
     registers = [[0] * counts[3] for _ in threads]
     width = model.d_format.width
     each = register // width

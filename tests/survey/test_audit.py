@@ -11,7 +11,7 @@ from tcsmt.catalogue import Row, row_named
 from tcsmt.data.datasets import find_datasets, replay
 from tcsmt.data.model_files import read_model
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import FusedDotAdd
+from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.papers import khattak
 from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.solvers.run import Settings
@@ -82,8 +82,8 @@ def test_a_chain_of_instructions_is_one_unit() -> None:
     a, b = (np.stack([columns[f"{side}{lane}"] for lane in range(16)], axis=1) for side in "ab")
     c = columns["c"]
     for first in range(0, 16, 4):
-        c = run_words(model, a[:, first : first + 4], b[:, first : first + 4], c)
-    assert (c == run_words(wide, a, b, columns["c"])).all()
+        c = run_words(model, Operands(a[:, first : first + 4], b[:, first : first + 4], c))
+    assert (c == run_words(wide, Operands(a, b, columns["c"]))).all()
 
 
 def test_recorded_vectors(measured_data: Path) -> None:
