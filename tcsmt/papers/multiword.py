@@ -26,12 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.arithmetic.words import to_words
+from tcsmt.arithmetic.words import floats
 from tcsmt.catalogue import row_named
 from tcsmt.interpret import jit
 from tcsmt.models import FusedDotAdd, Model
+from tcsmt.recipes.arrays import words as words_of
+from tcsmt.recipes.split import Split
 from tcsmt.simulator.compiled import kernel
 from tcsmt.simulator.matmul import gemm
 from tcsmt.support.plots import COLOURS, save_svg
@@ -45,8 +47,7 @@ __all__ = [
     "norm",
     "plot",
     "published",
-    "round_to",
-    "split",
+    "splitting",
 ]
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -109,22 +110,16 @@ PANELS = tuple(
 )
 
 
-def round_to(fmt: Format, x: Array, rounding: str = "RNE") -> Array:
-    """Binary64 numbers in a format, to nearest even or toward zero; they must lie below its overflow."""
-    _, exponent = np.frexp(x)
-    quantum = np.ldexp(1.0, np.maximum(exponent - 1, fmt.e_min) - fmt.fraction_bits)
-    whole = np.rint if rounding == "RNE" else np.trunc
-    return np.asarray(whole(x / quantum) * quantum)
+def splitting(fmt: Format, words: int, rounding: str) -> Split:
+    """Binary64 numbers as so many words, each over its power of u; to nearest even or toward zero."""
+    mode = ROUNDINGS[rounding]
+    return Split(
+        format=fmt, wide=FORMATS["f64"], words=words, rounding=mode, residual=mode, scale=fmt.precision
+    )
 
 
-def split(fmt: Format, x: Array, words: int, rounding: str) -> list[Array]:
-    """The words of x, each over its power of u."""
-    u = 2.0**-fmt.precision
-    found = [round_to(fmt, x, rounding)]
-    for j in range(1, words):
-        x = x - found[-1] * u ** (j - 1)
-        found.append(round_to(fmt, x / u**j, rounding))
-    return found
+def _words(split: Split, x: Array) -> list[Array]:
+    return words_of(split, np.ascontiguousarray(x).view(np.uint64))
 
 
 def multiply(
@@ -139,15 +134,15 @@ def multiply(
     limit = min(float(fmt.largest_finite), float(np.sqrt(float(model.d_format.largest_finite) / a.shape[1])))
     left = 2.0 ** np.floor(np.log2(limit / np.abs(a).max(axis=1)))[:, None]
     right = 2.0 ** np.floor(np.log2(limit / np.abs(b).max(axis=0)))[None, :]
-    a_words, b_words = split(fmt, left * a, words, rounding), split(fmt, b * right, words, rounding)
+    split, scaled = splitting(fmt, words, rounding), splitting(fmt, 1, "RNE")
+    a_words, b_words = [floats(fmt, word) for word in _words(split, left * a)], _words(split, b * right)
     u = 2.0**-fmt.precision
     sums: dict[str, Array] = {label: np.zeros((len(a), b.shape[1]), np.float32) for label in models}
     for j in range(words):
         for k in range(words - j):
-            x = to_words(fmt, round_to(fmt, a_words[j] * u ** (j + k)), "A")
-            y = to_words(fmt, b_words[k], "B")
+            (x,) = _words(scaled, a_words[j] * u ** (j + k))
             for label, unit in models.items():
-                sums[label] = gemm(x, y, sums[label], model=unit)
+                sums[label] = gemm(x, b_words[k], sums[label], model=unit)
     return {label: total.astype(float) / left / right for label, total in sums.items()}
 
 

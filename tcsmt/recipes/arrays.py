@@ -107,7 +107,7 @@ def _operands(
 
 
 def words(split: Split, numbers: Array) -> list[Array]:
-    """The words of an array of binary32 words, the largest first: arrays of its shape."""
+    """The words of an array of words of the wide format, the largest first: arrays of its shape."""
     flat = _splitter(split).run({"x": numbers.reshape(-1)})
     dtype = unsigned(split.format)
     return [word.astype(dtype).reshape(numbers.shape) for word in flat]

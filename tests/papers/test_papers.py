@@ -14,13 +14,14 @@ from click.testing import CliRunner
 
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS as KNOWN
-from tcsmt.arithmetic.words import to_words
+from tcsmt.arithmetic.words import floats
 from tcsmt.catalogue import row_named, rows_of
 from tcsmt.cli import main
 from tcsmt.data.model_files import read_model
 from tcsmt.identification.classical import OutOfReach, black_box, profile, rounding_of_result, summation_tree
 from tcsmt.models import IeeeDotAdd
 from tcsmt.papers import khattak, mmasim, multiword
+from tcsmt.recipes.arrays import words as words_of
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.plots import save_svg
 from tests.support.paths import DATA
@@ -211,9 +212,8 @@ def test_telling_vectors() -> None:
 def test_words_add_up(name: str, rounding: str) -> None:
     fmt = FORMATS[name]
     x = np.random.default_rng(7).standard_normal(1000)
-    words = multiword.split(fmt, x, 3, rounding)
-    for word in words:
-        to_words(fmt, word, "x")  # every word is a number of the format
+    split = multiword.splitting(fmt, 3, rounding)
+    words = [floats(fmt, word) for word in words_of(split, x.view(np.uint64))]
     u = 2.0**-fmt.precision
     rest = x - sum(word * u**j for j, word in enumerate(words))
     # a word leaves u to nearest and 2u toward zero, of what the word before left
