@@ -67,7 +67,7 @@ class Block:
             return None
         (top,), (result,) = tops, results
         sums = [s.value for s in stages if isinstance(s.value, Fixed) and s.value.addends]
-        on_top = [total for total in sums if total.exponent is top.value]
+        on_top = [total for total in sums if total.exponent == top.value]
         if len(on_top) != 1 or not all(isinstance(x.source, Number) for x in on_top[0].addends):
             return None
         (total,) = on_top

@@ -129,6 +129,7 @@ def test_operands_in_other_lanes_are_refused(chain: Chain) -> None:
     volta = rows_of("volta")[0].model
     trace = volta.trace
     swapped = replace(volta)
-    swapped.__dict__["trace"] = replace(trace, b=(trace.b[1], trace.b[0], *trace.b[2:]))
+    b = (trace.b[1], trace.b[0], *trace.b[2:])
+    swapped.__dict__["trace"] = replace(trace, operands=replace(trace.operands, b=b))
     with pytest.raises(Unbounded, match="a product is not one of the words of a lane"):
         steps_of(chain, swapped, LOW, HIGH)

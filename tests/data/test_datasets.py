@@ -15,7 +15,7 @@ from tcsmt.arithmetic.words import from_words
 from tcsmt.catalogue import row_named
 from tcsmt.data.datasets import DataSet, Formats, find_datasets, replay, row_of
 from tcsmt.data.row_files import write_rows
-from tcsmt.models import FusedDotAdd
+from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.support.errors import TcsmtError
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -80,9 +80,9 @@ def test_c_is_what_the_instruction_got(measured_data: Path) -> None:
     half = recorded(measured_data, "b200_e5m2_f16")
     published = np.load(half.path)["c"].view(np.float32)
     assert half.formats.c is FORMATS["f16"]
-    np.testing.assert_array_equal(half.c.view(np.float16), published.astype(np.float16))
+    np.testing.assert_array_equal(half.operands.c.view(np.float16), published.astype(np.float16))
     unused = recorded(measured_data, "h200_e4m3_f32")
-    assert not unused.c.any()
+    assert not unused.operands.c.any()
     assert "NOT used" in unused.notes
 
 
@@ -131,10 +131,13 @@ def test_a_refuted_claim_mismatches(measured_data: Path) -> None:
 
 
 def replace_rows(dataset: DataSet, *arrays: Any) -> DataSet:
-    words = {
-        side: array.astype(getattr(dataset, side).dtype) for side, array in zip("abcd", arrays, strict=True)
-    }
-    return replace(dataset, **words)
+    *given, d = (array.astype(like.dtype) for array, like in zip(arrays, sides(dataset), strict=True))
+    return replace(dataset, operands=Operands(*given), d=d)
+
+
+def sides(dataset: DataSet) -> tuple[Any, ...]:
+    """The words of a, b, c and d."""
+    return *dataset.operands.parts, dataset.d
 
 
 # Lanes
@@ -163,7 +166,8 @@ def test_lanes_that_do_not_fit(measured_data: Path) -> None:
     with pytest.raises(TcsmtError, match="has 8 lanes: no multiple of the model's k = 3"):
         replay(dataset, three)
     mixed = fused("volta/mma.m8n8k4.f32.f16.f16.f16")
-    half_c = replace(dataset, formats=Formats.of(mixed), c=np.zeros(dataset.rows, np.uint16))
+    operands = replace(dataset.operands, c=np.zeros(dataset.rows, np.uint16))
+    half_c = replace(dataset, formats=Formats.of(mixed), operands=operands)
     with pytest.raises(TcsmtError, match="f32 result is no f16 c"):
         replay(half_c, mixed)
 
@@ -258,10 +262,9 @@ def test_published_text_files_round_trip(measured_data: Path, tmp_path: Path) ->
     for name, dataset in found.items():
         original = recorded(measured_data, name)
         assert (dataset.formats, dataset.architecture) == (original.formats, original.architecture)
-        for side in "abcd":
-            words, expected = getattr(dataset, side), getattr(original, side)
+        for words, expected in zip(sides(dataset), sides(original), strict=True):
             assert words.dtype == expected.dtype
-            np.testing.assert_array_equal(words, expected, err_msg=f"{name}: {side}")
+            np.testing.assert_array_equal(words, expected, err_msg=name)
         row = row_of(dataset)
         assert row is row_of(original)
         assert row is row_of(replace(dataset, name="by formats and interface"))
@@ -357,8 +360,8 @@ def test_what_run_writes_is_a_data_set(measured_data: Path, tmp_path: Path) -> N
     write_rows(path, model, source.operands, source.d, name=VOLTA)
     for dataset in (only(path), only(tmp_path)):
         assert (dataset.name, dataset.architecture, dataset.k) == ("again", "volta", 4)
-        for side in "abcd":
-            np.testing.assert_array_equal(getattr(dataset, side), getattr(source, side))
+        for words, expected in zip(sides(dataset), sides(source), strict=True):
+            np.testing.assert_array_equal(words, expected)
         assert row_of(dataset).name == VOLTA
         assert replay(dataset, row_of(dataset).model).mismatches == 0
 

@@ -629,9 +629,10 @@ def inside(domain: Any, given: Any, name: str, words: Array) -> Array:
         fine &= ~x.sign
     if not domain.subnormals:
         fine &= ~fmt.subnormal(words)
-    if domain.exponents is not None and name[0] in "ab":
+    if domain.exponents is not None and (name[0] in "ab" or (name == "c" and not domain.c_free)):
         low, high = domain.exponents
-        fine &= x.zero | ~x.nan & ~x.inf & (x.exp >= low) & (x.exp <= high)
+        normal = ~x.nan & ~x.inf & ~fmt.subnormal(words)
+        fine &= x.zero | normal & (x.exp >= low) & (x.exp <= high)
     if domain.c_zero and name == "c":
         fine &= words == 0
     return fine

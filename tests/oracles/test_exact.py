@@ -197,9 +197,7 @@ def test_widening() -> None:
 # --- domains -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "exponents", [None, (-3, 2), (-300, -200), (100, 200), (15, 16), (-300, 300), (2, 1)]
-)
+@pytest.mark.parametrize("exponents", [None, (-3, 2), (-300, -200), (100, 200), (15, 16), (-300, 300)])
 @pytest.mark.parametrize("finite", [True, False])
 def test_domains(finite: bool, exponents: tuple[int, int] | None) -> None:
     """Every word of a and of c, the others 0; exponents that no number has are no number's."""
