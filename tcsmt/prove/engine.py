@@ -186,7 +186,7 @@ class _Comparing:
                     return self._differ(found)
         lemma = self.lemmas.ask(question.domain & left.output.ne(output), self.solving.settings.timeout)
         answer = lemma.answer
-        last = replayed(question, answer) if answer.answer == "sat" else None
+        last = replayed(question, answer)
         if last is not None:
             return self._differ(last)
         if answer.answer == "unsat":
@@ -346,7 +346,7 @@ class _Sweep:
                 if paired.fact is not TRUE:
                     self.facts.append(paired.fact)
                 return True
-            if answer.answer == "sat" and not given:
+            if not given:
                 self.witness = replayed(comparing.question, answer)
                 if self.witness is not None:
                     return False

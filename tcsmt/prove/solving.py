@@ -59,19 +59,18 @@ class Solving:
             answer = self._ask(question.domain & differ, spent)
             if answer.answer == "unsat":
                 return self.proof(stage, question.domain & differ, answer, spent[0])
-            if answer.answer == "sat":
-                found_here = replayed(question, answer)
-                if found_here is not None:
-                    return witness(question, found_here, spent[0])
+            model = replayed(question, answer)
+            if model is not None:
+                return witness(question, model, spent[0])
         found = self._narrow(question, question.fewer_lanes(), spent)
         if found is not None:
             return found
         answer = self._ask(question.goal, spent)
+        model = replayed(question, answer)
+        if model is not None:
+            return witness(question, model, spent[0])
         match answer.answer:
             case "sat":
-                last = replayed(question, answer)
-                if last is not None:
-                    return witness(question, last, spent[0])
                 return Unknown(reason=f"{answer.by} gave a model that does not replay", seconds=spent[0])
             case "unsat":
                 return self.proof("", question.goal, answer, spent[0])

@@ -23,10 +23,12 @@ class Replayed(NamedTuple):
 
 
 def replayed(question: Question, answer: Answer, given: Mapping[Term, Term] | None = None) -> Replayed | None:
-    """The input of a model; None where the goal does not hold there.
+    """The input of a solver's model; None where it gives none, or the goal does not hold there.
 
     given: what was put for some inputs, a constant or another input. What neither says is 0.
     """
+    if answer.answer != "sat":
+        return None
     values = {name: answer.values.get(name, 0) for name in question.formats}
     for variable, put in (given or {}).items():
         values[str(variable.data)] = put.value if put.value is not None else values[str(put.data)]
@@ -42,11 +44,9 @@ def narrowed(
     """
     for given in tries:
         (goal,) = substitute([question.goal], dict(given))
-        answer = look(goal) if goal.value != 0 else None
-        if answer is not None and answer.answer == "sat":
-            found = replayed(question, answer, given)
-            if found is not None:
-                return found
+        found = replayed(question, look(goal), given) if goal.value != 0 else None
+        if found is not None:
+            return found
     return None
 
 

@@ -31,6 +31,13 @@ def test_a_model_that_does_not_replay_is_no_witness(question: Question) -> None:
     assert replayed(question, Answer("sat", "a liar", values={"a0": ONE, "b0": ONE})) is None
 
 
+def test_no_model_is_no_witness_wherever_it_was_looked_for(question: Question) -> None:
+    widths = {name: fmt.width for name, fmt in question.formats.items()}
+    given = {var(name, widths[name]): const(word, widths[name]) for name, word in WORDS.items()}
+    assert replayed(question, Answer("sat", "s"), given) is not None
+    assert replayed(question, Answer("unknown", "s"), given) is None
+
+
 LANES = [[f"{side}{lane}" for lane in range(4)] for side in "ab"]
 #: Four products and c, each just below 2.
 WORDS = {f"a{lane}": TWO for lane in range(4)} | {f"b{lane}": ONE for lane in range(4)} | {"c": LARGE}
