@@ -186,8 +186,8 @@ class _Spending:
 
     def outside(self, whole: Partial, part: Partial, shift: int) -> Partial:
         """The sum of both by the algorithm; nothing is rounded where one of both is zero."""
-        if part.zero:
-            adding_zero(self.chain, self.algorithm, shift)
+        if part.zero and not adding_zero(self.chain, self.algorithm, shift):
+            raise Unbounded(f"not proved: {self.chain.stopped}")
         joined = whole.joined(part)
         if whole.zero or part.zero:
             return joined

@@ -31,7 +31,6 @@ from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import Split
 from tcsmt.statements.domain import Domain, lies
 from tcsmt.statements.verdict import Equivalent, Unknown, joined
-from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 
 __all__ = [
@@ -320,6 +319,8 @@ def never_worse(solving: Solving, one: Algorithm, two: Algorithm, domain: Domain
     if not split_steps(chain, words):
         return None
     addends = _addends(chain, words)
+    if addends is None:
+        return None
     if one.rounding.nearest and len(addends) > 1:
         # two lemmas: together they take solvers much longer than one after the other
         exact = free_products(words.holds & _inexact(words, addends))
@@ -331,15 +332,21 @@ def never_worse(solving: Solving, one: Algorithm, two: Algorithm, domain: Domain
     same = words.counts == other.counts and one.split.format == two.split.format
     if not (same and (max(words.counts) == 1 or one.split == two.split) and split_steps(chain, other)):
         return None
-    last = [_added(words, addends), _added(other, _addends(chain, other))]
+    others = _addends(chain, other)
+    if others is None:
+        return None
+    last = [_added(words, addends), _added(other, others)]
     numbers = [words.grid.number(word) for word in last]
     doubt = any_of([*(~words.grid.holds(w) for w in last), nearer(numbers[1], numbers[0], words.exact)])
     goal = free_products(words.holds & doubt)
     return chain if chain.prove("no words and products give it a larger error", goal) else None
 
 
-def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]]:
-    """What is added outside, x·2^-shift in order, without what is proved to be zero."""
+def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]] | None:
+    """What is added outside, x·2^-shift in order, without what is proved to be zero.
+
+    None where it was not proved that adding zero changes nothing.
+    """
     algorithm, zero_c = words.algorithm, words.domain.c_zero
     results = {s.block: s.term for s in words.stages if s.kind is Kind.INSTRUCTION}
     found = [(0, words.c)] if algorithm.c_enters == "first" and not zero_c else []
@@ -353,19 +360,16 @@ def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]]:
         found.append((shift, inside))
     if algorithm.c_enters == "last" and not zero_c:
         found.append((0, words.c))
-    for shift in sorted(dropped):
-        adding_zero(chain, algorithm, shift)
-    return found
+    return found if all(adding_zero(chain, algorithm, shift) for shift in sorted(dropped)) else None
 
 
-def adding_zero(chain: Chain, algorithm: Algorithm, shift: int) -> None:
-    """Prove that a zero of either sign, times 2^-shift, changes no number that it is added to."""
+def adding_zero(chain: Chain, algorithm: Algorithm, shift: int) -> bool:
+    """Whether it was proved that a zero of either sign, times 2^-shift, changes no number it is added to."""
     wide = algorithm.wide
     x, y = var("x", wide.width), var("y", wide.width)
     finite = _size(x).eq(0) & _size(y).ult(wide.infinity_word)
     changed = finite & _size(algorithm.plus(x, shift, y)).ne(_size(y))
-    if not chain.prove("adding zero changes nothing", changed):
-        raise TcsmtError(f"not proved: adding zero changes nothing ({chain.stopped})")
+    return chain.prove("adding zero changes nothing", changed)
 
 
 def _size(word: Term) -> Term:

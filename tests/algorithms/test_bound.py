@@ -8,8 +8,11 @@ from fractions import Fraction
 
 import pytest
 
-from tcsmt.algorithms.bound import error_goal, prove, unit
+from tcsmt.algorithms import bound as bounds
+from tcsmt.algorithms.bound import Bound, Extreme, bound, error_goal, prove, unit
+from tcsmt.algorithms.budget import Budget
 from tcsmt.algorithms.error import ErrorGrid
+from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain
 from tcsmt.prove import solving as asking
 from tcsmt.prove.solvers.answer import Answer, digest
@@ -17,9 +20,13 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.domain import Domain
+from tcsmt.statements.verdict import Equivalent
+from tcsmt.support.errors import Contradiction
 from tests.oracles import recipes
 from tests.oracles.numbers import truth
 from tests.oracles.tiny_recipes import Drawn
+from tests.support.refusing import Refusing
+from tests.support.words_of_inputs import Tried, sums
 
 
 class Saying(Solving):
@@ -109,3 +116,114 @@ def test_the_goal_of_a_larger_error() -> None:
                 assert holds == (not fits[row] or over), (drawn, limit, row)
                 counts[holds] += 1
     assert counts[True] > 50 and counts[False] > 50
+
+
+# --- a bound as a whole --------------------------------------------------------------------------------
+
+
+def test_the_limit_is_about_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If goals are decided on all inputs: no error is over the limit, and one is over the limit before it."""
+    monkeypatch.setattr(bounds, "free_products", lambda goal: goal)
+    steps = Counter[int]()
+    for one in sums("limits", 12):
+        algorithm, domain = one.drawn.algorithm, one.drawn.domain
+        most, _ = recipes.largest_error(algorithm, one.drawn.everything)
+        if most is None or not most:
+            continue
+        most /= unit(algorithm.wide)
+        limit = prove(Tried(one.columns), algorithm, domain, Fraction(0), None)
+        if limit is None:  # some result is not on the grid, or the error is too large
+            assert not truth(one.words.grid.holds(algorithm.trace.output), one.inputs).all() or most > 4
+            continue
+        before = [tried for tried in bounds._limits(Fraction(0)) if tried < limit]
+        assert most <= limit, one.drawn
+        assert not before or before[-1] < most, (one.drawn, most, limit)
+        steps[len(one.words.stages)] += 1
+    assert sum(steps.values()) >= 5 and max(steps) > 1, steps
+
+
+TOTAL, LIMIT = Fraction(3), Fraction(2)
+
+
+@pytest.mark.parametrize("total", [TOTAL, None])
+@pytest.mark.parametrize("limit", [LIMIT, None])
+def test_the_smaller_bound_counts(
+    total: Fraction | None, limit: Fraction | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The budget's, or that of the whole; none where neither is proved."""
+    algorithm, _ = algorithm_named("fp32-fma", "hopper", 1)
+
+    def spent(chain: Chain, *_: object) -> Budget:
+        if total is None:
+            raise Unbounded("no reason")
+        chain.know("the budget")
+        return Budget({"additions": total * unit(algorithm.wide)})
+
+    def proved(chain: Chain, *given: object) -> Fraction | None:
+        assert given[-1] == total
+        chain.know("the whole")
+        return limit
+
+    monkeypatch.setattr(bounds, "budget", spent)
+    monkeypatch.setattr(bounds, "prove", proved)
+    found = bound(
+        algorithm, Domain(exponents=(0, 0)), Solving(Settings(timeout=1)), seconds=0.1, alternate=False
+    )
+    assert found.proved == (limit or total)
+    assert (found.proof is None) == (found.proved is None)
+    if found.proof is not None:
+        assert found.proof.stage == ("the whole" if limit else "the budget")
+    assert found.shares == ({"additions": TOTAL} if total and not limit else {})
+
+
+@pytest.mark.parametrize("measure", ["relative", "ulps", None])
+def test_evidence_counts_in_its_own_measure(measure: str | None) -> None:
+    """An error that is larger than its bound is one whatever the other measure says."""
+    algorithm, _ = algorithm_named("fp32-fma", "hopper", 1)
+    domain = Domain(exponents=(0, 0))
+
+    def one(relative: int, ulps: int) -> Extreme:
+        return Extreme({"c": 1}, 1, Fraction(1), Fraction(1), Fraction(relative), Fraction(ulps))
+
+    found = Bound(
+        one(9 if measure == "relative" else 4, 9), one(9, 9 if measure == "ulps" else 4),
+        Fraction(5), Fraction(5), None, {}, "", 0.0,
+    )  # fmt: skip
+    if measure is None:
+        bounds._consistent(algorithm, domain, found)
+        return
+    with pytest.raises(Contradiction, match="an error of 9 " + ("ulp" if measure == "ulps" else "2")):
+        bounds._consistent(algorithm, domain, found)
+
+
+#: Seeds of algorithms whose bound needs lemmas of both kinds.
+BOUNDED = (1, 10, 13)
+
+
+@pytest.mark.usefixtures("no_luck")
+@pytest.mark.parametrize("said", ["sat", "unknown"])
+@pytest.mark.parametrize("seed", BOUNDED)
+def test_every_lemma_of_a_bound_is_needed(seed: int, said: str) -> None:
+    """Without any one of them the bound is larger, or there is none."""
+    drawn = Drawn.of(f"whole {seed}", 1 << 9)
+    most, _ = recipes.largest_error(drawn.algorithm, drawn.everything)
+    assert most is not None
+
+    def found(solver: Refusing) -> Bound:
+        return bound(drawn.algorithm, drawn.domain, solver, seconds=0.05, alternate=False)
+
+    every = Refusing(said)
+    whole = found(every)
+    assert whole.proved is not None and whole.proof is not None
+    assert most <= whole.proved * unit(drawn.algorithm.wide)
+    needed = 0
+    for goal in dict.fromkeys(every.goals):
+        solver = Refusing(said, goal)
+        other = found(solver)
+        assert goal not in solver.proved
+        assert other.proved is None or other.proved >= whole.proved
+        proof = every.proved.get(goal)
+        if isinstance(proof, Equivalent) and set(proof.scripts) <= set(whole.proof.scripts):
+            assert other.proved is None or other.proved > whole.proved
+            needed += 1
+    assert needed

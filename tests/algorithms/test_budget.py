@@ -3,6 +3,7 @@
 import contextlib
 from dataclasses import replace
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,15 +12,16 @@ from hypothesis import strategies as st
 
 from tcsmt.algorithms.bound import bound, extreme, largest
 from tcsmt.algorithms.bound import unit as unit_of
-from tcsmt.algorithms.budget import Budget, budget
+from tcsmt.algorithms.budget import Budget, Partial, _Spending, budget
 from tcsmt.algorithms.compare import AlgorithmPair, judge, settle
 from tcsmt.algorithms.findings import bounded, table
 from tcsmt.algorithms.fused_loss import C, Unbounded
 from tcsmt.algorithms.proof import Chain
 from tcsmt.algorithms.search import random_rows
-from tcsmt.algorithms.split_constants import kept
-from tcsmt.algorithms.steps import FusedStep, steps_of
+from tcsmt.algorithms.split_constants import Kept, kept
+from tcsmt.algorithms.steps import FusedStep, IeeeStep, steps_of
 from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.ieee import MultiplyAdd
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import rows_of
 from tcsmt.models import FusedDotAdd, IeeeDotAdd
@@ -32,6 +34,7 @@ from tcsmt.recipes.split import F32, Split
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
+from tcsmt.terms import const, var
 from tests.oracles import rationals
 
 ULP = unit_of(F32)
@@ -369,3 +372,72 @@ def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -
             Contradiction, match=r"no error is over 0\.5 2\^-24 .*; found: an (infinite )?error"
         ):
             bound(algorithm, domain, Solving(Settings(timeout=5)), seconds=0.3, alternate=False)
+
+
+# --- one operation at a time, against numbers --------------------------------------------------------
+
+#: c alone, so small that its last bit may lie below binary32's last one.
+TINY = Domain(exponents=(-70, -66))
+WHOLE = Kept((Fraction(1),), (Fraction(1),), Fraction(0))
+
+
+def spending(chain: Chain) -> _Spending:
+    algorithm = Algorithm(k=1, unit=ieee_unit(1), split=Split(format=F32, words=1), sums=(Sum(((0, 0),)),))
+    return _Spending(chain, algorithm, TINY, WHOLE, WHOLE)
+
+
+def ieee(x: Fraction, rounding: str, flush: bool) -> Fraction:
+    """A number rounded to binary32; flush: what lies below its smallest normal number becomes zero."""
+    place = max(rationals.binary_exponent(abs(x)), F32.e_min) - F32.fraction_bits if x else 0
+    found = rationals.round_to_grid(x, Fraction(2) ** place, rounding)
+    return Fraction(0) if flush and abs(found) < Fraction(2) ** F32.e_min else found
+
+
+def off_by(partial: Partial, term: Fraction) -> Fraction:
+    """How far a partial sum of one term may be from it, where |c| + Σ |a·b| is the term's magnitude."""
+    return ((partial.growth - 1) + partial.off) * abs(term)
+
+
+@pytest.mark.parametrize("flush", [False, True])
+@pytest.mark.parametrize("rounding", ["RNE", "RTZ", "RTP", "RA"])
+def test_a_rounded_sum_is_no_further_off(rounding: str, flush: bool, chain: Chain) -> None:
+    """Terms from the smallest possible one on, already off by as much as is said of them."""
+    rng, subnormal = Random(f"{rounding} {flush}"), 0
+    for _ in range(400):
+        before = Partial(
+            c=True,
+            growth=1 + rng.choice((0, 1, 3)) * Fraction(1, 1 << 24),
+            off=rng.choice((0, 1, 5)) * Fraction(1, 1 << 22),
+        )
+        after = spending(chain).rounded(before, F32, ROUNDINGS[rounding], flush=flush)
+        exponent = rng.choice((2 * TINY.low, 2 * TINY.low + 3, F32.e_min - 1, F32.e_min, TINY.high))
+        significand = 1 + Fraction(rng.choice((0, 1, rng.getrandbits(26), (1 << 26) - 1)), 1 << 26)
+        term = rng.choice((-1, 1)) * significand * Fraction(2) ** exponent
+        given = term + rng.choice((-1, 0, 1)) * off_by(before, term)
+        assert abs(ieee(given, rounding, flush) - term) <= off_by(after, term), (before, term)
+        subnormal += exponent < F32.e_min
+    assert subnormal > 100
+
+
+def test_a_subnormal_c_that_is_read_as_zero(chain: Chain) -> None:
+    """It is lost whole, though nothing is rounded."""
+    operation = MultiplyAdd.sum(F32, var("c", 32), const(0, 32))
+    step = IeeeStep((C,), operation, frozenset({C}), fine=True, drops=True)
+    c = Partial(c=True)
+    after = spending(chain).operation(step, [c], c, 0)
+    for term in (Fraction(2) ** (2 * TINY.low), Fraction(2) ** F32.e_min * Fraction(2**23 - 1, 2**23)):
+        assert abs(0 - term) <= off_by(after, term)
+    kept_whole = replace(step, drops=False)
+    assert spending(chain).operation(kept_whole, [c], c, 0) == c
+
+
+def test_every_sum_of_products_has_a_loss_of_its_own(chain: Chain) -> None:
+    """Parts of one dot product share what the worst of them loses; sums of other words do not."""
+    whole, _ = algorithm_named("markidis", "volta", 8)
+    sums = tuple(Sum((product,), every=4) for total in whole.sums for product in total.products)
+    domain = replace(NEAR, c_zero=True)
+    together = budget(chain, replace(whole, sums=sums, c_enters="first"), domain).shares
+    for one in sums:
+        alone = budget(chain, replace(whole, sums=(one,), c_enters="first"), domain).shares
+        (name,) = (name for name in alone if name.startswith("in the unit"))
+        assert 0 < alone[name] <= together[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from random import Random
 from typing import Any
@@ -13,11 +14,11 @@ import numpy as np
 import pytest
 
 from tcsmt.algorithms.budget import budget
-from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded
+from tcsmt.algorithms.fused_loss import C, FusedSum, Losses, Unbounded
 from tcsmt.algorithms.proof import Chain
 from tcsmt.algorithms.steps import FusedStep, steps_of
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, decode
-from tcsmt.arithmetic.formats import Specials
+from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.models import DotThenAdd, FusedDotAdd, Kind, Model
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -33,6 +34,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 NARROW = tiny.described(exponent_bits=2, fraction_bits=1, bias=1, specials=Specials.NONE)
 WIDE = tiny.described(exponent_bits=4, fraction_bits=2, bias=7)
+#: Formats of c and of the result; the last ones reach far below any product.
+WIDES = ((WIDE, WIDE), (WIDE, WIDE), (tiny.described(exponent_bits=4, fraction_bits=3, bias=8), WIDE),
+         (tiny.described(exponent_bits=5, fraction_bits=2, bias=24),) * 2)  # fmt: skip
 #: Exponents of operands: subnormal numbers of the narrow format have the smallest one.
 LOW, HIGH = NARROW.e_min, NARROW.e_max
 
@@ -43,9 +47,9 @@ def solving() -> Solving:
 
 def some_unit(rng: Random) -> Model:
     """A unit of one product, most of them such that something is proved of it."""
-    formats = {"a_format": NARROW, "b_format": NARROW, "c_format": WIDE, "d_format": WIDE}
+    c, d = rng.choice(WIDES)
     given: dict[str, Any] = {
-        **formats,
+        **{"a_format": NARROW, "b_format": NARROW, "c_format": c, "d_format": d},
         "k": 1,
         "n_fma": 1,
         "rounding": rng.choice(("RTZ", "RNE", "RTP", "RNA")),
@@ -80,10 +84,11 @@ class Rows:
     """A fused sum's values on all inputs of one product and a finite c."""
 
     sum: FusedSum
+    c: Format
 
     @cached_property
     def columns(self) -> dict[str, Array]:
-        words = [np.arange(1 << fmt.width) for fmt in (NARROW, NARROW, WIDE)]
+        words = [np.arange(1 << fmt.width) for fmt in (NARROW, NARROW, self.c)]
         columns = {n: w.ravel() for n, w in zip(("a0", "b0", "c"), np.meshgrid(*words), strict=True)}
         c = self.sum.numbers[C]
         finite = ~(terms.values([c.infinite | c.nan], columns)[0].astype(bool))
@@ -123,7 +128,7 @@ class Rows:
     @cached_property
     def result(self) -> Array:
         """The result, NaN where it is not finite."""
-        x = decode(WIDE, self.sum.result)
+        x = decode(self.sum.format, self.sum.result)
         return np.where(self.flag(x.infinite | x.nan), np.nan, self.number(x))
 
     def alone(self, place: int) -> Array:
@@ -132,10 +137,10 @@ class Rows:
         return np.logical_and.reduce(others)
 
 
-def held(sum_: FusedSum, chain: Chain, seed: object) -> Counter[str]:
+def held(sum_: FusedSum, c: Format, chain: Chain, seed: object) -> Counter[str]:
     """How often what was claimed; an error where it does not hold."""
-    rows, counts = Rows(sum_), Counter[str]()
-    fits = (rows.top >= sum_.lowest) & (np.abs(rows.total) < 2.0**WIDE.e_max)
+    rows, counts, most = Rows(sum_, c), Counter[str](), 2.0**sum_.format.e_max
+    fits = (rows.top >= sum_.lowest) & (np.abs(rows.total) < most)
     live = ~rows.alone(C) | ~rows.flag(sum_.numbers[C].zero)
     with contextlib.suppress(Unbounded):
         sum_.zeros(chain)
@@ -165,7 +170,7 @@ def held(sum_: FusedSum, chain: Chain, seed: object) -> Counter[str]:
         if sum_.passes(chain, place):
             counts["passes"] += 1
             x = sum_.numbers[place]
-            alone = rows.alone(place) & (np.abs(rows.number(x)) < 2.0**WIDE.e_max)
+            alone = rows.alone(place) & (np.abs(rows.number(x)) < most)
             alone &= (rows.exponent(x.exponent) >= sum_.lowest) | (place == C)
             assert (rows.result == rows.number(x))[alone].all(), (seed, place)
     with contextlib.suppress(Unbounded, KeyError):
@@ -177,7 +182,24 @@ def held(sum_: FusedSum, chain: Chain, seed: object) -> Counter[str]:
         counts["small"] += 1
         below = rows.top < sum_.lowest
         assert (np.abs(rows.result - rows.exact) <= float(small))[below].all(), (seed, small)
+    with contextlib.suppress(Unbounded):
+        found = sum_.losses(chain, {0, C})
+        counts["losses"] += 1
+        held_losses(sum_, rows, found, seed)
     return counts
+
+
+def held_losses(sum_: FusedSum, rows: Rows, found: Losses | None, seed: object) -> None:
+    """From the sum of the numbers to the result: no more is lost than by all of it together."""
+    off = np.abs(rows.result - rows.exact)
+    if found is None:
+        found = Losses(Fraction(0), Fraction(0), truncates=False, small=Fraction(0))
+    below = rows.top < sum_.lowest
+    assert (off <= float(found.small))[below].all(), (seed, found)
+    last = np.exp2(np.frexp(np.abs(rows.total))[1] - sum_.precision)
+    most = float(found.cut) * np.exp2(rows.top) + float(found.share) * last
+    fits = ~below & (np.abs(rows.total) < 2.0**sum_.format.e_max)
+    assert (off <= most)[fits & (rows.total != 0)].all(), (seed, found)
 
 
 def held_truncation(sum_: FusedSum, rows: Rows, seed: object) -> None:
@@ -205,7 +227,7 @@ def claimed(seeds: range) -> Counter[str]:
             continue
         assert isinstance(step, FusedStep)
         counts["units"] += 1
-        counts += held(step.sum, chain, (seed, unit))
+        counts += held(step.sum, unit.c_format, chain, (seed, unit))
     print(dict(counts))
     return counts
 
