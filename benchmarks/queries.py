@@ -21,6 +21,7 @@ from tcsmt.ask.investigation import one_block
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.smtlib import definitions
 from tcsmt.models import FusedDotAdd
+from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.question import difference
@@ -33,7 +34,7 @@ def ours(arch: str, bits: int, solver: str, limit: float) -> str:
     pair = [(str(n), replace(unit, carry_bits=n)) for n in (bits, bits + 1)]
     enough = bits >= unit.enough_carry_bits
     question = difference("", pair[0], pair[1], lanes=(), alike=not enough)
-    verdict = Solving(Settings(solver, limit)).verdict(question)
+    verdict = decide(question, Solving(Settings(solver, limit))).verdict
     return f"{type(verdict).__name__.lower()} {verdict.seconds:.3f} s"
 
 

@@ -39,7 +39,12 @@ def liars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Liars:
 
 
 @pytest.fixture
-def no_luck(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine looks for no witness before it asks a solver; and solvers run in this process."""
+def unsearched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine looks for no witness before it asks a solver."""
     monkeypatch.setattr(engine, "search", lambda question: None)
+
+
+@pytest.fixture
+def no_luck(unsearched: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As :func:`unsearched`; and solvers run in this process."""
     monkeypatch.setattr(solving, "solve", solving_here.solve)

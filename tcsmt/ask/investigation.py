@@ -20,6 +20,7 @@ from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.catalogue import Row
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Kind, Model
+from tcsmt.prove.engine import Decision, decide
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
@@ -124,12 +125,13 @@ class Groups:
 
 @dataclass
 class Investigation:
-    """Where a property module asks: the catalogue row, and the solvers."""
+    """Where a property module asks: the catalogue row, the solvers, and how a question is decided."""
 
     row: Row
     solving: Solving
     progress: Callable[[Finding], None] = lambda finding: None
     findings: list[Finding] = field(default_factory=list)
+    decide: Callable[[Question, Solving], Decision] = decide
 
     @property
     def unit(self) -> FusedDotAdd:
@@ -140,7 +142,7 @@ class Investigation:
 
     def ask(self, question: Question) -> Verdict:
         """The verdict on a question; it becomes a finding of the report."""
-        verdict = self.solving.verdict(question)
+        verdict = self.decide(question, self.solving).verdict
         supported: tuple[str, ...] = ()
         if isinstance(verdict, Distinguished):
             supported = _supported(self.row, question, verdict)

@@ -16,6 +16,7 @@ from tcsmt.ask.investigation import all_terms_zero, one_block
 from tcsmt.catalogue import Row, row_named
 from tcsmt.data.datasets import DataSet, Replay, objection, replay, row_of
 from tcsmt.models import Model
+from tcsmt.prove.engine import decide, finding_of
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
@@ -163,7 +164,7 @@ def _asked(claim: PublishedClaim, solving: Solving) -> Finding:
         holds, fails = one, other
     cases = (all_terms_zero(holds),) if "zero_exponent" in changed else ()
     question = difference(claim.statement, ("claimed", holds), ("otherwise", fails), Domain(), cases=cases)
-    return Finding(question, solving.verdict(question))
+    return finding_of(decide(question, solving))
 
 
 def _is_about(dataset: DataSet, row: Row, model: Model) -> bool:

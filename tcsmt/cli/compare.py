@@ -19,7 +19,7 @@ from tcsmt.data.model_files import row_given
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.drawing import compared
 from tcsmt.pictures.text import as_text
-from tcsmt.prove.engine import Comparison, compare_models, finding_of
+from tcsmt.prove.engine import Decision, compare_models, finding_of
 from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -72,7 +72,7 @@ def compare(
     sys.exit(EXIT[type(found.verdict)])
 
 
-def comparison_json(found: Comparison, rows: tuple[Row, Row]) -> dict[str, Any]:
+def comparison_json(found: Decision, rows: tuple[Row, Row]) -> dict[str, Any]:
     """The comparison as plain data."""
     return {
         "tcsmt": __version__,
@@ -85,7 +85,7 @@ def comparison_json(found: Comparison, rows: tuple[Row, Row]) -> dict[str, Any]:
     }
 
 
-def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
+def comparison_text(found: Decision, rows: tuple[Row, Row]) -> str:
     """The comparison for people: both models, the domain, each step of a proof or the witness."""
     lines = [f"{row.name}: evidence: {row.evidence}, {row.status}" for row in rows]
     lines += [f"domain: {found.question.domain_text}", ""]
@@ -106,7 +106,7 @@ def comparison_text(found: Comparison, rows: tuple[Row, Row]) -> str:
     return "\n".join(lines)
 
 
-def picture(found: Comparison, rows: tuple[Row, Row], width: int = 110) -> str:
+def picture(found: Decision, rows: tuple[Row, Row], width: int = 110) -> str:
     """Both models on the witness, bit by bit."""
     assert isinstance(found.verdict, Distinguished)
     one, two = (draw(row.name, row.model, found.verdict.values) for row in rows)

@@ -27,9 +27,9 @@ from tcsmt.identification.classical import (
     summation_tree,
 )
 from tcsmt.models import FusedDotAdd, Model
+from tcsmt.prove.engine import decide, finding_of
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.finding import Finding
 from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Distinguished
 from tcsmt.support.errors import TcsmtError
@@ -370,9 +370,9 @@ def telling_vectors(timeout: float) -> Iterator[dict[str, Any]]:
                 few = min(model.n_fma, neighbour.n_fma)
                 lanes = ((0, few), (0, 1, few, few + 1))
             question = difference(f"{label} against {other}", (label, model), (other, neighbour), lanes=lanes)
-            verdict = Solving(Settings(timeout=timeout)).verdict(question)
-            data = Finding(question, verdict).as_json()
-            told = isinstance(verdict, Distinguished)
+            found = decide(question, Solving(Settings(timeout=timeout)))
+            data = finding_of(found).as_json()
+            told = isinstance(found.verdict, Distinguished)
             data["inputs"] = {
                 n: v for n, v in data.get("inputs", {}).items() if v["value"] not in ("0", "-0")
             }

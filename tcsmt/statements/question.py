@@ -58,16 +58,16 @@ class Question:
     ones: bool = False
     cases: tuple[Term, ...] = ()
 
+    @property
+    def about_outputs(self) -> bool:
+        """Whether it is the question: do the results of two sides differ somewhere in the domain?"""
+        return len(self.sides) == 2 and self.goal is _differ(self.domain, self.sides)
+
     def assuming(self, case: Term) -> Question:
         """The question where the case holds."""
-        return replace(
-            self,
-            goal=self.goal & case,
-            domain=self.domain & case,
-            alike=False,
-            ones=False,
-            cases=(),
-        )
+        domain = self.domain & case
+        goal = _differ(domain, self.sides) if self.about_outputs else self.goal & case
+        return replace(self, goal=goal, domain=domain, alike=False, ones=False, cases=())
 
     def special(self) -> Iterator[dict[Term, Term]]:
         """What to put for some inputs so that all lanes are of one kind (``ones``, ``alike``)."""
@@ -87,6 +87,11 @@ class Question:
     def _lane_variables(self) -> dict[Term, int]:
         found = [v for v in variables([self.goal]) if _is_lane(str(v.data))]
         return {v: int(str(v.data)[1:]) for v in found}
+
+
+def _differ(domain: Term, sides: Sequence[Side]) -> Term:
+    one, two = (side.trace.output for side in sides)
+    return domain & one.ne(two)
 
 
 def _is_lane(name: str) -> bool:
@@ -124,11 +129,10 @@ def difference(
     if scales[0] != scales[1]:
         raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: block scales are {' and '.join(scales)}")
     where = all_of([domain.holds(one, sides[0].trace), *also])
-    differ = sides[0].trace.output.ne(sides[1].trace.output)
     return Question(
         title=title,
         sides=sides,
-        goal=where & differ,
+        goal=_differ(where, sides),
         formats=one.input_formats,
         domain=where,
         domain_text=str(domain),

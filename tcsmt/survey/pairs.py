@@ -9,7 +9,7 @@ from typing import Any
 from tcsmt.catalogue import Row
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import Model
-from tcsmt.prove.engine import Comparison, compare_models, finding_of
+from tcsmt.prove.engine import Decision, compare_models, finding_of
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.prove.witnesses import narrowed, witness
@@ -48,7 +48,7 @@ class Pair:
         return digest_of_texts([one.digest, two.digest, digest_of_graph(self.domain.holds(one, one.trace))])
 
 
-def record_of(found: Comparison) -> dict[str, Any]:
+def record_of(found: Decision) -> dict[str, Any]:
     """A comparison as the data that is kept."""
     left, right = (side.label for side in found.question.sides)
     steps = [step.as_json() for step in found.steps]
@@ -71,7 +71,7 @@ def verdict_on(pair: Pair, settings: Settings, confirm: bool) -> dict[str, Any]:
     return record_of(_smaller(compare_models(*sides, pair.domain, solving), solving))
 
 
-def _smaller(found: Comparison, solving: Solving) -> Comparison:
+def _smaller(found: Decision, solving: Solving) -> Decision:
     """With a witness of fewer products, where a solver finds one in the first lanes, or of two halves."""
     question, verdict = found.question, found.verdict
     k = len([name for name in question.formats if name[0] == "a"])

@@ -23,7 +23,7 @@ from tcsmt.ask.investigation import one_block
 from tcsmt.catalogue import row_named, rows
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import FusedDotAdd, Kind, Model, Operands
-from tcsmt.prove.engine import Comparison, compare, compare_models, finding_of
+from tcsmt.prove.engine import Decision, compare_models, decide, finding_of
 from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
@@ -43,7 +43,7 @@ __all__ = ["Entry", "answered", "entries"]
 
 ALL_WORDS = Domain(finite=False)
 FINITE = Domain()
-Ask = Callable[[Solving, Lemmas], Comparison]
+Ask = Callable[[Solving, Lemmas], Decision]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _traces(part: str, title: str, one: Side, two: Side, equal: bool, domain: Do
     outputs = one.trace.output, two.trace.output
     content = partial(digest_of_graph, question.goal, *outputs)
     return Entry(
-        part, title, equal, lambda s, known: compare(question, s, known), content,
+        part, title, equal, lambda s, known: decide(question, s, known), content,
         lambda: {name: digest_of_graph(term) for name, term in zip(("left", "right"), outputs, strict=True)},
     )  # fmt: skip
 
@@ -153,13 +153,13 @@ def _laws(what: str, width: int) -> Iterator[tuple[str, Any]]:
 
 
 def _lemma(title: str, differ: Any) -> Ask:
-    def ask(solving: Solving, known: Lemmas) -> Comparison:
+    def ask(solving: Solving, known: Lemmas) -> Decision:
         question = Question(title=title, sides=(), goal=differ, formats={}, domain_text="all words")
         answer = known.ask(differ, solving.settings.timeout).answer
         if answer.answer == "unsat":
-            return Comparison(question, proof_of("lemma", answer, answer.seconds))
+            return Decision(question, proof_of("lemma", answer, answer.seconds))
         reason = answer.reason or "not so for all words"
-        return Comparison(question, Unknown(reason=reason, seconds=answer.seconds))
+        return Decision(question, Unknown(reason=reason, seconds=answer.seconds))
 
     return ask
 

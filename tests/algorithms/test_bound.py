@@ -100,7 +100,7 @@ def test_a_limit_that_is_not_confirmed_is_the_last(monkeypatch: pytest.MonkeyPat
 def test_the_goal_of_a_larger_error() -> None:
     """It holds on exactly the inputs with such an error, or an infinite one, if the result can be counted."""
     counts: Counter[bool] = Counter()
-    for seed in range(10):
+    for seed in range(5):
         drawn = Drawn.of(f"larger error {seed}", 1 << 9)
         algorithm, domain = drawn.algorithm, drawn.domain
         (columns,) = drawn.everything
@@ -115,7 +115,7 @@ def test_the_goal_of_a_larger_error() -> None:
                 over = there[row] and recipes.fraction(error, row) > most
                 assert holds == (not fits[row] or over), (drawn, limit, row)
                 counts[holds] += 1
-    assert counts[True] > 50 and counts[False] > 50
+    assert counts[True] > 20 and counts[False] > 20
 
 
 # --- a bound as a whole --------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def test_the_limit_is_about_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """If goals are decided on all inputs: no error is over the limit, and one is over the limit before it."""
     monkeypatch.setattr(bounds, "free_products", lambda goal: goal)
     steps = Counter[int]()
-    for one in sums("limits", 12):
+    for one in sums("limits", 7):
         algorithm, domain = one.drawn.algorithm, one.drawn.domain
         most, _ = recipes.largest_error(algorithm, one.drawn.everything)
         if most is None or not most:
@@ -139,7 +139,7 @@ def test_the_limit_is_about_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
         assert most <= limit, one.drawn
         assert not before or before[-1] < most, (one.drawn, most, limit)
         steps[len(one.words.stages)] += 1
-    assert sum(steps.values()) >= 5 and max(steps) > 1, steps
+    assert sum(steps.values()) >= 3 and max(steps) > 1, steps
 
 
 TOTAL, LIMIT = Fraction(3), Fraction(2)

@@ -40,12 +40,13 @@ from tests.oracles import rationals
 ULP = unit_of(F32)
 SMALL, NEAR = Domain(exponents=(0, 0)), Domain(exponents=(-2, 3))
 CASES = [
-    ("ootomo-halfhalf", "volta", 6, NEAR),
-    ("single-f16", "cdna3", 5, replace(NEAR, positive=True)),
+    ("single-f16", "volta", 6, NEAR),
     ("single-bf16", "cdna2", 5, NEAR),
     ("fp32-fma", "hopper", 6, NEAR),
 ]
 MORE = [
+    ("ootomo-halfhalf", "volta", 6, NEAR),
+    ("single-f16", "cdna3", 5, replace(NEAR, positive=True)),
     ("markidis", "volta", 1, replace(NEAR, c_zero=True)),
     ("markidis", "cdna3", 5, replace(NEAR, positive=True)),
     ("ootomo-halfhalf", "hopper", 20, NEAR),
@@ -104,6 +105,7 @@ def test_the_budget_is_close(name: str, unit: str, domain: Domain, share: float)
         assert found.ulps.ulps <= found.in_ulps
 
 
+@pytest.mark.long
 def test_a_bound_as_a_finding() -> None:
     entry = bounded("markidis", "volta", 1, NEAR, Solving(Settings(timeout=60)), 0.2)
     assert 0 < entry["found"] <= entry["bound"] <= 13
@@ -148,16 +150,10 @@ def holds(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
         assert found.relative <= total / ULP
 
 
-@settings(max_examples=2, deadline=None)
-@given(unit=units(), name=st.sampled_from(["markidis", "ootomo-halfhalf"]), k=st.integers(1, 6))
-def test_whatever_the_unit(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
-    holds(unit, name, k, chain)
-
-
 @pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(unit=units(), name=st.sampled_from(["markidis", "ootomo-halfhalf"]), k=st.integers(1, 6))
-def test_whatever_the_unit_longer(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
+def test_whatever_the_unit(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
     holds(unit, name, k, chain)
 
 
@@ -225,7 +221,12 @@ def test_zeros_far_below_lose_nothing_more(chain: Chain) -> None:
 REFUSED = [
     ({"zero_exponent": 4096}, Domain(exponents=(0, 0)), "not proved"),
     ({"carry_bits": 1}, NEAR, "register may wrap"),
-    ({"flush_inputs": True}, Domain(exponents=(-14, 0)), "a product is finite, and that of its operands"),
+    pytest.param(
+        {"flush_inputs": True},
+        Domain(exponents=(-14, 0)),
+        "a product is finite, and that of its operands",
+        marks=pytest.mark.long,
+    ),
     ({"zero_exponent": None}, Domain(exponents=(0, 0)), "the largest exponent is that of a term"),
     ({"normalisation": "every"}, NEAR, "neither products nor c"),
     ({"c_position": "summed"}, NEAR, "neither products nor c"),
@@ -294,8 +295,8 @@ def test_just_below_and_at_the_largest_number(below: bool, chain: Chain) -> None
 def test_c_last_with_a_directed_rounding(chain: Chain) -> None:
     row = next(r for r in rows_of("hopper") if r.name == "hopper/mma.m16n8k16.f32.f16.f16.f32")
     domain = Domain(exponents=(-2, 7), bits=(11, 11))
-    for rounding in ("RTZ", "RTP", "RNE"):
-        unit = replace(row.model, c_position="last", c_rounding=rounding)
+    for rounding in ("RTZ", "RNE"):
+        unit = replace(row.model, k=2, n_fma=2, c_position="last", c_rounding=rounding)
         algorithm = RECIPES["single-f16"].on(unit, 2)
         worst, _ = largest(algorithm, domain, 0.4)
         assert worst is not None

@@ -52,7 +52,7 @@ def fine(split: Split, domain: Domain, x: Fraction, parts: list[int], most: int,
 def test_the_lemma_about_a_split() -> None:
     """It fails exactly for the numbers of the domain of which something is not so."""
     counts: Counter[bool] = Counter()
-    for seed in range(12):
+    for seed in range(6):
         drawn = Drawn.of(f"split {seed}", 1 << 10)
         split, domain, wide = drawn.algorithm.split, drawn.domain, drawn.algorithm.wide
         everything = np.arange(1 << wide.width)
@@ -67,7 +67,7 @@ def test_the_lemma_about_a_split() -> None:
                     right = fine(split, domain, wide.value(x), given, number, digits)
                     assert found[x] != right, (drawn, bits, number, digits, x)
                     counts[right] += 1
-    assert counts[True] > 300 and counts[False] > 100
+    assert counts[True] > 100 and counts[False] > 30
 
 
 # --- the sums ----------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def test_the_lemma_about_a_split() -> None:
 
 def test_words_of_all_numbers() -> None:
     """What is known of words holds of them; and the exact sums, and the result, are those of the numbers."""
-    for one in sums("words", 8):
+    for one in sums("words", 4):
         known, low = one.words, one.words.grid.low
         assert truth(known.holds, one.columns).all(), one.drawn
         assert counted(known.exact, low, one.columns) == [sum(row) for row in one.parts], one.drawn
@@ -97,7 +97,7 @@ def true_products(goal: Term, columns: Columns) -> Columns:
 def test_what_is_known_of_products(sharp: bool) -> None:
     """A goal is as true as before where each free word is the product that it stands for."""
     counts: Counter[bool] = Counter()
-    for one in sums("products", 5):
+    for one in sums("products", 2):
         exact, size = one.words.exact, one.words.size
         goal = exact[2] ^ exact.slt(size)
         free = free_products(goal, sharp=sharp)
@@ -137,7 +137,7 @@ def additions(title: str, number: int) -> Iterator[tuple[Sums, list[tuple[int, T
 def test_what_is_added_outside() -> None:
     """In the order of the algorithm it adds up to the result, but for the sign of a zero."""
     counts: Counter[int] = Counter()
-    for one, addends in additions("addends", 12):
+    for one, addends in additions("addends", 5):
         wide = one.drawn.algorithm.wide
         found = words(proof._added(one.words, addends), one.columns).astype(np.int64)
         size = (1 << wide.sign_bit) - 1

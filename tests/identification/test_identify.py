@@ -25,7 +25,7 @@ from tcsmt.identification.questions import Questions, ordinary_rows
 from tcsmt.identification.search import Identification, Transcript, neighbours
 from tcsmt.identification.vectors import mixed, ordinary
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Operands
-from tcsmt.prove.engine import compare_models
+from tcsmt.prove.engine import compare_models, decide
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.simulator.rows import run_words
@@ -120,8 +120,8 @@ def test_rows_and_models_correspond():
 @pytest.mark.parametrize(
     ("formats", "k"),
     [
-        ("f16 f16 f32 f32", 4),
         ("e2m1 e3m2 f16 f16", 4),
+        pytest.param("f16 f16 f32 f32", 4, marks=pytest.mark.long),
         pytest.param("e4m3 e4m3 f16 f16", 8, marks=pytest.mark.long),
         pytest.param("e2m1 e3m2 f16 f16", 8, marks=pytest.mark.long),
         pytest.param("f16 f16 f16 f32", 4, marks=pytest.mark.long),
@@ -220,7 +220,7 @@ def test_equal_by_range_is_proved_by_a_solver():
         pair = np.array([family.row(one), family.row(other)])
         assert (canonical(family, pair)[0] == canonical(family, pair)[1]).all()
         question = difference("same?", ("one", one), ("other", other), Domain(finite=False))
-        verdict = Solving(Settings(timeout=60)).verdict(question)
+        verdict = decide(question, Solving(Settings(timeout=60))).verdict
         assert not isinstance(verdict, Distinguished)
         assert verdict.__class__.__name__ == "Equivalent"
 
@@ -308,15 +308,25 @@ def test_budget(tmp_path):
     assert len(found.exchanges) == 8
 
 
-def test_transcript_resumes_and_replays(tmp_path, identified):
+def test_transcript_resumes_and_replays(tmp_path):
     """A search that was stopped goes on as if it had not been; what was answered is not asked again."""
-    family, whole, text = identified
-    path = tmp_path / "t.jsonl"
-    lines = text.splitlines(keepends=True)
-    assert len(lines) == len(whole.exchanges)
+    unit = FusedDotAdd(
+        a_format="e2m1",
+        b_format="e2m1",
+        c_format="f16",
+        d_format="f16",
+        k=1,
+        n_fma=1,
+        fraction_bits=6,
+        zero_exponent=None,
+        rounding="RTZ",
+    )
+    family, box, path = family_like(unit), model_box(unit), tmp_path / "t.jsonl"
+    whole = Identification(family, box, budget=6, transcript=Transcript(family, path)).run()
+    lines = path.read_text().splitlines(keepends=True)
+    assert len(lines) == len(whole.exchanges) == 6
     path.write_text("".join(lines[:3]) + '{"a": ["0x')  # cut off while it was written
     asked = []
-    box = model_box(VOLTA)
 
     def counting(*question):
         asked.append(question)
@@ -446,6 +456,7 @@ def answers_of(model, plan):
     return {"model": plan["model"], "gpu": "none", "rows": rows}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("changed", "code"),
     [
@@ -570,7 +581,10 @@ def outside():
     }
 
 
-@pytest.mark.parametrize("kind", outside())
+@pytest.mark.parametrize(
+    "kind",
+    [k if k == "a result that is negated" else pytest.param(k, marks=pytest.mark.long) for k in outside()],
+)
 def test_perturbed_box_is_refuted(kind):
     found = Identification(family_like(VOLTA), outside()[kind](model_box(VOLTA)), settings=QUICK).run()
     assert found.verdict in ("refuted", "inconsistent")
@@ -621,6 +635,7 @@ for number, line in enumerate(sys.stdin):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.long
 def test_an_interrupt_keeps_the_transcript(tmp_path):
     script = tmp_path / "box.py"
     script.write_text(HONEST)

@@ -344,7 +344,7 @@ def drawn_model_agrees(kind: str, data: st.DataObject, seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=50, **SETTINGS)
+@settings(max_examples=16, **SETTINGS)
 @given(data=st.data(), seed=SEEDS)
 def test_drawn_models_agree_with_the_oracle(kind: str, data: st.DataObject, seed: int) -> None:
     drawn_model_agrees(kind, data, seed)
@@ -484,6 +484,7 @@ def test_sums_of_the_largest_numbers(name: str, method: str) -> None:
         agree(model, a, np.full_like(a, largest), np.full(17, c))
 
 
+@pytest.mark.long
 def test_every_pair_of_input_formats() -> None:
     """Decoding and multiplying, for all combinations of a and b."""
     for a in INPUTS:

@@ -24,6 +24,7 @@ from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import DotThenAdd
+from tcsmt.prove.engine import decide
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Distinguished
@@ -66,7 +67,9 @@ def find(path: Path) -> None:
         small = replace(model, k=few, n_fma=few)
         for name, value in changes(model):
             other = changed(small, name, value)
-            verdict = Solving().verdict(difference("", ("unit", small), ("changed", other), lanes=(1, 2)))
+            verdict = decide(
+                difference("", ("unit", small), ("changed", other), lanes=(1, 2)), Solving()
+            ).verdict
             print(unit, name, value, type(verdict).__name__, flush=True)
             if isinstance(verdict, Distinguished):
                 words = {n: verdict.values.get(n, 0) for n in model.input_names}

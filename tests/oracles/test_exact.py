@@ -143,7 +143,7 @@ def hold(seed: int, most: int) -> int:
 
 
 def test_models_on_all_inputs() -> None:
-    assert sum(hold(seed, 1 << 12) for seed in range(250)) > 500_000
+    assert sum(hold(seed, 1 << 12) for seed in range(70)) > 140_000
 
 
 @pytest.mark.long

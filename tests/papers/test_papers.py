@@ -181,6 +181,7 @@ def test_printed_vectors() -> None:
     assert square["results"] == {"V100": "2.25 + 2^-22"}
 
 
+@pytest.mark.long
 def test_table_two() -> None:
     rows = khattak.table_two()
     assert {gpu for row in rows for gpu in row["gpus"]} >= {"V100", "A100", "A30", "L40S", "H100", "B200"}
@@ -233,22 +234,16 @@ DIGITS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def points() -> list[dict[str, Any]]:
-    return list(multiword.figure_seven(largest=112, panels=[p for p in multiword.PANELS if p.words == 1]))
-
-
-def test_figure_seven_has_the_published_digits(points: list[dict[str, Any]]) -> None:
-    found = {(point["panel"], point["n"]): point["errors"] for point in points}
-    for panel, numbers in DIGITS.items():
-        for n, (digits, unit) in numbers.items():
-            assert f"{found[panel, n][unit]:.6e}" == digits
-
-
-def test_figure_seven_resumes(points: list[dict[str, Any]]) -> None:
-    panels = [p for p in multiword.PANELS if p.words == 1]
-    again = list(multiword.figure_seven(largest=112, panels=panels, before=points[:-1]))
-    assert again == points
+@pytest.mark.parametrize(
+    "title", [t if t == "f16 1" else pytest.param(t, marks=pytest.mark.long) for t in DIGITS]
+)
+def test_figure_seven_has_the_published_digits_and_resumes(title: str) -> None:
+    panels = [p for p in multiword.PANELS if p.name == title]
+    points = list(multiword.figure_seven(largest=112, panels=panels))
+    found = {point["n"]: point["errors"] for point in points}
+    for n, (digits, unit) in DIGITS[title].items():
+        assert f"{found[n][unit]:.6e}" == digits
+    assert list(multiword.figure_seven(largest=112, panels=panels, before=points[:-1])) == points
 
 
 @pytest.mark.long

@@ -22,6 +22,7 @@ from tcsmt.cli.accuracy import findings as cli_findings
 from tcsmt.data.model_files import read_model
 from tcsmt.identification import search
 from tcsmt.interpret.smtlib import script
+from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers import run
 from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
@@ -157,13 +158,14 @@ def test_steps_are_sure_if_each_of_them_is() -> None:
     assert (graph.sure, graph.by_whom) == (True, "")
 
 
+@pytest.mark.usefixtures("unsearched")
 def test_values_that_do_not_replay_are_no_witness(liars: Liars) -> None:
     """A model of all zeros, at which the units do not differ."""
     liars.install(bitwuzla="sat")
     unit = row_named("volta").model
     other = replace(unit, carry_bits=2)  # type: ignore[call-arg]
     question = difference("", ("one", unit), ("other", other), lanes=())
-    for found in (Solving().verdict(question), Solving(confirm=True).verdict(question)):
+    for found in (decide(question, Solving()).verdict, decide(question, Solving(confirm=True)).verdict):
         assert isinstance(found, Unknown)
         assert found.reason == "bitwuzla 9.9 gave a model that does not replay"
 

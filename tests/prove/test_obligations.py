@@ -22,9 +22,10 @@ from tcsmt.interpret.smtlib import script
 from tcsmt.models import FusedDotAdd, Kind, Stage, Trace
 from tcsmt.prove import alignment_grids
 from tcsmt.prove.alignment_grids import Block, Prove, characterised, multiple, same_result
-from tcsmt.prove.engine import _paired, compare
+from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.prove.stage_by_stage import _paired
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Side
 from tcsmt.statements.verdict import Distinguished, Equivalent
@@ -267,7 +268,7 @@ def test_results_of_a_chain_are_merged_where_they_are_multiples() -> None:
     one, two = (unit(zero, bits=10, k=2, n=1) for zero in (-2, 0))
     domain = Domain(finite=False, c_zero=True)
     sides = [Side(name, one, model.trace) for name, model in (("one", one), ("two", two))]
-    found = compare(question(sides[0], sides[1], domain), Solving(Settings(timeout=2)))
+    found = decide(question(sides[0], sides[1], domain), Solving(Settings(timeout=2)))
     assert isinstance(found.verdict, Equivalent), found.verdict
 
 
@@ -416,13 +417,13 @@ def test_both_cases_of_zeros_are_needed(signs: tuple[int, int] | None) -> None:
     pair, model = zeros_apart(signs), unit(-9)
     sides = [Side(name, model, trace) for name, trace in zip(("one", "two"), pair.traces, strict=True)]
     assert not pair.equal()
-    verdict = compare(question(sides[0], sides[1], ALL), Solving(Settings(timeout=2))).verdict
+    verdict = decide(question(sides[0], sides[1], ALL), Solving(Settings(timeout=2))).verdict
     assert isinstance(verdict, Distinguished), verdict
 
 
 def test_zeros_alone_make_no_difference() -> None:
     model, other = unit(-9), unit(-8)
     sides = Side("one", model, model.trace), Side("two", model, other.trace)
-    found = compare(question(*sides, ALL), Solving(Settings(timeout=2)))
+    found = decide(question(*sides, ALL), Solving(Settings(timeout=2)))
     assert isinstance(found.verdict, Equivalent)
     assert any("every term is zero" in step.what for step in found.steps)

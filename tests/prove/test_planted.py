@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from tcsmt.models import FusedDotAdd, Model
-from tcsmt.prove import engine
-from tcsmt.prove.engine import compare
+from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.prove.stage_by_stage import StageByStage
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, Side
 from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict
@@ -94,20 +94,20 @@ class Planted:
 
 
 @pytest.fixture
-def sweeps(monkeypatch: pytest.MonkeyPatch) -> list[engine._Sweep]:
+def sweeps(monkeypatch: pytest.MonkeyPatch) -> list[StageByStage]:
     """Every sweep that the engine makes, as it is at its end."""
-    found: list[engine._Sweep] = []
-    run = engine._Sweep.run
+    found: list[StageByStage] = []
+    run = StageByStage.run
 
-    def remembered(sweep: engine._Sweep, deep: bool) -> Term:
+    def remembered(sweep: StageByStage, deep: bool) -> Term:
         found.append(sweep)
         return run(sweep, deep)
 
-    monkeypatch.setattr(engine._Sweep, "run", remembered)
+    monkeypatch.setattr(StageByStage, "run", remembered)
     return found
 
 
-def held_merges(case: Planted, sweeps: list[engine._Sweep]) -> int:
+def held_merges(case: Planted, sweeps: list[StageByStage]) -> int:
     """What was merged, and each fact that it rests on, is so on every input of the domain."""
     count = 0
     for sweep in sweeps:
@@ -122,19 +122,19 @@ def held_merges(case: Planted, sweeps: list[engine._Sweep]) -> int:
     return count
 
 
-def compared(kind: str, seeds: range, most: int, sweeps: list[engine._Sweep]) -> Counter[str]:
+def compared(kind: str, seeds: range, most: int, sweeps: list[StageByStage]) -> Counter[str]:
     """How often the engine gave which answer; all of them right."""
     counts: Counter[str] = Counter()
     for seed in seeds:
         case = Planted.drawn(f"{kind} {seed}", most)
-        counts[case.held(compare(case.question, Solving(Settings(timeout=TIMEOUT))).verdict)] += 1
+        counts[case.held(decide(case.question, Solving(Settings(timeout=TIMEOUT))).verdict)] += 1
         counts["merged"] += held_merges(case, sweeps)
     print(f"{kind}: {dict(counts)}")
     return counts
 
 
 @pytest.mark.parametrize("kind", ["same", "any", "zeros"])
-def test_planted_differences_are_found(kind: str, sweeps: list[engine._Sweep]) -> None:
+def test_planted_differences_are_found(kind: str, sweeps: list[StageByStage]) -> None:
     counts = compared(kind, range(6), 1 << 11, sweeps)
     assert counts["merged"] >= 3 and counts["equal"] and counts["different"]
 
@@ -142,7 +142,7 @@ def test_planted_differences_are_found(kind: str, sweeps: list[engine._Sweep]) -
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(5))
 @pytest.mark.parametrize("kind", ["same", "any", "zeros"])
-def test_planted_differences_are_found_many(kind: str, part: int, sweeps: list[engine._Sweep]) -> None:
+def test_planted_differences_are_found_many(kind: str, part: int, sweeps: list[StageByStage]) -> None:
     compared(kind, range(1000 + 200 * part, 1200 + 200 * part), 1 << 15, sweeps)
 
 
@@ -157,7 +157,7 @@ def test_cuts_and_cases_of_planted_differences() -> None:
         rng = Random(seed)
         inputs = case.question.sides[0].trace.inputs
         cases = tuple(x.eq(rng.choice((0, rng.getrandbits(x.width)))) for x in rng.sample(inputs, seed % 3))
-        verdict = Solving(Settings(timeout=TIMEOUT)).verdict(replace(case.question, cases=cases))
+        verdict = decide(replace(case.question, cases=cases), Solving(Settings(timeout=TIMEOUT))).verdict
         counts[case.held(verdict)] += 1
         counts["at a stage"] += isinstance(verdict, Equivalent) and bool(verdict.stage)
     print(dict(counts))

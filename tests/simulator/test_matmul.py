@@ -22,6 +22,7 @@ from tcsmt.cli import gemm as command
 from tcsmt.cli import main
 from tcsmt.interpret import jit
 from tcsmt.models import IeeeDotAdd, Kind, Model, Operands
+from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.simulator import matmul
@@ -145,7 +146,7 @@ def test_padding_with_zeros_changes_nothing(name: str) -> None:
         goal=with_zeros.term.ne(without.term),
         formats=shorter.input_formats,
     )
-    assert isinstance(Solving(Settings("auto", 60, 4096)).verdict(question), Equivalent)
+    assert isinstance(decide(question, Solving(Settings("auto", 60, 4096))).verdict, Equivalent)
 
 
 def test_reductions() -> None:

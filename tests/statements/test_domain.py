@@ -56,7 +56,10 @@ DOMAINS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("fmt", [TINY, *NAMED], ids=lambda f: f.name)
+@pytest.mark.parametrize(
+    "fmt",
+    [pytest.param(f, id=f.name, marks=[pytest.mark.long] if f.width > 6 else []) for f in (TINY, *NAMED)],
+)
 def test_all_words(fmt: Format) -> None:
     model = unit(fmt)
     formats = model.input_formats

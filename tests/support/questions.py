@@ -5,6 +5,7 @@ from __future__ import annotations
 from tcsmt.ask.investigation import one_block
 from tcsmt.catalogue import row_named
 from tcsmt.models import FusedDotAdd
+from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
@@ -41,6 +42,6 @@ PAIRS: dict[str, tuple[str, dict[str, object], Domain]] = {
 
 def found(question: Question, solver: str = "auto") -> Distinguished:
     """The verdict, which must be a witness."""
-    verdict = Solving(Settings(solver, timeout=60)).verdict(question)
+    verdict = decide(question, Solving(Settings(solver, timeout=60))).verdict
     assert isinstance(verdict, Distinguished), verdict
     return verdict

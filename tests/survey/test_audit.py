@@ -34,17 +34,16 @@ def vectors_for(row: Row, count: int) -> Vectors:
 def test_told_apart_is_what_the_evaluator_says() -> None:
     row = row_named(VOLTA)
     made = audit_of(row, vectors_for(row, 12))
-    names = row.model.input_names
+    names, inputs = row.model.input_names, made.vectors.inputs
+    outputs = [hypothesis.row.model.trace.output for hypothesis in made.hypotheses]
+    given = []
+    for number in range(len(made.vectors)):
+        words = [*inputs.a[number], *inputs.b[number], inputs.c[number]]
+        given.append(evaluate(outputs, dict(zip(names, map(int, words), strict=True))))
     for place, (i, j) in enumerate(made.pairs):
-        count = 0
-        for number in range(len(made.vectors)):
-            inputs = made.vectors.inputs
-            words = [*inputs.a[number], *inputs.b[number], inputs.c[number]]
-            values = dict(zip(names, map(int, words), strict=True))
-            one, two = evaluate([made.hypotheses[n].row.model.trace.output for n in (i, j)], values)
-            count += one != two
-            assert bool(made.sets[number] >> place & 1) == (one != two)
-        assert made.deciders[place] == count
+        apart = [found[i] != found[j] for found in given]
+        assert [bool(told >> place & 1) for told in made.sets] == apart
+        assert made.deciders[place] == sum(apart)
     # the chosen few tell apart what all do
     chosen = made.words[:, made.enough.chosen]
     for (i, j), count in zip(made.pairs, made.deciders, strict=True):

@@ -83,6 +83,7 @@ def test_a_killed_worker_is_replaced(workers: Any, tmp_path: Path) -> None:
     assert "unknown" not in {r["verdict"] for r in made.records.values()}
 
 
+@pytest.mark.long
 def test_a_pair_that_kills_every_worker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cluster, "run_on_worker", dies)
     with started(1) as one, verdicts_in(tmp_path / "a.json") as store:
