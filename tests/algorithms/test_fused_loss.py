@@ -237,6 +237,29 @@ def test_what_is_claimed_of_a_fused_sum() -> None:
     assert {"zeros", "cut", "rounding 1", "rounding 1/2", "passes", "truncates", "small"} <= counts.keys()
 
 
+@pytest.mark.parametrize(("below", "holds"), [(0, True), (1, False), (2, False)])
+def test_rounding_is_about_all_sums_below_the_largest(below: int, holds: bool) -> None:
+    """A result that is wrong in one binade: from 2^e_max on it does not matter, just below it does."""
+    unit = FusedDotAdd(
+        a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=1, n_fma=1, fraction_bits=4,
+        rounding="RTZ", zero_exponent=-9,
+    )  # fmt: skip
+    trace = unit.trace
+    (stage,) = trace.of(Kind.RESULT)
+    field = WIDE.bias + WIDE.e_max - below
+    where = stage.term[WIDE.sign_bit - 1 : WIDE.fraction_bits].eq(field)
+    wrong = replace(unit)
+    wrong.__dict__["trace"] = put(trace, stage, where.ite(stage.term ^ 1, stage.term))
+    chain = Chain(solving())
+    (step,) = steps_of(chain, wrong, LOW, HIGH)
+    assert isinstance(step, FusedStep)
+    if holds:
+        assert step.sum.rounding(chain) == 1
+        return
+    with pytest.raises(Unbounded, match="the last rounding loses"):
+        step.sum.rounding(chain)
+
+
 @pytest.mark.long
 def test_what_is_claimed_of_many_fused_sums() -> None:
     claimed(range(1000, 1400))
