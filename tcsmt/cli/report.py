@@ -35,9 +35,9 @@ def finding_lines(finding: Finding) -> list[str]:
         case Equivalent():
             if not verdict.solver:
                 return [title, "  EQUIVALENT: both sides are the same graph"]
-            where = f", at stage '{verdict.stage}'" if verdict.stage else ""
+            steps = f": {verdict.stage}" if verdict.stage else ""
             by = f"{verdict.by_whom}, {verdict.seconds:.3f} s"
-            return [title, f"  EQUIVALENT: proved by {by}{where}"]
+            return [title, f"  EQUIVALENT, proved by {by}{steps}"]
         case Distinguished():
             by = f"{verdict.by}, {verdict.seconds:.3f} s, replayed"
             return [title, f"  DISTINGUISHED by {by}", *_witness_lines(finding)]

@@ -57,7 +57,7 @@ class Distinguished(Answered):
 
 @dataclass(frozen=True, kw_only=True)
 class Equivalent(Answered):
-    """There is none. ``stage``: where the graphs were cut (empty: nowhere).
+    """There is none. ``stage``: what was proved, step by step, in words.
 
     ``scripts``: SHA-256 of each SMT-LIB script that was answered ``unsat``; none where both
     graphs are the same. ``confirmed``: the other solvers, if to each script one has answered ``unsat``, too.
