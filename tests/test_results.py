@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.algorithms.findings import Effort, entries
+from tcsmt.algorithms.findings import Effort, entries, table
 from tcsmt.algorithms.reduced import FACTS, key_of, narrow_format
 from tcsmt.algorithms.split_analysis import SPLITS, name_of
 from tcsmt.catalogue import row_named
@@ -108,6 +108,17 @@ def test_models_that_records_are_about(name: str) -> None:
     assert found
     other = [key for key, record in found.items() if record.get("models", {}) != expected.get(key)]
     assert not other, f"{name}.json is stale: {len(other)} records, the first: {other[:3]}"
+
+
+def test_the_table_of_findings_is_made_from_the_file() -> None:
+    """Every comparison and every bound of the file has its row, and every unknown is named."""
+    known = read("accuracy.json")
+    text = table(known)
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    found = [entry for entry in known.values() if "algorithms" in entry or "proved" in entry]
+    assert len(rows) == len(found) + 2
+    unknown = [entry for entry in known.values() if entry.get("verdict") == "unknown"]
+    assert text.count("\nunknown: ") == len(unknown)
 
 
 def test_variants_are_those_of_today() -> None:

@@ -17,9 +17,9 @@ from uuid import uuid4
 import numpy as np
 
 from tcsmt.algorithms.bound import bound
-from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison, compare, judge
-from tcsmt.algorithms.error import ulp
-from tcsmt.algorithms.result_flaws import FLAWS, Case, find
+from tcsmt.algorithms.compare import AlgorithmPair, compare, judge
+from tcsmt.algorithms.records import bound_json, comparison_json, flaw_json, judged_json
+from tcsmt.algorithms.result_flaws import FLAWS, find
 from tcsmt.algorithms.search import Rows, climb, errors
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.arithmetic.rounding import ROUNDINGS
@@ -34,13 +34,13 @@ from tcsmt.recipes.named import algorithm_named, recipe_named, units_for
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust, sure
-from tcsmt.statements.verdict import Distinguished, Unknown, answer_json, said_by
-
-__all__ = ["TYPE1", "Effort", "entries", "record", "table", "write"]
+from tcsmt.statements.verdict import Distinguished, said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.tasks import Workers, computed
 from tcsmt.survey.work import Task
+
+__all__ = ["TYPE1", "Effort", "entries", "table", "write"]
 
 #: The units of question 1; Volta as published is a refuted reading of the catalogue.
 UNITS = (
@@ -194,27 +194,8 @@ def flawed(
     """The short witness and the worst found, or the proof, or why there is neither."""
     flaw = FLAWS[question](name, algorithm_named(name, unit, k)[0], domain)
     found = find(flaw, solving, search=seconds)
-    verdict = found.verdict
-    data: dict[str, Any] = {
-        "question": question, "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
-        "measure": flaw.measure,
-        "search": seconds, "timeout": solving.settings.timeout,
-    }  # fmt: skip
-    data |= answer_json(verdict, flaw.title.lower(), flaw.absent.lower())
-    if found.short is not None and found.worst is not None:
-        data |= {"short": _case(found.short), "worst": _case(found.worst)}
-    return data
-
-
-def _case(case: Case) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "inputs": {n: F32.hex(w) for n, w in case.values.items() if w},
-        "exact": signed_text(case.exact), "result": F32.hex(case.result),
-    }  # fmt: skip
-    if case.moved:
-        data |= {"moved": case.moved, "to": F32.hex(case.word), "exact_after": signed_text(case.exact_after)}
-        data["result_after"] = F32.hex(case.after)
-    return data | {"size": _number(case.size), "ulps": _number(case.ulps)}
+    about = {"question": question, "unit": unit, "measure": flaw.measure}
+    return about | {"search": seconds, "timeout": solving.settings.timeout} | flaw_json(found)
 
 
 def _question_one(
@@ -244,56 +225,25 @@ def asked(
         (one, two), (algorithm_named(one, unit, k)[0], algorithm_named(two, unit, k)[0]), domain
     )
     found = compare(pair, solving, search=seconds)
-    data = record(found) | {"one": one, "two": two, "unit": unit, "k": k, "domain": str(domain)}
+    data = {"unit": unit, **comparison_json(found)}
     if isinstance(found.verdict, Distinguished):
         single, _ = climb(domain, pair.wide, 1, pair.with_k(1).score, seconds=seconds / 2)
         rows, _ = climb(domain, pair.wide, k, pair.score, seconds=seconds, start=single.padded(k))
-        (worst,) = judge(pair, [rows.values(0)])
-        data["worst"] = {
-            "inputs": {n: F32.hex(w) for n, w in rows.values(0).items()},
-            "excess_ulp": _number(worst.excess), "excess_relative": _number(worst.relative),
-            "errors_ulp": [_number(_ulps(e, worst.exact)) for e in worst.errors],
-        }  # fmt: skip
+        values = rows.values(0)
+        (worst,) = judge(pair, [values])
+        data["worst"] = judged_json(pair, values, worst)
     return data
 
 
 def bounded(name: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float) -> dict[str, Any]:
-    """The largest relative error found, in 2^-24, and the smallest bound proved."""
+    """The largest errors found, and the smallest bound proved."""
     found = bound(algorithm_named(name, unit, k)[0], domain, solving, seconds=4 * seconds, alternate=False)
-    worst = found.relative
-    data: dict[str, Any] = {
+    proved = found.proof is not None
+    return {
         "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
-        "found": 0.0 if worst is None else "infinite" if worst.relative is None else _number(worst.relative),
-        "inputs": {} if worst is None else {n: F32.hex(w) for n, w in worst.values.items() if w},
-        "bound": _number(found.proved), "bound_ulps": _number(found.in_ulps),
-        "shares": {what: _number(loss) for what, loss in found.shares.items()},
-        "open": found.open,
+        "verdict": "equivalent" if proved else "unknown", "answer": "bounded" if proved else "unknown",
+        **bound_json(found),
     }  # fmt: skip
-    verdict = found.proof or Unknown(reason=found.open, seconds=found.seconds)
-    return data | answer_json(verdict, "", "bounded")
-
-
-def record(found: ErrorComparison) -> dict[str, Any]:
-    """A comparison's verdict in short."""
-    verdict, judgement = found.verdict, found.judgement
-    data = answer_json(verdict, "worse", "never worse")
-    if isinstance(verdict, Distinguished) and judgement is not None:
-        data["inputs"] = {n: F32.hex(w) for n, w in verdict.values.items() if w}
-        data["values"] = {n: F32.describe(w) for n, w in verdict.values.items() if w}
-        data["exact"] = signed_text(judgement.exact)
-        data["results"] = [F32.hex(w) for w in judgement.words]
-        data |= {"excess_ulp": _number(judgement.excess), "excess_relative": _number(judgement.relative)}
-        parts = parting(*(walk(a, verdict.values) for a in found.pair.algorithms))
-        data["parts_at"] = parts and parts.name
-    return data
-
-
-def _number(x: Fraction | None) -> float | None:
-    return None if x is None else float(f"{float(x):.6g}")
-
-
-def _ulps(error: Fraction | None, exact: Fraction) -> Fraction | None:
-    return None if error is None else error / ulp(exact)
 
 
 _TABLE_5_NAMES = ("ootomo-halfhalf", "markidis")
@@ -383,7 +333,7 @@ def write(
         found = computed(tasks, kept, workers, lambda task, entry: _counts(task, entry, trust), progress)
         kept.arrange(task.key for task in tasks if task.key in kept.records)
     marked = {
-        key: {**entry, "earlier": True} if key in found.earlier and "scripts" in entry else entry
+        key: {**entry, "earlier": True} if key in found.earlier and "scripts" in _proof(entry) else entry
         for key, entry in found.records.items()
     }
     return marked, found.failed
@@ -391,23 +341,33 @@ def write(
 
 def _counts(task: Task, entry: Record, trust: Trust) -> bool:
     """Whether what an earlier run has found need not be asked again."""
-    return "scripts" not in entry or (entry.get("code") == task.code and trust.takes(sure=sure(entry)))
+    proof = _proof(entry)
+    return "scripts" not in proof or (entry.get("code") == task.code and trust.takes(sure=sure(proof)))
 
 
-def table(known: Mapping[str, Any]) -> str:
+def _proof(entry: Record) -> Record:
+    """Where an entry has its proof, if it has one: a bound's stands apart from the errors found."""
+    proof: Record = entry.get("proof", entry)
+    return proof
+
+
+def table(known: Mapping[str, Record]) -> str:
     """The comparisons as a Markdown table: verdict, smallest witness, the worst excess found."""
     lines = [
         "| worse | than | unit | K | domain | verdict | smallest witness | worst found, ulp (2^-24 of Σ) |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for entry in known.values():
-        if "one" not in entry:
+        if "algorithms" not in entry:
             continue
-        witness = ", ".join(f"{n} = {v}" for n, v in entry.get("values", {}).items())
-        worst = entry.get("worst", {})
-        excess = f"{worst['excess_ulp']:g} ({worst['excess_relative']:g})" if worst else ""
-        verdict = entry["answer"] + _proof(entry)
-        cells = [entry["one"], entry["two"], entry["unit"], entry["k"], entry["domain"], verdict]
+        inputs = {name: shown["value"] for name, shown in entry.get("inputs", {}).items()}
+        witness = ", ".join(f"{name} = {value}" for name, value in inputs.items() if value != "0")
+        excess = ""
+        if "worst" in entry:
+            ulps, relative = map(_size, entry["worst"]["excess"].values())
+            excess = f"{ulps} ({relative})"
+        verdict = entry["answer"] + _by_whom(entry)
+        cells = [*entry["algorithms"], entry["unit"], entry["k"], entry["domain"], verdict]
         lines.append("| " + " | ".join(map(str, [*cells, witness, excess])) + " |")
     bounds = [entry for entry in known.values() if entry.get("answer") == "bounded"]
     if bounds:
@@ -416,17 +376,29 @@ def table(known: Mapping[str, Any]) -> str:
             "|---|---|---|---|---|---|",
         ]  # fmt: skip
     for entry in bounds:
-        names = ("algorithm", "unit", "k", "domain", "found", "bound")
-        lines.append("| " + " | ".join(str(entry[name]) for name in names) + _proof(entry) + " |")
+        cells = [*(entry[name] for name in ("algorithm", "unit", "k", "domain")), _largest(entry)]
+        lines.append("| " + " | ".join(map(str, [*cells, f"{entry['proved']:g}{_by_whom(entry)}"])) + " |")
     unknown = {key: entry for key, entry in known.items() if entry.get("verdict") == "unknown"}
-    lines += [f"\nunknown: {key}: {entry['reason']}" for key, entry in unknown.items()]
+    lines += [f"\nunknown: {key}: {entry.get('reason') or entry['open']}" for key, entry in unknown.items()]
     return "\n".join(lines)
 
 
-def _proof(entry: Mapping[str, Any]) -> str:
+def _largest(entry: Record) -> str:
+    """The largest relative error that was found beside a bound."""
+    worst = entry["relative"]
+    return "0" if worst is None else _size(worst["relative"])
+
+
+def _size(error: float | None) -> str:
+    """An error for people; an infinite one stands as null in a file."""
+    return "infinite" if error is None else f"{error:g}"
+
+
+def _by_whom(entry: Record) -> str:
     """For a proof, by whom, and whether by an earlier run."""
-    if "scripts" not in entry:
+    proof = _proof(entry)
+    if "scripts" not in proof:
         return ""
-    said = said_by(entry)
+    said = said_by(proof)
     kept = "; kept from an earlier run" if entry.get("earlier") else ""
     return f" ({said}{kept})" if said or kept else ""

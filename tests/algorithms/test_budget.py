@@ -108,10 +108,12 @@ def test_the_budget_is_close(name: str, unit: str, domain: Domain, share: float)
 @pytest.mark.long
 def test_a_bound_as_a_finding() -> None:
     entry = bounded("markidis", "volta", 1, NEAR, Solving(Settings(timeout=60)), 0.2)
-    assert 0 < entry["found"] <= entry["bound"] <= 13
-    assert sum(entry["shares"].values()) == pytest.approx(entry["bound"], rel=1e-5)
-    assert "comes out as it is" in entry["stage"]
-    assert f"| markidis | volta | 1 | {NEAR} | {entry['found']} | {entry['bound']} (" in table({"": entry})
+    found, proved = entry["relative"]["relative"], entry["proved"]
+    assert 0 < found <= proved <= 13
+    assert sum(entry["shares"].values()) == pytest.approx(proved)
+    assert (entry["verdict"], entry["answer"]) == ("equivalent", "bounded")
+    assert "comes out as it is" in entry["proof"]["stage"]
+    assert f"| markidis | volta | 1 | {NEAR} | {found:g} | {proved:g} (" in table({"": entry})
 
 
 @st.composite

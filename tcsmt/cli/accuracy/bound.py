@@ -8,18 +8,15 @@ from typing import Any
 
 import click
 
-from tcsmt.algorithms.bound import Bound
 from tcsmt.algorithms.bound import bound as bound_of
+from tcsmt.algorithms.records import bound_json
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.cli.domain import domain_of_algorithm
-from tcsmt.pictures.explain import signed_text
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
-from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
-from tcsmt.statements.finding import shown
 from tcsmt.statements.verdict import said_by
 from tcsmt.support.errors import Exit
 
@@ -59,25 +56,6 @@ def bound(
     data = {"algorithm": algorithm, "unit": row.name, "k": k, "domain": str(domain), **bound_json(found)}
     click.echo(json.dumps(data, indent=1, ensure_ascii=False) if as_json else bound_text(data))
     sys.exit(Exit.UNKNOWN if found.proved is None else Exit.ANSWERED)
-
-
-def bound_json(found: Bound) -> dict[str, Any]:
-    """The bound as plain data; relative errors in 2^-24 of |c| + Σ|a·b|."""
-    data: dict[str, Any] = {}
-    for name, one in (("relative", found.relative), ("ulps", found.ulps)):
-        data[name] = one and {
-            "inputs": {n: shown(F32, w) for n, w in one.values.items() if w},
-            "result": shown(F32, one.result), "exact": signed_text(one.exact),
-            "error": "infinite" if one.error is None else signed_text(one.error),
-            "relative": None if one.relative is None else float(one.relative),
-            "ulps": None if one.ulps is None else float(one.ulps),
-        }  # fmt: skip
-    data["proved"] = None if found.proved is None else float(found.proved)
-    data["proved_ulps"] = None if found.in_ulps is None else float(found.in_ulps)
-    data["shares"] = {name: float(loss) for name, loss in found.shares.items()}
-    if found.proof is not None:
-        data["proof"] = found.proof.as_json()
-    return data | {"open": found.open, "seconds": round(found.seconds, 2)}
 
 
 def bound_text(data: dict[str, Any]) -> str:

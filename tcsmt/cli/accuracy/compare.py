@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,6 +12,7 @@ from tcsmt import __version__
 from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison
 from tcsmt.algorithms.compare import compare as compare_pair
 from tcsmt.algorithms.picture import Walked, walked_sheet
+from tcsmt.algorithms.records import comparison_json, error_text
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
@@ -29,7 +28,7 @@ from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
-from tcsmt.statements.verdict import Distinguished, answer_json
+from tcsmt.statements.verdict import Distinguished
 
 
 @click.command()
@@ -77,6 +76,9 @@ def compare(
     found = compare_pair(pair, solving, search=search)
     if as_json:
         data = {"tcsmt": __version__, "arch": [row.name for row in rows], **comparison_json(found)}
+        if isinstance(found.verdict, Distinguished):
+            moves = [walk(algorithm, found.verdict.values) for algorithm in pair.algorithms]
+            data["steps"] = [[move.as_json() for move in one] for one in moves]
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
     else:
         click.echo(comparison_text(found, rows))
@@ -99,26 +101,6 @@ def pair_of(
     return AlgorithmPair(names, (one, two), domain), (row, other)
 
 
-def comparison_json(found: ErrorComparison) -> dict[str, Any]:
-    """The comparison as plain data."""
-    pair, verdict, judgement = found.pair, found.verdict, found.judgement
-    data: dict[str, Any] = {"algorithms": list(pair.names), "k": pair.k, "domain": str(pair.domain)}
-    data |= answer_json(verdict, "worse", "never worse")
-    if isinstance(verdict, Distinguished) and judgement is not None:
-        data["inputs"] = {name: shown(F32, word) for name, word in verdict.values.items()}
-        data["exact"] = signed_text(judgement.exact)
-        data["results"] = [
-            {"algorithm": name, **shown(F32, word), "error": _text(error)}
-            for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True)
-        ]
-        data["excess"] = {"ulp": _float(judgement.excess), "2^-24 Σ|ab|": _float(judgement.relative)}
-        moves = [walk(a, verdict.values) for a in pair.algorithms]
-        data["steps"] = [[move.as_json() for move in one] for one in moves]
-        parts = parting(*moves)
-        data["parts_at"] = parts and parts.name
-    return data
-
-
 def comparison_text(found: ErrorComparison, rows: tuple[Row, Row]) -> str:
     """The comparison for people."""
     pair, verdict, judgement = found.pair, found.verdict, found.judgement
@@ -132,7 +114,7 @@ def comparison_text(found: ErrorComparison, rows: tuple[Row, Row]) -> str:
                 lines.append(f"  {name:>5} = {seen['word']}  {seen['value']:<32} {seen['decimal']}")
         lines.append(f"  exact = {signed_text(judgement.exact)}")
         for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True):
-            lines.append(f"  {name}: {F32.hex(word)}  {F32.describe(word)}  error {_text(error)}")
+            lines.append(f"  {name}: {F32.hex(word)}  {F32.describe(word)}  error {error_text(error)}")
         if judgement.excess is not None and judgement.relative is not None:
             lines.append(
                 f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
@@ -150,11 +132,3 @@ def sheet_of(found: ErrorComparison, rows: tuple[Row, Row]) -> Sheet:
     values = found.verdict.values
     each = zip(found.pair.names, rows, found.pair.algorithms, strict=True)
     return walked_sheet([Walked.on(name, row, algorithm, values) for name, row, algorithm in each], values)
-
-
-def _text(error: Fraction | None) -> str:
-    return "infinite" if error is None else signed_text(error)
-
-
-def _float(number: Fraction | None) -> float | None:
-    return None if number is None else float(number)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
 
 import click
 
 from tcsmt import __version__
 from tcsmt.algorithms import result_flaws
+from tcsmt.algorithms.records import flaw_json
 from tcsmt.algorithms.result_flaws import FLAWS, Case, FlawFinding
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
@@ -22,8 +22,6 @@ from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
-from tcsmt.statements.finding import shown
-from tcsmt.statements.verdict import answer_json
 from tcsmt.support.errors import choose
 
 
@@ -62,36 +60,11 @@ def find(
     solving = Solving(Settings(solver, timeout), confirm=confirm)
     found = result_flaws.find(kind(algorithm, chosen, domain), solving, search=search)
     if as_json:
-        data = {"tcsmt": __version__, "question": question, "unit": row.name, **finding_json(found)}
+        data = {"tcsmt": __version__, "question": question, "unit": row.name, **flaw_json(found)}
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
     else:
         click.echo(finding_text(found, row))
     sys.exit(EXIT[type(found.verdict)])
-
-
-def finding_json(found: FlawFinding) -> dict[str, Any]:
-    """The finding as plain data."""
-    flaw, verdict = found.flaw, found.verdict
-    data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
-    data |= answer_json(verdict, flaw.title.lower(), flaw.absent.lower())
-    if found.short is not None and found.worst is not None:
-        data |= {"short": _case_json(found.short), "worst": _case_json(found.worst)}
-    return data
-
-
-def _case_json(case: Case) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "inputs": {name: shown(F32, word) for name, word in case.values.items()},
-        "exact": signed_text(case.exact), "result": shown(F32, case.result),
-    }  # fmt: skip
-    if case.moved:
-        data |= {
-            "moved": case.moved,
-            "to": shown(F32, case.word),
-            "exact_after": signed_text(case.exact_after),
-        }
-        data["result_after"] = shown(F32, case.after)
-    return data | {"size": float(case.size), "ulps": float(case.ulps)}
 
 
 def finding_text(found: FlawFinding, row: Row) -> str:

@@ -1,0 +1,110 @@
+"""What was found about algorithms as plain data: commands print it, and the list of findings keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from tcsmt.algorithms.bound import Bound, Extreme
+from tcsmt.algorithms.compare import AlgorithmPair, BothErrors, ErrorComparison
+from tcsmt.algorithms.result_flaws import Case, FlawFinding
+from tcsmt.algorithms.walk import parting, walk
+from tcsmt.arithmetic.formats import Format
+from tcsmt.pictures.explain import signed_text
+from tcsmt.recipes.split import F32
+from tcsmt.statements.finding import shown
+from tcsmt.statements.verdict import Distinguished, answer_json
+
+__all__ = ["bound_json", "comparison_json", "error_text", "flaw_json", "judged_json"]
+
+
+def comparison_json(found: ErrorComparison) -> dict[str, Any]:
+    """Two algorithms, the verdict, and its witness."""
+    pair, verdict, judgement = found.pair, found.verdict, found.judgement
+    data: dict[str, Any] = {"algorithms": list(pair.names), "k": pair.k, "domain": str(pair.domain)}
+    data |= answer_json(verdict, "worse", "never worse")
+    if isinstance(verdict, Distinguished) and judgement is not None:
+        data |= judged_json(pair, verdict.values, judgement)
+        parts = parting(*(walk(a, verdict.values) for a in pair.algorithms))
+        data["parts_at"] = parts and parts.name
+    return data
+
+
+def judged_json(pair: AlgorithmPair, values: Mapping[str, int], judgement: BothErrors) -> dict[str, Any]:
+    """One input, both results on it, and by how much the first one's error is larger."""
+    wide = pair.wide
+    return {
+        "inputs": _inputs(wide, values),
+        "exact": signed_text(judgement.exact),
+        "results": [
+            {"algorithm": name, **shown(wide, word), "error": error_text(error)}
+            for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True)
+        ],
+        "excess": {
+            "ulp": _float(judgement.excess),
+            f"2^-{wide.precision} Σ|ab|": _float(judgement.relative),
+        },
+    }
+
+
+def flaw_json(found: FlawFinding) -> dict[str, Any]:
+    """An algorithm, the verdict on a flaw of it, the short witness and the worst."""
+    flaw, verdict = found.flaw, found.verdict
+    data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
+    data |= answer_json(verdict, flaw.title.lower(), flaw.absent.lower())
+    if found.short is not None and found.worst is not None:
+        data |= {"short": _case(flaw.wide, found.short), "worst": _case(flaw.wide, found.worst)}
+    return data
+
+
+def _case(wide: Format, case: Case) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "inputs": _inputs(wide, case.values),
+        "exact": signed_text(case.exact),
+        "result": shown(wide, case.result),
+    }
+    if case.moved:
+        data |= {
+            "moved": case.moved,
+            "to": shown(wide, case.word),
+            "exact_after": signed_text(case.exact_after),
+            "result_after": shown(wide, case.after),
+        }
+    return data | {"size": float(case.size), "ulps": float(case.ulps)}
+
+
+def bound_json(found: Bound) -> dict[str, Any]:
+    """The largest errors found and the bound proved, in 2^-24 of |c| + Σ|a·b|; an input of 0 is left out."""
+    data: dict[str, Any] = {"relative": _extreme(found.relative), "ulps": _extreme(found.ulps)}
+    data |= {"proved": _float(found.proved), "proved_ulps": _float(found.in_ulps)}
+    data["shares"] = {name: float(loss) for name, loss in found.shares.items()}
+    if found.proof is not None:
+        data["proof"] = found.proof.as_json()
+    return data | {"open": found.open, "seconds": round(found.seconds, 2)}
+
+
+def _extreme(one: Extreme | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {
+        "inputs": _inputs(F32, {name: word for name, word in one.values.items() if word}),
+        "result": shown(F32, one.result),
+        "exact": signed_text(one.exact),
+        "error": error_text(one.error),
+        "relative": _float(one.relative),
+        "ulps": _float(one.ulps),
+    }
+
+
+def error_text(error: Fraction | None) -> str:
+    """An error, exactly; a result that is not finite has an infinite one (None)."""
+    return "infinite" if error is None else signed_text(error)
+
+
+def _inputs(wide: Format, values: Mapping[str, int]) -> dict[str, dict[str, str]]:
+    return {name: shown(wide, word) for name, word in values.items()}
+
+
+def _float(number: Fraction | None) -> float | None:
+    return None if number is None else float(number)
