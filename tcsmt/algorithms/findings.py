@@ -23,6 +23,15 @@ from tcsmt.algorithms.result_flaws import FLAWS, find
 from tcsmt.algorithms.search import Rows, climb, errors
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.catalogue.surveyed import (
+    ANY_UNIT,
+    AS_PUBLISHED,
+    BOUNDED,
+    DISTINCT_FP16_UNITS,
+    FP16_UNITS,
+    RESIDUAL_UNITS,
+    TF32_UNITS,
+)
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.pictures.explain import signed_text
@@ -42,10 +51,8 @@ from tcsmt.survey.work import Task
 
 __all__ = ["TYPE1", "Effort", "entries", "table", "write"]
 
-#: The units of question 1; Volta as published is a refuted reading of the catalogue.
-UNITS = (
-    "volta/mma.m8n8k4.f32.f16.f16.f32@valpey", "volta", "turing", "ampere", "hopper", "blackwell", "cdna3",
-)  # fmt: skip
+#: The units of question 1.
+UNITS = (AS_PUBLISHED, *FP16_UNITS)
 TYPE1, SMALL = Domain(exponents=(-15, 14)), Domain(exponents=(-35, -15))
 #: Where the first algorithm may never be worse: inputs that are exact in f16.
 EXACT = Domain(exponents=(-14, 14), bits=(11, 11))
@@ -59,16 +66,10 @@ ONE_EXACT, TWELVE = replace(FINE, bits=(22, 11)), replace(FINE, bits=(12, 12))
 #: One binade, exact in f16: what the unit's own roundings do to a sum.
 BINADE = Domain(exponents=(0, 0), bits=(11, 11))
 
-#: Other algorithms whose error is bounded, and their units.
-BASELINES = (
-    ("fp32-fma", "hopper"), ("ootomo-tf32tf32", "ampere"), ("cutlass-3xtf32", "ampere"), ("bf16x9", "hopper"),
-    ("fasi-f16x2", "volta"), ("fasi-f16x2", "blackwell"), ("markidis", "cdna1"),
-)  # fmt: skip
-
-#: Question 5: algorithms and units; binary32 multiply-adds are the same everywhere.
+#: Question 5: algorithms and units.
 FLAWED = {
-    **dict.fromkeys(("markidis", "ootomo-halfhalf", "single-f16"), ("volta", "ampere", "hopper", "cdna3")),
-    "fp32-fma": ("hopper",),
+    **dict.fromkeys(("markidis", "ootomo-halfhalf", "single-f16"), DISTINCT_FP16_UNITS),
+    "fp32-fma": (ANY_UNIT,),
 }
 
 
@@ -120,13 +121,13 @@ def _digest(name: str, unit: str, k: int | None) -> str:
 def _asked(what: str, names: Sequence[str], unit: str, k: int, domain: Domain) -> About:
     """What is asked of algorithms, on the inputs of a domain."""
     models = {name: _digest(name, unit, k) for name in names}
-    return About(digest_of_texts([what, *models.values(), _where(domain, k)]), models)
+    return About(digest_of_texts([what, *models.values(), _where(domain, unit, k)]), models)
 
 
 @cache
-def _where(domain: Domain, k: int) -> str:
-    """Of a domain's condition on a dot product's inputs, which every algorithm has alike."""
-    algorithm, _ = algorithm_named("fp32-fma", "hopper", k)
+def _where(domain: Domain, unit: str, k: int) -> str:
+    """Of a domain's condition on a dot product's inputs, which every algorithm has alike on every unit."""
+    algorithm, _ = algorithm_named("fp32-fma", unit, k)
     return digest_of_graph(domain.holds(algorithm, algorithm.trace))
 
 
@@ -134,26 +135,26 @@ def entries(effort: Effort) -> Iterator[Task]:
     """Every entry of the list, by its key."""
     models = _digests(_TABLE_5_NAMES, UNITS, 4)
     yield Task("Table 5 (Valpey et al.)", digest_of_texts(models.values()), table_five, (), _code(), models)
-    for unit in UNITS[1:]:
+    for unit in FP16_UNITS:
         alone = ("markidis", "ootomo-halfhalf", "fp32-fma")
         key, models = f"rounding inside: {unit}", _digests(alone, [unit], None)
         yield Task(key, digest_of_texts(models.values()), rounding_inside, (unit,), _code(), models)
     for unit in UNITS:
         yield from _question_one(unit, ("ootomo-halfhalf", "markidis"), effort)
         yield from _question_one(unit, ("ootomo-halfhalf", "ootomo-halfhalf-4"), effort, short=True)
-    for unit in ("ampere", "hopper", "blackwell", "cdna3"):
+    for unit in TF32_UNITS:
         yield from _question_one(unit, ("ootomo-tf32tf32", "cutlass-3xtf32"), effort, short=True)
     names = ("ootomo-halfhalf", "ootomo-halfhalf-4")
-    for unit, k in (("volta", 4), ("hopper", 4), ("cdna3", 4)):
+    for unit in RESIDUAL_UNITS:
         for domain in (ONE_EXACT, TWELVE):
             for one, two in (names, names[::-1]):
-                yield _entry(one, two, unit, k, domain, effort)
+                yield _entry(one, two, unit, 4, domain, effort)
     for unit in UNITS:
         yield from _bounds("single-f16", unit, (1, _own(unit)), (BINADE, EXACT), effort)
         for name in ("markidis", "ootomo-halfhalf"):
             domains = [domain for wide in (TYPE1, FINE) for domain in (replace(wide, c_zero=True), wide)]
             yield from _bounds(name, unit, (1, _own(unit)), domains, effort)
-    for name, unit in BASELINES:
+    for name, unit in BOUNDED:
         yield from _bounds(name, unit, (1, 4, 16), (FINE,), effort)
     for question in FLAWS:
         for name, units in FLAWED.items():

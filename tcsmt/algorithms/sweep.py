@@ -29,7 +29,6 @@ from tcsmt.survey.work import Task
 __all__ = [
     "DISTRIBUTIONS",
     "NAMES",
-    "UNITS",
     "Distribution",
     "Exact",
     "Matrices",
@@ -151,9 +150,6 @@ NAMES = (
     "cutlass-3xtf32", "fasi-f16x2", "fasi-f16x3", "fasi-bf16x2", "fasi-bf16x3", "bf16x9",
     "fp8", "fp8-promoted",
 )  # fmt: skip
-
-#: The units of a sweep: every architecture's most used instruction, and Hopper's own for FP8.
-UNITS = (*ARCHITECTURES, "hopper/wgmma.m64nNk32.f32.e4m3.e4m3")
 
 
 def models_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Model]:

@@ -21,6 +21,17 @@ from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.investigation import one_block
 from tcsmt.catalogue import row_named, rows
+from tcsmt.catalogue.surveyed import (
+    FP8_ON_FP16,
+    HALF_OF_THE_LANES,
+    MMA_AND_WGMMA,
+    NEIGHBOURED,
+    PAPERS,
+    SAME_UNITS,
+    SUMS,
+    TRUNCATED,
+    ZERO_EXPONENTS,
+)
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import FusedDotAdd, Kind, Model, Operands
 from tcsmt.prove.engine import Decision, compare_models, decide, finding_of
@@ -109,18 +120,11 @@ def fused(name: str, **changes: Any) -> FusedDotAdd:
 
 # --- any order of the products --------------------------------------------------------------------
 
-_SIZES = {
-    4: "volta/mma.m8n8k4.f32.f16.f16.f32",
-    8: "ampere/mma.m16n8k8.f32.f16.f16.f32",
-    16: "hopper/mma.m16n8k16.f32.f16.f16.f32",
-    32: "hopper/wgmma.m64nNk32.f32.e4m3.e4m3",
-}
-
 
 def _order() -> Iterator[Entry]:
     """A permuted sum and maximum is the same graph; that they are symmetric is proved once for a width."""
     choose = random.Random(1)
-    for n, name in _SIZES.items():
+    for n, name in SUMS.items():
         model = fused(name)
         trace = model.trace
         places = list(range(n))
@@ -168,62 +172,39 @@ def _lemma(title: str, differ: Any) -> Ask:
 
 
 def _same_units() -> Iterator[Entry]:
-    part = "same units"
-    for shape in ("m16n8k16.f32.f16.f16.f32", "m16n8k16.f32.bf16.bf16.f32", "m16n8k8.f32.tf32.tf32.f32"):
-        for gpu in ("a2", "a30", "l40s"):
-            yield _models(part, f"a100/mma.{shape}", f"{gpu}/mma.{shape}", True)
-    for shape in ("m16n8k16.f32.f16.f16.f32", "m16n8k8.f32.f16.f16.f32", "m16n8k16.f16.f16.f16.f16"):
-        for gpu in ("b200", "rtx 5090"):
-            yield _models(part, f"h100/mma.{shape}", f"{gpu}/mma.{shape}", True)
-    for types in ("f32.f16.f16.f32", "f16.f16.f16.f16", "f32.f16.f16.f16"):
-        yield _models(part, f"turing/mma.m8n8k4.{types}", f"volta/mma.m8n8k4.{types}", True)
+    for left, right in SAME_UNITS:
+        yield _models("same units", left, right, True)
 
 
 def _mma_and_wgmma() -> Iterator[Entry]:
-    for shape, k, d, a in (
-        ("m16n8k16", 16, "f32", "f16"), ("m16n8k16", 16, "f16", "f16"), ("m16n8k16", 16, "f32", "bf16"),
-        ("m16n8k8", 8, "f32", "tf32"),
-    ):  # fmt: skip
-        left, right = f"hopper/mma.{shape}.{d}.{a}.{a}.{d}", f"hopper/wgmma.m64nNk{k}.{d}.{a}.{a}"
+    for left, right in MMA_AND_WGMMA:
         yield _models("mma and wgmma", left, right, True)
 
 
 def _fp8_on_f16() -> Iterator[Entry]:
-    """mma.sync with FP8 against two FP16 instructions on converted inputs, pairs of lanes dealt to them."""
-    for a in ("e5m2", "e4m3"):
-        for d in ("f16", "f32"):
-            unit = fused(f"hopper/mma.m16n8k32.{d}.{a}.{a}.{d}")
-            half = fused(f"hopper/mma.m16n8k16.{d}.f16.f16.{d}")
-            wide = replace(unit, a_format=half.a_format, b_format=half.b_format)
-            inputs = unit.trace
-            left, right = (
-                [ieee.widen(x, unit.a_format, half.a_format) for x in side] for side in (inputs.a, inputs.b)
-            )
-            trace = replace(wide.apply(Operands(left, right, inputs.c)), operands=inputs.operands)
-            sides = Side(f"{a}", unit, inputs), Side("FP16 instructions on converted inputs", unit, trace)
-            title = f"hopper mma.m16n8k32 {a} to {d} against FP16 instructions on converted inputs"
-            part = "FP8 on the FP16 unit"
-            # e5m2's exponents are FP16's. FP16 holds e4m3's subnormal numbers as normal ones with
-            # smaller exponents: the largest exponents differ, but only where nothing is cut
-            yield _traces(part, title, *sides, True)
+    """FP8 against two FP16 instructions on converted inputs, pairs of lanes dealt to them."""
+    for name, beneath in FP8_ON_FP16:
+        unit, half = fused(name), fused(beneath)
+        wide = replace(unit, a_format=half.a_format, b_format=half.b_format)
+        inputs = unit.trace
+        left, right = (
+            [ieee.widen(x, unit.a_format, half.a_format) for x in side] for side in (inputs.a, inputs.b)
+        )
+        trace = replace(wide.apply(Operands(left, right, inputs.c)), operands=inputs.operands)
+        a, d = unit.a_format.name, unit.d_format.name
+        sides = Side(a, unit, inputs), Side("FP16 instructions on converted inputs", unit, trace)
+        instruction = name.partition(f".{d}.")[0].replace("/", " ")
+        title = f"{instruction} {a} to {d} against FP16 instructions on converted inputs"
+        # e5m2's exponents are FP16's. FP16 holds e4m3's subnormal numbers as normal ones with
+        # smaller exponents: the largest exponents differ, but only where nothing is cut
+        yield _traces("FP8 on the FP16 unit", title, *sides, True)
 
 
 # --- zero terms -----------------------------------------------------------------------------------
 
 
 def _zero_exponents() -> Iterator[Entry]:
-    for name, other, equal in (
-        ("hopper/mma.m16n8k16.f32.f16.f16.f32", -132, True),
-        ("hopper/mma.m16n8k16.f32.f16.f16.f32", -126, True),
-        ("ampere/mma.m16n8k16.f32.f16.f16.f32", -133, True),
-        ("hopper/wgmma.m64nNk32.f32.e4m3.e4m3", -132, True),
-        ("hopper/wgmma.m64nNk32.f32.e5m2.e5m2", -132, True),
-        ("hopper/mma.m16n8k16.f32.bf16.bf16.f32", -132, False),
-        ("hopper/mma.m16n8k8.f32.tf32.tf32.f32", -132, False),
-        ("hopper/mma.m16n8k16.f16.f16.f16.f16", -20, False),
-        ("hopper/wgmma.m64nNk32.f16.e4m3.e4m3", -20, True),
-        ("hopper/wgmma.m64nNk32.f16.e5m2.e5m2", -20, True),
-    ):
+    for name, other, equal in ZERO_EXPONENTS:
         unit = fused(name)
         title = f"{name}: zero exponent {unit.zero_exponent} against {other}"
         yield _pair("zero exponents", title, unit, replace(unit, zero_exponent=other), equal)
@@ -235,14 +216,16 @@ def _half_zero() -> Iterator[Entry]:
     The zeros' floor takes part in the maximum, and changes nothing: a c that is not zero has a larger
     exponent in these formats, and a c that is zero brings the same floor.
     """
-    for short in ("f32.f16.f16.f32", "f32.bf16.bf16.f32", "f16.f16.f16.f16"):
-        unit, twice = (fused(f"hopper/mma.m16n8k{k}.{short}") for k in (8, 16))
+    for name, wider in HALF_OF_THE_LANES:
+        unit, twice = fused(name), fused(wider)
         inputs = unit.trace
         zeros = [x ^ x for x in inputs.a]
         padded = twice.apply(Operands([*inputs.a, *zeros], [*inputs.b, *zeros], inputs.c))
         trace = replace(padded, operands=inputs.operands)
-        sides = Side("N = 8", unit, inputs), Side("N = 16, 8 of them zero", unit, trace)
-        title = f"{short}: N = 8 against N = 16, 8 of them zero"
+        labels = f"N = {unit.k}", f"N = {twice.k}, {twice.k - unit.k} of them zero"
+        sides = Side(labels[0], unit, inputs), Side(labels[1], unit, trace)
+        types = name.split(".", 2)[-1]
+        title = f"{types}: {' against '.join(labels)}"
         yield _traces("half of the lanes zero", title, *sides, True)
 
 
@@ -260,7 +243,7 @@ def _one_sign() -> Iterator[Entry]:
     So it is for normal numbers as long as one term at most is cut: the largest is exact.
     """
     part = "truncation and rounding toward zero"
-    for name in ("volta/mma.m8n8k4.f32.f16.f16.f32", "hopper/mma.m16n8k16.f32.f16.f16.f32"):
+    for name in TRUNCATED:
         for k, domain, equal in (
             (1, Domain(positive=True, subnormals=False), True),
             (1, Domain(positive=True), False),
@@ -279,7 +262,7 @@ def _one_sign() -> Iterator[Entry]:
 
 
 def _neighbours() -> Iterator[Entry]:
-    for name in ("volta", "ampere/mma.m16n8k8.f32.f16.f16.f32", "hopper/mma.m16n8k16.f32.f16.f16.f32"):
+    for name in NEIGHBOURED:
         unit = fused(name)
         changes: dict[str, dict[str, Any]] = {
             f"F = {unit.fraction_bits - 1}": {"fraction_bits": unit.fraction_bits - 1},
@@ -298,22 +281,8 @@ def _neighbours() -> Iterator[Entry]:
 
 
 def _papers() -> Iterator[Entry]:
-    part = "papers"
-    for a in ("e4m3", "e5m2"):
-        yield _models(
-            part, f"hopper/wgmma.m64nNk32.f32.{a}.{a}", f"hopper/mma.m16n8k32.f32.{a}.{a}.f32", False
-        )
-    turing = "turing/mma.m16n8k8.f32.f16.f16.f32"
-    for claim in ("valpey", "fasi"):
-        yield _models(part, turing, f"{turing}@{claim}", False)
-    volta = "volta/mma.m8n8k4.f32.f16.f16.f32"
-    for claim in ("valpey", "fasi", "raihan"):
-        yield _models(part, volta, f"{volta}@{claim}", False)
-    yield _models(part, volta, f"{volta}@zero-126", True)
-    yield _models(part, "ampere/mma.m16n8k8.f32.bf16.bf16.f32", "hopper/mma.m16n8k8.f32.bf16.bf16.f32", False)
-    for a in ("e4m3", "e5m2"):
-        name = f"hopper/wgmma.m64nNk32.f32.{a}.{a}"
-        yield _models(part, name, f"{name}@deepseek", False)
+    for left, right, equal in PAPERS:
+        yield _models("papers", left, right, equal)
 
 
 # --- carry bits -----------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from tcsmt.algorithms.sweep import (
     DISTRIBUTIONS,
     NAMES,
-    UNITS,
     Exact,
     errors,
     exact_product,
@@ -25,6 +24,7 @@ from tcsmt.algorithms.sweep import (
     point,
     to_nearest,
 )
+from tcsmt.catalogue.surveyed import SWEPT
 from tcsmt.cli import main
 from tcsmt.models import FusedDotAdd
 from tcsmt.papers import ootomo
@@ -94,11 +94,11 @@ def test_powers_fit_fp16() -> None:
 
 
 def test_units() -> None:
-    labels = models_for(recipe_named("ootomo-tf32tf32"), UNITS)
+    labels = models_for(recipe_named("ootomo-tf32tf32"), SWEPT)
     assert not any("volta" in label or "cdna1" in label for label in labels)
     assert "ampere, ada" in labels
-    assert list(models_for(recipe_named("fp8"), UNITS))[-1] == "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
-    assert list(models_for(recipe_named("fp32-fma"), UNITS)) == ["ordinary cores"]
+    assert list(models_for(recipe_named("fp8"), SWEPT))[-1] == "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
+    assert list(models_for(recipe_named("fp32-fma"), SWEPT)) == ["ordinary cores"]
     for label, model in to_nearest(labels).items():
         assert isinstance(model, FusedDotAdd)
         plain = labels[label.removesuffix(", RNE").removesuffix(", all RNE")]
@@ -178,7 +178,7 @@ def test_bad_input(arguments: tuple[str, ...], message: str) -> None:
 
 def test_every_algorithm_of_the_sweep_exists() -> None:
     for name in NAMES:
-        assert models_for(recipe_named(name), UNITS)
+        assert models_for(recipe_named(name), SWEPT)
 
 
 def test_conclusions_need_no_records() -> None:

@@ -13,6 +13,7 @@ import click
 from tcsmt import __version__
 from tcsmt.algorithms.reduced import FACTS, PROOFS, WIDTHS, Fact, Limits, narrow_format, survey
 from tcsmt.catalogue import rows_of
+from tcsmt.catalogue.surveyed import DISTINCT_FP16_UNITS
 from tcsmt.cli import options
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.trust import Trust
@@ -24,13 +25,13 @@ from tcsmt.support.progress import shown
 from tcsmt.survey.tasks import Workers
 
 _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
-#: Blackwell's unit for f16 is Hopper's.
-UNITS = ("volta", "ampere", "hopper", "cdna3")
 
 
 @click.command()
 @click.option("--question", "questions", multiple=True, help="One of the facts (repeatable); all.")
-@click.option("--arch", "units", multiple=True, default=UNITS, show_default=True, help="Repeatable.")
+@click.option(
+    "--arch", "units", multiple=True, default=DISTINCT_FP16_UNITS, show_default=True, help="Repeatable."
+)
 @click.option(
     "--widths",
     default="2:11",

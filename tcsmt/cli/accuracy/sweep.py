@@ -11,9 +11,10 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms.sweep import DISTRIBUTIONS, NAMES, UNITS, Matrices, models_for, task_for
+from tcsmt.algorithms.sweep import DISTRIBUTIONS, NAMES, Matrices, models_for, task_for
 from tcsmt.catalogue import architecture_named, row_named
 from tcsmt.catalogue.digests import models_named
+from tcsmt.catalogue.surveyed import SWEPT
 from tcsmt.cli import options
 from tcsmt.papers.ootomo import conclusions, plots
 from tcsmt.recipes import Recipe, algorithm_named, recipe_named
@@ -70,7 +71,7 @@ def sweep(
 
     Exit code: 0 done, 2 usage error, 3 a process died, so that some record is missing.
     """
-    chosen = [_unit(name) for name in units] or list(UNITS)
+    chosen = [_unit(name) for name in units] or list(SWEPT)
     recipes = [recipe_named(name) for name in algorithms]
     for recipe in recipes:
         _check_runs(recipe, chosen, bool(units))
