@@ -49,6 +49,8 @@ def domain_of_models(command: _Command) -> _Command:
         *, finite: bool, positive: bool, exclude_subnormal: bool, c_zero: bool, exponents: str | None,
         c_free: bool, bits: tuple[int, int] | None, **others: Any,
     ) -> None:  # fmt: skip
+        if c_free and exponents is None:
+            raise TcsmtError("--c-free exempts c from --exponents, which is not given")
         domain = Domain(
             finite=finite, positive=positive, subnormals=not exclude_subnormal, c_zero=c_zero,
             exponents=None if exponents is None else exponents_of(exponents), c_free=c_free, bits=bits,
@@ -61,7 +63,7 @@ def domain_of_models(command: _Command) -> _Command:
         click.option("--exclude-subnormal", is_flag=True, help="No subnormal input."),
         options.c_zero,
         click.option("--exponents", metavar="LOW:HIGH", help=_EXPONENTS),
-        click.option("--c-free", is_flag=True, help="c is not restricted by --exponents."),
+        click.option("--c-free", is_flag=True, help="c is not restricted by --exponents, which is needed."),
         _bits,
     )  # fmt: skip
 

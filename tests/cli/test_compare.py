@@ -32,6 +32,7 @@ def test_other_formats_or_k() -> None:
     ("options", "said"),
     [
         (["--exponents", "5:3"], "exponents 5 to 3: no number has such an exponent"),
+        (["--c-free"], "--c-free exempts c from --exponents, which is not given"),
         (["--lanes", "0"], "lanes = 0: allowed is from 1 to k = 4"),
         (["--lanes", "5"], "lanes = 5: allowed is from 1 to k = 4"),
         (["--timeout", "0"], "timeout = 0"),
