@@ -38,6 +38,14 @@ class Layout:
     key: Callable[[Record], str] | None = None
     head: Callable[[Mapping[str, Record]], Record] = _nothing
 
+    @property
+    def expected(self) -> str:
+        """What a file of this layout is, for messages."""
+        records = "object" if self.key is None else "array"
+        if not self.name:
+            return f"a JSON {records} of records"
+        return f"a JSON object with an {records} of records in {self.name!r}"
+
     def text(self, records: Mapping[str, Record], lines: Mapping[str, str]) -> str:
         """The file; lines: each record as JSON, by key."""
         if self.key is None:
@@ -124,9 +132,11 @@ def _json(value: Any) -> str:
 def _read(path: Path, layout: Layout, option: str) -> tuple[Record, dict[str, Record]]:
     try:
         return layout.parts(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except OSError as error:
+        raise TcsmtError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
         given = f"{option} {path}".lstrip()
-        raise TcsmtError(f"{given}: a file is there that is none of this command's") from None
+        raise TcsmtError(f"{given} was not written by this command: expected {layout.expected}") from None
 
 
 def _held(path: Path) -> Any:

@@ -427,4 +427,5 @@ def test_a_file_of_another_command_is_refused(tmp_path: Path) -> None:
     (tmp_path / "reduced.json").write_text("[]")
     found = CliRunner().invoke(main, [*SMALL, "--results", str(tmp_path)])
     assert found.exit_code == 2
-    assert "none of this command's" in found.output
+    assert "reduced.json was not written by this command" in found.output
+    assert "expected a JSON object with an object of records in 'entries'" in found.output

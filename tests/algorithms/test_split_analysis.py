@@ -233,7 +233,8 @@ def test_bad_input(tmp_path: Path) -> None:
     path.write_text("[1]")
     code, text = run("--output", path)
     assert code == 2
-    assert "none of this command's" in text
+    assert f"--output {path} was not written by this command" in text
+    assert "expected a JSON object with an array of records in 'splits'" in text
     assert len(text.strip().splitlines()) == 1
 
 

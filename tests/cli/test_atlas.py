@@ -36,7 +36,7 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
         file = tmp_path / name
         file.write_text(text)
         said = refused("atlas", *CHOSEN, "--store", file)
-        assert f"--store {file}: a file is there that is none of this command's" in said
+        assert f"--store {file} was not written by this command: expected a JSON object with an " in said
         assert file.read_text() == text
     assert "cannot write" in refused("atlas", *CHOSEN, "--store", tmp_path / "none" / "a.json")
 

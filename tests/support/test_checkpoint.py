@@ -123,11 +123,25 @@ def test_a_file_of_something_else_is_refused(layout: Layout, text: str, tmp_path
     file = tmp_path / "a.json"
     file.write_text(text)
     for _ in range(2):  # and nobody is left holding it
-        with pytest.raises(
-            TcsmtError, match=r"--output .*a.json: a file is there that is none of this command"
-        ):
+        with pytest.raises(TcsmtError) as error:
             Checkpoint(file, layout, "--output")
+        expected = f"--output {file} was not written by this command: expected {layout.expected}"
+        assert str(error.value) == expected
     assert file.read_text() == text
+
+
+def test_what_is_expected() -> None:
+    assert Layout().expected == "a JSON object of records"
+    assert Layout(key=str).expected == "a JSON array of records"
+    assert Layout("entries").expected == "a JSON object with an object of records in 'entries'"
+    assert Layout("entries", key=str).expected == "a JSON object with an array of records in 'entries'"
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "a.json"
+    folder.mkdir()
+    with pytest.raises(TcsmtError, match=f"cannot read {folder}: Is a directory"):
+        Checkpoint(folder, Layout(), "--output")
 
 
 def test_no_folder_is_made(tmp_path: Path) -> None:
