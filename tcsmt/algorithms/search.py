@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.boundary_words import Kind, fractions, from_fields
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import floats, to_words
 from tcsmt.recipes.algorithm import Algorithm
@@ -30,6 +31,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 #: Rows that are tried at once, fewer where a row has more products than this.
 _ROWS, _LANES = 16384, 64
 _KEPT = 64
+_KINDS = (Kind.RANDOM, Kind.SHORT, Kind.LOW_ONES, Kind.HIGH_ONES, Kind.ONE_BIT)
 
 
 @dataclass(frozen=True)
@@ -118,23 +120,24 @@ def random_rows(domain: Domain, wide: Format, k: int, count: int, rng: np.random
     middle = np.where(rng.random(count) < 0.3, np.clip(0, domain.low, domain.high), middle)
     spread = rng.choice([0, 1, 3, 8, 30], count)
 
-    def numbers(lanes: int, bits: int, centre: Array) -> Array:
+    # the lower half of a significand: 13 of binary32's bits
+    half = np.array(min(wide.fraction_bits, (wide.fraction_bits + 3) // 2))
+    low = np.uint64((1 << int(half)) - 1)
+
+    def numbers(lanes: int, precision: int, centre: Array) -> Array:
         shape = (count, lanes)
         exponent = centre[:, None] + rng.integers(-spread[:, None], spread[:, None] + 1, shape)
-        exponent = np.clip(exponent, domain.low, domain.high) + wide.bias
-        fraction = rng.integers(0, 1 << wide.fraction_bits, shape)
+        field = np.clip(exponent, domain.low, domain.high) + wide.bias
+        bits = rng.integers(0, 1 << wide.fraction_bits, shape)
         place = rng.integers(0, wide.fraction_bits + 1, shape)
-        low = (1 << min(wide.fraction_bits, (wide.fraction_bits + 3) // 2)) - 1  # 13 of binary32's bits
-        kinds = [
-            fraction,
-            fraction >> place << place,
-            (1 << place) - 1,
-            (1 << wide.fraction_bits) - (1 << place),
-            np.where(place < wide.fraction_bits, 1 << place, 0),
-            fraction & ~low | (1 << place) & low,
-        ]
+        kinds = [fractions(wide, kind, place, bits) for kind in _KINDS]
+        kinds.append(
+            fractions(wide, Kind.SHORT, half, bits) | fractions(wide, Kind.ONE_BIT, place, bits) & low
+        )
         fraction = np.choose(rng.integers(0, len(kinds), shape), kinds)
-        return _restrict(domain, wide, bits, exponent << wide.fraction_bits | fraction, rng)
+        dropped = np.uint64(wide.precision - precision)
+        sign = rng.integers(0, 2, shape) * (not domain.positive)
+        return from_fields(wide, sign, field, fraction >> dropped << dropped)
 
     kept = rng.choice([1, 2, k, k], count)
     here = np.arange(k)[None, :] < kept[:, None]
@@ -143,12 +146,6 @@ def random_rows(domain: Domain, wide: Format, k: int, count: int, rng: np.random
     c = np.where(rng.random(count) < 0.2, 0, c) if not domain.c_zero else np.zeros(count)
     a, b, c = (np.ascontiguousarray(x).astype(np.uint32) for x in (a, b, c))
     return Rows(a, b, c, wide)
-
-
-def _restrict(domain: Domain, wide: Format, bits: int, words: Array, rng: np.random.Generator) -> Array:
-    sign = rng.integers(0, 2, words.shape) * (not domain.positive)
-    dropped = wide.precision - bits
-    return (words >> dropped << dropped) | sign << wide.sign_bit
 
 
 def _changed(domain: Domain, rows: Rows, rng: np.random.Generator) -> Rows:

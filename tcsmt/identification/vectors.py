@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.boundary_words import Kind, fractions, from_exponents
 from tcsmt.arithmetic.formats import Format
 from tcsmt.identification.family import Family, Table
 from tcsmt.identification.questions import Questions, least_exponent, ordinary_rows
@@ -21,28 +22,21 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Random = np.random.Generator
 
 
-def _words(fmt: Format, sign: Array, exponent: Array, fraction: Array) -> Array:
-    """Words of (-1)^sign * 1.fraction * 2^exponent; subnormal (or 0) below, the largest exponent above."""
-    exponent = np.minimum(exponent, fmt.e_max)
-    down = np.clip(fmt.e_min - exponent, 0, fmt.fraction_bits + 2)
-    significand = (1 << fmt.fraction_bits | fraction) >> down
-    stored = np.where(down > 0, significand, significand + ((exponent + fmt.bias - 1) << fmt.fraction_bits))
-    stored = np.minimum(stored, fmt.largest_finite_word >> fmt.ignored_low_bits)
-    word = stored << fmt.ignored_low_bits
-    if fmt.has_negative_zero:
-        word = word | sign << fmt.sign_bit
-    else:
-        word = np.where(word > 0, word | sign << fmt.sign_bit, word)
-    found: Array = word.astype(np.uint64)
-    return found
+#: The kinds of significands, by their numbers.
+_KINDS = (Kind.RANDOM, Kind.ZERO, Kind.ONES, Kind.ONE_BIT)
+
+
+def _drawn(fmt: Format, random: Random, size: tuple[int, ...]) -> tuple[Array, Array]:
+    """A place in each fraction, and bits."""
+    bits = fmt.fraction_bits
+    return np.asarray(random.integers(0, max(1, bits), size)), np.asarray(random.integers(0, 1 << bits, size))
 
 
 def _fractions(fmt: Format, random: Random, kind: Array) -> Array:
-    """Fractions: random, none, all ones, or one bit."""
-    size, bits = kind.shape, fmt.fraction_bits
-    whole = (1 << bits) - 1
-    one = 1 << random.integers(0, max(1, bits), size)
-    return np.choose(kind, [random.integers(0, whole + 1, size), 0 * kind, 0 * kind + whole, one & whole])
+    """Fractions of kinds by their numbers."""
+    place, bits = _drawn(fmt, random, kind.shape)
+    found: Array = np.choose(kind, [fractions(fmt, one, place, bits) for one in _KINDS])
+    return found
 
 
 def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = ()) -> Questions:
@@ -72,8 +66,8 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
             part = int(random.integers(low, high + 1))
             words = [(found.a[row], lane, a, part, sign), (found.b[row], lane, b, exponent - part, 0)]
         for side, place, fmt, power, minus in words:
-            fraction = _fractions(fmt, random, np.array([kind]))
-            side[place] = _words(fmt, np.array([minus]), np.array([power]), fraction)[0]
+            fraction = fractions(fmt, _KINDS[kind], *_drawn(fmt, random, (1,)))
+            side[place] = from_exponents(fmt, np.array([minus]), np.array([power]), fraction)[0]
 
     for row in range(count):
         free = [int(lane) for lane in random.permutation(usable)]
@@ -136,8 +130,8 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
     mode = random.choice(3, count, p=[0.6, 0.2, 0.2])
     signs = np.where(mode[:, None] == 0, random.integers(0, 2, shape), mode[:, None] - 1)
     kind = np.broadcast_to(random.choice(4, count, p=[0.5, 0.2, 0.15, 0.15])[:, None], shape)
-    x = _words(a, signs, split, _fractions(a, random, kind))
-    y = _words(b, 0 * signs, exponents - split, _fractions(b, random, kind))
+    x = from_exponents(a, signs, split, _fractions(a, random, kind))
+    y = from_exponents(b, 0 * signs, exponents - split, _fractions(b, random, kind))
     for row in np.flatnonzero(random.random(count) < 0.5):
         lanes = random.permutation(k)
         for one, other in zip(lanes[0 : k // 2 : 2], lanes[1 : k // 2 + 1 : 2], strict=False):
@@ -151,7 +145,7 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
     same = top - random.integers(0, 1 << 30, count) % spread
     near = np.clip(np.where(random.random(count) < 0.5, same, top), c.e_min - c.fraction_bits, c.e_max)
     sign_c = np.where(mode == 0, random.integers(0, 2, count), mode - 1)
-    z = _words(c, sign_c, near, _fractions(c, random, kind[:, 0]))
+    z = from_exponents(c, sign_c, near, _fractions(c, random, kind[:, 0]))
     empty = random.random(count) < 0.35
     z[empty] = (random.integers(0, 2, count).astype(np.uint64) << np.uint64(c.sign_bit))[empty]
     for row in np.flatnonzero(random.random(count) < 0.05):
@@ -187,7 +181,7 @@ def _directed(
         if lane == family.k:
             exponent = int(np.clip(exponent, c.e_min - c.fraction_bits, c.e_max))
             fraction = 0 if plain else int(random.integers(1 << c.fraction_bits))
-            z[0] = _words(c, *(np.array(v) for v in (sign, exponent, fraction)))
+            z[0] = from_exponents(c, *(np.array(v) for v in (sign, exponent, fraction)))
             return
         exponent = int(np.clip(exponent, low, high))
         least = max(a.e_min - a.fraction_bits, exponent - b.e_max)
@@ -195,7 +189,7 @@ def _directed(
         part = int(random.integers(least, most + 1))
         for words, fmt, power, minus in ((x, a, part, sign), (y, b, exponent - part, 0)):
             fraction = 0 if plain else int(random.integers(1 << fmt.fraction_bits))
-            words[lane] = _words(fmt, *(np.array(v) for v in (minus, power, fraction)))
+            words[lane] = from_exponents(fmt, *(np.array(v) for v in (minus, power, fraction)))
 
     tiny = d.e_min - d.fraction_bits
     near_bottom = random.random() < 0.5
@@ -265,7 +259,9 @@ def _full(
         ones[0], ones[1] = ones[0] - 1, 1
     parts = ((x, lanes, a, part, sign), (y, lanes, b, exponent - part, 0), (z, [0], c, exponent, sign))
     for (words, places, fmt, power, minus), fraction in zip(parts, ones, strict=True):
-        words[places] = _words(fmt, np.array([minus]), np.array([power]), np.array([max(0, fraction)]))
+        words[places] = from_exponents(
+            fmt, np.array([minus]), np.array([power]), np.array([max(0, fraction)])
+        )
 
 
 def _special(family: Family, random: Random, x: Array, y: Array) -> None:

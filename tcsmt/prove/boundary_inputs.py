@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tcsmt.arithmetic.boundary_words import Kind, fractions, from_fields
 from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.prove.shorten import cost, shorten
@@ -20,6 +21,7 @@ __all__ = ["rows", "search"]
 _ROWS = 4096
 _BATCHES = 4
 _STARTS = 4
+_KINDS = (Kind.ZERO, Kind.ONES, Kind.ONE_BIT, Kind.ALL_BUT_ONE, Kind.RANDOM, Kind.SHORT)
 
 
 def search(question: Question) -> dict[str, int] | None:
@@ -82,25 +84,13 @@ def _words(
     # what the centre stands for is the format's own: 0.5 is an exponent of zero
     middle = np.where(centre == 0.5, fmt.bias, np.rint(centre * top)).astype(np.int64)
     field = middle + rng.integers(-spread, spread + 1)
-    field = np.clip(field, 0, top).astype(np.uint64)
+    field = np.clip(field, 0, top)
     fraction = np.zeros(count, dtype=np.uint64)
     if bits:
         ones = (1 << bits) - 1
-        place = rng.integers(0, bits, count).astype(np.uint64)
-        single = np.uint64(1) << place
-        choices = [
-            np.zeros(count, dtype=np.uint64),
-            np.full(count, ones, dtype=np.uint64),
-            single,
-            np.uint64(ones) ^ single,
-            rng.integers(0, ones, count, dtype=np.uint64, endpoint=True),
-            (rng.integers(0, ones, count, dtype=np.uint64, endpoint=True) >> place) << place,
-        ]
+        place = rng.integers(0, bits, count)
+        given, cut = (rng.integers(0, ones, count, dtype=np.uint64, endpoint=True) for _ in range(2))
+        choices = [fractions(fmt, kind, place, cut if kind is Kind.SHORT else given) for kind in _KINDS]
         fraction = np.choose(rng.integers(0, len(choices), count), choices)
-    word = (field << np.uint64(bits)) | fraction
-    word <<= np.uint64(fmt.ignored_low_bits)
-    if fmt.signed:
-        sign = rng.integers(0, 2, count).astype(np.uint64)
-        word |= np.where(unsigned, np.uint64(0), sign) << np.uint64(fmt.sign_bit)
-    result: np.ndarray = word
-    return result
+    sign = np.where(unsigned, 0, rng.integers(0, 2, count)) if fmt.signed else np.zeros(count, np.uint64)
+    return from_fields(fmt, sign, field, fraction)
