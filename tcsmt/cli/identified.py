@@ -61,7 +61,7 @@ def known(family: Family, table: Table) -> list[str]:
 
 
 def nearest(family: Family, found: Outcome) -> list[dict[str, Any]]:
-    """The members that explain most answers, of the catalogue's and their neighbours: what kills each."""
+    """The members that explain most answers, the catalogue's and those one column apart: what kills each."""
     if not found.exchanges:
         return []
     near = candidates(family)

@@ -166,6 +166,41 @@ class Family:
         kept = self._distinct(whole)
         return whole[kept], owner[kept]
 
+    def one_column_apart(self, row: Table) -> Table:
+        """The rows of the table that differ from a row in one column.
+
+        These are hypotheses of the search, not what :func:`tcsmt.survey.neighbours.neighbours` gives: every
+        value that the family has for a column, however far away, and no graph is built, so that two rows
+        may be the same unit (:func:`.canonical` finds those). A column may hold two parameters of the
+        model: the structure holds blocks, products and the order of sums, of which one changes; alignment
+        holds its rounding and the sticky bit. The neighbours are models that differ in one parameter, up
+        to a short distance, each with a graph of its own, also outside of the family.
+        """
+        one = self.structures[int(row[0])]
+        found = []
+        for number, other in enumerate(self.structures):
+            parts = (one.blocks, other.blocks), (one.products, other.products), (one.order, other.order)
+            if sum(x != y for x, y in parts) == 1:
+                changed = row.copy()
+                changed[0] = number
+                changed[3] = min(changed[3], len(self.carries(other)) - 1)
+                found.append(changed)
+        lists = [self.bits, self.alignments, self.carries(one), self.roundings, self.kept]
+        lists += [self.zero_exponents, (0, 1), self.overflows, (0, 1), (0, 1)]
+        lists += [self.roundings] if one.order == "last" else []
+        for column, values in enumerate(lists, 1):
+            for value in range(len(values)):
+                if value != row[column]:
+                    changed = row.copy()
+                    changed[column] = value
+                    found.append(changed)
+        table = np.array(found, np.int16)
+        every = np.array([self.structures[int(n)].order == "every" for n in table[:, 0]])
+        sticky = table[:, 2] == len(self.alignments) - 1
+        none = table[:, 6] == len(self.zero_exponents) - 1
+        kept: Table = table[self._distinct(table) & ~(every & (sticky | none))]
+        return kept
+
     def _distinct(self, table: Table) -> Any:
         """Rows whose overflow is not another one's by definition."""
         by_sign = np.array([mode.overflows_by_sign for mode in self.roundings])

@@ -1,8 +1,8 @@
 """Questions in advance: a fixed set for batch hardware, or a decision tree over some hypotheses.
 
 Both are made for candidates: the catalogue's units of these formats and K (or a plain one where there
-is none) and every hypothesis that differs from one of them in one parameter. A box that is none of
-them is found by :class:`.Identification` with the answers.
+is none) and every hypothesis one column apart from one of them. A box that is none of them is found by
+:class:`.Identification` with the answers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import COLUMNS, Family, Table
 from tcsmt.identification.questions import Questions
 from tcsmt.identification.score import entropy
-from tcsmt.identification.search import neighbours
 from tcsmt.identification.vectors import Random, mixed, ordinary
 from tcsmt.models import FusedDotAdd
 
@@ -57,18 +56,18 @@ class Candidates:
     column: Array
 
     def changed(self, rows: Array) -> list[str]:
-        """The parameters in which some of them differ from their own."""
+        """The columns in which some of them differ from their own."""
         return [COLUMNS[i] for i in np.unique(self.column[rows]) if i >= 0]
 
 
 def candidates(family: Family) -> Candidates:
-    """The members of the catalogue, and their neighbours; each set that a range argument makes equal once."""
+    """The members of the catalogue, and the rows one column apart; what a range argument makes equal once."""
     known = catalogue_members(family)
     if not known:
         number = next(i for i, s in enumerate(family.structures) if s.n_fma == family.k)
         known = {"a plain unit": family.first(number)[0]}
     bases = list(known.values())
-    parts = [np.stack([base, *neighbours(family, base)]) for base in bases]
+    parts = [np.stack([base, *family.one_column_apart(base)]) for base in bases]
     table = np.concatenate(parts)
     starts = np.cumsum([0, *(len(part) for part in parts)])
     of = np.repeat(starts[:-1], np.diff(starts))
@@ -87,7 +86,7 @@ def _changed(part: Table) -> Array:
 class Planned:
     """One question of a fixed set. classes: sets of candidates told apart with it and those before it.
 
-    decides: parameters for which it tells a member of the catalogue from a neighbour first.
+    decides: columns for which it is the first to tell a member of the catalogue from a row one column apart.
     """
 
     question: Questions

@@ -4,8 +4,8 @@
 2. The survivors with all other parameters; of random questions the one whose answers have the largest
    entropy over a sample of them.
 3. Where no question splits them: a solver looks for an input on which two of them differ.
-4. Answers that alone exclude a neighbour of the result are asked for once more, and new sums are tried:
-   a box whose answers change is reported, not explained.
+4. Answers that alone exclude a row one column apart from the result are asked for once more, and new
+   sums are tried: a box whose answers change is reported, not explained.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Exchange", "Identification", "Outcome", "Transcript", "neighbours", "next_questions"]
+__all__ = ["Exchange", "Identification", "Outcome", "Transcript", "next_questions"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -340,7 +340,7 @@ class Identification:
     # --- is the box one unit at all? -----------------------------------------------------------
 
     def _confirmed(self) -> None:
-        """Ask for the word of a NaN and for new sums, and once more what alone excludes a neighbour."""
+        """Ask for the word of a NaN and for new sums, and once more what alone excludes a row beside it."""
         if self.nan is None:
             self._filter(nan_of_c(self.family), "the word of a NaN")
         for kind in (ordinary, mixed):
@@ -357,41 +357,11 @@ class Identification:
                 raise Inconsistent(f"question {number + 1} was answered {words[0]}, and later {words[1]}")
 
     def _decisive(self, row: Table) -> list[int]:
-        """Numbers of the answers that are the only one to exclude some neighbour of a row."""
-        near = neighbours(self.family, row)
+        """Numbers of the answers that are the only one to exclude some row one column apart."""
+        near = self.family.one_column_apart(row)
         wrong = predictions(self.family, near, _questions(self.exchanges)) != self._words(self.exchanges)
         alone = wrong.sum(axis=1) == 1
         return sorted({int(np.flatnonzero(one)[0]) for one in wrong[alone]})
-
-
-def neighbours(family: Family, row: Table) -> Table:
-    """The rows that differ from a row in one parameter."""
-    one = family.structures[int(row[0])]
-    found = []
-    for number, other in enumerate(family.structures):
-        parts = [
-            (one.blocks, other.blocks), (one.products, other.products), (one.order, other.order)
-        ]  # fmt: skip
-        if sum(x != y for x, y in parts) == 1:
-            changed = row.copy()
-            changed[0] = number
-            changed[3] = min(changed[3], len(family.carries(other)) - 1)
-            found.append(changed)
-    lists = [family.bits, family.alignments, family.carries(one), family.roundings, family.kept]
-    lists += [family.zero_exponents, (0, 1), family.overflows, (0, 1), (0, 1)]
-    lists += [family.roundings] if one.order == "last" else []
-    for column, values in enumerate(lists, 1):
-        for value in range(len(values)):
-            if value != row[column]:
-                changed = row.copy()
-                changed[column] = value
-                found.append(changed)
-    table = np.array(found, np.int16)
-    every = np.array([family.structures[int(n)].order == "every" for n in table[:, 0]])
-    sticky = table[:, 2] == len(family.alignments) - 1
-    none = table[:, 6] == len(family.zero_exponents) - 1
-    kept: Table = table[family._distinct(table) & ~(every & (sticky | none))]
-    return kept
 
 
 def next_questions(family: Family, table: Table, random: Random) -> tuple[Questions | None, list[int]]:

@@ -22,7 +22,7 @@ from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family
 from tcsmt.identification.outcomes import outcomes, signature
 from tcsmt.identification.questions import Questions, ordinary_rows
-from tcsmt.identification.search import Identification, Transcript, neighbours
+from tcsmt.identification.search import Identification, Transcript
 from tcsmt.identification.vectors import mixed, ordinary
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Operands
 from tcsmt.prove.engine import compare_models, decide
@@ -33,6 +33,7 @@ from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Distinguished
 from tcsmt.support.errors import TcsmtError
+from tcsmt.survey.neighbours import neighbours
 from tests.support.processes import LINE, children, runs, start, until
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -347,13 +348,24 @@ def test_transcript_resumes_and_replays(tmp_path):
         Identification(family, dead, seed=2, transcript=Transcript(family, path)).run()
 
 
-def test_neighbours_differ_in_one_place():
+def test_rows_one_column_apart():
     family = family_like(VOLTA)
     row = family.row(VOLTA)
-    near = neighbours(family, row)
+    near = family.one_column_apart(row)
     assert ((near != row).sum(axis=1) == 1).all()
     for one in near:
         assert isinstance(family.model(one), FusedDotAdd)
+
+
+def test_a_neighbour_in_the_family_is_one_column_apart():
+    """A model that differs in one parameter is the same hypothesis or one column apart, or none of them."""
+    family = family_like(VOLTA)
+    row = family.row(VOLTA)
+    near = {tuple(one) for one in family.one_column_apart(row).tolist()}
+    rows = [family.row(one.model) for one in neighbours(VOLTA)]
+    inside = {tuple(one.tolist()) for one in rows if one is not None} - {tuple(row.tolist())}
+    assert inside < near
+    assert len(inside) > 50
 
 
 SCRIPT = """
