@@ -24,11 +24,10 @@ from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
-from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.split import F32, Split
 from tcsmt.simulator.compiled import in_threads
-from tcsmt.statements.verdict import Equivalent, Unknown
+from tcsmt.statements.verdict import Distinguished, answer_json
 from tcsmt.support.errors import choose
 from tcsmt.terms import FALSE, Term, const, substitute, umax, var
 
@@ -396,56 +395,34 @@ class _Counts:
 
 
 def proved(split: Split, solving: Solving) -> list[dict[str, Any]]:
-    """The solver's answers to "is there an input for which :func:`claim` does not hold?".
+    """The verdicts on "is there an input for which :func:`claim` does not hold?", as plain data.
 
-    One answer for all inputs; where there is none in time, one for each half of the exponents, and so on.
-    A solver that confirms a proof is named.
+    One for all inputs; where there is none in time, one for each half of the exponents, and so on. An input
+    stands under ``x``.
     """
     goal, word = ~claim(split), traced(split).word
-    answers: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
 
     def ask(fixed: tuple[int, ...]) -> None:
-        rest = F32.width - 1 - len(fixed)
-        given = var("sign", 1)
-        for bit in fixed:
-            given = given.concat(const(bit, 1))
-        (question,) = substitute([goal], {word: given.concat(var("low", rest))} if fixed else {})
-        answer = _asked(question, solving)
+        given = word
+        if fixed:
+            rest = var("low", F32.width - 1 - len(fixed))
+            given = var("sign", 1).concat(const(int("".join(map(str, fixed)), 2), len(fixed))).concat(rest)
+        (question,) = substitute([goal], {word: given})
+        answer = solving.ask(question)
         if answer.answer == "unknown" and len(fixed) < F32.exponent_bits:
             for bit in (0, 1):
                 ask((*fixed, bit))
             return
-        found: dict[str, Any] = {
-            "exponent_field": "".join(map(str, fixed)).ljust(F32.exponent_bits, "x"),
-            "answer": answer.answer,
-            "solver": answer.by,
-            "seconds": round(answer.seconds, 2),
-        }
-        if answer.answer == "unknown":
-            found["reason"] = answer.reason
-        if answer.answer == "unsat":
-            match solving.proof("", question, answer, answer.seconds):
-                case Equivalent(confirmed=confirmed):
-                    found["confirmed"] = confirmed
-                case Unknown(reason=reason):
-                    found |= {"answer": "unknown", "reason": reason}
-        if answer.answer == "sat":
-            values = {"x": 0, "sign": 0, "low": 0} | answer.values
-            (found_at,) = evaluate([given.concat(var("low", rest)) if fixed else word], values)
-            found["x"] = F32.hex(found_at)
-        answers.append(found)
+        verdict = solving.judged(question, answer)
+        field = "".join(map(str, fixed)).ljust(F32.exponent_bits, "x")
+        found.append({"exponent_field": field, **answer_json(verdict, "not so", "proved")})
+        if isinstance(verdict, Distinguished):
+            (at,) = evaluate([given], {"x": 0, "sign": 0, "low": 0, **verdict.values})
+            found[-1]["x"] = F32.hex(at)
 
     ask(())
-    return answers
-
-
-def _asked(question: Term, solving: Solving) -> Answer:
-    """The solver's answer, an input replayed on the evaluator."""
-    answer = solving.ask(question)
-    if answer.answer == "sat" and evaluate([question], answer.values) != [1]:
-        reason = f"{answer.by} gave a model that does not replay"
-        return replace(answer, answer="unknown", values={}, reason=reason)
-    return answer
+    return found
 
 
 def record(split: Split) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from tcsmt import __version__
 from tcsmt.catalogue.digests import models_named
 from tcsmt.cli import options
 from tcsmt.prove.solvers.run import SOLVERS, Settings
-from tcsmt.statements.verdict import by_whom
+from tcsmt.statements.verdict import said_by
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.sources import digest_of_sources
@@ -247,8 +247,7 @@ def _ootomo(job: _Job) -> None:
         job.data["residual product"].append(found)
         job.save()
         unit = f" ({found['algorithm']}, {found['unit']})" if "unit" in found else ""
-        by = by_whom(found["solver"], "") if found["answer"] == "proved" else found["solver"]
-        click.echo(f"{found['answer']} by {by}, {found['seconds']} s: {found['lemma']}{unit}")
+        click.echo(f"{_answer(found)}, {found['seconds']:.2f} s: {found['lemma']}{unit}")
         if "unit" in found:
             click.echo(
                 f"    (1 + 2^-11)^2: without {found['without']}, with {found['with']}, {found['exact']}"
@@ -260,6 +259,16 @@ def _ootomo(job: _Job) -> None:
     ]
     _conclude(job, [*asked, *(one for one in said if one["published"])])
     job.plots["splits"] = ootomo.plot_splits
+
+
+def _answer(found: dict[str, Any]) -> str:
+    """What a lemma's verdict is called, and who says so."""
+    match found["verdict"]:
+        case "equivalent":
+            return f"proved by {said_by(found)}"
+        case "distinguished":
+            return f"refuted by {found['solver']} {found['version']}"
+    return f"unknown: {found['reason']}"
 
 
 def _swept(path: Path) -> list[dict[str, Any]]:

@@ -18,12 +18,12 @@ from tcsmt.algorithms.sweep import DISTRIBUTIONS, QUANTILES, exact_product, mode
 from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.datapath import decode
 from tcsmt.catalogue import ARCHITECTURES
-from tcsmt.interpret.smtlib import script
-from tcsmt.prove.solvers.answer import Answer
-from tcsmt.prove.solvers.run import Settings, solve
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
 from tcsmt.recipes import RECIPES, algorithm_named, recipe_named
 from tcsmt.recipes.arrays import multiply
 from tcsmt.recipes.split import F32, Split, power
+from tcsmt.statements.verdict import answer_json
 from tcsmt.support.plots import COLOURS, save_svg
 from tcsmt.terms import all_of, const, substitute, var
 
@@ -348,8 +348,10 @@ def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
     word = var("y", F32.width)
     y = decode(F32, word)
     added = ieee.fma_words(F32, const(0, F32.width), power(-22), word)
-    outside = solve(script(added.ne(word) & ~y.nan & ~y.zero), settings)
-    yield {"lemma": "y + 0·2^-22 is y, for every number but zero", **_answered(outside)}
+    solving = Solving(settings)
+    outside = solving.settled(added.ne(word) & ~y.nan & ~y.zero)
+    lemma = "y + 0·2^-22 is y, for every number but zero"
+    yield {"lemma": lemma, **answer_json(outside, "refuted", "proved")}
     for name in ("ootomo-halfhalf", "ootomo-tf32tf32"):
         for label, unit in models_for(recipe_named(name), ARCHITECTURES).items():
             t = unit.trace
@@ -363,7 +365,7 @@ def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
                 for a, b in zip(t.a, t.b, strict=True)
             ]
             (output,) = substitute([t.output], {t.c: const(0, unit.c_format.width)})
-            answer = solve(script(all_of(zeros) & output.ne(0)), settings)
+            verdict = solving.settled(all_of(zeros) & output.ne(0))
             one = np.full((1, 1), 1 + 2.0**-11, np.float32)
             without, with_it = (
                 float(multiply(recipe_named(n).on(unit, unit.k), one, one)[0, 0]) for n in (name, f"{name}-4")
@@ -372,20 +374,12 @@ def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
                 "algorithm": name,
                 "unit": label,
                 "lemma": "zero products add up to +0",
-                **_answered(answer),
+                **answer_json(verdict, "refuted", "proved"),
                 "a = b": 1 + 2.0**-11,
                 "without": without.hex(),
                 "with": with_it.hex(),
                 "exact": ((1 + 2.0**-11) ** 2).hex(),
             }
-
-
-def _answered(answer: Answer) -> dict[str, Any]:
-    return {
-        "answer": {"unsat": "proved", "sat": "refuted"}.get(answer.answer, answer.reason),
-        "solver": answer.by,
-        "seconds": round(answer.seconds, 2),
-    }
 
 
 # --- plots ----------------------------------------------------------------------------------------

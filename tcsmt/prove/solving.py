@@ -6,12 +6,13 @@ import itertools
 from dataclasses import replace
 from pathlib import Path
 
+from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
 from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
-from tcsmt.statements.verdict import Equivalent, Unknown
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
-from tcsmt.terms import Term
+from tcsmt.terms import Term, variables
 
 __all__ = ["Disagreement", "Solving", "proof_of"]
 
@@ -55,6 +56,26 @@ class Solving:
                 raise TcsmtError(f"cannot write {self.dump}: {error.strerror}") from None
         settings = self.settings if timeout is None else replace(self.settings, timeout=timeout)
         return solve(text, settings)
+
+    def settled(self, goal: Term) -> Verdict:
+        """The verdict on "is there an input at which the term is 1?"."""
+        return self.judged(goal, self.ask(goal))
+
+    def judged(self, goal: Term, answer: Answer) -> Verdict:
+        """What an answer to a goal is worth: an input counts if it replays on the evaluator, a proof if
+        :meth:`proof` says so. The input is not made short.
+        """
+        if answer.answer == "unsat":
+            return self.proof("", goal, answer, answer.seconds)
+        if answer.answer != "sat":
+            return Unknown(reason=answer.reason, seconds=answer.seconds)
+        values = {str(one.data): answer.values.get(str(one.data), 0) for one in variables([goal])}
+        if evaluate([goal], values) != [1]:
+            reason = f"{answer.by} gave a model that does not replay"
+            return Unknown(reason=reason, seconds=answer.seconds)
+        return Distinguished(
+            values=values, solver=answer.solver, version=answer.version, seconds=answer.seconds
+        )
 
     def proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent | Unknown:
         """What an ``unsat`` answer to a goal proves; with ``confirm``, nothing if no other solver agrees."""

@@ -37,6 +37,7 @@ from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.split import F32, Split
+from tcsmt.statements.verdict import Equivalent, Unknown, Verdict
 from tcsmt.terms import Term
 from tests.support.lying import Liars
 
@@ -130,7 +131,8 @@ def test_three_bf16_words_are_exact() -> None:
 
 def test_a_solver_proves_the_claim() -> None:
     (answer,) = proved(SPLITS[2], Solving(Settings(timeout=60)))
-    assert answer["answer"] == "unsat"
+    assert (answer["verdict"], answer["answer"]) == ("equivalent", "proved")
+    assert answer["scripts"] == [digest(script(~claim(SPLITS[2])))]
     assert answer["exponent_field"] == "xxxxxxxx"
 
 
@@ -140,29 +142,30 @@ def test_a_false_claim_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(split_analysis, "distance", lambda split, x: distance(F16, x))
     (answer,) = proved(F16_SCALED, Solving(Settings(timeout=60)))
-    assert answer["answer"] == "sat"
+    assert (answer["verdict"], answer["answer"]) == ("distinguished", "not so")
     value = F32.value(int(answer["x"], 16))
     assert oracle(F16, value)[0] != oracle(F16_SCALED, value)[0]
 
 
 def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all inputs at once take too long."""
-    from tcsmt.algorithms import split_analysis
-
     asked = []
 
-    def slow(question: Term, solving: Solving) -> Answer:
+    def slow(solving: Solving, question: Term, timeout: float | None = None) -> Answer:
         asked.append(question)
         if len(asked) == 1:
             return Answer("unknown", "bitwuzla", reason="timeout")
         return Answer("unsat", "bitwuzla", script=digest(script(question)))
 
-    monkeypatch.setattr(split_analysis, "_asked", slow)
+    monkeypatch.setattr(Solving, "ask", slow)
     answers = proved(F16, Solving(Settings()))
+    assert [a["scripts"] for a in answers] == [[digest(script(question))] for question in asked[1:]]
     assert [a["exponent_field"] for a in answers] == ["0xxxxxxx", "1xxxxxxx"]
 
 
-@pytest.mark.parametrize(("said", "answer"), [("unsat", "unsat"), ("unknown", "unknown"), ("sat", "unknown")])
+@pytest.mark.parametrize(
+    ("said", "answer"), [("unsat", "proved"), ("unknown", "unknown"), ("sat", "unknown")]
+)
 def test_another_solver_confirms_a_proof_or_there_is_none(said: str, answer: str, liars: Liars) -> None:
     liars.install(bitwuzla="unsat", z3=said, cvc5="garbage")
     (found,) = proved(F16, Solving(confirm=True))
@@ -174,7 +177,7 @@ def test_another_solver_confirms_a_proof_or_there_is_none(said: str, answer: str
         said == "unknown"
     )
     (alone,) = proved(F16, Solving())
-    assert (alone["answer"], alone["confirmed"]) == ("unsat", "")
+    assert (alone["answer"], alone["confirmed"]) == ("proved", "")
 
 
 @pytest.mark.long
@@ -206,12 +209,13 @@ def test_the_command(tmp_path: Path) -> None:
     assert records[0]["split"] == "2 x bf16 RNE"
     exponents = records[0]["exponents"]
     assert sum(exponents["0"]["kinds"].values()) == 1 << 24
-    records[0]["proof"] = [{"answer": "unsat", "exponent_field": "xxxxxxxx", "solver": "x", "seconds": 1}]
+    proof = Equivalent(stage="", scripts=("00",), solver="x", version="1", seconds=1)
+    records[0]["proof"] = [{"exponent_field": "xxxxxxxx", **proof.as_json()}]
     about = {"asked": _asked(splits(["bf16"])[0]), "code": prover("algorithms", "recipes", "simulator")}
     records[0]["about"] = {"proof": about}
     path.write_text(json.dumps({**json.loads(path.read_text()), "splits": records}))
     code, text = run("--format", "bf16", "--output", path)
-    assert "proved by x alone, 1 s (kept from an earlier run)" in text
+    assert "proved by x 1 alone, 1.00 s (kept from an earlier run)" in text
     # nor does a proof count that is about another graph, or by other code
     for name in about:
         others = [{**records[0], "about": {"proof": {**about, name: "another"}}}, *records[1:]]
@@ -239,12 +243,14 @@ def test_bad_input(tmp_path: Path) -> None:
 
 
 def test_what_stayed_unknown_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, said = tmp_path / "splits.json", "unknown"
+    path, unknown = tmp_path / "splits.json", Unknown(reason="timeout", seconds=0)
+    proof = Equivalent(stage="", scripts=("00",), solver="z3", version="1", seconds=0)
+    said: Verdict = unknown
 
     def proved(split: Split, solving: Solving) -> list[dict[str, object]]:
-        return [{"exponent_field": "x", "answer": said, "solver": "z3 1", "seconds": 0.0, "reason": ""}]
+        return [{"exponent_field": "x", **said.as_json()}]
 
     monkeypatch.setattr("tcsmt.cli.accuracy.split.proved", proved)
     given = ["accuracy", "split", "--prove", "--format", "bf16", "--output", str(path)]
-    for said, code in (("unknown", 3), ("unsat", 0), ("unknown", 0)):  # noqa: B007 (proved reads it)
+    for said, code in ((unknown, 3), (proof, 0), (unknown, 0)):  # noqa: B007 (proved reads it)
         assert CliRunner().invoke(main, given).exit_code == code

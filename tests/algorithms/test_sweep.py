@@ -30,6 +30,7 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.papers import ootomo
 from tcsmt.papers.multiword import experiment_inputs, multiply, norm
 from tcsmt.papers.variants import SIGNS, conclusions, one_at_a_time, points
+from tcsmt.prove.solvers.run import Settings
 from tcsmt.recipes import arrays, recipe_named
 from tcsmt.support.checkpoint import Record
 from tcsmt.survey import processes
@@ -191,6 +192,12 @@ def test_the_lost_mantissa_is_not_the_cause() -> None:
     residuals = found["residuals"]
     assert residuals["Markidis, c added outside"] < residuals["SGEMM, last bit cleared"]
     assert residuals["SGEMM"] <= residuals["SGEMM, last bit cleared"]
+
+
+def test_a_lemma_has_a_verdict() -> None:
+    lemma = next(ootomo.residual_product(Settings(timeout=60)))
+    assert (lemma["verdict"], lemma["answer"]) == ("equivalent", "proved")
+    assert len(lemma["scripts"]) == 1
 
 
 @pytest.mark.long

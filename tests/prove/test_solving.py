@@ -13,7 +13,8 @@ from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import Settings, solve
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.question import difference
-from tcsmt.statements.verdict import Equivalent, Unknown
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
+from tcsmt.terms import FALSE, var
 from tests.support.lying import Liars
 from tests.support.questions import unit
 
@@ -36,6 +37,23 @@ def test_a_second_solver_that_disagrees_confirms_nothing(liars: Liars) -> None:
     verdict = decide(question, Solving(confirm=True)).verdict
     assert isinstance(verdict, Unknown)
     assert verdict.reason == "solvers disagree: bitwuzla 9.9 answers unsat, z3 9.9 sat"
+
+
+def test_a_term_alone_has_a_verdict(liars: Liars) -> None:
+    """An input that replays, what the model leaves out being 0; a proof; or neither."""
+    x, y = var("x", 8), var("y", 8)
+    met = Solving().settled(x.eq(7) & y.ult(3))
+    assert isinstance(met, Distinguished)
+    assert met.values["x"] == 7
+    assert met.values["y"] < 3
+    proof = Solving(confirm=True).settled(x.ult(x & 3))
+    assert isinstance(proof, Equivalent)
+    assert proof.sure
+    assert isinstance(Solving().settled(FALSE), Equivalent)
+    liars.install(bitwuzla="sat", z3="sat", cvc5="sat")
+    unknown = Solving().settled(x.ult(x & 3))
+    assert isinstance(unknown, Unknown)
+    assert "gave a model that does not replay" in unknown.reason
 
 
 @pytest.mark.parametrize("second", ["z3", "cvc5"])

@@ -27,8 +27,8 @@ from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.split import Split
-from tcsmt.statements.trust import Trust
-from tcsmt.statements.verdict import by_whom
+from tcsmt.statements.trust import Trust, sure
+from tcsmt.statements.verdict import said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import make_folder
@@ -85,8 +85,8 @@ def split(
                 k: v
                 for k, v in before.items()
                 if k in _FOUND
-                and _answered(k, v)
                 and labels.get(k) == about
+                and _answered(k, v)
                 and trust.takes(sure=_sure(k, v))
             }
 
@@ -109,9 +109,9 @@ def split(
                 _show(data)
     if as_json:
         click.echo(json.dumps(records, indent=1, ensure_ascii=False))
-    answers = [answer["answer"] for data in records for answer in data.get("proof", ())]
-    wrong = "sat" in answers or any(data.get("all_inputs", {}).get("differ") for data in records)
-    sys.exit(Exit.DIFFERS if wrong else Exit.UNKNOWN if "unknown" in answers else Exit.ANSWERED)
+    verdicts = [answer["verdict"] for data in records for answer in data.get("proof", ())]
+    wrong = "distinguished" in verdicts or any(data.get("all_inputs", {}).get("differ") for data in records)
+    sys.exit(Exit.DIFFERS if wrong else Exit.UNKNOWN if "unknown" in verdicts else Exit.ANSWERED)
 
 
 _LAYOUT = Layout(
@@ -123,12 +123,12 @@ _FOUND = ("proof", "all_inputs")
 
 def _answered(what: str, found: Any) -> bool:
     """Whether it is an answer; what stayed unknown is asked again."""
-    return what != "proof" or all(one["answer"] != "unknown" for one in found)
+    return what != "proof" or all(one["verdict"] != "unknown" for one in found)
 
 
 def _sure(what: str, found: Any) -> bool:
     """Whether no solver stands alone for what was found."""
-    return what != "proof" or all(one.get("confirmed") for one in found if one["answer"] == "unsat")
+    return what != "proof" or all(sure(one) for one in found if one["verdict"] == "equivalent")
 
 
 def _asked(one: Split) -> str:
@@ -178,7 +178,7 @@ def _show(data: dict[str, Any]) -> None:
     for answer in data.get("proof", ()):
         where = answer["exponent_field"]
         where = "all 2^32 inputs" if where.startswith("x") else f"exponent field {where}"
-        click.echo(f"  {where}: {_said(answer)}, {answer['seconds']} s{marks.get('proof', '')}")
+        click.echo(f"  {where}: {_said(answer)}, {answer['seconds']:.2f} s{marks.get('proof', '')}")
     if "all_inputs" in data:
         found = data["all_inputs"]
         mark = f"DIFFERS at exponent fields {found['differ']}" if found["differ"] else "as the closed form"
@@ -190,9 +190,9 @@ def _show(data: dict[str, Any]) -> None:
 
 def _said(answer: dict[str, Any]) -> str:
     """A solver's answer, by whom, or why there is none."""
-    match answer["answer"]:
-        case "unsat":
-            return f"proved by {by_whom(answer['solver'], answer.get('confirmed', ''))}"
-        case "sat":
-            return f"NOT SO, x = {answer['x']}, by {answer['solver']}"
+    match answer["verdict"]:
+        case "equivalent":
+            return f"proved by {said_by(answer)}"
+        case "distinguished":
+            return f"NOT SO, x = {answer['x']}, by {answer['solver']} {answer['version']}"
     return f"unknown: {answer['reason']}"
