@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import click
 import numpy as np
@@ -17,10 +17,12 @@ from tcsmt.cli import options
 from tcsmt.data.model_files import row_given
 from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, promoted, split_k
 from tcsmt.simulator.matmul import gemm as multiply
+from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.files import replace_text
 from tcsmt.support.sources import digest_of_sources
 
+#: The record of a checkpoint.
+_FINISHED = "finished"
 _REDUCTIONS = {"split-k": split_k, "promote": promoted}
 
 
@@ -94,28 +96,29 @@ def gemm(
         portion,
         *map(_identity, (a, b, c, scale_a, scale_b)),
     ]
-    partial = _Partial(output, json.dumps(job), (m, n), dtype_of(row.model.d_format))
     started = time.perf_counter()
-    done = partial.columns
-    for first in range(done, n, portion):
-        last = min(first + portion, n)
+    shape, dtype = (m, n), dtype_of(row.model.d_format)
+    with _Partial(output, json.dumps(job), shape, dtype) as partial:
+        done = partial.columns
+        for first in range(done, n, portion):
+            last = min(first + portion, n)
 
-        def progress(part: int, whole: int, first: int = first, last: int = last) -> None:
-            if sys.stderr.isatty():
-                share = (first + (last - first) * part / whole) / n
-                click.echo(f"\r{share:7.1%}", err=True, nl=False)
+            def progress(part: int, whole: int, first: int = first, last: int = last) -> None:
+                if sys.stderr.isatty():
+                    share = (first + (last - first) * part / whole) / n
+                    click.echo(f"\r{share:7.1%}", err=True, nl=False)
 
-        partial.add(
-            last,
-            multiply(
-                a, b[:, first:last], None if c is None else c[:, first:last], model=row.model,
-                alpha=alpha, beta=beta, scale_a=scale_a,
-                scale_b=None if scale_b is None else scale_b[:, first:last],
-                reduction=reduction, progress=progress,
-            ),
-        )  # fmt: skip
-    seconds = time.perf_counter() - started
-    digest = partial.finish()
+            partial.add(
+                last,
+                multiply(
+                    a, b[:, first:last], None if c is None else c[:, first:last], model=row.model,
+                    alpha=alpha, beta=beta, scale_a=scale_a,
+                    scale_b=None if scale_b is None else scale_b[:, first:last],
+                    reduction=reduction, progress=progress,
+                ),
+            )  # fmt: skip
+        seconds = time.perf_counter() - started
+        digest = partial.finish()
     if sys.stderr.isatty():
         click.echo("\r", err=True, nl=False)
     facts: dict[str, Any] = {
@@ -130,25 +133,21 @@ def gemm(
 
 
 class _Partial:
-    """The output while it grows: an .npy beside it, and how many columns of it are finished."""
+    """The output while it grows: an .npy beside it, and a checkpoint of how many columns are finished."""
 
     def __init__(self, output: Path, job: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
-        self.output = output
+        self.output, self.job = output, job
         self.path = output.with_name(f"{output.name}.partial")
-        self.state = output.with_name(f"{output.name}.partial.json")
-        self.job = job
-        self.columns = 0
+        self.checkpoint = Checkpoint(output.with_name(f"{output.name}.partial.json"), Layout())
+        known = self.checkpoint.records.get(_FINISHED, {})
+        same = known.get("job") == job and self.path.exists()
+        self.columns = int(known["columns"]) if same else 0
         stored = dtype if dtype.kind != "V" else np.dtype(f"uint{dtype.itemsize * 8}")
-        try:
-            known = json.loads(self.state.read_text())
-            if known["job"] == job and self.path.exists():
-                self.columns = int(known["columns"])
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
         mode = "r+" if self.columns else "w+"
         try:
             self.array = np.lib.format.open_memmap(self.path, mode, dtype=stored, shape=shape)
         except (OSError, ValueError) as error:
+            self.checkpoint.close()
             raise TcsmtError(f"cannot write {self.path}: {error}") from None
 
     def add(self, last: int, block: Array) -> None:
@@ -156,14 +155,20 @@ class _Partial:
         self.array[:, self.columns : last] = block.view(self.array.dtype)
         self.array.flush()
         self.columns = last
-        replace_text(self.state, json.dumps({"job": self.job, "columns": last}) + "\n")
+        self.checkpoint.keep(_FINISHED, {"job": self.job, "columns": last})
 
     def finish(self) -> str:
         """The whole output under its own name; the SHA-256 of its words."""
         digest = hashlib.sha256(np.ascontiguousarray(self.array).tobytes()).hexdigest()
         self.path.replace(self.output)
-        self.state.unlink(missing_ok=True)
+        self.checkpoint.finish()
         return digest
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.checkpoint.close()
 
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -63,6 +63,8 @@ class Layout:
         """The other fields and the records of a file; an error of Python's where it has another layout."""
         head = {name: value for name, value in data.items() if name != self.name} if self.name else {}
         found = data[self.name] if self.name else data
+        if not isinstance(found, dict if self.key is None else list):
+            raise TypeError(f"records are {self.expected}")
         records = dict(found) if self.key is None else {self.key(record): record for record in found}
         if not all(isinstance(record, dict) for record in records.values()):
             raise TypeError("a record is an object")
@@ -108,6 +110,13 @@ class Checkpoint:
             except TcsmtError as error:
                 raise TcsmtError(f"{error}; what was finished before is kept") from None
 
+    def finish(self) -> None:
+        """Remove the file, which nobody needs any more, and let other runs begin a new one."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+            _beside(self.path).unlink(missing_ok=True)
+        self.close()
+
     def close(self) -> None:
         """Let other runs have the file."""
         if self._lock is not None:
@@ -139,11 +148,16 @@ def _read(path: Path, layout: Layout, option: str) -> tuple[Record, dict[str, Re
         raise TcsmtError(f"{given} was not written by this command: expected {layout.expected}") from None
 
 
+def _beside(path: Path) -> Path:
+    """The lock beside a file."""
+    return path.with_name(f"{path.name}.lock")
+
+
 def _held(path: Path) -> Any:
     """The lock beside a file, with this process in it."""
     from filelock import FileLock, Timeout  # slow to import
 
-    beside = path.with_name(f"{path.name}.lock")
+    beside = _beside(path)
     if not path.parent.is_dir():
         raise TcsmtError(f"cannot write {path}: there is no folder {path.parent}")
     lock = FileLock(beside, timeout=0)

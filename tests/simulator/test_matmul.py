@@ -29,6 +29,7 @@ from tcsmt.simulator import matmul
 from tcsmt.simulator.rows import run_words
 from tcsmt.statements.question import Question, Side
 from tcsmt.statements.verdict import Equivalent
+from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import const
 
@@ -292,6 +293,21 @@ def test_an_interrupted_command_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
     saved(tmp_path, a=a * 2)
     done = CliRunner().invoke(main, options)
     assert json.loads(done.stdout)["resumed_at_column"] == 0
+
+
+def test_one_command_at_a_time_has_an_output(tmp_path: Path) -> None:
+    one = np.ones((4, 4), dtype=np.float16)
+    options = ["gemm", "hopper", *saved(tmp_path, a=one, b=one), "--output", str(tmp_path / "d.npy")]
+    state = tmp_path / "d.npy.partial.json"
+    with Checkpoint(state, Layout()):
+        busy = CliRunner().invoke(main, options)
+    assert busy.exit_code == 2
+    assert f"{state} is in use by another run" in busy.output
+    state.write_text("[]")
+    other = CliRunner().invoke(main, options)
+    assert other.exit_code == 2
+    assert f"{state} was not written by this command" in other.output
+    assert state.read_text() == "[]"
 
 
 @pytest.mark.parametrize(

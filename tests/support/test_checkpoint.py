@@ -92,6 +92,18 @@ def test_a_full_disk_leaves_what_was_there(
     assert json.loads(file.read_text()).keys() == {"one", "two", "three"}
 
 
+def test_what_is_finished_leaves_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    with Checkpoint(file, Layout()) as kept:
+        kept.keep("one", {})
+        kept.finish()
+        assert list(tmp_path.iterdir()) == []
+    with Checkpoint(file, Layout()) as again:
+        assert again.records == {}
+        with pytest.raises(TcsmtError, match="in use by another run"):
+            Checkpoint(file, Layout())
+
+
 def test_one_run_at_a_time(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     with Checkpoint(file, Layout()) as kept:
@@ -128,6 +140,23 @@ def test_a_file_of_something_else_is_refused(layout: Layout, text: str, tmp_path
         expected = f"--output {file} was not written by this command: expected {layout.expected}"
         assert str(error.value) == expected
     assert file.read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        (Layout(), "[]"),
+        (Layout(), '[["one", {}]]'),
+        (Layout(key=str), "{}"),
+        (Layout("entries"), '{"entries": []}'),
+        (Layout("entries", key=str), '{"entries": {}}'),
+    ],
+)
+def test_an_array_is_no_object(layout: Layout, text: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(text)
+    with pytest.raises(TcsmtError, match="was not written by this command"):
+        Checkpoint(file, layout)
 
 
 def test_what_is_expected() -> None:
