@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -18,6 +18,7 @@ from tcsmt.catalogue.digests import models_named
 from tcsmt.cli import options
 from tcsmt.prove.solvers.run import SOLVERS, Settings
 from tcsmt.statements.verdict import said_by
+from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.sources import digest_of_sources
@@ -44,15 +45,12 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
     }
-
-    def save() -> None:
-        replace_text(unfinished, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-
-    job = _Job(data, save, timeout, _kept(unfinished), results)
-    _PAPERS[name](job)
-    data["models"] = models_named(data) | job.models
-    save()
-    unfinished.replace(path)
+    with Checkpoint(unfinished, _LAYOUT) as kept:
+        job = _Job(data, kept, timeout, results)
+        _PAPERS[name](job)
+        data["models"] = models_named(data) | job.models
+        replace_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        kept.finish()
     click.echo(f"written: {path}", err=True)
     try:
         for suffix, draw in job.plots.items():
@@ -62,18 +60,21 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
         click.echo(f"no plots: {error}", err=True)
 
 
+#: Until a paper is complete: what each experiment has found, and by which code.
+_LAYOUT = Layout("experiments")
+
+
 @dataclass
 class _Job:
     """A paper's run: what it found so far, and how to keep that.
 
-    before: what an interrupted run of the same code left. results: the folder. plots: drawn when all
-    numbers are written. models: the digests of what has no row in the catalogue.
+    results: the folder. plots: drawn when all numbers are written. models: the digests of what has no row in
+    the catalogue.
     """
 
     data: dict[str, Any]
-    save: Callable[[], None]
+    kept: Checkpoint
     timeout: float
-    before: dict[str, Any]
     results: Path
     plots: dict[str, Callable[[Path], None]] = field(default_factory=dict)
     models: dict[str, str] = field(default_factory=dict)
@@ -81,17 +82,22 @@ class _Job:
     def keep(self, name: str, value: Any) -> Any:
         """A result under its name, on disk at once."""
         self.data[name] = value
-        self.save()
+        self.kept.keep(name, {"found": value, "code": self.data["code"]})
         return value
 
+    def each(self, name: str, values: Iterable[Any]) -> Iterator[Any]:
+        """The parts of a result, each on disk as it comes."""
+        found: list[Any] = []
+        self.keep(name, found)
+        for value in values:
+            found.append(value)
+            self.keep(name, found)
+            yield value
 
-def _kept(unfinished: Path) -> dict[str, Any]:
-    """What an interrupted run of the same code left."""
-    try:
-        found = json.loads(unfinished.read_text())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) and found.get("code") == _code() else {}
+    def before(self, name: str) -> Any:
+        """What an interrupted run of the same code found; None where it found nothing."""
+        record = self.kept.records.get(name, {})
+        return record.get("found") if record.get("code") == self.data["code"] else None
 
 
 def _code() -> str:
@@ -105,15 +111,11 @@ def _valpey(job: _Job) -> None:
 
     head = f"{'Table 4 (seconds of solving)':<42}" + "".join(f"{s:>16}" for s in SOLVERS)
     click.echo(f"{head}   published: Z3 4.8.9, cvc5 1.0.2")
-    job.data["table 4"] = []
-    for row in valpey.table_four(job.timeout):
-        job.data["table 4"].append(row)
-        job.save()
+    for row in job.each("table 4", valpey.table_four(job.timeout)):
         cells = "".join(f"{_cell(row[s]):>16}" for s in SOLVERS)
         published = ", ".join("none in 6 h" if t is None else f"{t:g}" for t in row["published"].values())
         click.echo(f"{row['query']:<42}{cells}   {published if row['in_paper'] else '(not asked)'}")
-    job.data["printed tables"] = valpey.printed_tables()
-    for table in job.data["printed tables"]:
+    for table in job.keep("printed tables", valpey.printed_tables()):
         verdict = "reproduces as printed" if table["reproduces"] else "does not reproduce as printed"
         click.echo(f"\nTable {table['table']}: {verdict}")
         for key, value in table.items():
@@ -130,14 +132,14 @@ def _cell(result: dict[str, Any]) -> str:
 def _fasi(job: _Job) -> None:
     from tcsmt.papers import fasi
 
-    job.data["tests"] = list(fasi.run_tests())
-    for test in job.data["tests"]:
+    tests = job.keep("tests", list(fasi.run_tests()))
+    for test in tests:
         mark = "as the paper" if test["reproduces"] else "NOT as the paper"
         click.echo(f"{test['section']} {test['feature']}, {test['output']}: {test['title']} [{mark}]")
         for gpu, result in test["results"].items():
             click.echo(f"    {gpu:<5} {result['word']}  {result['value']:<28} {result['means']}")
-    agree = sum(test["reproduces"] for test in job.data["tests"])
-    click.echo(f"{agree} of {len(job.data['tests'])} tests give on V100 and T4 what the paper reports")
+    agree = sum(test["reproduces"] for test in tests)
+    click.echo(f"{agree} of {len(tests)} tests give on V100 and T4 what the paper reports")
 
 
 def _mma_sim(job: _Job) -> None:
@@ -154,9 +156,9 @@ def _mma_sim(job: _Job) -> None:
         parts = [f"{n}: {_bits(v)}" for n, v in (*found["alignment"].items(), *found["result"].items())]
         click.echo(f"    {'; '.join(parts)}")
     job.keep("detected", table)
-    job.keep("families", list(mmasim.families()))
+    families = job.keep("families", list(mmasim.families()))
     click.echo("\nfamilies of instructions, sections III-A to III-I")
-    for family in job.data["families"]:
+    for family in families:
         click.echo(f"{family['rows']:>4} rows  {', '.join(family['algorithms']):<16} {family['family']}")
         for name in family["differs"]:
             click.echo(f"           differs: {name}")
@@ -185,7 +187,6 @@ def _mma_sim(job: _Job) -> None:
 def _khattak(job: _Job) -> None:
     from tcsmt.papers import khattak, multiword
 
-    job.data["figure 7"] = job.before.get("figure 7", [])
     click.echo("the printed test vectors, section IV")
     for test in job.keep("feature tests", khattak.feature_tests()):
         results = ", ".join(f"{gpu}: {value}" for gpu, value in test["results"].items())
@@ -202,23 +203,20 @@ def _khattak(job: _Job) -> None:
         parts = [f"{key} {value} (is {judged['true'][key]})" for key, value in judged["concluded"].items()]
         click.echo(f"{judged['unit']:<26} {', '.join(parts)}")
     click.echo("\nvectors that tell the custom models from their neighbours")
-    job.data["telling vectors"] = []
-    for told in khattak.telling_vectors(job.timeout):
-        job.data["telling vectors"].append(told)
-        job.save()
+    for told in job.each("telling vectors", khattak.telling_vectors(job.timeout)):
         inputs = ", ".join(f"{name} = {value['value']}" for name, value in told["inputs"].items())
         results = " | ".join(result["word"] for result in told.get("results", []))
         click.echo(f"{told['model']} against {told['against']}: {inputs or told['verdict']}: {results}")
     click.echo("\nFig. 7: relative norm-wise error")
-    before = job.data["figure 7"]
+    before: list[dict[str, Any]] = job.before("figure 7") or []
     points: list[dict[str, Any]] = []
     for point in multiword.figure_seven(before=before):
         points.append(point)
-        if len(points) > len(before):
+        if len(points) >= len(before):
             job.keep("figure 7", points)
         errors = "  ".join(f"{unit} {error:.2e}" for unit, error in point["errors"].items())
         click.echo(f"{point['panel']:<7} n = {point['n']:<8} {errors}")
-    job.data["published figure 7"] = multiword.published()
+    job.keep("published figure 7", multiword.published())
     job.models |= multiword.digests() | {name: m.digest for name, m in khattak.custom_models().items()}
     _conclude(job, [*khattak.conclusions(job.data), *multiword.conclusions(points)])
     job.plots["figure7"] = partial(multiword.plot, points=points)
@@ -242,10 +240,7 @@ def _ootomo(job: _Job) -> None:
     for label, residual in experiment["residuals"].items():
         click.echo(f"{label:<36}{residual:.2e}")
     click.echo("\nthe product of the residuals")
-    job.data["residual product"] = []
-    for found in ootomo.residual_product(Settings(timeout=job.timeout)):
-        job.data["residual product"].append(found)
-        job.save()
+    for found in job.each("residual product", ootomo.residual_product(Settings(timeout=job.timeout))):
         unit = f" ({found['algorithm']}, {found['unit']})" if "unit" in found else ""
         click.echo(f"{_answer(found)}, {found['seconds']:.2f} s: {found['lemma']}{unit}")
         if "unit" in found:
