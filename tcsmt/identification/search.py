@@ -74,7 +74,8 @@ class Transcript:
     """Questions and answers, as JSON lines in a file where one is given.
 
     A search that is started again with the same file and seed asks the same questions, and takes
-    their answers from it.
+    their answers from it. It is not a :class:`.Checkpoint`: a line is added for each answer, in order,
+    and people and other commands read the file as rows (``.jsonl``).
     """
 
     def __init__(self, family: Family, path: Path | None = None) -> None:

@@ -14,6 +14,7 @@ from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import row_named
 from tcsmt.cli import main
 from tcsmt.cli.identified import as_text, nearest
+from tcsmt.data.row_files import read_rows
 from tcsmt.identification import boxes
 from tcsmt.identification.boxes import BoxFailed, Command, model_box
 from tcsmt.identification.classical import Tree
@@ -22,7 +23,7 @@ from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family
 from tcsmt.identification.outcomes import outcomes, signature
 from tcsmt.identification.questions import Questions, ordinary_rows
-from tcsmt.identification.search import Identification, Transcript
+from tcsmt.identification.search import Exchange, Identification, Transcript
 from tcsmt.identification.vectors import mixed, ordinary
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Operands
 from tcsmt.prove.engine import compare_models, decide
@@ -346,6 +347,21 @@ def test_transcript_resumes_and_replays(tmp_path):
     assert again.exchanges == found.exchanges
     with pytest.raises(TcsmtError, match="another question"):
         Identification(family, dead, seed=2, transcript=Transcript(family, path)).run()
+
+
+def test_a_transcript_is_a_file_of_rows(tmp_path):
+    path = tmp_path / "t.jsonl"
+    transcript = Transcript(family_like(VOLTA), path)
+    asked = [
+        Exchange((0x3C00, 0, 0, 1), (0x3C00, 0, 2, 0), 3, 0x3F800000, "why"),
+        Exchange((0,) * 4, (0,) * 4, 0, 0, ""),
+    ]
+    for one in asked:
+        transcript.add(one)
+    rows = read_rows(path, VOLTA)
+    assert rows.a.tolist() == [list(one.a) for one in asked]
+    assert rows.b.tolist() == [list(one.b) for one in asked]
+    assert rows.c.tolist() == [one.c for one in asked]
 
 
 def test_rows_one_column_apart():
