@@ -397,4 +397,6 @@ def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> F
     verdict = Distinguished(
         values=short.values, solver=answer.solver, version=answer.version, seconds=time.monotonic() - start
     )
+    if worst.size < short.size:  # fewer bits may be further off
+        worst = short
     return FlawFinding(flaw, verdict, short, worst)

@@ -50,6 +50,8 @@ def test_flaws_hold_in_the_papers_fractions(
     algorithm, _ = algorithm_named(name, arch, 2)
     found = find(FLAWS[question](name, algorithm, TYPE1), Solving(Settings("z3", 1)), search=1.0)
     assert isinstance(found.verdict, Distinguished)
+    assert found.short is not None and found.worst is not None
+    assert found.worst.size >= found.short.size
     for case in (found.short, found.worst):
         assert case is not None
         inputs = dict(case.values)
