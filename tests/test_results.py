@@ -22,8 +22,6 @@ from tcsmt.survey import theorems
 from tests.support.paths import DATA, ROOT
 
 RESULTS = ROOT / "results"
-#: From code whose graphs were others, and not made again since (results/README.md).
-UNSTAMPED = ("fasi.json", "khattak.json", "mma-sim.json", "valpey.json")
 #: Files of which every record says what it is about.
 BY_RECORD = ("accuracy", "claims", "compare", "identify", "reduced", "splits")
 
@@ -33,12 +31,7 @@ def read(name: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name",
-    sorted(
-        path.name
-        for path in RESULTS.glob("*.json")
-        if path.name not in UNSTAMPED and path.stem not in BY_RECORD
-    ),
+    "name", sorted(path.name for path in RESULTS.glob("*.json") if path.stem not in BY_RECORD)
 )
 def test_units_that_results_name(name: str) -> None:
     """A file that names a unit has its digest, and the unit still has it."""
@@ -49,12 +42,6 @@ def test_units_that_results_name(name: str) -> None:
             assert read_model(DATA / f"{unit.partition('/')[2]}.toml").model.digest == digest, (
                 f"{name}: {unit}"
             )
-
-
-@pytest.mark.parametrize("name", UNSTAMPED)
-def test_what_is_not_known_is_not_claimed(name: str) -> None:
-    """Made again, a file has its stamps, and leaves the list."""
-    assert "models" not in read(name)
 
 
 def accuracy() -> Iterator[tuple[str, Mapping[str, str]]]:

@@ -40,54 +40,79 @@ def shorten_where(
 ) -> dict[str, int]:
     """The same where ``holds`` says of each of several inputs whether it is a witness."""
     best = dict(values)
+    known: dict[tuple[str, int], Cost] = {}
+
+    def of(name: str, word: int) -> Cost:
+        if (name, word) not in known:
+            known[name, word] = _cost(formats[name], word)
+        return known[name, word]
+
+    def gain(change: Mapping[str, int]) -> Cost:
+        """What a change costs more: below zero where it makes the witness simpler."""
+        pairs = [(of(name, word), of(name, best[name])) for name, word in change.items()]
+        return _summed([_minus(new, old) for new, old in pairs])
+
     for _ in range(_ROUNDS):
-        now = cost(formats, best)
-        tries = [t for t in _simpler(formats, best) if cost(formats, t) < now]
-        good = [t for t, ok in zip(tries, holds(tries), strict=True) if ok] if tries else []
+        changes = [(gain(change), change) for change in _simpler(formats, best)]
+        changes = [(cost, change) for cost, change in changes if cost < _NOTHING]
+        tries = [best | change for _, change in changes]
+        good = [one for one, ok in zip(changes, holds(tries), strict=True) if ok] if tries else []
         if not good:
             break
-        best = min(good, key=lambda t: cost(formats, t))
+        best |= min(good, key=lambda one: one[0])[1]
     return best
 
 
-def cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> tuple[int, int, int, int]:
-    """Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs.
+#: Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs.
+Cost = tuple[int, int, int, int]
+_NOTHING = (0, 0, 0, 0)
 
-    A block scale (the only unsigned input) is no lane; its distance from 1 counts more.
+
+def cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> Cost:
+    """How far a witness is from the simplest one."""
+    return _summed([_cost(fmt, values[name]) for name, fmt in formats.items()])
+
+
+def _cost(fmt: Format, word: int) -> Cost:
+    """What one input adds. A block scale (the only unsigned input) is no lane; its distance from 1
+    counts more.
     """
-    lanes, bits, distance, signs = 0, 0, 0, 0
-    for name, fmt in formats.items():
-        word = values[name]
-        sign, field, fraction = fmt.fields(word)
-        ignored = word & ((1 << fmt.ignored_low_bits) - 1) | word >> (fmt.width - fmt.ignored_high_bits)
-        signs += sign + ignored.bit_count()
-        if field or fraction or not fmt.signed:
-            lanes += fmt.signed
-            distance += abs(field - fmt.bias) * (1 if fmt.signed else 3)
-            if fraction:
-                bits += fmt.fraction_bits - ((fraction & -fraction).bit_length() - 1)
+    sign, field, fraction = fmt.fields(word)
+    ignored = word & ((1 << fmt.ignored_low_bits) - 1) | word >> (fmt.width - fmt.ignored_high_bits)
+    signs = sign + ignored.bit_count()
+    if not (field or fraction or not fmt.signed):
+        return 0, 0, 0, signs
+    bits = fmt.fraction_bits - ((fraction & -fraction).bit_length() - 1) if fraction else 0
+    return int(fmt.signed), bits, abs(field - fmt.bias) * (1 if fmt.signed else 3), signs
+
+
+def _summed(costs: Sequence[Cost]) -> Cost:
+    lanes, bits, distance, signs = (sum(part) for part in zip(_NOTHING, *costs, strict=True))
     return lanes, bits, distance, signs
 
 
+def _minus(x: Cost, y: Cost) -> Cost:
+    return x[0] - y[0], x[1] - y[1], x[2] - y[2], x[3] - y[3]
+
+
 def _simpler(formats: Mapping[str, Format], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Changes that may make a witness simpler."""
     lanes = sorted({name[1:] for name in formats if name[1:].isdigit()}, key=int)
     pairs = [[f"a{i}", f"b{i}"] for i in lanes if f"a{i}" in formats]
     scales = [name for name, fmt in formats.items() if not fmt.signed]
     one = {name: _nearest_to_one(formats[name]) for name in scales}
     for names in [scales, *([name] for name in scales)]:
-        yield {**values, **{name: one[name] for name in names}}
+        yield {name: one[name] for name in names}
     for names in [*pairs, *([name] for name in formats if name not in one)]:
-        yield {**values, **dict.fromkeys(names, 0)}
+        yield dict.fromkeys(names, 0)
     if pairs:
         for kept in pairs:  # every product alike, or like another one
             for other in pairs:
-                copy = {new: values[old] for new, old in zip(other, kept, strict=True)}
-                yield {**values, **copy}
-            alike = {new: values[old] for p in pairs for new, old in zip(p, kept, strict=True)}
-            yield {**values, **alike}
+                yield {new: values[old] for new, old in zip(other, kept, strict=True)}
+            yield {new: values[old] for p in pairs for new, old in zip(p, kept, strict=True)}
     for name, fmt in formats.items():
         for word in _simpler_words(fmt, values[name]):
-            yield {**values, name: word}
+            yield {name: word}
     for x, y in pairs:  # move a factor of two from one factor to the other
         for step in (-4, -1, 1, 4):
             moved = {
@@ -95,7 +120,7 @@ def _simpler(formats: Mapping[str, Format], values: Mapping[str, int]) -> Iterat
                 y: _scaled(formats[y], values[y], -step),
             }
             if None not in moved.values():
-                yield {**values, **moved}  # type: ignore[dict-item]
+                yield moved  # type: ignore[misc]
     for step in (-64, -16, -4, -2, -1, 1, 2, 4, 16, 64):  # scale everything
         for side in ["a", "b", *scales]:
             scaled = {
@@ -104,7 +129,7 @@ def _simpler(formats: Mapping[str, Format], values: Mapping[str, int]) -> Iterat
                 if name[0] == side or name == side or name[0] == "c"
             }
             if None not in scaled.values():
-                yield {**values, **scaled}  # type: ignore[dict-item]
+                yield scaled  # type: ignore[misc]
 
 
 def _nearest_to_one(fmt: Format) -> int:

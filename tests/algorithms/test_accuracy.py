@@ -75,6 +75,7 @@ def test_a_proof_is_refused_where_subnormal_words_lose_bits() -> None:
     assert Solving().ask(goal).answer == "unsat"
 
 
+@pytest.mark.long
 def test_bound_of_the_rounding_inside() -> None:
     algorithm, _ = algorithm_named("single-f16", "volta", 1)
     domain = Domain(exponents=(0, 0), bits=(11, 11), positive=True)

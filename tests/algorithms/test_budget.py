@@ -40,11 +40,11 @@ from tests.oracles import rationals
 ULP = unit_of(F32)
 SMALL, NEAR = Domain(exponents=(0, 0)), Domain(exponents=(-2, 3))
 CASES = [
-    ("single-f16", "volta", 6, NEAR),
     ("single-bf16", "cdna2", 5, NEAR),
     ("fp32-fma", "hopper", 6, NEAR),
 ]
 MORE = [
+    ("single-f16", "volta", 6, NEAR),
     ("ootomo-halfhalf", "volta", 6, NEAR),
     ("single-f16", "cdna3", 5, replace(NEAR, positive=True)),
     ("markidis", "volta", 1, replace(NEAR, c_zero=True)),
@@ -209,6 +209,7 @@ def test_a_lemma_that_does_not_hold_is_not_proved(chain: Chain) -> None:
         missing.cut(chain, {0, C})
 
 
+@pytest.mark.long
 def test_zeros_far_below_lose_nothing_more(chain: Chain) -> None:
     """The exponents of such zeros do not fit the words of usual ones."""
     unit = replace(rows_of("volta")[0].model, k=1, n_fma=1)
@@ -237,7 +238,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("change", "domain", "message"), REFUSED)
 def test_what_is_refused(change: dict[str, object], domain: Domain, message: str, chain: Chain) -> None:
-    unit = replace(rows_of("volta")[0].model, **change)
+    unit = replace(rows_of("volta")[0].model, k=1, n_fma=1, **change)
     with pytest.raises(Unbounded, match=message):
         budget(chain, RECIPES["markidis"].on(unit, 2), domain)
 
@@ -437,7 +438,7 @@ def test_a_subnormal_c_that_is_read_as_zero(chain: Chain) -> None:
 def test_every_sum_of_products_has_a_loss_of_its_own(chain: Chain) -> None:
     """Parts of one dot product share what the worst of them loses; sums of other words do not."""
     whole, _ = algorithm_named("markidis", "volta", 8)
-    sums = tuple(Sum((product,), every=4) for total in whole.sums for product in total.products)
+    sums = tuple(Sum((product,), every=4) for total in whole.sums for product in total.products[:2])
     domain = replace(NEAR, c_zero=True)
     together = budget(chain, replace(whole, sums=sums, c_enters="first"), domain).shares
     for one in sums:

@@ -58,6 +58,7 @@ def test_left_out_product_costs_two_ulps() -> None:
     assert found.excess == 2
 
 
+@pytest.mark.long
 def test_solver_finds_a_witness_without_the_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = pair("ootomo-halfhalf", "markidis", "volta", 1, c_zero=True, exponents=(0, 0))
     from tcsmt.algorithms import compare as module

@@ -15,7 +15,7 @@ VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 SMALL = f'base = "{VOLTA}"\nk = 1\nn_fma = 1\n'
 
 
-@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_fttn_misidentifies_the_custom_models(number: int) -> None:
     text = tcsmt(
         "audit", "--published", "fttn", "--model", DATA / f"khattak-custom-{number}.toml", "--no-solve"
@@ -34,6 +34,7 @@ def test_fttn_misidentifies_the_custom_models(number: int) -> None:
     assert "WRONG" not in said["extra bits"]
 
 
+@pytest.mark.long
 def test_command(tmp_path: Path) -> None:
     file, store = tmp_path / "v.csv", tmp_path / "a.json"
     file.write_text("a0,b0,c\n1,1,1\n0,0,0\n")

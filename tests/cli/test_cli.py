@@ -293,6 +293,7 @@ def test_reproduce_fasi(tmp_path: Path) -> None:
     assert all(set(t["results"]) == {"v100", "t4", "a100"} for t in data["tests"])
 
 
+@pytest.mark.long
 def test_printed_tables() -> None:
     one, three, five = printed_tables()
     assert not one["reproduces"]
@@ -323,6 +324,8 @@ def test_reproduce_valpey(tmp_path: Path) -> None:
 SCRIPTS = dict(scripts())
 #: What takes a while.
 SLOW = {
+    ("carry-bits-hopper-5-6", "cvc5"),
+    ("alignment-bits-volta-23-24", "cvc5"),
     ("carry-bits-hopper-4-5", "bitwuzla"),
     ("carry-bits-hopper-4-5", "cvc5"),
     ("ieee-fma-e4-p4-rne", "bitwuzla"),

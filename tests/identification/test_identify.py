@@ -149,6 +149,7 @@ def test_first_answers_never_exclude_the_truth(formats, k):
                 assert (predictions(family, others, questions[[place]])[:, 0] == answers[place]).all()
 
 
+@pytest.mark.long
 def test_structures_of_one_signature_answer_alike():
     """What lets the opening keep one table for several structures."""
     family = Family(*map(format_named, ("f16", "f16", "f32", "f32")), 8)
@@ -254,6 +255,7 @@ def test_a_changed_nan_is_read():
     assert found.model.nan == (0x7FC00000 if asked_nan else None)
 
 
+@pytest.mark.long
 def test_outside_the_family_is_refuted():
     tree = IeeeDotAdd(
         a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=4, sum_format="f32",

@@ -107,10 +107,9 @@ def _columns(closed: Any, number: int, model: Model) -> tiny.Columns:
 @pytest.mark.usefixtures("in_this_process")
 def test_audit(tmp_path: Path) -> None:
     counts: Counter[str] = Counter()
-    for seed in range(2):
-        counts += audited(seed, tmp_path, 9, 0.3)
+    counts += audited(0, tmp_path, 9, 0.3)
     print(f"audit: {dict(counts)}")
-    assert counts["equal"] >= 10
+    assert counts["equal"] >= 5
 
 
 @pytest.mark.long
