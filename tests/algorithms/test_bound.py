@@ -125,7 +125,7 @@ def test_the_limit_is_about_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """If goals are decided on all inputs: no error is over the limit, and one is over the limit before it."""
     monkeypatch.setattr(bounds, "free_products", lambda goal: goal)
     steps = Counter[int]()
-    for one in sums("limits", 4):
+    for one in sums("limits", 6):
         algorithm, domain = one.drawn.algorithm, one.drawn.domain
         most, _ = recipes.largest_error(algorithm, one.drawn.everything)
         if most is None or not most:

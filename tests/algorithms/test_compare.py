@@ -71,6 +71,7 @@ def test_solver_finds_a_witness_without_the_simulator(monkeypatch: pytest.Monkey
     assert found.judgement.worse
 
 
+@pytest.mark.long
 def test_never_worse_is_proved_where_nothing_is_left_over() -> None:
     """Inputs exact in f16, c = 0: both algorithms give what the unit gives."""
     asked = pair("ootomo-halfhalf", "markidis", "volta", 4, exponents=(-14, 14), bits=(11, 11), c_zero=True)

@@ -15,6 +15,7 @@ from tcsmt.survey.tasks import Workers
 from tcsmt.survey.work import Task
 
 
+@pytest.mark.long
 def test_table_five_holds_with_one_exponent_corrected() -> None:
     rows = {(r["inputs"], r["unit"]): r for r in table_five()["rows"]}
     volta = "volta/mma.m8n8k4.f32.f16.f16.f32@valpey"

@@ -174,7 +174,7 @@ COUNTED = {
 @pytest.mark.parametrize(
     ("unit", "p", "low", "high", "bits", "c_zero"),
     [
-        pytest.param(unit, *one, marks=[] if unit == own else [pytest.mark.long])
+        pytest.param(unit, *one, marks=[] if unit == own != "ampere" else [pytest.mark.long])
         for unit in EXTRA
         for own, one in COUNTED.items()
     ],
@@ -226,7 +226,10 @@ def test_counts_are_not_all_zero() -> None:
     )
 
 
-@pytest.mark.parametrize(("unit", "low", "bits"), [("volta", -5, (5, 5)), ("hopper", -4, (6, 5))])
+@pytest.mark.parametrize(
+    ("unit", "low", "bits"),
+    [("volta", -5, (5, 5)), pytest.param("hopper", -4, (6, 5), marks=pytest.mark.long)],
+)
 def test_monotonicity_follows_the_papers(unit: str, low: int, bits: tuple[int, int]) -> None:
     domain, reference = domain_of(low, low + 1, bits, c_zero=True), Reference(unit, 2)
     left, right = numbers(domain, bits[0], signs=False), numbers(domain, bits[1])
@@ -244,6 +247,7 @@ def test_monotonicity_follows_the_papers(unit: str, low: int, bits: tuple[int, i
     assert tally.holds == len(falling) > 0
 
 
+@pytest.mark.long
 def test_wrong_signs_follow_the_papers() -> None:
     domain, reference = domain_of(-1, -1, (4, 4), c_zero=False), Reference("volta", 2)
     wrong = sum(

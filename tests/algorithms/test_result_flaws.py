@@ -80,6 +80,7 @@ def test_one_product_never_has_the_wrong_sign() -> None:
         assert found.short is None
 
 
+@pytest.mark.long
 def test_one_word_and_one_product_are_monotone() -> None:
     one, _ = algorithm_named("single-f16", "hopper", 1)
     proved = find(FLAWS["monotone"]("single-f16", one, replace(TYPE1, c_zero=True)), Solving(), search=0.2)

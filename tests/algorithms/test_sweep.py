@@ -130,6 +130,7 @@ def run(*arguments: object) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+@pytest.mark.long
 def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "sweep.json"
     few = ("--arch", "ampere", "--size", 2, "--seeds", 1, "--output", path)

@@ -26,7 +26,8 @@ from tcsmt.support.errors import Contradiction, TcsmtError
 UNITS = ("volta", "ampere", "hopper")
 #: Each property is asked of one unit; others, and what takes from 4 seconds to half a minute, by ``-m long``.
 QUICK = {(name, "volta") for name in properties()} - {
-    (name, "volta") for name in ("accumulation-order", "accumulator-rounding", "zero-exponent")
+    (name, "volta")
+    for name in ("accumulation-order", "accumulator-rounding", "nan-and-infinity", "zero-exponent")
 }
 QUICK |= {("carry-bits", "hopper")}
 
@@ -129,7 +130,9 @@ OTHERS = [
     ("overflow", F16, "the unit gives infinity; told apart: infinity/saturate, saturate/ieee"),
     ("overflow", BF16, "the unit gives infinity; told apart: infinity/saturate, infinity/ieee"),
     ("subnormal-outputs", BF16, "a flush can be seen"),
-    ("tf32-truncation", "ampere/mma.m16n8k4.f32.tf32.tf32.f32", "it can be seen"),
+    pytest.param(
+        "tf32-truncation", "ampere/mma.m16n8k4.f32.tf32.tf32.f32", "it can be seen", marks=pytest.mark.long
+    ),
     pytest.param(
         "extra-alignment-bits", FP8, "the unit keeps F = 13 bits (n_eab = -10); both neighbours",
         marks=pytest.mark.long,

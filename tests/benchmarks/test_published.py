@@ -54,6 +54,7 @@ def test_inputs_outside_the_domain_are_refused() -> None:
     assert answers == ["sat", "unsat"]
 
 
+@pytest.mark.long
 def test_its_witness_replays() -> None:
     pair = pair_of(1, 0)
     published = Published(pair)

@@ -522,6 +522,7 @@ def unit_file(changed):
     return f'base = "volta/mma.m8n8k4.f32.f16.f16.f32"\n{values}'
 
 
+@pytest.mark.long
 def test_a_tree_names_every_candidate():
     result = CliRunner().invoke(main, ["identify", "--like", "volta", "--plan", "tree"])
     plan = json.loads(result.output)

@@ -57,7 +57,10 @@ for unit in few:
     keys[f"atlas {unit.name}"] = Pair(unit, unit, Domain(finite=False)).key
 if "tasks" in sys.argv:
     effort, limits = findings.Effort(Settings(), True, 1.0), reduced.Limits()
-    tasks = [*islice(findings.entries(effort), 0, 10, 5), catalogue_rows.task_for("volta", 1.0)]
+    firsts = {}
+    for task in findings.entries(effort):
+        firsts.setdefault(task.function, task)  # one of each kind
+    tasks = [*firsts.values(), catalogue_rows.task_for("volta", 1.0)]
     tasks.append(sweep.task_for("markidis", "uniform", 16, sweep.Matrices(("volta",), 2, 1)))
     tasks += [reduced._task(fact, "volta", 2, limits, ask=True) for fact in list(reduced.FACTS.values())[::8]]
     about = (entry for entry in theorems.entries() if entry.models())  # the others are about sums alone

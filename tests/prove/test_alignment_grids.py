@@ -116,7 +116,11 @@ def products_first(**changes: Any) -> DotThenAdd:
 
 @pytest.mark.parametrize(
     ("bits", "domain", "equal"),
-    [(8, Domain(finite=False, c_zero=True), True), (8, Domain(), False), (2, Domain(c_zero=True), False)],
+    [
+        pytest.param(8, Domain(finite=False, c_zero=True), True, marks=pytest.mark.long),
+        pytest.param(8, Domain(), False, marks=pytest.mark.long),
+        (2, Domain(c_zero=True), False),
+    ],
 )
 def test_products_on_other_grids(bits: int, domain: Domain, equal: bool) -> None:
     """Where c is zero, no bit is cut from 8 fraction bits on; a small c is cut at another place."""
@@ -159,6 +163,7 @@ def test_groups_have_no_common_grid() -> None:
 # --- exponents of any size -----------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("zeros", [(4096, 4095), (-4096, 4096)])
 def test_exponents_beyond_twelve_bits(zeros: tuple[int, int]) -> None:
     """The exponents that a zero may enter with do not fit the words of usual ones."""

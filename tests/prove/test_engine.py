@@ -328,6 +328,7 @@ def test_a_proof_at_a_stage_respects_the_domain() -> None:
     assert verdict.stage == "sum"
 
 
+@pytest.mark.long
 def test_cases_cover_every_input() -> None:
     """A proof in parts: the named case and its negation, each with its own script and record."""
     volta = replace(unit(), k=1, n_fma=1)

@@ -354,7 +354,17 @@ def planted(name: str, liars: Liars, folder: Path, patch: pytest.MonkeyPatch) ->
     assert "confirmed by " in text
 
 
-@pytest.mark.parametrize("name", ["compare", "atlas", "audit", "accuracy findings", "accuracy reduced"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "compare",
+        "audit",
+        *(
+            pytest.param(n, marks=pytest.mark.long)
+            for n in ("atlas", "accuracy findings", "accuracy reduced")
+        ),
+    ],
+)
 def test_what_is_kept_is_no_proof(
     name: str, liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -229,7 +229,13 @@ FEWER = {"block-size": 2, "monotonicity": 2}
 FOUND = [name for name in properties() if name not in NOT_TINY]
 
 
-@pytest.mark.parametrize("name", FOUND)
+#: What takes a while.
+SLOW = ("accumulation-order", "accumulator-rounding")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] if name in SLOW else []) for name in FOUND]
+)
 def test_find(name: str) -> None:
     counts = found(name, 0, 1, 12)
     assert counts["proved"] + counts["witness"]

@@ -116,7 +116,7 @@ def test_operations(operation: str) -> None:
             assert got[row] == expected, (width, hex(a[row]), hex(b[row]))
 
 
-@pytest.mark.parametrize("name", ["f32", "f64"])
+@pytest.mark.parametrize("name", ["f32", pytest.param("f64", marks=pytest.mark.long)])
 def test_native_fma(name: str) -> None:
     """Native against the definition: all pairs of special values, and cancelling sums."""
     model = IeeeFma(a_format=name, b_format=name, c_format=name, d_format=name, k=1)

@@ -58,7 +58,7 @@ DOMAINS = [
 
 @pytest.mark.parametrize(
     "fmt",
-    [pytest.param(f, id=f.name, marks=[pytest.mark.long] if f.width > 6 else []) for f in (TINY, *NAMED)],
+    [pytest.param(f, id=f.name, marks=[pytest.mark.long] if f.width > 5 else []) for f in (TINY, *NAMED)],
 )
 def test_all_words(fmt: Format) -> None:
     model = unit(fmt)

@@ -41,7 +41,9 @@ def in_domain(domain: Domain, question: Question, values: dict[str, int]) -> boo
     return True
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] if name == "blocks" else []) for name in PAIRS]
+)
 def test_a_witness_replays(name: str) -> None:
     """On the evaluator, the simulator and the rational oracle, which shares no code with them."""
     base, changes, domain = PAIRS[name]

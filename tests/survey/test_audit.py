@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tcsmt.catalogue import Row, row_named
 from tcsmt.data.datasets import find_datasets, replay
@@ -50,6 +51,7 @@ def test_told_apart_is_what_the_evaluator_says() -> None:
         assert bool((chosen[i] != chosen[j]).any()) == bool(count)
 
 
+@pytest.mark.long
 def test_gaps_are_closed_or_equal(tmp_path: Path) -> None:
     """Few vectors leave gaps; the solver's vectors, audited with them, leave only what is proved equal."""
     file = tmp_path / "small.toml"
