@@ -58,7 +58,7 @@ for unit in few:
 if "tasks" in sys.argv:
     effort, limits = findings.Effort(Settings(), True, 1.0), reduced.Limits()
     firsts = {}
-    for task in findings.entries(effort):
+    for task in islice(findings.entries(effort), 30):
         firsts.setdefault(task.function, task)  # one of each kind
     tasks = [*firsts.values(), catalogue_rows.task_for("volta", 1.0)]
     tasks.append(sweep.task_for("markidis", "uniform", 16, sweep.Matrices(("volta",), 2, 1)))
