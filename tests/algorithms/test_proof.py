@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from random import Random
@@ -12,7 +13,11 @@ import numpy as np
 import pytest
 
 from tcsmt.algorithms import proof
-from tcsmt.algorithms.proof import counts_of, free_products, never_worse, split_goal
+from tcsmt.algorithms.proof import Words, counts_of, free_products, never_worse, split_goal
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import Split
 from tcsmt.statements.domain import Domain
 from tcsmt.terms import Term, operands_first, var
@@ -52,7 +57,7 @@ def fine(split: Split, domain: Domain, x: Fraction, parts: list[int], most: int,
 def test_the_lemma_about_a_split() -> None:
     """It fails exactly for the numbers of the domain of which something is not so."""
     counts: Counter[bool] = Counter()
-    for seed in range(6):
+    for seed in range(12):
         drawn = Drawn.of(f"split {seed}", 1 << 10)
         split, domain, wide = drawn.algorithm.split, drawn.domain, drawn.algorithm.wide
         everything = np.arange(1 << wide.width)
@@ -75,7 +80,7 @@ def test_the_lemma_about_a_split() -> None:
 
 def test_words_of_all_numbers() -> None:
     """What is known of words holds of them; and the exact sums, and the result, are those of the numbers."""
-    for one in sums("words", 4):
+    for one in sums("words", 8):
         known, low = one.words, one.words.grid.low
         assert truth(known.holds, one.columns).all(), one.drawn
         assert counted(known.exact, low, one.columns) == [sum(row) for row in one.parts], one.drawn
@@ -137,7 +142,7 @@ def additions(title: str, number: int) -> Iterator[tuple[Sums, list[tuple[int, T
 def test_what_is_added_outside() -> None:
     """In the order of the algorithm it adds up to the result, but for the sign of a zero."""
     counts: Counter[int] = Counter()
-    for one, addends in additions("addends", 5):
+    for one, addends in additions("addends", 12):
         wide = one.drawn.algorithm.wide
         found = words(proof._added(one.words, addends), one.columns).astype(np.int64)
         size = (1 << wide.sign_bit) - 1
@@ -193,3 +198,27 @@ def test_every_lemma_about_two_algorithms_is_needed(seed: int, said: str) -> Non
         other = never_worse(solver, one.algorithm, two, one.domain)
         assert goal not in solver.proved
         assert other is None or not what or what in OTHERWISE, what
+
+
+def test_words_of_two_splits_are_not_the_same() -> None:
+    """Nothing is left over by either; on the same words they would be one algorithm, but words differ."""
+    drawn = Drawn.of("two splits 78", 1 << 8)
+    nearest = replace(drawn.algorithm.split, rounding=ROUNDINGS["RNE"], residual=ROUNDINGS["RNE"])
+    one, two = (
+        replace(drawn.algorithm, split=split)
+        for split in (nearest, replace(nearest, rounding=ROUNDINGS["RTZ"]))
+    )
+    assert all(Sums(replace(drawn, algorithm=algorithm)).proved for algorithm in (one, two))
+    assert recipes.worse(one, two, drawn.everything) is not None
+    assert never_worse(Solving(Settings(timeout=5)), one, two, drawn.domain) is None
+
+
+@pytest.mark.parametrize("low", [12, 13, 14])
+def test_the_grid_holds_the_last_bit_of_the_last_words(low: int) -> None:
+    algorithm, _ = algorithm_named("ootomo-halfhalf", "volta", 1)
+    domain = Domain(exponents=(low, 14))
+    first, _ = proof.word_exponents(algorithm.split, domain)
+    last = first - algorithm.split.format.fraction_bits - algorithm.split.scale
+    assert first == low - 23
+    assert Words(algorithm, domain, (2, 2)).grid.low == 2 * last
+    assert Words(algorithm, domain, (2, 1)).grid.low == 2 * last + algorithm.split.scale
