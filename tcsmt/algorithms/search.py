@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.boundary_words import Kind, fractions, from_fields
+from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_fields
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import floats, to_words
 from tcsmt.recipes.algorithm import Algorithm
@@ -31,7 +31,13 @@ Array = np.ndarray[Any, np.dtype[Any]]
 #: Rows that are tried at once, fewer where a row has more products than this.
 _ROWS, _LANES = 16384, 64
 _KEPT = 64
-_KINDS = (Kind.RANDOM, Kind.SHORT, Kind.LOW_ONES, Kind.HIGH_ONES, Kind.ONE_BIT)
+_KINDS = (
+    FractionKind.RANDOM,
+    FractionKind.SHORT,
+    FractionKind.LOW_ONES,
+    FractionKind.HIGH_ONES,
+    FractionKind.ONE_BIT,
+)
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,8 @@ def random_rows(domain: Domain, wide: Format, k: int, count: int, rng: np.random
         place = rng.integers(0, wide.fraction_bits + 1, shape)
         kinds = [fractions(wide, kind, place, bits) for kind in _KINDS]
         kinds.append(
-            fractions(wide, Kind.SHORT, half, bits) | fractions(wide, Kind.ONE_BIT, place, bits) & low
+            fractions(wide, FractionKind.SHORT, half, bits)
+            | fractions(wide, FractionKind.ONE_BIT, place, bits) & low
         )
         fraction = np.choose(rng.integers(0, len(kinds), shape), kinds)
         dropped = np.uint64(wide.precision - precision)

@@ -13,12 +13,12 @@ import numpy as np
 
 from tcsmt.arithmetic.formats import Format
 
-__all__ = ["Kind", "fractions", "from_exponents", "from_fields"]
+__all__ = ["FractionKind", "fractions", "from_exponents", "from_fields"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-class Kind(Enum):
+class FractionKind(Enum):
     """What a significand looks like below its implicit bit."""
 
     ZERO = "no bit"
@@ -31,7 +31,7 @@ class Kind(Enum):
     SHORT = "the given bits from the place up"
 
 
-def fractions(fmt: Format, kind: Kind, place: Array, bits: Array) -> Array:
+def fractions(fmt: Format, kind: FractionKind, place: Array, bits: Array) -> Array:
     """Fraction fields of one kind.
 
     place: from 0, the last bit of the fraction, to ``fraction_bits``, its implicit bit. bits: fraction
@@ -41,21 +41,21 @@ def fractions(fmt: Format, kind: Kind, place: Array, bits: Array) -> Array:
     place, bits = place.astype(np.uint64), bits.astype(np.uint64)
     one = np.uint64(1) << place
     match kind:
-        case Kind.ZERO:
+        case FractionKind.ZERO:
             found = np.zeros_like(bits)
-        case Kind.ONES:
+        case FractionKind.ONES:
             found = np.full_like(bits, ones)
-        case Kind.ONE_BIT:
+        case FractionKind.ONE_BIT:
             found = one & ones
-        case Kind.ALL_BUT_ONE:
+        case FractionKind.ALL_BUT_ONE:
             found = (one & ones) ^ ones
-        case Kind.LOW_ONES:
+        case FractionKind.LOW_ONES:
             found = one - np.uint64(1)
-        case Kind.HIGH_ONES:
+        case FractionKind.HIGH_ONES:
             found = ones >> place << place
-        case Kind.RANDOM:
+        case FractionKind.RANDOM:
             found = bits
-        case Kind.SHORT:
+        case FractionKind.SHORT:
             found = bits >> place << place
     result: Array = found
     return result

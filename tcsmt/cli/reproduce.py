@@ -16,8 +16,8 @@ import click
 from tcsmt import __version__
 from tcsmt.catalogue.digests import models_named
 from tcsmt.cli import options
+from tcsmt.cli.verdict import record_text
 from tcsmt.prove.solvers.run import SOLVERS, Settings
-from tcsmt.statements.verdict import said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder, replace_text
@@ -242,7 +242,7 @@ def _ootomo(job: _Job) -> None:
     click.echo("\nthe product of the residuals")
     for found in job.each("residual product", ootomo.residual_product(Settings(timeout=job.timeout))):
         unit = f" ({found['algorithm']}, {found['unit']})" if "unit" in found else ""
-        click.echo(f"{_answer(found)}, {found['seconds']:.2f} s: {found['lemma']}{unit}")
+        click.echo(f"{record_text(found, 'refuted')}, {found['seconds']:.2f} s: {found['lemma']}{unit}")
         if "unit" in found:
             click.echo(
                 f"    (1 + 2^-11)^2: without {found['without']}, with {found['with']}, {found['exact']}"
@@ -254,16 +254,6 @@ def _ootomo(job: _Job) -> None:
     ]
     _conclude(job, [*asked, *(one for one in said if one["published"])])
     job.plots["splits"] = ootomo.plot_splits
-
-
-def _answer(found: dict[str, Any]) -> str:
-    """What a lemma's verdict is called, and who says so."""
-    match found["verdict"]:
-        case "equivalent":
-            return f"proved by {said_by(found)}"
-        case "distinguished":
-            return f"refuted by {found['solver']} {found['version']}"
-    return f"unknown: {found['reason']}"
 
 
 def _swept(path: Path) -> list[dict[str, Any]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from collections.abc import Mapping
+from typing import Any
+
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, said_by
 from tcsmt.support.errors import Exit
 
-__all__ = ["EXIT", "verdict_text"]
+__all__ = ["EXIT", "record_text", "verdict_text"]
 
 EXIT: dict[type[Verdict], Exit] = {
     Equivalent: Exit.ANSWERED, Distinguished: Exit.DIFFERS, Unknown: Exit.UNKNOWN
@@ -22,3 +25,13 @@ def verdict_text(verdict: Verdict, found: str, absent: str) -> str:
             return f"{absent}: proved by {verdict.by_whom}, {verdict.seconds:.2f} s{where}"
         case Unknown():
             return f"UNKNOWN: {verdict.reason}; {verdict.seconds:.1f} s"
+
+
+def record_text(record: Mapping[str, Any], found: str) -> str:
+    """A recorded verdict on a lemma, with what a witness against it is called, and who says so."""
+    match record["verdict"]:
+        case "equivalent":
+            return f"proved by {said_by(record)}"
+        case "distinguished":
+            return f"{found} by {record['solver']} {record['version']}"
+    return f"unknown: {record['reason']}"

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.boundary_words import Kind, fractions, from_exponents
+from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_exponents
 from tcsmt.arithmetic.formats import Format
 from tcsmt.identification.family import Family, Table
 from tcsmt.identification.questions import Questions, least_exponent, ordinary_rows
@@ -23,7 +23,7 @@ Random = np.random.Generator
 
 
 #: The kinds of significands, by their numbers.
-_KINDS = (Kind.RANDOM, Kind.ZERO, Kind.ONES, Kind.ONE_BIT)
+_KINDS = (FractionKind.RANDOM, FractionKind.ZERO, FractionKind.ONES, FractionKind.ONE_BIT)
 
 
 def _drawn(fmt: Format, random: Random, size: tuple[int, ...]) -> tuple[Array, Array]:

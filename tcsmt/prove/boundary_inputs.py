@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tcsmt.arithmetic.boundary_words import Kind, fractions, from_fields
+from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_fields
 from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.prove.shorten import cost, shorten
@@ -21,7 +21,14 @@ __all__ = ["rows", "search"]
 _ROWS = 4096
 _BATCHES = 4
 _STARTS = 4
-_KINDS = (Kind.ZERO, Kind.ONES, Kind.ONE_BIT, Kind.ALL_BUT_ONE, Kind.RANDOM, Kind.SHORT)
+_KINDS = (
+    FractionKind.ZERO,
+    FractionKind.ONES,
+    FractionKind.ONE_BIT,
+    FractionKind.ALL_BUT_ONE,
+    FractionKind.RANDOM,
+    FractionKind.SHORT,
+)
 
 
 def search(question: Question) -> dict[str, int] | None:
@@ -90,7 +97,9 @@ def _words(
         ones = (1 << bits) - 1
         place = rng.integers(0, bits, count)
         given, cut = (rng.integers(0, ones, count, dtype=np.uint64, endpoint=True) for _ in range(2))
-        choices = [fractions(fmt, kind, place, cut if kind is Kind.SHORT else given) for kind in _KINDS]
+        choices = [
+            fractions(fmt, kind, place, cut if kind is FractionKind.SHORT else given) for kind in _KINDS
+        ]
         fraction = np.choose(rng.integers(0, len(choices), count), choices)
     sign = np.where(unsigned, 0, rng.integers(0, 2, count)) if fmt.signed else np.zeros(count, np.uint64)
     return from_fields(fmt, sign, field, fraction)

@@ -17,6 +17,9 @@ from tcsmt.terms import Term
 __all__ = ["cost", "shorten", "shorten_where"]
 
 _ROUNDS = 40
+#: Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs.
+Cost = tuple[int, int, int, int]
+_NOTHING = (0, 0, 0, 0)
 
 
 def shorten(goal: Term, formats: Mapping[str, Format], values: Mapping[str, int]) -> dict[str, int]:
@@ -61,11 +64,6 @@ def shorten_where(
             break
         best |= min(good, key=lambda one: one[0])[1]
     return best
-
-
-#: Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs.
-Cost = tuple[int, int, int, int]
-_NOTHING = (0, 0, 0, 0)
 
 
 def cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> Cost:

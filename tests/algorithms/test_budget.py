@@ -295,18 +295,21 @@ def test_just_below_and_at_the_largest_number(below: bool, chain: Chain) -> None
         budget(chain, algorithm, domain)
 
 
-def test_c_last_with_a_directed_rounding(chain: Chain) -> None:
+@pytest.mark.parametrize(
+    ("rounding", "k"),
+    [("RTZ", 2), *(pytest.param(name, 16, marks=pytest.mark.long) for name in ("RTZ", "RTP", "RNE"))],
+)
+def test_c_last_with_a_directed_rounding(rounding: str, k: int, chain: Chain) -> None:
     row = next(r for r in rows_of("hopper") if r.name == "hopper/mma.m16n8k16.f32.f16.f16.f32")
     domain = Domain(exponents=(-2, 7), bits=(11, 11))
-    for rounding in ("RTZ",):
-        unit = replace(row.model, k=2, n_fma=2, c_position="last", c_rounding=rounding)
-        algorithm = RECIPES["single-f16"].on(unit, 2)
-        worst, _ = largest(algorithm, domain, 0.4)
-        assert worst is not None
-        assert worst.relative is not None
-        assert worst.relative <= budget(chain, algorithm, domain).total / ULP
-        if rounding == "RTZ":
-            assert worst.relative > 3  # which was the bound
+    unit = replace(row.model, k=k, n_fma=k, c_position="last", c_rounding=rounding)
+    algorithm = RECIPES["single-f16"].on(unit, 2)
+    worst, _ = largest(algorithm, domain, 0.4)
+    assert worst is not None
+    assert worst.relative is not None
+    assert worst.relative <= budget(chain, algorithm, domain).total / ULP
+    if rounding == "RTZ":
+        assert worst.relative > 3  # which was the bound
 
 
 def ieee_unit(k: int, **changes: object) -> IeeeDotAdd:

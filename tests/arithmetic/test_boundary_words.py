@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tcsmt.arithmetic.boundary_words import Kind, fractions, from_exponents, from_fields
+from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_exponents, from_fields
 from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 
 #: One for each kind of special word, without a sign, with ignored bits above and below, and made-up ones.
@@ -67,28 +67,28 @@ def test_fractions(bits: int) -> None:
             kind: f"{int(fractions(fmt, kind, np.array([place]), np.array([given]))[0]):0{bits}b}"[
                 -bits or 1 :
             ]
-            for kind in Kind
+            for kind in FractionKind
         }
         here, written = bits - place, f"{given:0{bits}b}"[-bits or 1 :]
         one = ["0"] * bits
         if place < bits:
             one[bits - 1 - place] = "1"
         assert texts == {
-            Kind.ZERO: "0" * bits,
-            Kind.ONES: "1" * bits,
-            Kind.ONE_BIT: "".join(one),
-            Kind.ALL_BUT_ONE: "".join("10"[int(bit)] for bit in one),
-            Kind.LOW_ONES: "0" * here + "1" * place,
-            Kind.HIGH_ONES: "1" * here + "0" * place,
-            Kind.RANDOM: written,
-            Kind.SHORT: written[:here] + "0" * place,
+            FractionKind.ZERO: "0" * bits,
+            FractionKind.ONES: "1" * bits,
+            FractionKind.ONE_BIT: "".join(one),
+            FractionKind.ALL_BUT_ONE: "".join("10"[int(bit)] for bit in one),
+            FractionKind.LOW_ONES: "0" * here + "1" * place,
+            FractionKind.HIGH_ONES: "1" * here + "0" * place,
+            FractionKind.RANDOM: written,
+            FractionKind.SHORT: written[:here] + "0" * place,
         }
 
 
 def test_the_widest_format() -> None:
     """Nothing is lost in binary64, whose words have 64 bits."""
     fmt, one = FORMATS["f64"], np.array([1])
-    ones = fractions(fmt, Kind.ONES, one, one)
+    ones = fractions(fmt, FractionKind.ONES, one, one)
     (word,) = from_exponents(fmt, one, np.array([fmt.e_max]), ones).tolist()
     assert word == 1 << 63 | fmt.largest_finite_word
     assert from_exponents(fmt, one, np.array([5000]), ones).tolist() == [word]

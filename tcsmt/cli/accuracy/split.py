@@ -22,13 +22,13 @@ from tcsmt.algorithms.split_analysis import (
     traced,
 )  # fmt: skip
 from tcsmt.cli import options
+from tcsmt.cli.verdict import record_text
 from tcsmt.interpret.digest import digest_of_graph
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.split import Split
 from tcsmt.statements.trust import Trust, sure
-from tcsmt.statements.verdict import said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import make_folder
@@ -178,7 +178,8 @@ def _show(data: dict[str, Any]) -> None:
     for answer in data.get("proof", ()):
         where = answer["exponent_field"]
         where = "all 2^32 inputs" if where.startswith("x") else f"exponent field {where}"
-        click.echo(f"  {where}: {_said(answer)}, {answer['seconds']:.2f} s{marks.get('proof', '')}")
+        said = record_text(answer, f"NOT SO, x = {answer.get('x')},")
+        click.echo(f"  {where}: {said}, {answer['seconds']:.2f} s{marks.get('proof', '')}")
     if "all_inputs" in data:
         found = data["all_inputs"]
         mark = f"DIFFERS at exponent fields {found['differ']}" if found["differ"] else "as the closed form"
@@ -186,13 +187,3 @@ def _show(data: dict[str, Any]) -> None:
             f"  {found['inputs']} inputs gone through: {mark}; {found['exact_in_all']} are split exactly"
             f"{marks.get('all_inputs', '')}\n  (by {found.get('by', 'one back end')})"
         )
-
-
-def _said(answer: dict[str, Any]) -> str:
-    """A solver's answer, by whom, or why there is none."""
-    match answer["verdict"]:
-        case "equivalent":
-            return f"proved by {said_by(answer)}"
-        case "distinguished":
-            return f"NOT SO, x = {answer['x']}, by {answer['solver']} {answer['version']}"
-    return f"unknown: {answer['reason']}"
