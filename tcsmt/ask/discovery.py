@@ -7,6 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 
@@ -21,11 +22,19 @@ __all__ = ["LoadedProperty", "Property", "choose_row", "load", "properties"]
 
 @dataclass(frozen=True)
 class Property:
-    """A property module that is not loaded yet: its name, title and file."""
+    """A property module that is not loaded yet: its name and file."""
 
     name: str
-    title: str
     path: Path
+
+    @cached_property
+    def title(self) -> str:
+        """The first line of the module's docstring; nothing of the module is run for it."""
+        try:
+            text = ast.get_docstring(ast.parse(self.path.read_text())) or ""
+        except (SyntaxError, UnicodeDecodeError) as error:
+            raise TcsmtError(f"{self.path}: {error}") from None
+        return text.partition("\n")[0]
 
 
 def shipped() -> Path:
@@ -43,16 +52,8 @@ def properties(folders: Sequence[Path] = ()) -> dict[str, Property]:
             raise TcsmtError(f"no folder of property modules: {folder}")
         for path in sorted(p for p in folder.resolve().glob("[!_]*.py") if p.is_file()):
             name = path.stem.replace("_", "-")
-            found[name] = Property(name, _title(path), path)
+            found[name] = Property(name, path)
     return dict(sorted(found.items()))
-
-
-def _title(path: Path) -> str:
-    try:
-        text = ast.get_docstring(ast.parse(path.read_text())) or ""
-    except (SyntaxError, UnicodeDecodeError) as error:
-        raise TcsmtError(f"{path}: {error}") from None
-    return text.partition("\n")[0]
 
 
 def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
@@ -70,7 +71,8 @@ def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        said = error if isinstance(error, TcsmtError) else repr(error)
+        plain = isinstance(error, (TcsmtError, SyntaxError, UnicodeDecodeError))
+        said = error if plain else repr(error)
         raise TcsmtError(f"{found.path}: {_place(error, found.path)}{said}") from None
     if not callable(getattr(module, "investigate", None)):
         raise TcsmtError(f"{found.path}: a property module defines investigate(ask)")

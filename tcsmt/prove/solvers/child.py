@@ -38,7 +38,7 @@ def bitwuzla(text: str, names: Sequence[str]) -> Reply:
             value = solver.get_value(parser.parse_term(name))
             boolean = value.sort().is_bool()
             values[name.strip("|")] = int(value.value()) if boolean else int(value.value(2), 2)
-    version = getattr(library, "__version__", "") or _installed("bitwuzla")
+    version = library.version()
     return {"answer": answer, "values": values, "seconds": seconds, "version": version}
 
 
@@ -98,7 +98,7 @@ def cvc5(text: str, names: Sequence[str]) -> Reply:
             number = int(value.getBooleanValue()) if boolean else int(value.getBitVectorValue(10))
             values[term.getSymbol()] = number
     reason = str(result.getUnknownExplanation()) if answer == "unknown" else ""
-    version = _installed("cvc5")
+    version = library.__version__
     return {
         "answer": answer,
         "values": values,
@@ -106,12 +106,6 @@ def cvc5(text: str, names: Sequence[str]) -> Reply:
         "version": version,
         "reason": reason,
     }
-
-
-def _installed(package: str) -> str:
-    from importlib.metadata import version
-
-    return version(package)
 
 
 def _die_with_parent() -> None:
