@@ -49,9 +49,8 @@ MASKS = (
     (re.compile(r"\b20\d\d-\d\d-\d\d\b"), "DATE"),
     (re.compile(r"\s+\bDISTINGUISHED by \b"), " DISTINGUISHED by "),
 )
-#: A witness that a solver found: another version of the solver may find another one.
-FOUND_BY_SOLVER = re.compile(r"DISTINGUISHED by (bitwuzla|z3|cvc5|portfolio)")
-WORD = re.compile(r"0x[0-9a-f]+.*|(?<=at ').*|\b[abc]\d.*")
+#: A witness that a search found: another version of a solver, or a slower machine, may find another one.
+SEARCHED = re.compile(r"DISTINGUISHED by (?!evaluator)|^[A-Z ]+: found by")
 
 
 @dataclass
@@ -112,17 +111,17 @@ def commands(lines: list[str]) -> Iterator[tuple[str, int, int]]:
 
 def masked(text: str) -> list[str]:
     """The lines of an output, without what differs from run to run."""
-    found, witness = [], False
+    found: list[str] = []
+    witness = False
     for line in text.rstrip().splitlines():
         new = line.rstrip()
-        if FOUND_BY_SOLVER.search(new):
-            witness = True
-        elif not new.strip():
-            witness = False
-        elif witness:
-            new = WORD.sub("WORD", new)
         for mask, instead in MASKS:
             new = mask.sub(instead, new)
+        if witness and new:
+            if found[-1] != "WITNESS":
+                found.append("WITNESS")
+            continue
+        witness = SEARCHED.search(new) is not None
         found.append(new)
     return found
 
@@ -225,10 +224,11 @@ def run_page(path: Path, cache: str, *, update: bool) -> Page:
             f"#!{sys.executable}\nimport sys\nsys.argv[0] = 'tcsmt'\nfrom tcsmt.__main__ import main\nsys.exit(main())\n"
         )
         (bin_folder / "tcsmt").chmod(0o755)
-        (bin_folder / "python").symlink_to(sys.executable)
         if SHARED.is_dir():
             (Path(name) / "shared").symlink_to(SHARED)
-        env = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}", "TCSMT_CACHE": cache}
+        here = str(Path(sys.executable).parent)  # z3 and others are beside the interpreter
+        path = os.pathsep.join([str(bin_folder), here, os.environ["PATH"]])
+        env = {**os.environ, "PATH": path, "TCSMT_CACHE": cache}
         env |= {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
         env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [env.get("PYTHONPATH")])])
         _run_blocks(page, folder, env, update=update)
