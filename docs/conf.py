@@ -1,4 +1,4 @@
-"""Configuration of the documentation: ``sphinx-build -W -b html docs docs/_build``."""
+"""Configuration of the documentation: ``sphinx-build -W -b html docs docs/_build/html``."""
 
 import os
 import sys

@@ -6,15 +6,16 @@ Each page runs in an empty folder of its own, from top to bottom:
 
 * a block that is fenced as ``console`` holds commands (``$ command``, continued by ``> line``), each
   followed by what it prints;
-* a ``python`` block is executed; with ``>>>`` its results are compared; all blocks of a page share their names;
-* a block of any other language whose first line is a comment with a file name (``# narrow.toml``) is
-  written to that file;
+* a ``python`` block is executed; with ``>>>`` its results are compared; all blocks of a page share names;
+* a block of any language whose first line is a comment with a file name (``# narrow.toml``) is written to
+  that file;
 * other blocks (``sh``, ``text``) are only shown.
 
-In expected output ``...`` stands for any text, on a line of its own for any lines. What differs from run to run
-is masked on both sides: times, versions, dates, and the witness of a question that a solver answered. A block
-that needs the measured data (``../shared``) is skipped where it is absent. A block after ``<!-- not run: REASON -->``
-is only shown. ``--update`` writes what was printed into the page, except where ``...`` already matches it.
+In expected output ``...`` stands for any text, on a line of its own for any lines. What differs from run
+to run is masked on both sides: times, versions, dates, and the witness that a search found. A block that
+needs the measured data (``../shared``) is skipped where it is absent. A block after
+``<!-- not run: REASON -->`` is only shown. ``--update`` writes what was printed into the page, except where
+``...`` already matches it.
 """
 
 from __future__ import annotations
@@ -42,6 +43,13 @@ FENCE = re.compile(r"^(?P<fence>`{3,})\{?(?P<kind>[\w-]+)\}?.*$")
 FILE = re.compile(r"^(?:#|//) ([\w.-]+\.[a-z]+)$")
 NOT_RUN = re.compile(r"^<!-- not run: .+ -->$")
 SECONDS = 120
+#: The command that pages call, as an installed one would be.
+COMMAND = """#!{python}
+import sys
+sys.argv[0] = "tcsmt"
+from tcsmt.__main__ import main
+sys.exit(main())
+"""
 
 MASKS = (
     (re.compile(r"\b\d+(\.\d+)? (s|seconds|minutes|min)\b"), "# s"),
@@ -51,6 +59,9 @@ MASKS = (
 )
 #: A witness that a search found: another version of a solver, or a slower machine, may find another one.
 SEARCHED = re.compile(r"DISTINGUISHED by (?!evaluator)|^[A-Z ]+: found by")
+
+#: Lines of a page that differ: from and up to which line, and what they should be.
+Changes = dict[tuple[int, int], list[str]]
 
 
 @dataclass
@@ -147,16 +158,17 @@ def compared(page: Page, where: str, expected: str, printed: str) -> bool:
     return False
 
 
-def run_console(page: Page, block: Block, folder: Path, env: dict[str, str]) -> dict[tuple[int, int], list[str]]:
-    """Run a console block. Returns the lines that differ: from and up to which line, and what they should be."""
-    status, changes = 0, {}
+def run_console(page: Page, block: Block, folder: Path, env: dict[str, str]) -> Changes:
+    """Run a console block."""
+    status = 0
+    changes: Changes = {}
     for command, start, stop in commands(block.lines):
         where = f"{page.path}:{block.first + start}: $ {command}"
         try:
             done = subprocess.run(
-                ["bash", "-c", f"set -o pipefail; (exit {status})\n{command}"], cwd=folder, env=env, text=True,
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS,
-                check=False,
+                ["bash", "-c", f"set -o pipefail; (exit {status})\n{command}"],
+                cwd=folder, env=env, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, timeout=SECONDS, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             page.failures.append(f"{where}\nnot finished after {SECONDS} seconds")
@@ -171,12 +183,12 @@ def run_console(page: Page, block: Block, folder: Path, env: dict[str, str]) -> 
     return changes
 
 
-RUNNER = '''
+RUNNER = """
 import sys
 sys.path.insert(0, {here!r})
 from run_blocks import python_blocks
 sys.exit(python_blocks(sys.argv[1]))
-'''
+"""
 
 
 def python_blocks(path: str) -> int:
@@ -220,17 +232,17 @@ def run_page(path: Path, cache: str, *, update: bool) -> Page:
         folder, bin_folder = Path(name) / "page", Path(name) / "bin"
         folder.mkdir()
         bin_folder.mkdir()
-        (bin_folder / "tcsmt").write_text(
-            f"#!{sys.executable}\nimport sys\nsys.argv[0] = 'tcsmt'\nfrom tcsmt.__main__ import main\nsys.exit(main())\n"
-        )
+        (bin_folder / "tcsmt").write_text(COMMAND.format(python=sys.executable))
         (bin_folder / "tcsmt").chmod(0o755)
         if SHARED.is_dir():
             (Path(name) / "shared").symlink_to(SHARED)
-        here = str(Path(sys.executable).parent)  # z3 and others are beside the interpreter
-        path = os.pathsep.join([str(bin_folder), here, os.environ["PATH"]])
-        env = {**os.environ, "PATH": path, "TCSMT_CACHE": cache}
-        env |= {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
-        env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [env.get("PYTHONPATH")])])
+        # z3 and others are beside the interpreter
+        places = [str(bin_folder), str(Path(sys.executable).parent), os.environ["PATH"]]
+        package = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        env = {
+            **os.environ, "PATH": os.pathsep.join(places), "PYTHONPATH": os.pathsep.join(package),
+            "TCSMT_CACHE": cache, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb",
+        }  # fmt: skip
         _run_blocks(page, folder, env, update=update)
     page.seconds = time.monotonic() - began
     return page
@@ -238,7 +250,7 @@ def run_page(path: Path, cache: str, *, update: bool) -> Page:
 
 def _run_blocks(page: Page, folder: Path, env: dict[str, str], *, update: bool) -> None:
     python: list[str] = []
-    changes: dict[tuple[int, int], list[str]] = {}
+    changes: Changes = {}
     for block in blocks(page.lines):
         file = FILE.match(block.lines[0]) if block.lines else None
         if not block.run:
@@ -295,7 +307,9 @@ def main() -> int:
             failed += bool(page.failures)
             if page.ran or page.skipped:
                 skipped = f", {page.skipped} blocks skipped" if page.skipped else ""
-                print(f"{page.path}: {page.ran} run, {len(page.failures)} differ{skipped}; {page.seconds:.0f} s")
+                print(
+                    f"{page.path}: {page.ran} run, {len(page.failures)} differ{skipped}; {page.seconds:.0f} s"
+                )
     return 1 if failed else 0
 
 

@@ -1,4 +1,4 @@
-"""The documentation: the runner of its blocks compares what it says it compares; the README is short; the package is whole."""
+"""The documentation's blocks are compared; the README is short; the package is whole."""
 
 from __future__ import annotations
 
@@ -50,10 +50,8 @@ def block(kind: str, *lines: str) -> str:
         (block("console", "$ (exit 3)", "$ echo $?", "3"), True),
         (block("console", "$ cat <<END", "> text", "> END", "text"), True),
         (block("toml", "# mine.toml", "k = 4") + block("console", "$ tail -1 mine.toml", "k = 4"), True),
-        (block("console", "$ echo 'DISTINGUISHED by z3 4, replayed'; echo 0x1", "DISTINGUISHED by z3 4, replayed",
-               "0x2"), True),
-        (block("console", "$ echo 'DISTINGUISHED by evaluator 0.1.0'; echo 0x1", "DISTINGUISHED by evaluator 0.1.0",
-               "0x2"), False),
+        (block("console", "$ echo 'DISTINGUISHED by z3 4'; echo 0x1", "DISTINGUISHED by z3 4", "0x2"), True),
+        (block("console", "$ echo DISTINGUISHED by evaluator; echo 1", "DISTINGUISHED by evaluator", "2"), False),
         (block("python", ">>> x = 6", ">>> x * 7", "42") + block("python", "assert x == 6"), True),
         (block("python", ">>> 6 * 7", "43"), False),
         (block("python", "assert False"), False),
@@ -71,7 +69,9 @@ def test_the_runner(page: Path, text: str, good: bool) -> None:
 def test_the_runner_updates(page: Path) -> None:
     page.write_text(block("console", "$ echo one", "two", "$ echo three; echo four", "three", "..."))
     assert run_blocks(page, "--update").returncode == 1
-    assert page.read_text() == block("console", "$ echo one", "one", "$ echo three; echo four", "three", "...")
+    assert page.read_text() == block(
+        "console", "$ echo one", "one", "$ echo three; echo four", "three", "..."
+    )
     assert run_blocks(page).returncode == 0
 
 
@@ -119,10 +119,15 @@ def test_wheel_and_source_distribution(tmp_path: Path) -> None:
     subprocess.run([*pip, "install", "-q", "--target", str(tmp_path / "tools"), "setuptools>=77"], check=True)
     environment = {"PYTHONPATH": str(tmp_path / "tools"), "PATH": "/usr/bin:/bin"}
     subprocess.run(
-        [sys.executable, "-c", backend, str(packed)], cwd=source, env=environment, check=True, capture_output=True
+        [sys.executable, "-c", backend, str(packed)],
+        cwd=source,
+        env=environment,
+        check=True,
+        capture_output=True,
     )
     (archive,) = packed.glob("*.tar.gz")
-    names = {name.partition("/")[2] for name in tarfile.open(archive).getnames()}
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
     assert {"LICENSE", "README.md", "pyproject.toml", "properties/carry_bits.py"} <= names
 
     target = tmp_path / "target"

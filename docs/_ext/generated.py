@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 import inspect
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
 
 import tcsmt
 from tcsmt.arithmetic.formats import FORMATS
@@ -17,16 +20,31 @@ from tcsmt.catalogue import Row, rows
 from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
 from tcsmt.cli.table import _arithmetic as arithmetic
 
-COLUMNS = ("unit", "architecture", "a", "b", "D", "K", "N_FMA", "F", "zero", "arithmetic", "evidence", "status")
+ROOT = Path(__file__).resolve().parents[2]
+COLUMNS = (
+    "unit",
+    "architecture",
+    "a",
+    "b",
+    "D",
+    "K",
+    "N_FMA",
+    "F",
+    "zero",
+    "arithmetic",
+    "evidence",
+    "status",
+)
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     model = row.model
     parameters = (getattr(model, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent"))
     n_fma, bits, zero = ("" if value is None else str(value) for value in parameters)
+    formats = (model.a_format.name, model.b_format.name, model.d_format.name)
     return (
-        row.name, row.architecture, model.a_format.name, model.b_format.name, model.d_format.name, str(model.k),
-        n_fma, bits, zero, arithmetic(model), row.evidence, row.status,
+        row.name, row.architecture, *formats, str(model.k), n_fma, bits, zero, arithmetic(model),
+        row.evidence, row.status,
     )  # fmt: skip
 
 
@@ -61,14 +79,15 @@ class Published(Directive):
                 line
                 for row in rows()
                 if "@" in row.instruction
-                for line in (f"   * - ``{row.name}``", f"     - {row.note} ({row.source})", f"     - {row.status}")
+                for line in (f"   * - ``{row.name}``", f"     - {row.note} ({row.source})",
+                             f"     - {row.status}")
             ),
         ])  # fmt: skip
 
     def _parse(self, lines: list[str]) -> list[nodes.Node]:
         parent = nodes.Element()
         self.state.nested_parse(StringList(lines, source="generated"), self.content_offset, parent)
-        return parent.children
+        return list(parent.children)
 
 
 class Gpus(Published):
@@ -76,7 +95,14 @@ class Gpus(Published):
 
     def run(self) -> list[nodes.Node]:
         """The table."""
-        lines = [".. list-table::", "   :header-rows: 1", "", "   * - architecture", "     - also", "     - GPUs"]
+        lines = [
+            ".. list-table::",
+            "   :header-rows: 1",
+            "",
+            "   * - architecture",
+            "     - also",
+            "     - GPUs",
+        ]
         for name in ARCHITECTURES:
             also = ", ".join(alias for alias, other in ALIASES.items() if other == name)
             gpus = ", ".join(gpu for gpu, other in GPUS.items() if other == name)
@@ -118,8 +144,38 @@ class Api(Published):
         return self._parse(lines)
 
 
+#: The colours that a picture takes where the reader's system is dark; the site has a switch of its own.
+DARK = re.compile(r"@media\(prefers-color-scheme:dark\)\{((?:[^{}]*\{[^{}]*\})*)\}")
+
+
+class TwoPictures(SphinxTransform):
+    """A picture of ``results/pictures`` in light and in dark colours: the site's switch chooses."""
+
+    default_priority = 400
+
+    def apply(self, **options: object) -> None:
+        """Replace each image by two."""
+        folder = Path(self.app.srcdir) / "_pictures"
+        for image in list(self.document.findall(nodes.image)):
+            if "results/pictures/" not in image["uri"]:
+                continue
+            source = ROOT / "results" / "pictures" / Path(image["uri"]).name
+            text = source.read_text()
+            folder.mkdir(exist_ok=True)
+            both = []
+            for scheme, colours in (("light", ""), ("dark", r"\1")):
+                path = folder / f"{source.stem}-{scheme}.svg"
+                path.write_text(DARK.sub(colours, text))
+                copy = image.deepcopy()
+                copy["uri"] = f"/_pictures/{path.name}"
+                copy["classes"] = [*image["classes"], f"only-{scheme}"]
+                both.append(copy)
+            image.replace_self(both)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
+    app.add_transform(TwoPictures)
     app.add_directive("units", Units)
     app.add_directive("published-claims", Published)
     app.add_directive("gpus", Gpus)
