@@ -51,7 +51,7 @@ def block(kind: str, *lines: str) -> str:
         (block("console", "$ cat <<END", "> text", "> END", "text"), True),
         (block("toml", "# mine.toml", "k = 4") + block("console", "$ tail -1 mine.toml", "k = 4"), True),
         (block("console", "$ echo 'DISTINGUISHED by z3 4'; echo 0x1", "DISTINGUISHED by z3 4", "0x2"), True),
-        (block("console", "$ echo DISTINGUISHED by evaluator; echo 1", "DISTINGUISHED by evaluator", "2"), False),
+        (block("console", "$ echo DISTINGUISHED by evaluator; echo 1", "DISTINGUISHED by ...", "2"), False),
         (block("python", ">>> x = 6", ">>> x * 7", "42") + block("python", "assert x == 6"), True),
         (block("python", ">>> 6 * 7", "43"), False),
         (block("python", "assert False"), False),
