@@ -48,7 +48,8 @@ COMMAND = """#!{python}
 import sys
 sys.argv[0] = "tcsmt"
 from tcsmt.__main__ import main
-sys.exit(main())
+if __name__ == "__main__":  # not in processes that the command starts
+    sys.exit(main())
 """
 
 MASKS = (
