@@ -67,7 +67,7 @@ def test_ranking_by_binary64_follows_fractions() -> None:
 
 
 def test_a_proof_is_refused_where_subnormal_words_lose_bits() -> None:
-    """At 2^-15 a number of 11 bits is no f16 number: the split's lemma has a counterexample."""
+    """At 2^-15 a number of 11 bits is not a valid f16 value: the split's lemma has a counterexample."""
     split = algorithm_named("markidis", "volta", 1)[0].split
     goal = split_goal(split, Domain(exponents=(-15, 14), bits=(11, 11)), 11, 1, None)
     assert Solving().ask(goal).answer == "sat"

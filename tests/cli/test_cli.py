@@ -38,7 +38,7 @@ def test_find_text() -> None:
     assert re.search(r"EQUIVALENT, proved by bitwuzla \S+ alone, \d+\.\d+ s: sum$", text, re.MULTILINE)
     assert re.search(r"DISTINGUISHED by bitwuzla \S+, \d+\.\d+ s, replayed", text)
     assert re.search(r"^ +a0 = 0x[0-9a-f]{4}  ", text, re.MULTILINE)
-    assert "they part at 'sum': " in text
+    assert "they first differ at 'sum': " in text
     assert "answer: 3 carry bits are enough and 2 are not" in text
     assert "claimed: Fasi et al. 2020, 3.1.4: " in text
 
@@ -53,7 +53,7 @@ def test_find_json() -> None:
     proof, witness = report["findings"]
     common = {"question", "domain", "verdict", "solver", "version", "seconds"}
     assert set(proof) == common | {"stage", "scripts", "confirmed"}
-    assert set(witness) == common | {"inputs", "results", "parts_at", "supported"}
+    assert set(witness) == common | {"inputs", "results", "first_difference", "cause", "supported"}
     assert (proof["verdict"], witness["verdict"]) == ("equivalent", "distinguished")
     assert re.fullmatch(r"[0-9a-f]{64}", proof["scripts"][0])
     assert proof["confirmed"].startswith("z3 ")

@@ -214,7 +214,7 @@ def test_domains(finite: bool, exponents: tuple[int, int] | None) -> None:
             domain = Domain(
                 finite=finite, exponents=exponents, positive=positive, subnormals=subnormals, c_zero=c_zero
             )
-            program = Program([domain.holds(model, model.trace)])
+            program = Program([domain.holds(model.input_formats, model.trace)])
             words = np.arange(1 << fmt.width)
             zeros = dict.fromkeys(("a0", "b0", "c"), np.zeros(len(words), storage(fmt.width)))
             for name in ("a0", "c"):

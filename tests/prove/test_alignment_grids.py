@@ -44,7 +44,7 @@ def converted(unit: Model, domain: Domain) -> Question:
     inputs = unit.trace
     left, right = ([ieee.widen(x, unit.a_format, half) for x in side] for side in (inputs.a, inputs.b))
     trace = replace(wide.apply(Operands(left, right, inputs.c)), operands=inputs.operands)
-    where = domain.holds(unit, inputs)
+    where = domain.holds(unit.input_formats, inputs)
     return Question(
         title="FP8 on FP16", sides=(Side("FP8", unit, inputs), Side("FP16", unit, trace)),
         goal=where & inputs.output.ne(trace.output), domain=where, formats=unit.input_formats,

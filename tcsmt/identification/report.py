@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 
 from tcsmt.catalogue import rows as catalogue_rows
-from tcsmt.identification.classical import BlackBox, OutOfReach, profile, special_values, summation_tree
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family, Table
 from tcsmt.identification.plan import Candidates, Node, Planned, candidates
 from tcsmt.identification.questions import Questions
 from tcsmt.identification.search import Outcome
 from tcsmt.models import FusedDotAdd
-from tcsmt.papers.khattak import features
 
-__all__ = ["as_data", "as_text", "known", "lines", "nearest", "probed", "set_data", "summary", "tree_data"]
+__all__ = ["as_data", "as_text", "known", "lines", "nearest", "set_data", "summary", "tree_data"]
 
 #: Members that are shown with what excludes them.
 NEAREST = 6
@@ -84,32 +82,6 @@ def nearest(family: Family, found: Outcome) -> list[dict[str, Any]]:
              "predicted": fmt.hex(int(words[place, number])), "answered": fmt.hex(asked[number].d)}
         )  # fmt: skip
     return told
-
-
-def probed(box: BlackBox, kind: str) -> dict[str, Any]:
-    """What a classical probe finds, by the names of ``--probe``."""
-    found: dict[str, Any] = {}
-    if kind in ("tree", "all"):
-        try:
-            tree = summation_tree(box)
-            found |= {"summation_tree": tree.text(box.k), "picture": tree.picture(box.k)}
-        except OutOfReach as why:
-            found["summation_tree"] = f"out of reach: {why}"
-    if kind in ("precision", "rounding", "all"):
-        seen = profile(box)
-        parts = {"precision": "bits", "rounding": "mode"}
-        for name, part in parts.items():
-            if kind in (name, "all"):
-                sides = {**seen["alignment"], **{f"result, {key}": v for key, v in seen["result"].items()}}
-                found[name] = {key: value[part] for key, value in sides.items()}
-    if kind in ("special", "all"):
-        found["special"] = special_values(box)
-    if kind in ("features", "all"):
-        try:
-            found["features"] = features(box)
-        except OutOfReach as why:
-            found["features"] = f"out of reach: {why}"
-    return found
 
 
 def _name(family: Family, near: Candidates, place: int) -> str:
