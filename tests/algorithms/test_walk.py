@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tcsmt.algorithms.error import exact_dot
-from tcsmt.algorithms.picture import Walked, walked_sheet
+from tcsmt.algorithms.picture import Walked, _of, walked_sheet
 from tcsmt.algorithms.search import random_rows
 from tcsmt.algorithms.walk import walk
 from tcsmt.arithmetic.formats import FORMATS
@@ -93,6 +93,30 @@ def test_words_are_the_evaluators(values: dict[str, int]) -> None:
         if word & 0x7FFFFFFF:
             cells = lines["result"].sides[number]
             assert cells is not None and cells[0] == F32.hex(word)
+
+
+@pytest.mark.parametrize(
+    ("names", "arch", "vector", "exact", "size"),
+    [
+        (("single-f16",), "a100", "a0=1", "0", "0"),
+        (("single-f16",), "a100", "b0=0x1p-140", "0", "0"),
+        (NAMES, "volta", "a0=3 a1=5", "0", "0"),
+        (("single-f16",), "a100", "a0=1 b0=1 c=-1", "0", "2^1"),
+        (NAMES, "volta", "a0=1 b0=1 a1=-1 b1=1", "0", "2^1"),
+        (("markidis",), "a100", "", "0", "0"),
+    ],
+)
+def test_an_exact_result_or_a_size_of_zero(
+    names: tuple[str, ...], arch: str, vector: str, exact: str, size: str
+) -> None:
+    """The result is not read off the last step that is drawn, which may be a word of the split."""
+    data = json.loads(tcsmt(*names, "--arch", arch, "--vector", vector, "--json"))
+    said = data["pictures"][0]["results"]
+    assert said == {"exact": exact, "size": size} | dict.fromkeys(names, "0, error 0")
+
+
+def test_any_loss_is_infinite_relative_to_a_sum_of_zeros() -> None:
+    assert (_of(Fraction(1), Fraction(0)), _of(Fraction(0), Fraction(0))) == ("infinite", "0")
 
 
 def test_steps_keep_the_order_of_each_side() -> None:
