@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 import click
@@ -15,10 +17,12 @@ from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, searc
 from tcsmt.cli.domain import domain_of_algorithm
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import said_by
 from tcsmt.support.errors import Exit
+from tcsmt.support.text import ranges
 
 
 @click.command()
@@ -50,7 +54,7 @@ def bound(
     Exit code: 0 a bound is proved, 2 usage error, 3 none is: what is shown is found, not proved; 4 an
     error was found that is larger than the bound: a defect of tcsmt, never an answer.
     """
-    check_length(k, search, most=1024)
+    check_length(k, search, most=Algorithm.longest)
     chosen, row = algorithm_named(algorithm, arch, k)
     found = bound_of(chosen, domain, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
     data = {"algorithm": algorithm, "unit": row.name, "k": k, "domain": str(domain), **bound_json(found)}
@@ -68,7 +72,7 @@ def bound_text(data: dict[str, Any]) -> str:
             continue
         size = _size(one, name)
         lines.append(f"largest error found, {title}: {size}")
-        lines += [f"  {n:>5} = {v['word']}  {v['value']}" for n, v in one["inputs"].items()]
+        lines += [f"  {names:>5} = {word}  {value}" for names, word, value in _inputs(one["inputs"])]
         lines.append(f"  result {one['result']['value']}, exact {one['exact']}")
     low = _size(data["relative"], "relative") if data["relative"] else "0"
     if data["proved"] is None:
@@ -82,11 +86,19 @@ def bound_text(data: dict[str, Any]) -> str:
     elif data["ulps"] is not None:
         lines.append("  in ulps there is no bound: the exact sum may cancel")
     proof = data["proof"]
-    lines.append(f"proved by {said_by(proof)}, {len(proof['scripts'])} queries:")
+    by = f"by {said_by(proof)}, {len(proof['scripts'])} queries" if proof["scripts"] else "without a solver"
+    lines.append(f"proved {by}:")
     lines += [f"  {step}" for step in proof["stage"].split("; ")]
     if data["open"]:
         lines.append(f"not closed: {data['open']}")
     return "\n".join(lines)
+
+
+def _inputs(inputs: dict[str, dict[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Names, word and value of the inputs: those in a row that hold the same word are one line."""
+    groups = groupby(inputs.items(), lambda item: (item[0][0], item[1]["word"], item[1]["value"]))
+    for (_, word, value), group in groups:
+        yield ", ".join(ranges([name for name, _ in group])), word, value
 
 
 def _size(one: dict[str, Any], measure: str) -> str:
