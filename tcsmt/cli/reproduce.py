@@ -247,12 +247,13 @@ def _ootomo(job: _Job) -> None:
             click.echo(
                 f"    (1 + 2^-11)^2: without {found['without']}, with {found['with']}, {found['exact']}"
             )
-    said = ootomo.conclusions(_swept(job.results / "sweep.json"))
+    splits = ootomo.split_conclusions()
+    swept = [one for one in ootomo.conclusions(_swept(job.results / "sweep.json")) if one not in splits]
     asked = [
         ootomo.last_bit_conclusion(experiment),
         ootomo.residual_product_conclusion(job.data["residual product"]),
     ]
-    _conclude(job, [*asked, *(one for one in said if one["published"])])
+    _conclude(job, [*asked, *splits, *(one for one in swept if one["published"])])
     job.plots["splits"] = ootomo.plot_splits
 
 
