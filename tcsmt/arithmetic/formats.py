@@ -212,6 +212,23 @@ class Format:
         sign = (1 << self.sign_bit) if value < 0 else 0
         return sign | stored << self.ignored_low_bits
 
+    def nearest_word(self, value: Fraction) -> int:
+        """The word of the nearest value, the even one of two (a zero keeps the sign where it can).
+
+        Raises ValueError where the format ends before the value: nothing becomes an infinity, and
+        nothing a number of the other sign.
+        """
+        magnitude = abs(value)
+        exponent = self.e_min
+        if magnitude:
+            exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+            exponent -= magnitude < Fraction(2) ** exponent
+        last = Fraction(2) ** (max(exponent, self.e_min) - self.fraction_bits)
+        rounded = round(magnitude / last) * last
+        if value < 0 and not rounded and self.has_negative_zero:
+            return 1 << self.sign_bit
+        return self.word(-rounded if value < 0 else rounded)
+
     def describe(self, word: int) -> str:
         """The value as people write it: ``1.25·2^-3``, ``-0``, ``inf``, ``nan``."""
         if self.is_nan(word):

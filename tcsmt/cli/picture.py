@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import click
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import to_word
 from tcsmt.cli import options
+from tcsmt.cli.rounded import RoundedInputs
 from tcsmt.models import Model
 from tcsmt.pictures.drawing import Sheet
 from tcsmt.pictures.html import as_html
@@ -71,9 +73,18 @@ def form_of(output: Path | None) -> str:
 
 
 def vector_of(text: str, model: Model) -> dict[str, int]:
-    """The words of a model's inputs, by name, from ``a0=1.5 b0=0x3e00``."""
+    """The words of a model's inputs, by name, from ``a0=1.5 b0=0x3e00``.
+
+    A decimal number that the format does not hold is its nearest value, which is said.
+    """
     formats = model.input_formats
     values: dict[str, int] = {}
+    rounded = RoundedInputs()
+    if not text.strip(" ,"):
+        first = next(iter(formats))
+        raise TcsmtError(
+            f"--vector names no input; give at least one, such as {first}=1.5 (zeros: {first}=0)"
+        )
     for part in text.replace(",", " ").split():
         name, equals, value = part.partition("=")
         if not equals:
@@ -81,12 +92,17 @@ def vector_of(text: str, model: Model) -> dict[str, int]:
         if name not in formats:
             raise UnknownName("input in --vector", name, formats)
         if name in values:
-            raise TcsmtError(f"--vector: {name} is there twice")
+            raise TcsmtError(f"--vector: {name} is given twice")
         try:
-            values[name] = to_word(formats[name], value)
+            values[name] = to_word(formats[name], value, partial(_told, rounded, name))
         except TcsmtError as error:
             raise TcsmtError(f"--vector: {name}: {error}") from None
+    rounded.finish()
     return {name: neutral(name, fmt) for name, fmt in formats.items()} | values
+
+
+def _told(rounded: RoundedInputs, name: str, said: str) -> None:
+    rounded(f"--vector: {name}: {said}")
 
 
 def neutral(name: str, fmt: Format) -> int:

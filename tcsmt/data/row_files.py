@@ -14,7 +14,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
@@ -41,7 +41,11 @@ _RESULTS = ("d", "value")
 _IGNORED = (*_RESULTS, "asks", "predictions", "why")
 
 
-def read_rows(path: Path, model: Model) -> Words:
+#: What is told of a number that is taken as the nearest value of its format.
+Told = Callable[[str], None]
+
+
+def read_rows(path: Path, model: Model, rounded: Told | None = None) -> Words:
     """The rows of a file for a model, by its suffix: .json, .jsonl, .csv or .npz.
 
     JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one; JSON lines:
@@ -49,10 +53,11 @@ def read_rows(path: Path, model: Model) -> Words:
     columns a0, a1, ..., b0, ..., c. Block scales are "scale_a" and "scale_b", or columns sa0, ...,
     sb0, ... Text is read as in :func:`.to_word`; a JSON number is that value. .npz:
     arrays a, b, c, scale_a, scale_b as in :func:`.to_words`. Without c it is +0.
+    rounded: takes decimal numbers in text as the nearest values, and is told which (see :func:`.to_word`).
     Raises :class:`.TcsmtError`.
     """
     read = _READERS[choose("suffix of an input file", path.suffix, _READERS)]
-    inputs = read(path, model)
+    inputs = read(path, model, rounded)
     if not len(inputs.c):
         raise TcsmtError(f"{path}: no rows")
     return inputs
@@ -158,8 +163,11 @@ def _inputs(model: Model, rows: list[_Row]) -> Words:
 _word = lru_cache(maxsize=1 << 16)(to_word)
 
 
-def word_at(where: str, fmt: Format, value: object) -> int:
-    """The word that a value of a file stands for. Raises TcsmtError, with the place."""
+def word_at(where: str, fmt: Format, value: object, rounded: Told | None = None) -> int:
+    """The word that a value of a file stands for. Raises TcsmtError, with the place.
+
+    rounded: as in :func:`.to_word`, told with the place.
+    """
     match value:
         case bool() | None | list() | dict():
             raise TcsmtError(f"{where}: {json.dumps(value, default=str)} is no word or number")
@@ -169,7 +177,9 @@ def word_at(where: str, fmt: Format, value: object) -> int:
             text = str(value)
             text = text if text.startswith("-") else f"+{text}"
     try:
-        return _word(fmt, text)
+        if rounded is None:
+            return _word(fmt, text)
+        return to_word(fmt, text, lambda said: rounded(f"{where}: {said}"))
     except TcsmtError as error:
         raise TcsmtError(f"{where}: {error}") from None
 
@@ -194,7 +204,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
-def _read_json(path: Path, model: Model) -> Words:
+def _read_json(path: Path, model: Model, rounded: Told | None) -> Words:
     rows = rows_of_json(path)
 
     formats = model.operand_formats.named
@@ -204,7 +214,7 @@ def _read_json(path: Path, model: Model) -> Words:
             raise TcsmtError(f"{where}: not a list")
         if len(values) != count:
             raise TcsmtError(f"{where} has {len(values)} values: the {what} is {count}")
-        return [word_at(f"{where}[{i}]", fmt, value) for i, value in enumerate(values)]
+        return [word_at(f"{where}[{i}]", fmt, value, rounded) for i, value in enumerate(values)]
 
     def row(where: str, given: object) -> _Row:
         if not isinstance(given, dict):
@@ -213,7 +223,7 @@ def _read_json(path: Path, model: Model) -> Words:
         words = []
         for name, fmt in formats.items():
             if name == "c":
-                words.append(word_at(f"{where}.c", fmt, known.get("c", "0x0")))
+                words.append(word_at(f"{where}.c", fmt, known.get("c", "0x0"), rounded))
                 continue
             what = "model's k" if name in ("a", "b") else "unit's number of scales"
             words += several(f"{where}.{name}", fmt, known[name], model.operand_lengths[name], what)
@@ -222,7 +232,7 @@ def _read_json(path: Path, model: Model) -> Words:
     return _inputs(model, [row(f"{path}: rows[{i}]", given) for i, given in enumerate(rows)])
 
 
-def _read_csv(path: Path, model: Model) -> Words:
+def _read_csv(path: Path, model: Model, rounded: Told | None) -> Words:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -253,14 +263,14 @@ def _read_csv(path: Path, model: Model) -> Words:
                 if len(values) != len(header):
                     raise TcsmtError(f"{where}: {len(values)} values under {len(header)} columns")
                 given = {"c": "0x0", **dict(zip(header, values, strict=True))}
-                yield [word_at(f"{where}: {n}", formats[n], given[n]) for n in names]
+                yield [word_at(f"{where}: {n}", formats[n], given[n], rounded) for n in names]
 
         return _inputs(model, list(rows()))
     except csv.Error as error:
         raise TcsmtError(f"{path}:{reader.line_num}: no CSV: {error}") from None
 
 
-def _read_npz(path: Path, model: Model) -> Words:
+def _read_npz(path: Path, model: Model, rounded: Told | None) -> Words:
     formats = model.operand_formats.named
     arrays = read_arrays(path, model.operand_lengths, (*formats, *_IGNORED))
     rows = len(arrays["a"]) if arrays["a"].ndim else None
