@@ -182,7 +182,7 @@ def to_word(fmt: Format, text: str, rounded: Callable[[str], None] | None = None
     became = f"{fmt.hex(word)} ({fmt.describe(word)})"
     if rounded is None or "x" in lower or value == 0:
         raise TcsmtError(f"{wrong}; the nearest value is {became}")
-    rounded(f"{given} is not an exact {fmt.name} value: the nearest is {became}")
+    rounded(f"{given.removeprefix('+')} is not an exact {fmt.name} value: the nearest is {became}")
     return word
 
 

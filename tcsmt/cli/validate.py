@@ -31,6 +31,8 @@ from tcsmt.support.errors import Exit, TcsmtError
 def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_json: bool) -> None:
     """Replay measured data sets: .npz with a manifest, JSON, or the published text files.
 
+    And what `tcsmt run --output` writes (JSON, CSV or .npz), or files like it.
+
     Exit code: 0 every row matches, 1 some do not, 2 usage error, or nothing fits --against.
     """
     other = row_given(against) if against is not None else None
@@ -39,7 +41,7 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
     explained = 0
     if not as_json:
         click.echo(f"{'data set':<28} {'rows':>6} {'mismatches':>10}  instruction")
-    for dataset in find_datasets(paths):
+    for dataset in find_datasets(paths, against or ""):
         reason = objection(dataset, other.model) if other is not None else ""
         if reason:
             skipped.append({"dataset": dataset.name, "reason": reason})

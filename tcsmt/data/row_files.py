@@ -30,15 +30,15 @@ from tcsmt.simulator.rows import Words
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
 
-__all__ = ["read_rows", "rows_of_json", "word_at", "words_of", "write_rows"]
+__all__ = ["model_named_in", "read_results", "read_rows", "rows_of_json", "word_at", "words_of", "write_rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: What is written besides inputs.
 _RESULTS = ("d", "value")
-#: What a file of inputs may hold besides them: results, and what ``tcsmt probe`` and ``identify`` say of
-#: their vectors.
-_IGNORED = (*_RESULTS, "asks", "predictions", "why")
+#: What a file of inputs may hold besides them: results, what ``tcsmt probe`` and ``identify`` say of their
+#: vectors, and the model that ``tcsmt run`` has run.
+_IGNORED = (*_RESULTS, "asks", "predictions", "why", "model")
 
 
 #: What is told of a number that is taken as the nearest value of its format.
@@ -67,11 +67,62 @@ def write_rows(path: Path, model: Model, inputs: Words, d: Array, *, name: str =
     """Inputs and results (words, shape (rows,)), by the path's suffix: .json, .csv or .npz.
 
     The text files hold hexadecimal words and each result's exact value; .npz holds the arrays a,
-    b, c and d. ``name`` (ARCH/INSTRUCTION) makes the JSON a data set of :mod:`tcsmt.data.datasets`.
+    b, c and d. ``name`` (ARCH/INSTRUCTION, or a model file) makes it a data set of
+    :mod:`tcsmt.data.datasets`.
     The file is replaced in one step. Raises :class:`.TcsmtError`.
     """
     write = _WRITERS[choose("suffix of an output file", path.suffix, _WRITERS)]
     replace_bytes(path, write(model, inputs, d, name))
+
+
+def model_named_in(path: Path) -> str:
+    """The model that a CSV or .npz file of :func:`write_rows` says its results are of; empty: it names none.
+
+    Raises :class:`.TcsmtError`, also where a CSV file names several.
+    """
+    if path.suffix.lower() == ".npz":
+        found = {str(name) for name in read_npz(path).get("model", np.array([])).ravel()}
+    else:
+        found = {row.get("model") or "" for _, row in _csv_lines(path)}
+    if len(found) > 1:
+        raise TcsmtError(f"{path}: rows of several models: {', '.join(sorted(found))}")
+    return found.pop() if found else ""
+
+
+def read_results(path: Path, model: Model) -> Array:
+    """The results (d) of a CSV or .npz file that :func:`read_rows` reads, as words: hexadecimal in CSV.
+
+    Raises :class:`.TcsmtError`.
+    """
+    fmt = model.d_format
+    if path.suffix.lower() == ".npz":
+        arrays = read_npz(path)
+        if "d" not in arrays:
+            raise TcsmtError(f"{path}: d is missing")
+        array = arrays["d"]
+        if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
+            array = array.view(unsigned(fmt))
+        return to_words(fmt, array, f"{path}: d")
+    words = []
+    for number, row in _csv_lines(path):
+        if row.get("d") is None:
+            raise TcsmtError(f"{path}:1: no column d: a data set has results")
+        words.append(word_at(f"{path}:{number}: d", fmt, row["d"]))
+    return np.array(words, unsigned(fmt))
+
+
+def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Each row of a CSV file by its columns' names, with its line; blank rows are left out."""
+    try:
+        reader = csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"), newline=""))
+        header = [name.strip() for name in next(reader, [])]
+        for values in reader:
+            if any(value.strip() for value in values):
+                yield reader.line_num, dict(zip(header, values, strict=False))
+    except UnicodeDecodeError:
+        raise TcsmtError(f"{path}: not UTF-8 text") from None
+    except csv.Error as error:
+        raise TcsmtError(f"{path}:{reader.line_num}: no CSV: {error}") from None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -102,17 +153,21 @@ def parse_json(where: str, text: str, **options: Any) -> Any:
         raise TcsmtError(f"{where}: no JSON that Python reads: too deep, or too long") from None
 
 
-def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
-    """The arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones."""
+def read_npz(path: Path) -> dict[str, Array]:
+    """The arrays of an .npz file, by name. Raises TcsmtError."""
     content = io.BytesIO(read_bytes(path))
     try:
         loaded = np.load(content, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):
             raise ValueError("a single array")
-        arrays = {name: loaded[name] for name in loaded.files}
+        return {name: loaded[name] for name in loaded.files}
     except (EOFError, NotImplementedError, OSError, ValueError, zipfile.BadZipFile, zlib.error):
         raise TcsmtError(f"{path}: no .npz file of numeric arrays") from None
-    return _known(str(path), arrays, needed, allowed)
+
+
+def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
+    """The arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones."""
+    return _known(str(path), read_npz(path), needed, allowed)
 
 
 def shaped(where: str, array: Array, shape: tuple[int | None, ...]) -> Array:
@@ -318,15 +373,17 @@ def _json(model: Model, inputs: Words, d: Array, name: str) -> bytes:
 def _csv(model: Model, inputs: Words, d: Array, name: str) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*model.input_names, *_RESULTS])
+    named = ("model", name) if name else ()
+    writer.writerow([*model.input_names, *_RESULTS, *named[:1]])
     for a, b, c, *scales, word, value in _columns(model, inputs, d):
-        writer.writerow([*a, *b, c, *chain.from_iterable(scales), word, value])
+        writer.writerow([*a, *b, c, *chain.from_iterable(scales), word, value, *named[1:]])
     return text.getvalue().encode()
 
 
 def _npz(model: Model, inputs: Words, d: Array, name: str) -> bytes:
     content = io.BytesIO()
-    np.savez_compressed(content, **inputs.named, d=d.astype(unsigned(model.d_format)))
+    named = {"model": np.array(name)} if name else {}
+    np.savez_compressed(content, **inputs.named, **named, d=d.astype(unsigned(model.d_format)))
     return content.getvalue()
 
 

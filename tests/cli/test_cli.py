@@ -234,7 +234,7 @@ EXPECTED = ["0x40300000", "0x7fffffff"]  # 1.5 + 0.25 + 1, and a NaN
 def test_run_json(tmp_path: Path) -> None:
     path, out = tmp_path / "rows.json", tmp_path / "out.json"
     path.write_text(json.dumps(ROWS))
-    data = json.loads(done("run", VOLTA, "--input", path, "--output", out, "--json"))
+    data = json.loads(done("run", VOLTA, "--input", path, "--json"))
     assert data["model"] == VOLTA
     assert [d["word"] for d in data["d"]] == EXPECTED
     assert data["d"][0] == {"word": "0x40300000", "value": "1.375·2^1", "decimal": "2.75", "format": "f32"}
@@ -242,6 +242,7 @@ def test_run_json(tmp_path: Path) -> None:
     assert "0: 0x40300000  1.375·2^1  2.75\n" in text
     assert re.search(r"^ +largest exponent +2\^0$", text, re.MULTILINE)
     # what was written is read again, and is a data set
+    done("run", VOLTA, "--input", path, "--output", out)
     assert json.loads(done("run", VOLTA, "--input", out, "--json")) == data
     assert "1 data sets, 2 rows, 0 mismatches" in done("validate", out)
 
@@ -419,7 +420,7 @@ def test_bad_input(case: str) -> None:
         ("[]", "no rows"),
         ('[{"a": [1, 2, 3], "b": [1, 2, 3, 4], "c": 0}]', "rows[0].a"),
         ('[{"a": [1, 2, 3, "x"], "b": [1, 2, 3, 4], "c": 0}]', "rows[0].a[3]"),
-        ('[{"a": [1, 2, 3, 0.1], "b": [1, 2, 3, 4], "c": 0}]', "not representable in f16"),
+        ('[{"a": [1, 2, 3, 1e9], "b": [1, 2, 3, 4], "c": 0}]', "not representable in f16"),
         ('[{"a": [1, 2, 3, 4], "c": 0}]', "b"),
     ],
 )

@@ -261,7 +261,8 @@ def test_run(wide: Path, tmp_path: Path) -> None:
     path, out = tmp_path / "rows.json", tmp_path / "out.json"
     row = {"a": [1, 1, 1, 0], "b": ["0x1p-14", "0x1p-14", 1, 0], "c": 0}
     path.write_text(json.dumps([{**row, "a": ["0x1p-10", "0x1p-10", 1, 0]}]))
-    assert "0: 0x3f800001 " in tcsmt("run", wide, "--input", path, "--output", out)
+    assert "0: 0x3f800001 " in tcsmt("run", wide, "--input", path)
+    assert tcsmt("run", wide, "--input", path, "--output", out) == ""
     assert "0: 0x3f800000 " in tcsmt("run", VOLTA, "--input", path)
     assert "1 data sets, 1 rows, 0 mismatches" in tcsmt("validate", out)
     assert "1 data sets, 1 rows, 1 mismatches" in tcsmt("validate", out, "--against", VOLTA, code=1)
