@@ -61,7 +61,9 @@ def find(
     def save() -> None:
         if output is not None:
             partial = Report(name, prop.about.title, prop.claims, row, tuple(ask.findings), "")
-            replace_text(output, json.dumps(partial.as_json(), indent=1, ensure_ascii=False) + "\n")
+            count = len(ask.findings)
+            text = json.dumps(partial.as_json(), indent=1, ensure_ascii=False)
+            replace_text(output, text + "\n", f"{count} {'finding' if count == 1 else 'findings'}")
 
     if output is not None:  # so that a file that cannot be written is known before the work starts
         save()

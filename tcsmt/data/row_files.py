@@ -382,7 +382,7 @@ def _csv(model: Model, inputs: Words, d: Array, name: str) -> bytes:
 
 def _npz(model: Model, inputs: Words, d: Array, name: str) -> bytes:
     content = io.BytesIO()
-    named = {"model": np.array(name)} if name else {}
+    named: dict[str, Any] = {"model": np.array(name)} if name else {}
     np.savez_compressed(content, **inputs.named, **named, d=d.astype(unsigned(model.d_format)))
     return content.getvalue()
 

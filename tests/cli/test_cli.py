@@ -147,7 +147,7 @@ def test_interrupted(tmp_path: Path) -> None:
         child.send_signal(signal.SIGINT)
         _, errors = child.communicate(timeout=20)
     assert child.returncode == 130
-    assert errors == "tcsmt: interrupted; what was finished is on disk\n"
+    assert errors == f"tcsmt: interrupted; kept: {report} (1 finding)\n"
     assert len(json.loads(report.read_text())["findings"]) == 1
 
 
