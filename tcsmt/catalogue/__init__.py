@@ -49,7 +49,7 @@ def architecture_named(name: str) -> str:
     known |= {alias.replace(" ", ""): target for alias, target in known.items()}
     if given in known:
         return known[given]
-    raise UnknownName("architecture", name, [*ARCHITECTURES, *GPUS])
+    raise UnknownName("architecture", name, [*ARCHITECTURES, *GPUS], "tcsmt models")
 
 
 def rows_of(architecture: str, *, claims: bool = False) -> list[Row]:
@@ -74,7 +74,7 @@ def instruction_named(architecture: str, instruction: str) -> Row:
     if plain:
         names = ", ".join(r.instruction for r in plain[:8])
         raise TcsmtError(f"instruction {instruction!r} of {name} is one of several: {names}")
-    raise UnknownName(f"instruction of {name}", instruction, table)
+    raise UnknownName(f"instruction of {name}", instruction, table, f"tcsmt models --arch {name}")
 
 
 def rows_named(name: str) -> list[Row]:

@@ -161,7 +161,14 @@ class _File:
         known = {one.name: one for one in fields(kind)}
         for key in self.parameters:
             if key not in known:
-                raise self.error(key, str(UnknownName(f"parameter of {kind.kind}", key, [*known, *_ABOUT])))
+                raise self.error(
+                    key,
+                    str(
+                        UnknownName(
+                            f"parameter of {kind.kind}", key, [*known, *_ABOUT], "tcsmt models --toml MODEL"
+                        )
+                    ),
+                )
         return {key: self._value(known[key], value) for key, value in self.parameters.items()}
 
     def _value(self, one: Field[Any], given: object) -> Any:

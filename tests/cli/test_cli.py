@@ -371,7 +371,7 @@ FIND = ("find", "--property", "carry-bits", "--arch", "volta")
 F16 = "mma.m8n8k4.f32.f16.f16.f32"
 BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "property": (("find", "--property", "carry-bit", "--arch", "volta"), "did you mean carry-bits?"),
-    "property far off": (("find", "--property", "zzz", "--arch", "volta"), "property 'zzz': allowed: accum"),
+    "property far off": (("find", "--property", "zzz", "--arch", "volta"), "property 'zzz': nearest of "),
     "no property": (("find", "--arch", "volta"), "Missing option '--property'"),
     "architecture": (("describe", "hoper"), "unknown architecture 'hoper': did you mean hopper?"),
     "gpu": (("describe", "h20"), "unknown architecture 'h20': did you mean h200"),
