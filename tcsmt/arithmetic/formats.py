@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from tcsmt.support.errors import choose
+from tcsmt.support.errors import AmbiguousName, choose
 
 __all__ = ["FORMATS", "Format", "Specials", "format_named"]
 
@@ -300,10 +300,17 @@ _ALIASES = {
     "binary16": "f16", "fp16": "f16", "half": "f16", "float16": "f16",
     "bfloat16": "bf16", "binary32": "f32", "fp32": "f32", "float32": "f32", "single": "f32",
     "binary64": "f64", "fp64": "f64", "float64": "f64", "double": "f64",
-    "tf19": "tf32", "xf32": "tf32", "e8m0": "ue8m0", "fp8": "e4m3fnuz", "bf8": "e5m2fnuz",
+    "tf19": "tf32", "xf32": "tf32", "e8m0": "ue8m0"
 }  # fmt: skip
+#: Names that different vendors and generations give to different formats.
+_AMBIGUOUS = {
+    "fp8": {"e4m3": "OCP, bias 7", "e4m3fnuz": "bias 8, no negative zero"},
+    "bf8": {"e5m2": "OCP, bias 15", "e5m2fnuz": "bias 16, no negative zero, no infinities"},
+}
 
 
 def format_named(name: str) -> Format:
-    """The format of that name or alias. Raises :class:`.UnknownName`."""
+    """The format of that name or alias. Raises :class:`.UnknownName`, also for a name of several formats."""
+    if name.lower() in _AMBIGUOUS:
+        raise AmbiguousName("format", name, _AMBIGUOUS[name.lower()])
     return FORMATS[choose("format", _ALIASES.get(name.lower(), name), FORMATS)]

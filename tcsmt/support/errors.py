@@ -5,12 +5,12 @@ A message says what was given, what is allowed, and the nearest match.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
 from typing import Any, ClassVar
 
-__all__ = ["Contradiction", "Exit", "InternalError", "TcsmtError", "UnknownName", "choose"]
+__all__ = ["AmbiguousName", "Contradiction", "Exit", "InternalError", "TcsmtError", "UnknownName", "choose"]
 
 
 class Exit(IntEnum):
@@ -83,6 +83,14 @@ class UnknownName(TcsmtError):
             others = f"see `{see}`" if see else f"{len(names) - len(nearest)} others"
             shown = f"nearest of {len(names)}: {', '.join(nearest)}; {others}"
         super().__init__(f"unknown {kind} {given!r}: {hint}{shown}")
+
+
+class AmbiguousName(UnknownName):
+    """A name that could mean several of the allowed ones; meanings: each with what tells it from the others."""
+
+    def __init__(self, kind: str, given: str, meanings: Mapping[str, str]) -> None:
+        listed = " or ".join(f"{name} ({about})" for name, about in meanings.items())
+        TcsmtError.__init__(self, f"ambiguous {kind} {given!r}: it could mean {listed}")
 
 
 def _near(given: str, names: Sequence[str], most: int, cutoff: float) -> list[str]:

@@ -204,6 +204,10 @@ def test_names_and_aliases() -> None:
     assert format_named("E4M3") is FORMATS["e4m3"]
     with pytest.raises(UnknownName, match=r"e4m4.*did you mean .*e4m3"):
         format_named("e4m4")
+    for name, meanings in (("fp8", ("e4m3", "e4m3fnuz")), ("BF8", ("e5m2", "e5m2fnuz"))):
+        with pytest.raises(UnknownName, match=f"ambiguous format '{name}': it could mean ") as error:
+            format_named(name)
+        assert all(f"{meaning} (" in str(error.value) for meaning in meanings)
 
 
 # --- decode ------------------------------------------------------------------------------------

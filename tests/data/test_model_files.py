@@ -168,7 +168,15 @@ BAD: dict[str, tuple[str, int | None, str]] = {
     "instruction": ("\nbase = 'volta/mma.m9'", 2, "base: unknown instruction of volta 'mma.m9': "),
     "name": ('base = "volta"\nname = "a\\nb"', 2, "name = 'a\\nb': allowed is a line of text"),
     "empty": ("", None, "neither kind nor base is given; kinds: "),
-    "missing": (without(WHOLE, "n_fma", "zero_exponent"), None, f"{MISSING}: n_fma, zero_exponent"),
+    "missing": (
+        without(WHOLE, "n_fma", "zero_exponent"), None,
+        f"{MISSING}: n_fma, zero_exponent (such as -131 ({VOLTA}), -132 (turing/mma.m16n8k8.f32.f16.f16.f32), "
+        '-133 (hopper/mma.m16n8k16.f32.f16.f16.f32), "none" (the exponent that its fields have))',
+    ),
+    "ambiguous format": (
+        f"{HEAD}a_format = 'fp8'", 3,
+        "a_format: ambiguous format 'fp8': it could mean e4m3 (OCP, bias 7) or e4m3fnuz (bias 8, no neg",
+    ),
 }  # fmt: skip
 
 
