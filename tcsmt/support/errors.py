@@ -86,7 +86,7 @@ class UnknownName(TcsmtError):
 
 
 class AmbiguousName(UnknownName):
-    """A name that could mean several of the allowed ones; meanings: each with what tells it from the others."""
+    """A name that could mean several of the allowed ones; meanings: each, with what tells it apart."""
 
     def __init__(self, kind: str, given: str, meanings: Mapping[str, str]) -> None:
         listed = " or ".join(f"{name} ({about})" for name, about in meanings.items())

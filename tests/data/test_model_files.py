@@ -170,7 +170,8 @@ BAD: dict[str, tuple[str, int | None, str]] = {
     "empty": ("", None, "neither kind nor base is given; kinds: "),
     "missing": (
         without(WHOLE, "n_fma", "zero_exponent"), None,
-        f"{MISSING}: n_fma, zero_exponent (such as -131 ({VOLTA}), -132 (turing/mma.m16n8k8.f32.f16.f16.f32), "
+        f"{MISSING}: n_fma, zero_exponent (such as -131 ({VOLTA}), "
+        "-132 (turing/mma.m16n8k8.f32.f16.f16.f32), "
         '-133 (hopper/mma.m16n8k16.f32.f16.f16.f32), "none" (the exponent that its fields have))',
     ),
     "ambiguous format": (
