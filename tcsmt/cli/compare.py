@@ -13,6 +13,7 @@ from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.domain import domain_of_models
+from tcsmt.cli.dumped import say_dumped
 from tcsmt.cli.report import finding_lines
 from tcsmt.cli.verdict import EXIT
 from tcsmt.data.model_files import row_given
@@ -63,6 +64,7 @@ def compare(
     left, right = ((row.name, row.model) for row in rows)
     lemmas = Lemmas(solving, lasting=True, kept=kept)
     found = compare_models(left, right, domain, solving, lanes=lanes, lemmas=lemmas)
+    say_dumped(solving)
     if as_json:
         click.echo(json.dumps(comparison_json(found, rows), indent=1, ensure_ascii=False))
     else:

@@ -11,6 +11,7 @@ import click
 from tcsmt.ask.discovery import choose_row, load
 from tcsmt.ask.investigation import Investigation, Report
 from tcsmt.cli import options
+from tcsmt.cli.dumped import say_dumped
 from tcsmt.cli.report import report_text
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -56,7 +57,8 @@ def find(
     prop = load(name, folders)
     named = str(model) if arch is None else f"{arch}/{instruction}" if instruction else arch
     row = choose_row(prop, named)
-    ask = Investigation(row, Solving(settings, confirm=confirm, dump=dump_smt))
+    solving = Solving(settings, confirm=confirm, dump=dump_smt)
+    ask = Investigation(row, solving)
 
     def save() -> None:
         if output is not None:
@@ -75,6 +77,7 @@ def find(
 
     ask.progress = progress
     report = prop.investigate(ask)
+    say_dumped(solving)
     text = json.dumps(report.as_json(), indent=1, ensure_ascii=False)
     if output is not None:
         replace_text(output, text + "\n")

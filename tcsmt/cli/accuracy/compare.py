@@ -18,6 +18,7 @@ from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, search_option
 from tcsmt.cli.domain import domain_of_algorithm
+from tcsmt.cli.dumped import say_dumped
 from tcsmt.cli.picture import form_of, show_sheet
 from tcsmt.cli.verdict import EXIT, verdict_text
 from tcsmt.pictures.drawing import Sheet
@@ -74,6 +75,7 @@ def compare(
     pair, rows = pair_of((one, two), arch, k, domain)
     solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
     found = compare_pair(pair, solving, search=search)
+    say_dumped(solving)
     if as_json:
         data = {"tcsmt": __version__, "arch": [row.name for row in rows], **comparison_json(found)}
         if isinstance(found.verdict, Distinguished):
