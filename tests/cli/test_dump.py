@@ -39,7 +39,7 @@ def test_scripts_have_a_header_and_names_of_stages(tmp_path: Path) -> None:
             assert solve(text, Settings(solver)).answer == status[1]
     texts = [file.read_text() for file in files]
     assert any(re.search(r"\(define-fun left\.product-\d\.\d ", text) for text in texts)
-    assert any("; stage: sum|" in text and "(define-fun right.sum () " in text for text in texts)
+    assert any("; stage: sum|" in text and "(define-fun left.sum () " in text for text in texts)
 
 
 @pytest.mark.parametrize(
