@@ -10,7 +10,7 @@ from tcsmt.catalogue.row import Row
 __all__ = ["by_use", "of_other_arithmetic"]
 
 #: For operands of fewer than 16 bits: cuBLASLt, CUTLASS and DeepGEMM multiply FP8 matrices with these on
-#: data-centre GPUs; ``mma`` is there for compatibility, and sums with other alignment fraction bits or block sizes.
+#: data-centre GPUs; ``mma`` is there, too, and aligns to other fraction bits or sums other blocks.
 _NARROW = {"hopper": ("wgmma",), "blackwell": ("tcgen05",)}
 
 

@@ -51,8 +51,9 @@ _GROUPS = {
 def main() -> None:
     """What matrix units compute, bit for bit: inputs that tell them apart, or proofs that none do.
 
-    A unit is an architecture or a GPU (its most used instruction), ARCH/INSTRUCTION, where the instruction may
-    be written as in PTX, or a model file. Results go to standard output, everything else to standard error.
+    A unit is an architecture or a GPU (its most used instruction), ARCH/INSTRUCTION, where the instruction
+    may be written as in PTX, or a model file. Results go to standard output, everything else to standard
+    error.
 
     \b
     Examples:

@@ -53,7 +53,7 @@ class Lazy(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest commands where there is none of the name."""
         if args and args[0] not in self.summaries and not args[0].startswith("-"):
-            raise click.UsageError(str(UnknownName("command", args[0], self.summaries)), ctx)
+            raise click.UsageError(str(UnknownName("command", args[0], self.summaries, "tcsmt --help")), ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -11,7 +10,7 @@ from click.shell_completion import CompletionItem
 __all__ = ["ALGORITHM", "ARCHITECTURE", "PROPERTY", "SOLVER", "UNIT"]
 
 
-class _Name(click.ParamType):
+class _Name(click.ParamType[str]):
     """Any text; what it can be is looked up when a shell asks, and checked where it is used."""
 
     def __init__(self, name: str) -> None:

@@ -200,7 +200,7 @@ def recipe_named(text: str) -> Recipe:
     """The algorithm ``NAME`` or ``NAME,PARAMETER=VALUE,...``. Raises :class:`.TcsmtError`."""
     name, *changes = text.split(",")
     if name.lower() not in RECIPES:
-        raise UnknownName("algorithm", name, RECIPES)
+        raise UnknownName("algorithm", name, RECIPES, "tcsmt accuracy algorithms")
     recipe = RECIPES[name.lower()]
     for change in changes:
         parameter, _, value = change.partition("=")
