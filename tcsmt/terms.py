@@ -13,7 +13,7 @@ a permuted sum is the same node in every run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from operator import attrgetter
@@ -394,8 +394,8 @@ def _expand(roots: Iterable[Term], native: Callable[[str], bool], new: dict[Term
             _expand([result], native, new)
             new[node] = new[result]
         else:
-            new[node] = _with_args(node, args)
-            new[new[node]] = new[node]
+            new[node] = found = _with_args(node, args)
+            new[found] = found
 
 
 def all_of(terms: Iterable[Term]) -> Term:
@@ -408,19 +408,19 @@ def any_of(terms: Iterable[Term]) -> Term:
     return _bitwise("or", (FALSE, *terms))
 
 
-def operands_first(roots: Iterable[Term], known: Iterable[Term] = ()) -> list[Term]:
+def operands_first(roots: Iterable[Term], known: Container[Term] = ()) -> list[Term]:
     """Every node below ``roots`` once, arguments before the nodes that use them; not those ``known``."""
-    seen: set[Term] = set(known)
+    seen: set[Term] = set()
     order: list[Term] = []
     stack: list[tuple[Term, Iterator[Term]]] = []
     for root in roots:
-        if root not in seen:
+        if root not in seen and root not in known:
             seen.add(root)
             stack.append((root, iter(root.args)))
         while stack:
             node, args = stack[-1]
             for arg in args:
-                if arg not in seen:
+                if arg not in seen and arg not in known:
                     seen.add(arg)
                     stack.append((arg, iter(arg.args)))
                     break
@@ -446,8 +446,7 @@ def substitute(roots: Sequence[Term], replacement: dict[Term, Term]) -> list[Ter
 
 
 def _with_args(node: Term, args: Sequence[Term]) -> Term:
-    same = all(a is b for a, b in zip(args, node.args, strict=True))
-    return node if same else rebuild(node, args)
+    return node if node.args == tuple(args) else rebuild(node, args)
 
 
 def rebuild(node: Term, args: Sequence[Term]) -> Term:
