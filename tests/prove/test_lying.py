@@ -358,10 +358,9 @@ def planted(name: str, liars: Liars, folder: Path, patch: pytest.MonkeyPatch) ->
     "name",
     [
         "compare",
-        "audit",
         *(
             pytest.param(n, marks=pytest.mark.long)
-            for n in ("atlas", "accuracy findings", "accuracy reduced")
+            for n in ("audit", "atlas", "accuracy findings", "accuracy reduced")
         ),
     ],
 )

@@ -95,6 +95,7 @@ def dies(*arguments: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_the_scheduler_is_killed(tmp_path: Path) -> None:
     """As on a cluster: a scheduler and a worker that nobody here has started from Python."""
     python = [sys.executable, "-m"]
