@@ -187,6 +187,7 @@ def test_conclusions_need_no_records() -> None:
     assert next(ootomo.conclusions([]))["section"].startswith("expected mantissa length")
 
 
+@pytest.mark.long
 def test_the_lost_mantissa_is_not_the_cause() -> None:
     found = ootomo.last_bit(k=512, seeds=1)
     assert ootomo.last_bit_conclusion(found)["agrees"]

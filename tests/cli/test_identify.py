@@ -14,6 +14,7 @@ from tcsmt.identification.boxes import model_box
 from tcsmt.identification.search import Identification, Transcript
 from tests.support.families import family_like
 from tests.support.processes import LINE, children, runs, start, until
+from tests.support.sampling import mostly_long
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 
@@ -121,7 +122,9 @@ def test_a_tree_names_every_candidate():
     assert any(name.startswith("volta/mma.m8n8k4.f32.f16.f16.f32") for name in node["left"])
 
 
-@pytest.mark.parametrize("kind", ["tree", "precision", "rounding", "special", "features", "all"])
+@pytest.mark.parametrize(
+    "kind", mostly_long(["tree", "precision", "rounding", "special", "features", "all"], ["tree", "all"])
+)
 def test_classical_probes(kind):
     result = CliRunner().invoke(main, ["identify", "--box", "volta", "--probe", kind])
     assert result.exit_code == 0
