@@ -66,6 +66,7 @@ def test_the_same_verdicts_as_here(workers: Any, tmp_path: Path) -> None:
     assert all(again.records[key]["verdict"] == record["verdict"] for key, record in there.records.items())
 
 
+@pytest.mark.long
 def test_a_killed_worker_is_replaced(workers: Any, tmp_path: Path) -> None:
     with distributed.Client(workers) as client:
         pid = next(iter(client.run(os.getpid).values()))
