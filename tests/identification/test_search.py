@@ -21,19 +21,18 @@ VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 QUICK = Settings(timeout=0.5)
 
 
-@pytest.fixture(scope="module")
-def identified(tmp_path_factory):
-    """A search of Volta's unit from beginning to end: its family, what was found, its transcript."""
-    family, path = family_like(VOLTA), tmp_path_factory.mktemp("volta") / "t.jsonl"
-    found = Identification(family, model_box(VOLTA), transcript=Transcript(family, path)).run()
-    return family, found, path.read_text()
-
-
-def test_volta_is_identified(identified):
-    family, found, _ = identified
+@pytest.mark.parametrize(
+    "unit",
+    [replace(VOLTA, k=2, n_fma=2), pytest.param(VOLTA, marks=pytest.mark.long)],
+    ids=["two lanes of Volta", "Volta"],
+)
+def test_volta_is_identified(unit):
+    """A search from beginning to end."""
+    family = family_like(unit)
+    found = Identification(family, model_box(unit)).run()
     assert found.verdict == "identified"
     assert len(found.exchanges) <= 40
-    assert (found.rows == family.row(VOLTA)).all(axis=1).any()
+    assert (found.rows == family.row(unit)).all(axis=1).any()
     assert found.model is not None
     # what remains differs only where it cannot matter
     assert len(np.unique(canonical(family, found.rows), axis=0)) == 1
@@ -119,26 +118,26 @@ def test_transcript_resumes_and_replays(tmp_path):
         rounding="RTZ",
     )
     family, box, path = family_like(unit), model_box(unit), tmp_path / "t.jsonl"
-    whole = Identification(family, box, budget=6, transcript=Transcript(family, path)).run()
+    whole = Identification(family, box, budget=4, transcript=Transcript(family, path)).run()
     lines = path.read_text().splitlines(keepends=True)
-    assert len(lines) == len(whole.exchanges) == 6
-    path.write_text("".join(lines[:3]) + '{"a": ["0x')  # cut off while it was written
+    assert len(lines) == len(whole.exchanges) == 4
+    path.write_text("".join(lines[:2]) + '{"a": ["0x')  # cut off while it was written
     asked = []
 
     def counting(*question):
         asked.append(question)
         return box(*question)
 
-    found = Identification(family, counting, budget=5, transcript=Transcript(family, path)).run()
+    found = Identification(family, counting, budget=3, transcript=Transcript(family, path)).run()
     assert found.verdict == "open"
-    assert found.exchanges == whole.exchanges[:5]
-    assert len(asked) == 2
-    assert path.read_text() == "".join(lines[:5])
+    assert found.exchanges == whole.exchanges[:3]
+    assert len(asked) == 1
+    assert path.read_text() == "".join(lines[:3])
 
     def dead(*question):
         raise AssertionError("asked")
 
-    again = Identification(family, dead, budget=5, transcript=Transcript(family, path)).run()
+    again = Identification(family, dead, budget=3, transcript=Transcript(family, path)).run()
     assert again.exchanges == found.exchanges
     with pytest.raises(TcsmtError, match="another question"):
         Identification(family, dead, seed=2, transcript=Transcript(family, path)).run()
