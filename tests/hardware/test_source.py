@@ -86,7 +86,7 @@ def compiled(row: Row, folder: Path) -> None:
     compile_one(source, TARGETS[row.architecture], folder)
 
 
-#: For ``mma``, ``wgmma``, block scales and ``mfma``; the others by ``-m long``.
+#: For ``mma``, ``wgmma``, block scales and ``mfma``: the first and the last; the others by ``-m long``.
 COMPILED = [
     "volta/mma.m8n8k4.f32.f16.f16.f32",
     "hopper/wgmma.m64nNk32.f32.e4m3.e4m3",
@@ -95,6 +95,6 @@ COMPILED = [
 ]
 
 
-@pytest.mark.parametrize("row", some_first(emitted(), COMPILED), ids=name)
+@pytest.mark.parametrize("row", some_first(emitted(), COMPILED[::3]), ids=name)
 def test_programs_compile(row: Row, tmp_path: Path) -> None:
     compiled(row, tmp_path)

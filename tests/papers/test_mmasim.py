@@ -61,6 +61,7 @@ def test_bias() -> None:
     assert abs(units["CDNA3 f16, hypothetical RZ"]["mean_in_standard_errors"]) < 4
 
 
+@pytest.mark.long
 def test_accumulation() -> None:
     errors = {unit["label"]: np.array(unit["error"]) for unit in mmasim.accumulation(largest=1024)["units"]}
     hopper = errors["Hopper wgmma e4m3 (F = 13)"]
