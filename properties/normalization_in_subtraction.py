@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Investigation, concluded
+from tcsmt.ask.investigation import Claim, Investigation, cannot_become, concluded
+from tcsmt.catalogue import Row
 
 CLAIMS = (
     Claim(
@@ -11,6 +12,11 @@ CLAIMS = (
         statement="differences are not normalised either",
     ),
 )
+
+
+def applies(row: Row) -> str:
+    """Only units that can normalise after every addition with their other parameters as they are."""
+    return cannot_become(row.model, normalisation="every")
 
 
 def investigate(ask: Investigation) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 from tcsmt.ask.investigation import Claim, Investigation, all_terms_zero
+from tcsmt.catalogue import Row
+from tcsmt.models import FusedDotAdd
 from tcsmt.statements.verdict import Distinguished, Unknown
 
 CLAIMS = (
@@ -13,6 +15,14 @@ CLAIMS = (
         statement="-131, -132, -133 for FP32 output; -19, -20, -21 for FP16 output",
     ),
 )
+
+
+def applies(row: Row) -> str:
+    """Only units whose zeros enter the maximum with one exponent."""
+    own = row.model.zero_exponent if isinstance(row.model, FusedDotAdd) else None
+    return (
+        "the unit has no zero exponent: its zeros have the exponents of their fields" if own is None else ""
+    )
 
 
 def investigate(ask: Investigation) -> str:

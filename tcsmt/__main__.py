@@ -29,7 +29,9 @@ def main() -> None:
     except Stopped as stopped:
         for number in numbers:
             signal.signal(number, signal.SIG_DFL)
-        print("tcsmt: interrupted; what was finished is on disk", file=sys.stderr)
+        files = sys.modules.get("tcsmt.support.files")  # not there before anything could be written
+        kept = files.kept_files() if files is not None else ""
+        print(f"tcsmt: interrupted; {f'kept: {kept}' if kept else 'nothing was written'}", file=sys.stderr)
         sys.exit(128 + stopped.args[0])
 
 

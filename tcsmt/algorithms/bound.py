@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -36,6 +36,8 @@ __all__ = ["Bound", "Extreme", "bound", "largest", "prove", "unit"]
 
 #: A longer dot product is not given to a solver whole.
 _LONGEST = 2
+#: Products of a dot product that the search changes, at most.
+_SEARCHED = 1024
 #: A bound that is not larger than the error found by more is close enough.
 _CLOSE = Fraction(63, 64)
 #: Why a budget may lie above every error.
@@ -123,13 +125,15 @@ def largest(
 ) -> tuple[Extreme | None, Extreme | None]:
     """The inputs with the largest errors found: relative, and in ulps.
 
-    Of many products, all but the first are alike to begin with: what each of them loses adds up.
+    Of many products, all but the first are alike to begin with: what each of them loses adds up. Of very
+    many, the search sees the first ones; the others are then zero, or as the last of those.
     solving: asked for a larger relative error after each climb (None: the simulator alone).
     """
     end = time.monotonic() + seconds
+    whole, algorithm = algorithm, replace(algorithm, k=min(algorithm.k, _SEARCHED))
     score, wide, k, start = _relative(algorithm), algorithm.wide, algorithm.k, None
     if k > 2:
-        alike, _ = climb(domain, wide, 2, lambda rows: score(rows.repeated(k)), seconds=seconds / 2)
+        alike, _ = climb(domain, wide, 2, lambda rows: score(rows.repeated(k)), seconds=seconds / 2, lanes=k)
         start = alike.repeated(k)
     rows, scores = climb(domain, wide, k, score, seconds=seconds / 4, start=start)
     while solving is not None and k <= 2 and np.isfinite(scores[0]) and time.monotonic() < end:
@@ -140,10 +144,25 @@ def largest(
         start = Rows.of([dict.fromkeys(algorithm.input_formats, 0) | answer.values], k, wide)
         rows, scores = climb(domain, wide, k, score, seconds=seconds / 8, start=start.joined(rows))
     in_ulps, ulps = climb(domain, wide, k, _in_ulps(algorithm), seconds=seconds / 4, start=rows)
-    found = [
-        extreme(algorithm, r.values(0)) if s[0] > 0 else None for r, s in ((rows, scores), (in_ulps, ulps))
-    ]
-    return found[0], found[1]
+    return (
+        _longer(whole, rows[:1], lambda one: one.relative) if scores[0] > 0 else None,
+        _longer(whole, in_ulps[:1], lambda one: one.ulps) if ulps[0] > 0 else None,
+    )
+
+
+def _longer(algorithm: Algorithm, row: Rows, measure: Callable[[Extreme], Fraction | None]) -> Extreme | None:
+    """The row as it is; or, for an algorithm that takes more products, the worse of the two ways to go on.
+
+    None where neither has an error. What counts is the error of the whole dot product.
+    """
+    k = algorithm.k
+    longer = [row] if row.a.shape[1] == k else [row.repeated(k), row.padded(k)]
+    found = [extreme(algorithm, rows.values(0)) for rows in longer]
+    for one in found:
+        if measure(one) is None:
+            return one
+    worst = max(found, key=lambda one: measure(one) or Fraction(0))
+    return worst if measure(worst) else None
 
 
 def error_goal(algorithm: Algorithm, domain: Domain, limit: Fraction) -> Term:

@@ -11,6 +11,7 @@ from tcsmt.algorithms.error import exact_dot, ulp, value
 from tcsmt.algorithms.walk import Move, parting, walk
 from tcsmt.arithmetic.formats import Format
 from tcsmt.catalogue import Row
+from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Stage
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.drawing import InputLine, Line, Note, Picture, Sheet, Table, compared
@@ -28,18 +29,23 @@ _LEFT_OUT = "left out"
 
 @dataclass(frozen=True)
 class Walked:
-    """An algorithm, what it is called, the name of its unit, and its steps on one input."""
+    """An algorithm, what it is called, the name of its unit, its steps on one input, and its result there.
+
+    The result is not the last step's word: steps that give zero and lose nothing are left out.
+    """
 
     name: str
     unit: str
     algorithm: Algorithm
     moves: list[Move]
+    result: int
 
     @classmethod
     def on(cls, name: str, row: Row, algorithm: Algorithm, values: Mapping[str, int]) -> Walked:
         """The algorithm on an input: words by name. row: of its unit."""
         unit = row.name if row.model == algorithm.unit else "ordinary cores"
-        return cls(name, unit, algorithm, walk(algorithm, values))
+        (result,) = evaluate([algorithm.trace.output], values)
+        return cls(name, unit, algorithm, walk(algorithm, values), result)
 
     @property
     def worst(self) -> Move | None:
@@ -57,7 +63,7 @@ class Walked:
 
         None where a step or the result is not finite.
         """
-        got = value(self.moves[-1].word) if self.moves else Fraction(0)
+        got = value(self.result)
         after = [move for move in self.moves if move.kind != "split"]
         if got is None or any(move.lost is None for move in after):
             return None
@@ -153,15 +159,14 @@ def _results(walked: Sequence[Walked], values: Mapping[str, int]) -> Iterator[No
     yield Note(_text(exact), "exact")
     yield Note(_text(size), "size")
     for one in walked:
-        word = one.moves[-1].word if one.moves else 0
-        got = value(word)
+        got = value(one.result)
         if got is None:
-            yield Note(F32.describe(word), one.name)
+            yield Note(F32.describe(one.result), one.name)
             continue
         wrong = got - exact
         ulps = f" = {float(wrong / ulp(exact)):.4g} ulp" if wrong else ""
         share = f" = {_of(wrong, size)}·2^-24 of size" if wrong else ""
-        yield Note(f"{_value(F32, word)}, error {_text(wrong)}{ulps}{share}", one.name)
+        yield Note(f"{_value(F32, one.result)}, error {_text(wrong)}{ulps}{share}", one.name)
 
 
 def _share(move: Move) -> Fraction:
@@ -170,6 +175,9 @@ def _share(move: Move) -> Fraction:
 
 
 def _of(lost: Fraction, size: Fraction) -> str:
+    """A loss in 2^-24 of the size; any loss is infinite relative to a sum of zeros."""
+    if not size:
+        return "infinite" if lost else "0"
     return f"{float(lost / size * 2**24):.4g}"
 
 

@@ -193,14 +193,16 @@ def climb(
     enough: float = np.inf,
     seed: int = 1,
     start: Rows | None = None,
+    lanes: int = 0,
 ) -> tuple[Rows, Array]:
     """The rows of the highest scores that were found, the best first, and their scores.
 
     score: of each row, float64; rows with -inf never count. enough: stop at such a score.
-    start: rows to begin from beside random ones.
+    start: rows to begin from beside random ones. lanes: products of what ``score`` runs, where that is more
+    than k.
     """
     rng = np.random.default_rng(seed)
-    number = max(2 * _KEPT, _ROWS * _LANES // max(k, _LANES)) // 2
+    number = max(2 * _KEPT, _ROWS * _LANES // max(k, lanes, _LANES)) // 2
     best = start if start is not None else random_rows(domain, wide, k, 1, rng)
     scores = score(best)
     end = time.monotonic() + seconds

@@ -7,10 +7,10 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
+from itertools import groupby
 from typing import Any
 
 from tcsmt import __version__
@@ -26,6 +26,7 @@ from tcsmt.catalogue import Row
 from tcsmt.pictures.drawing import Sheet
 from tcsmt.pictures.explain import signed_text
 from tcsmt.pictures.svg import as_svg
+from tcsmt.prove.dumping import Dump
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import RECIPES, algorithm_named
@@ -33,6 +34,7 @@ from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, said_by, verdict_text
+from tcsmt.support.text import ranges
 
 __all__ = ["AccuracyBound", "AccuracyComparison", "bound", "compare", "recipes"]
 
@@ -103,7 +105,7 @@ def compare(
     timeout: float = 60.0,
     memory: int = 8192,
     confirm: bool = False,
-    dump_smt: Path | None = None,
+    dump_smt: Dump | None = None,
 ) -> AccuracyComparison:
     """Whether algorithm ``one`` is ever less accurate than ``two`` on a unit: an input, or a proof.
 
@@ -217,7 +219,7 @@ def _bound_text(data: dict[str, Any]) -> str:
             continue
         size = _size(one, name)
         lines.append(f"largest error found, {title}: {size}")
-        lines += [f"  {n:>5} = {v['word']}  {v['value']}" for n, v in one["inputs"].items()]
+        lines += [f"  {names:>5} = {word}  {value}" for names, word, value in _equal_inputs(one["inputs"])]
         lines.append(f"  result {one['result']['value']}, exact {one['exact']}")
     low = _size(data["relative"], "relative") if data["relative"] else "0"
     if data["proved"] is None:
@@ -231,11 +233,19 @@ def _bound_text(data: dict[str, Any]) -> str:
     elif data["ulps"] is not None:
         lines.append("  in ulps there is no bound: the exact sum may cancel")
     proof = data["proof"]
-    lines.append(f"proved by {said_by(proof)}, {len(proof['scripts'])} queries:")
+    by = f"by {said_by(proof)}, {len(proof['scripts'])} queries" if proof["scripts"] else "without a solver"
+    lines.append(f"proved {by}:")
     lines += [f"  {step}" for step in proof["stage"].split("; ")]
     if data["open"]:
         lines.append(f"not closed: {data['open']}")
     return "\n".join(lines)
+
+
+def _equal_inputs(inputs: dict[str, dict[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Names, word and value of the inputs: those in a row that hold the same word are one line."""
+    groups = groupby(inputs.items(), lambda item: (item[0][0], item[1]["word"], item[1]["value"]))
+    for (_, word, value), group in groups:
+        yield ", ".join(ranges([name for name, _ in group])), word, value
 
 
 def _size(one: dict[str, Any], measure: str) -> str:

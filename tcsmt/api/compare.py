@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from tcsmt import __version__
@@ -14,6 +13,7 @@ from tcsmt.catalogue import Row
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.drawing import Sheet, compared
 from tcsmt.pictures.svg import as_svg
+from tcsmt.prove.dumping import Dump
 from tcsmt.prove.engine import Decision, compare_models, finding_of
 from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solvers.run import Settings
@@ -125,7 +125,7 @@ def compare(
     memory: int = 8192,
     confirm: bool = True,
     kept: bool | None = None,
-    dump_smt: Path | None = None,
+    dump_smt: Dump | None = None,
 ) -> Comparison:
     """Whether two units give the same word for every input of a domain: a proof, or a witness that replays.
 

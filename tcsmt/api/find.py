@@ -10,6 +10,7 @@ from tcsmt.api.units import UnitLike, row_of
 from tcsmt.ask.discovery import choose_row, load
 from tcsmt.ask.discovery import properties as found_in
 from tcsmt.ask.investigation import Investigation, Report
+from tcsmt.prove.dumping import Dump
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.finding import Finding
@@ -35,7 +36,7 @@ def find(
     timeout: float = 60.0,
     memory: int = 8192,
     confirm: bool = False,
-    dump_smt: Path | None = None,
+    dump_smt: Dump | None = None,
     folders: Sequence[str | os.PathLike[str]] = (),
     progress: Callable[[Report], None] = lambda report: None,
 ) -> Report:

@@ -115,13 +115,14 @@ def validate(
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and where nothing fits ``against``.
     """
     other = None if against is None else row_of(against)
-    found = tuple(replayed([Path(path) for path in paths], other, examples))
+    named = against if isinstance(against, str) else other.name if other is not None else ""
+    found = tuple(replayed([Path(path) for path in paths], other, examples, named))
     return checked(Validation(found, examples))
 
 
-def replayed(paths: Sequence[Path], other: Row | None, examples: int) -> Iterator[Replayed]:
-    """Each data set as it is done."""
-    for dataset in find_datasets(paths):
+def replayed(paths: Sequence[Path], other: Row | None, examples: int, named: str = "") -> Iterator[Replayed]:
+    """Each data set as it is done. named: the model of files that do not say whose results they are."""
+    for dataset in find_datasets(paths, named):
         reason = objection(dataset, other.model) if other is not None else ""
         if reason:
             yield Replayed(dataset.name, skipped=reason)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from tcsmt.support.errors import choose
+from tcsmt.support.errors import AmbiguousName, choose
 
 __all__ = ["FORMATS", "Format", "Specials", "format_named"]
 
@@ -212,6 +212,23 @@ class Format:
         sign = (1 << self.sign_bit) if value < 0 else 0
         return sign | stored << self.ignored_low_bits
 
+    def nearest_word(self, value: Fraction) -> int:
+        """The word of the nearest value, the even one of two (a zero keeps the sign where it can).
+
+        Raises ValueError where the format ends before the value: nothing becomes an infinity, and
+        nothing a number of the other sign.
+        """
+        magnitude = abs(value)
+        exponent = self.e_min
+        if magnitude:
+            exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+            exponent -= magnitude < Fraction(2) ** exponent
+        last = Fraction(2) ** (max(exponent, self.e_min) - self.fraction_bits)
+        rounded = round(magnitude / last) * last
+        if value < 0 and not rounded and self.has_negative_zero:
+            return 1 << self.sign_bit
+        return self.word(-rounded if value < 0 else rounded)
+
     def describe(self, word: int) -> str:
         """The value as people write it: ``1.25·2^-3``, ``-0``, ``inf``, ``nan``."""
         if self.is_nan(word):
@@ -283,10 +300,17 @@ _ALIASES = {
     "binary16": "f16", "fp16": "f16", "half": "f16", "float16": "f16",
     "bfloat16": "bf16", "binary32": "f32", "fp32": "f32", "float32": "f32", "single": "f32",
     "binary64": "f64", "fp64": "f64", "float64": "f64", "double": "f64",
-    "tf19": "tf32", "xf32": "tf32", "e8m0": "ue8m0", "fp8": "e4m3fnuz", "bf8": "e5m2fnuz",
+    "tf19": "tf32", "xf32": "tf32", "e8m0": "ue8m0"
 }  # fmt: skip
+#: Names that different vendors and generations give to different formats.
+_AMBIGUOUS = {
+    "fp8": {"e4m3": "OCP, bias 7", "e4m3fnuz": "bias 8, no negative zero"},
+    "bf8": {"e5m2": "OCP, bias 15", "e5m2fnuz": "bias 16, no negative zero, no infinities"},
+}
 
 
 def format_named(name: str) -> Format:
-    """The format of that name or alias. Raises :class:`.UnknownName`."""
+    """The format of that name or alias. Raises :class:`.UnknownName`, also for a name of several formats."""
+    if name.lower() in _AMBIGUOUS:
+        raise AmbiguousName("format", name, _AMBIGUOUS[name.lower()])
     return FORMATS[choose("format", _ALIASES.get(name.lower(), name), FORMATS)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -137,12 +138,13 @@ def floats(fmt: Format, words: Array) -> Array:
     return values
 
 
-def to_word(fmt: Format, text: str) -> int:
+def to_word(fmt: Format, text: str, rounded: Callable[[str], None] | None = None) -> int:
     """The word that a text stands for.
 
     ``0x3c00`` or exactly the format's number of hex digits (two or more): the word itself. A
     decimal number or a C99 hex float (``0x1.8p-3``): that value, which the format must hold
     exactly. ``inf``, ``nan``.
+    rounded: takes decimal numbers that the format does not hold as its nearest value, and is told so.
     Raises :class:`.TcsmtError`.
     """
     given = text.strip()
@@ -176,7 +178,25 @@ def to_word(fmt: Format, text: str) -> int:
             raise ValueError("no negative zero")
         return fmt.word(value)
     except ValueError:
-        raise TcsmtError(f"{given!r} is not representable in {fmt.name}") from None
+        wrong = f"{given!r} is not representable in {fmt.name}"
+    try:
+        word = fmt.nearest_word(value)
+    except ValueError:
+        raise TcsmtError(wrong + _beyond(fmt, value)) from None
+    became = f"{fmt.hex(word)} ({fmt.describe(word)})"
+    if rounded is None or "x" in lower or value == 0:
+        raise TcsmtError(f"{wrong}; the nearest value is {became}")
+    rounded(f"{given.removeprefix('+')} is not an exact {fmt.name} value: the nearest is {became}")
+    return word
+
+
+def _beyond(fmt: Format, value: Fraction) -> str:
+    """Which end of a format a value lies beyond."""
+    if value < 0 and not fmt.signed:
+        return ", which has no negative values"
+    if abs(value) > fmt.largest_finite:
+        return f", whose largest value is {fmt.describe(fmt.largest_finite_word)}"
+    return f", whose smallest value is {fmt.describe(0)}"
 
 
 def _number(text: str) -> Fraction:

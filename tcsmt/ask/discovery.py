@@ -60,7 +60,7 @@ def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
     """The property of that name. Raises :class:`.TcsmtError`."""
     known = properties(folders)
     if name not in known:
-        raise UnknownName("property", name, known)
+        raise UnknownName("property", name, known, "tcsmt properties")
     found = known[name]
     label = f"tcsmt_property_{found.path.stem}"
     spec = importlib.util.spec_from_file_location(label, found.path)

@@ -26,6 +26,7 @@ from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.question import Question, difference
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, all_of
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Investigation",
     "Report",
     "all_terms_zero",
+    "cannot_become",
     "concluded",
     "ieee_like",
     "on_instruction",
@@ -58,6 +60,15 @@ def one_block(model: Model) -> Model:
     if isinstance(model, FusedDotAdd):
         return replace(model, k=model.n_fma, interleave=0)
     return model
+
+
+def cannot_become(model: Model, **parameters: Any) -> str:
+    """Why no unit has these parameters with the model's others; empty where one has."""
+    try:
+        replace(one_block(model), **parameters)
+    except TcsmtError as why:
+        return str(why)
+    return ""
 
 
 def all_terms_zero(unit: Model) -> Term:

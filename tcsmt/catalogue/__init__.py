@@ -75,7 +75,7 @@ def architecture_named(name: str) -> str:
     known |= {alias.replace(" ", ""): target for alias, target in known.items()}
     if given in known:
         return known[given]
-    raise UnknownName("architecture", name, [*ARCHITECTURES, *GPUS])
+    raise UnknownName("architecture", name, [*ARCHITECTURES, *GPUS], "tcsmt models")
 
 
 def rows_of(architecture: str, *, claims: bool = False) -> list[Row]:
@@ -93,7 +93,8 @@ def instruction_named(architecture: str, instruction: str) -> Row:
         return found[0]
     if found:
         raise TcsmtError(f"instruction {instruction!r} of {name} is one of several: {_listed(found)}")
-    raise UnknownName(f"instruction of {name}", instruction, [r.instruction for r in table])
+    names = [row.instruction for row in table]
+    raise UnknownName(f"instruction of {name}", instruction, names, f"tcsmt models --arch {name}")
 
 
 def _meant(instruction: str, table: Sequence[Row]) -> list[Row]:

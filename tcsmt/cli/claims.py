@@ -49,7 +49,7 @@ def claims(
     known = {claim.name: claim for claim in published()}
     for name in names:
         if name not in known:
-            raise UnknownName("claim", name, known)
+            raise UnknownName("claim", name, known, "tcsmt claims")
     solving = Solving(Settings(solver, timeout), confirm=confirm)
     data: list[DataSet] = list(find_datasets(folders)) if folders else []
     found: list[Judgement] = []

@@ -11,8 +11,10 @@ import click
 from tcsmt.api.compare import compare as compare_units
 from tcsmt.cli import options
 from tcsmt.cli.domain import domain_of_models
+from tcsmt.cli.dumped import say_dumped
 from tcsmt.cli.verdict import EXIT
 from tcsmt.pictures.text import as_text
+from tcsmt.prove.dumping import Dump
 from tcsmt.statements.domain import Domain
 
 
@@ -60,10 +62,12 @@ def compare(
 
     Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
     """
+    dump = None if dump_smt is None else Dump(dump_smt)
     found = compare_units(
         a, b, domain, k=k, lanes=lanes, solver=solver, timeout=timeout, memory=memory, confirm=confirm,
-        kept=kept, dump_smt=dump_smt,
+        kept=kept, dump_smt=dump,
     )  # fmt: skip
+    say_dumped(dump)
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=1, ensure_ascii=False))
     else:

@@ -8,9 +8,9 @@ import click
 
 from tcsmt.api.pictures import sheet_of
 from tcsmt.cli.picture import picture_options, show_sheet
+from tcsmt.cli.rounded import RoundedInputs, vector_option
 from tcsmt.data.model_files import row_given
 from tcsmt.data.row_files import read_rows
-from tcsmt.data.vectors import vector_of
 from tcsmt.models import Model
 from tcsmt.simulator.rows import words_of_row
 from tcsmt.support.errors import TcsmtError
@@ -37,8 +37,8 @@ def explain(
 ) -> None:
     """Draw one dot-add of MODEL (ARCH, ARCH/INSTRUCTION or a model file) bit by bit.
 
-    Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers or C99
-    hexadecimal numbers (0x1.8p-3).
+    Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers, rounded to
+    the nearest value of the format, or C99 hexadecimal numbers (0x1.8p-3), which must be exact.
     """
     if (source is None) == (vector is None):
         raise click.UsageError("give one of --input and --vector")
@@ -48,13 +48,15 @@ def explain(
     if source is not None:
         values = _row_of(source, unit.model, row or 0)
     else:
-        values = vector_of(vector or "", unit.model)
+        values = vector_option(vector or "", unit.model)
     sheet = sheet_of(unit, row_given(against) if against else None, values)
     show_sheet(sheet, form, output, as_json=as_json)
 
 
 def _row_of(source: Path, model: Model, number: int) -> dict[str, int]:
-    inputs = read_rows(source, model)
+    rounded = RoundedInputs()
+    inputs = read_rows(source, model, rounded)
+    rounded.finish()
     count = len(inputs.c)
     if not 0 <= number < count:
         raise TcsmtError(f"--row {number}: {source} has rows 0 to {count - 1}")

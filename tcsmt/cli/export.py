@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import click
 
+from tcsmt.cli import options
 from tcsmt.support.files import make_folder, replace_text
 
 
@@ -17,11 +20,19 @@ from tcsmt.support.files import make_folder, replace_text
     show_default=True,
     help="Folder for the scripts.",
 )
-def export(queries: Path) -> None:
+@options.as_json
+def export(queries: Path, as_json: bool) -> None:
     """Write the curated SMT-LIB 2.6 scripts: self-contained, with the expected answer."""
     from tcsmt.ask.scripts import scripts
 
     make_folder(queries)
+    written = []
     for name, text in scripts():
-        replace_text(queries / f"{name}.smt2", text)
-        click.echo(f"{queries / name}.smt2")
+        path = queries / f"{name}.smt2"
+        replace_text(path, text)
+        if not as_json:
+            click.echo(path)
+        status = re.search(r"\(set-info :status (\w+)\)", text)
+        written.append({"name": name, "file": str(path), "status": status[1] if status else "unknown"})
+    if as_json:
+        click.echo(json.dumps(written, indent=1))

@@ -11,6 +11,8 @@ import click
 from tcsmt.api.find import find as find_property
 from tcsmt.ask.investigation import Report
 from tcsmt.cli import options
+from tcsmt.cli.dumped import say_dumped
+from tcsmt.prove.dumping import Dump
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
 
@@ -52,15 +54,18 @@ def find(
 
     def progress(report: Report) -> None:
         if output is not None:  # written before the work starts, too: a file that cannot be is known then
-            replace_text(output, _json(report) + "\n")
+            count = len(report.findings)
+            replace_text(output, _json(report) + "\n", f"{count} {'finding' if count == 1 else 'findings'}")
         if report.findings and sys.stderr.isatty():
             last = report.findings[-1]
             click.echo(f"{last.question.title}: {type(last.verdict).__name__.lower()}", err=True)
 
+    dump = None if dump_smt is None else Dump(dump_smt)
     report = find_property(
-        name, unit, solver=solver, timeout=timeout, memory=memory, confirm=confirm, dump_smt=dump_smt,
+        name, unit, solver=solver, timeout=timeout, memory=memory, confirm=confirm, dump_smt=dump,
         folders=folders, progress=progress,
     )  # fmt: skip
+    say_dumped(dump)
     if output is not None:
         replace_text(output, _json(report) + "\n")
     click.echo(_json(report) if as_json else str(report))

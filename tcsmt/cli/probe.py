@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from tcsmt.cli import options
 from tcsmt.data.model_files import row_given
 from tcsmt.hardware import vectors as probe_vectors
 from tcsmt.hardware.instructions import language_of
-from tcsmt.hardware.run import compiler_of, judge_lines, measure
+from tcsmt.hardware.run import compiler_of, judge_lines, judged, measure
 from tcsmt.hardware.source import program
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -36,6 +37,7 @@ _EMITTED = ("cuda", "hip", "json", "csv")
 @options.timeout(20.0)
 @options.memory
 @options.folders
+@options.as_json
 def probe(
     model: str,
     names: tuple[str, ...],
@@ -47,6 +49,7 @@ def probe(
     timeout: float,
     memory: int,
     folders: tuple[Path, ...],
+    as_json: bool,
 ) -> None:
     """Write a program that gives vectors to the instruction MODEL on a GPU and prints its answers.
 
@@ -63,6 +66,8 @@ def probe(
         )
     if not run and emit is None:
         raise click.UsageError(f"give --emit ({', '.join(_EMITTED)}) or --run")
+    if as_json and output is None and emit != "json":
+        raise click.UsageError("--json says what was written: give --output, or --emit json")
     row = row_given(model)
     if emit not in ("json", "csv"):  # before the solvers work
         program(row, [], emit or language_of(row))
@@ -79,7 +84,7 @@ def probe(
         text = program(row, found, language_of(row), _command())
         replace_text(output, measure(row, text))
         lines, wrong = judge_lines(output)
-        click.echo("\n".join(lines))
+        click.echo(json.dumps(judged(output), indent=1, ensure_ascii=False) if as_json else "\n".join(lines))
         sys.exit(Exit.DIFFERS if wrong else Exit.ANSWERED)
     match emit:
         case "json":
@@ -93,6 +98,9 @@ def probe(
         return
     replace_text(output, text)
     click.echo(f"{output}: {len(found)} vectors", err=True)
+    if as_json:
+        facts = {"model": row.name, "output": str(output), "emitted": emit, "vectors": len(found)}
+        click.echo(json.dumps(facts, indent=1))
 
 
 def _command() -> str:

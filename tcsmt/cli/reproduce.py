@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -28,11 +30,13 @@ from tcsmt.support.sources import digest_of_sources
 @click.argument("paper")
 @options.timeout()
 @options.results
-def reproduce(paper: str, timeout: float, results: Path) -> None:
+@options.as_json
+def reproduce(paper: str, timeout: float, results: Path, as_json: bool) -> None:
     """Run a paper's experiments again, and print our results beside the published ones.
 
     PAPER: valpey, fasi, mma-sim, khattak or ootomo. Writes RESULTS/PAPER.json, and plots beside it; until
-    it is complete, PAPER.partial.json.
+    it is complete, PAPER.partial.json. With --json what is printed is that JSON; the text goes to
+    standard error.
     """
     name = choose("paper", paper, _PAPERS)
     Settings(timeout=timeout)
@@ -47,9 +51,11 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
     }
     with Checkpoint(unfinished, _LAYOUT) as kept:
         job = _Job(data, kept, timeout, results)
-        _PAPERS[name](job)
+        with redirect_stdout(sys.stderr) if as_json else nullcontext():
+            _PAPERS[name](job)
         data["models"] = models_named(data) | job.models
-        replace_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps(data, indent=1, ensure_ascii=False)
+        replace_text(path, text + "\n")
         kept.finish()
     click.echo(f"written: {path}", err=True)
     try:
@@ -58,6 +64,8 @@ def reproduce(paper: str, timeout: float, results: Path) -> None:
             click.echo(f"written: {results / f'{name}-{suffix}.svg'}", err=True)
     except TcsmtError as error:
         click.echo(f"no plots: {error}", err=True)
+    if as_json:
+        click.echo(text)
 
 
 #: Until a paper is complete: what each experiment has found, and by which code.
@@ -247,12 +255,13 @@ def _ootomo(job: _Job) -> None:
             click.echo(
                 f"    (1 + 2^-11)^2: without {found['without']}, with {found['with']}, {found['exact']}"
             )
-    said = ootomo.conclusions(_swept(job.results / "sweep.json"))
+    splits = ootomo.split_conclusions()
+    swept = [one for one in ootomo.conclusions(_swept(job.results / "sweep.json")) if one not in splits]
     asked = [
         ootomo.last_bit_conclusion(experiment),
         ootomo.residual_product_conclusion(job.data["residual product"]),
     ]
-    _conclude(job, [*asked, *(one for one in said if one["published"])])
+    _conclude(job, [*asked, *splits, *(one for one in swept if one["published"])])
     job.plots["splits"] = ootomo.plot_splits
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from tcsmt.cli import options
+from tcsmt.cli.rounded import RoundedInputs
 from tcsmt.data.model_files import is_model_file, row_given
 from tcsmt.data.row_files import read_rows, write_rows
 from tcsmt.pictures.explain import stage_lines
@@ -19,24 +20,34 @@ from tcsmt.statements.finding import shown
 @click.argument("model")
 @click.option("--input", "source", type=click.Path(path_type=Path), required=True, help="JSON, CSV or .npz.")
 @click.option("--output", type=click.Path(path_type=Path), help="JSON, CSV or .npz, by its suffix.")
-@click.option("--explain", is_flag=True, help="Print every stage of every row.")
+@click.option("--explain", is_flag=True, help="Print every stage of every row, also with --output.")
 @options.as_json
 def run(model: str, source: Path, output: Path | None, explain: bool, as_json: bool) -> None:
     """Simulate MODEL (ARCH, ARCH/INSTRUCTION or a model file) on the rows of a file.
 
-    Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers or C99
-    hexadecimal numbers (0x1.8p-3); one row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ...
-    where the unit takes block scales.
+    Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers, rounded to
+    the nearest value of the format, or C99 hexadecimal numbers (0x1.8p-3), which must be exact. One
+    row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ... where the unit takes block scales.
+
+    Prints the results; with --output they are in that file instead, which `tcsmt validate` reads.
     """
-    row = row_given(model)
-    inputs = read_rows(source, row.model)
+    row, rounded = row_given(model), RoundedInputs()
+    inputs = read_rows(source, row.model, rounded)
+    rounded.finish()
     d = run_words(row.model, inputs)
     if output is not None:
         name = str(Path(model).resolve()) if is_model_file(model) else row.name
         write_rows(output, row.model, inputs, d, name=name)
+        click.echo(f"{output}: {len(d)} {'rows' if len(d) > 1 else 'row'} of {row.name}", err=True)
+        if as_json:
+            facts = {"model": row.name, "output": str(output), "rows": len(d), "rounded": rounded.said}
+            click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+        if as_json or not explain:
+            return
     results = [shown(row.model.d_format, int(word)) for word in d]
     if as_json:
-        click.echo(json.dumps({"model": row.name, "d": results}, indent=1, ensure_ascii=False))
+        data = {"model": row.name, "d": results, "rounded": rounded.said}
+        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
         return
     click.echo(f"# {row.name}")
     for number, result in enumerate(results):

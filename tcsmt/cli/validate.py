@@ -28,6 +28,8 @@ from tcsmt.support.errors import Exit
 def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_json: bool) -> None:
     """Replay measured data sets: .npz with a manifest, JSON, or the published text files.
 
+    And what `tcsmt run --output` writes (JSON, CSV or .npz), or files like it.
+
     Exit code: 0 every row matches, 1 some do not, 2 usage error, or nothing fits --against.
     """
     other = row_given(against) if against is not None else None
@@ -35,7 +37,7 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
     left = examples
     if not as_json:
         click.echo(HEAD)
-    for one in replayed(paths, other, examples):
+    for one in replayed(paths, other, examples, against or ""):
         found.append(one)
         if not as_json:
             click.echo("\n".join(one.lines(left)))

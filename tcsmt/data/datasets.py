@@ -1,10 +1,11 @@
 """Measured inputs and outputs of real matrix units: read, and replayed on a model.
 
-Four layouts are read: a folder with ``manifest.json`` and .npz files (or one of them); directed
+Five layouts are read: a folder with ``manifest.json`` and .npz files (or one of them); directed
 cases in JSON; the text files of ``model_validation`` in the published repository
 north-numerical-computing/MATLAB-tensor-core; tcsmt's own JSON, ``{"model": "ARCH/INSTRUCTION",
 "rows": [{"a": [hex], "b": [hex], "c": hex, "d": hex}]}`` (or a model file; "scale_a" and "scale_b"
-where the unit has block scales), which ``tcsmt run`` and the programs of ``tcsmt probe`` write too.
+where the unit has block scales), which ``tcsmt run`` and the programs of ``tcsmt probe`` write too; and
+the CSV and .npz files of ``tcsmt run``.
 
 A data set holds what the instruction was given: where the host rounded c to FP16 before the call,
 or did not use it, so does the reader. Errors name array elements from 0, lines of text from 1.
@@ -26,7 +27,15 @@ from tcsmt.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.catalogue import Row, architecture_named, rows_of
 from tcsmt.data.model_files import is_model_file, read_model, row_given
-from tcsmt.data.row_files import read_arrays, read_bytes, read_json, shaped
+from tcsmt.data.row_files import (
+    model_named_in,
+    read_arrays,
+    read_bytes,
+    read_json,
+    read_results,
+    read_rows,
+    shaped,
+)
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import Words, run_words
 from tcsmt.support.errors import TcsmtError
@@ -230,12 +239,13 @@ def row_of(dataset: DataSet) -> Row:
     return min(fitting, key=distance)
 
 
-def find_datasets(paths: Iterable[Path]) -> Iterator[DataSet]:
+def find_datasets(paths: Iterable[Path], model: str = "") -> Iterator[DataSet]:
     """Every data set under the given files and folders, one at a time.
 
     A folder: the files of its ``manifest.json``; else published text files up to three folders
     below it (the repository, ``model_validation``, a GPU's folder or a format's); else its *.json.
-    A file: an .npz that a manifest beside it describes, JSON, or a published ``d_*.txt``.
+    A file: an .npz that a manifest beside it describes, JSON, a published ``d_*.txt``, or a CSV or .npz
+    file of rows and results; model: of those that do not say whose results they are.
     Raises :class:`.TcsmtError`.
     """
     chosen = [Path(path) for path in paths]
@@ -243,7 +253,7 @@ def find_datasets(paths: Iterable[Path]) -> Iterator[DataSet]:
         if not path.exists():
             raise TcsmtError(f"no file or folder {path}")
     for path in chosen:
-        yield from _folder(path) if path.is_dir() else _file(path)
+        yield from _folder(path) if path.is_dir() else _file(path, model)
 
 
 def _fits(lanes: int, model: Model) -> bool:
@@ -278,31 +288,62 @@ def _folder(folder: Path) -> Iterator[DataSet]:
         )
 
 
-def _file(path: Path) -> Iterator[DataSet]:
+def _file(path: Path, model: str) -> Iterator[DataSet]:
     suffix = path.suffix.lower()
     if path.name == "manifest.json":
         yield from _folder(path.parent)
     elif suffix == ".json":
         yield _json_file(path)
+    elif suffix == ".csv":
+        yield _own_rows(path, model_named_in(path) or model)
     elif suffix == ".npz":
-        manifest = path.with_name("manifest.json")
-        if not manifest.exists():
-            raise TcsmtError(f"{path}: no manifest.json beside it")
-        entries = _manifest(manifest)
-        names = [entry["file"] for entry in entries]
-        if path.name not in names:
-            near = get_close_matches(path.name, names, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise TcsmtError(f"{path} is not listed in {manifest}{hint}")
-        number = names.index(path.name)
-        yield _listed(f"{manifest}: [{number}]", entries[number], path.parent)
+        yield _npz_file(path, model)
     elif suffix == ".txt" and _published_output(path):
         yield _published(path)
     else:
         raise TcsmtError(
-            f"{path} is no data set: allowed are .npz beside a manifest.json, .json, and published "
-            "GPU/FORMAT/d_GPU_FORMAT.txt"
+            f"{path} is no data set: allowed are .npz, .json, .csv, and published GPU/FORMAT/d_GPU_FORMAT.txt"
         )
+
+
+def _npz_file(path: Path, model: str) -> DataSet:
+    """What a manifest beside the file describes; else rows of a model that the file names."""
+    manifest = path.with_name("manifest.json")
+    entries = _manifest(manifest) if manifest.exists() else []
+    names = [entry["file"] for entry in entries]
+    if path.name in names:
+        number = names.index(path.name)
+        return _listed(f"{manifest}: [{number}]", entries[number], path.parent)
+    own = model_named_in(path)
+    if own or (model and not entries):
+        return _own_rows(path, own or model)
+    if not entries:
+        raise TcsmtError(f"{path}: no manifest.json beside it, and {_NAMELESS}")
+    near = get_close_matches(path.name, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise TcsmtError(f"{path} is not listed in {manifest}{hint}")
+
+
+#: Of a file of rows and results.
+_NAMELESS = "it does not say which model its results are of: give --against MODEL"
+
+
+def _own_rows(path: Path, model: str) -> DataSet:
+    """A CSV or .npz file of ``tcsmt run``, or one like it."""
+    if not model:
+        raise TcsmtError(f"{path}: {_NAMELESS}")
+    with _at(path):
+        row = row_given(model)
+    return DataSet(
+        name=path.stem,
+        path=path,
+        gpu="",
+        architecture=row.architecture,
+        interface=model if is_model_file(model) else row.instruction,
+        formats=Formats.of(row.model),
+        operands=read_rows(path, row.model),
+        d=read_results(path, row.model),
+    )
 
 
 # What a manifest or a JSON file says of a data set

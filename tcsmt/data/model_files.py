@@ -22,7 +22,7 @@ from typing import Any
 
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.rounding import Rounding
-from tcsmt.catalogue import Row, row_named, rows_named
+from tcsmt.catalogue import Row, row_named, rows, rows_named
 from tcsmt.data.row_files import read_bytes
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
@@ -161,7 +161,14 @@ class _File:
         known = {one.name: one for one in fields(kind)}
         for key in self.parameters:
             if key not in known:
-                raise self.error(key, str(UnknownName(f"parameter of {kind.kind}", key, [*known, *_ABOUT])))
+                raise self.error(
+                    key,
+                    str(
+                        UnknownName(
+                            f"parameter of {kind.kind}", key, [*known, *_ABOUT], "tcsmt models --toml MODEL"
+                        )
+                    ),
+                )
         return {key: self._value(known[key], value) for key, value in self.parameters.items()}
 
     def _value(self, one: Field[Any], given: object) -> Any:
@@ -209,9 +216,33 @@ def _whole(file: _File, about: dict[str, str]) -> Model:
         if one.name not in values and one.default is MISSING and one.default_factory is MISSING
     ]
     if missing:
-        raise TcsmtError(f"{file.path}: missing parameters of {kind.kind}: {', '.join(missing)}")
+        listed = ", ".join(name + _suggested(kind, name, values) for name in missing)
+        raise TcsmtError(f"{file.path}: missing parameters of {kind.kind}: {listed}")
     with file.explained("kind"):
         return kind(**values)
+
+
+def _suggested(kind: type[Model], name: str, given: dict[str, Any]) -> str:
+    """What the catalogue's units have for a number that is missing: those of the given formats, if any."""
+    if not str(next(one.type for one in fields(kind) if one.name == name)).endswith("| None"):
+        return ""
+    of_kind = [row for row in rows() if type(row.model) is kind and "@" not in row.instruction]
+    alike = [row for row in of_kind if _has_formats(row.model, given)]
+    found: dict[str, str] = {}
+    for row in alike or of_kind:
+        found.setdefault(_toml(name, getattr(row.model, name)), row.name)
+    found.setdefault(json.dumps(_NONE), meanings(kind)[name].partition("None: ")[2].rstrip("."))
+    values = [f"{value} ({example})" for value, example in found.items()][:_SUGGESTED]
+    return f" (such as {', '.join(values)})"
+
+
+#: Values that are suggested for a parameter, at most.
+_SUGGESTED = 4
+
+
+def _has_formats(model: Model, given: dict[str, Any]) -> bool:
+    names = [name for name in ("a_format", "b_format", "c_format", "d_format") if name in given]
+    return all(str(given[name]).lower() == getattr(model, name).name for name in names)
 
 
 def _changed(file: _File, about: dict[str, str]) -> Model:

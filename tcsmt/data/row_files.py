@@ -14,7 +14,7 @@ import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
@@ -30,18 +30,22 @@ from tcsmt.simulator.rows import Words
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
 
-__all__ = ["read_rows", "rows_of_json", "word_at", "words_of", "write_rows"]
+__all__ = ["model_named_in", "read_results", "read_rows", "rows_of_json", "word_at", "words_of", "write_rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: What is written besides inputs.
 _RESULTS = ("d", "value")
-#: What a file of inputs may hold besides them: results, and what ``tcsmt probe`` and ``identify`` say of
-#: their vectors.
-_IGNORED = (*_RESULTS, "asks", "predictions", "why")
+#: What a file of inputs may hold besides them: results, what ``tcsmt probe`` and ``identify`` say of their
+#: vectors, and the model that ``tcsmt run`` has run.
+_IGNORED = (*_RESULTS, "asks", "predictions", "why", "model")
 
 
-def read_rows(path: Path, model: Model) -> Words:
+#: What is told of a number that is taken as the nearest value of its format.
+Told = Callable[[str], None]
+
+
+def read_rows(path: Path, model: Model, rounded: Told | None = None) -> Words:
     """The rows of a file for a model, by its suffix: .json, .jsonl, .csv or .npz.
 
     JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one; JSON lines:
@@ -49,10 +53,11 @@ def read_rows(path: Path, model: Model) -> Words:
     columns a0, a1, ..., b0, ..., c. Block scales are "scale_a" and "scale_b", or columns sa0, ...,
     sb0, ... Text is read as in :func:`.to_word`; a JSON number is that value. .npz:
     arrays a, b, c, scale_a, scale_b as in :func:`.to_words`. Without c it is +0.
+    rounded: takes decimal numbers in text as the nearest values, and is told which (see :func:`.to_word`).
     Raises :class:`.TcsmtError`.
     """
     read = _READERS[choose("suffix of an input file", path.suffix, _READERS)]
-    inputs = read(path, model)
+    inputs = read(path, model, rounded)
     if not len(inputs.c):
         raise TcsmtError(f"{path}: no rows")
     return inputs
@@ -62,11 +67,62 @@ def write_rows(path: Path, model: Model, inputs: Words, d: Array, *, name: str =
     """Inputs and results (words, shape (rows,)), by the path's suffix: .json, .csv or .npz.
 
     The text files hold hexadecimal words and each result's exact value; .npz holds the arrays a,
-    b, c and d. ``name`` (ARCH/INSTRUCTION) makes the JSON a data set of :mod:`tcsmt.data.datasets`.
+    b, c and d. ``name`` (ARCH/INSTRUCTION, or a model file) makes it a data set of
+    :mod:`tcsmt.data.datasets`.
     The file is replaced in one step. Raises :class:`.TcsmtError`.
     """
     write = _WRITERS[choose("suffix of an output file", path.suffix, _WRITERS)]
     replace_bytes(path, write(model, inputs, d, name))
+
+
+def model_named_in(path: Path) -> str:
+    """The model that a CSV or .npz file of :func:`write_rows` says its results are of; empty: it names none.
+
+    Raises :class:`.TcsmtError`, also where a CSV file names several.
+    """
+    if path.suffix.lower() == ".npz":
+        found = {str(name) for name in read_npz(path).get("model", np.array([])).ravel()}
+    else:
+        found = {row.get("model") or "" for _, row in _csv_lines(path)}
+    if len(found) > 1:
+        raise TcsmtError(f"{path}: rows of several models: {', '.join(sorted(found))}")
+    return found.pop() if found else ""
+
+
+def read_results(path: Path, model: Model) -> Array:
+    """The results (d) of a CSV or .npz file that :func:`read_rows` reads, as words: hexadecimal in CSV.
+
+    Raises :class:`.TcsmtError`.
+    """
+    fmt = model.d_format
+    if path.suffix.lower() == ".npz":
+        arrays = read_npz(path)
+        if "d" not in arrays:
+            raise TcsmtError(f"{path}: d is missing")
+        array = arrays["d"]
+        if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
+            array = array.view(unsigned(fmt))
+        return to_words(fmt, array, f"{path}: d")
+    words = []
+    for number, row in _csv_lines(path):
+        if row.get("d") is None:
+            raise TcsmtError(f"{path}:1: no column d: a data set has results")
+        words.append(word_at(f"{path}:{number}: d", fmt, row["d"]))
+    return np.array(words, unsigned(fmt))
+
+
+def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Each row of a CSV file by its columns' names, with its line; blank rows are left out."""
+    try:
+        reader = csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"), newline=""))
+        header = [name.strip() for name in next(reader, [])]
+        for values in reader:
+            if any(value.strip() for value in values):
+                yield reader.line_num, dict(zip(header, values, strict=False))
+    except UnicodeDecodeError:
+        raise TcsmtError(f"{path}: not UTF-8 text") from None
+    except csv.Error as error:
+        raise TcsmtError(f"{path}:{reader.line_num}: no CSV: {error}") from None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -97,17 +153,21 @@ def parse_json(where: str, text: str, **options: Any) -> Any:
         raise TcsmtError(f"{where}: no JSON that Python reads: too deep, or too long") from None
 
 
-def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
-    """The arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones."""
+def read_npz(path: Path) -> dict[str, Array]:
+    """The arrays of an .npz file, by name. Raises TcsmtError."""
     content = io.BytesIO(read_bytes(path))
     try:
         loaded = np.load(content, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):
             raise ValueError("a single array")
-        arrays = {name: loaded[name] for name in loaded.files}
+        return {name: loaded[name] for name in loaded.files}
     except (EOFError, NotImplementedError, OSError, ValueError, zipfile.BadZipFile, zlib.error):
         raise TcsmtError(f"{path}: no .npz file of numeric arrays") from None
-    return _known(str(path), arrays, needed, allowed)
+
+
+def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
+    """The arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones."""
+    return _known(str(path), read_npz(path), needed, allowed)
 
 
 def shaped(where: str, array: Array, shape: tuple[int | None, ...]) -> Array:
@@ -158,8 +218,11 @@ def _inputs(model: Model, rows: list[_Row]) -> Words:
 _word = lru_cache(maxsize=1 << 16)(to_word)
 
 
-def word_at(where: str, fmt: Format, value: object) -> int:
-    """The word that a value of a file stands for. Raises TcsmtError, with the place."""
+def word_at(where: str, fmt: Format, value: object, rounded: Told | None = None) -> int:
+    """The word that a value of a file stands for. Raises TcsmtError, with the place.
+
+    rounded: as in :func:`.to_word`, told with the place.
+    """
     match value:
         case bool() | None | list() | dict():
             raise TcsmtError(f"{where}: {json.dumps(value, default=str)} is no word or number")
@@ -169,7 +232,9 @@ def word_at(where: str, fmt: Format, value: object) -> int:
             text = str(value)
             text = text if text.startswith("-") else f"+{text}"
     try:
-        return _word(fmt, text)
+        if rounded is None:
+            return _word(fmt, text)
+        return to_word(fmt, text, lambda said: rounded(f"{where}: {said}"))
     except TcsmtError as error:
         raise TcsmtError(f"{where}: {error}") from None
 
@@ -194,7 +259,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
-def _read_json(path: Path, model: Model) -> Words:
+def _read_json(path: Path, model: Model, rounded: Told | None) -> Words:
     rows = rows_of_json(path)
 
     formats = model.operand_formats.named
@@ -204,7 +269,7 @@ def _read_json(path: Path, model: Model) -> Words:
             raise TcsmtError(f"{where}: not a list")
         if len(values) != count:
             raise TcsmtError(f"{where} has {len(values)} values: the {what} is {count}")
-        return [word_at(f"{where}[{i}]", fmt, value) for i, value in enumerate(values)]
+        return [word_at(f"{where}[{i}]", fmt, value, rounded) for i, value in enumerate(values)]
 
     def row(where: str, given: object) -> _Row:
         if not isinstance(given, dict):
@@ -213,7 +278,7 @@ def _read_json(path: Path, model: Model) -> Words:
         words = []
         for name, fmt in formats.items():
             if name == "c":
-                words.append(word_at(f"{where}.c", fmt, known.get("c", "0x0")))
+                words.append(word_at(f"{where}.c", fmt, known.get("c", "0x0"), rounded))
                 continue
             what = "model's k" if name in ("a", "b") else "unit's number of scales"
             words += several(f"{where}.{name}", fmt, known[name], model.operand_lengths[name], what)
@@ -222,7 +287,7 @@ def _read_json(path: Path, model: Model) -> Words:
     return _inputs(model, [row(f"{path}: rows[{i}]", given) for i, given in enumerate(rows)])
 
 
-def _read_csv(path: Path, model: Model) -> Words:
+def _read_csv(path: Path, model: Model, rounded: Told | None) -> Words:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -253,14 +318,14 @@ def _read_csv(path: Path, model: Model) -> Words:
                 if len(values) != len(header):
                     raise TcsmtError(f"{where}: {len(values)} values under {len(header)} columns")
                 given = {"c": "0x0", **dict(zip(header, values, strict=True))}
-                yield [word_at(f"{where}: {n}", formats[n], given[n]) for n in names]
+                yield [word_at(f"{where}: {n}", formats[n], given[n], rounded) for n in names]
 
         return _inputs(model, list(rows()))
     except csv.Error as error:
         raise TcsmtError(f"{path}:{reader.line_num}: no CSV: {error}") from None
 
 
-def _read_npz(path: Path, model: Model) -> Words:
+def _read_npz(path: Path, model: Model, rounded: Told | None) -> Words:
     formats = model.operand_formats.named
     arrays = read_arrays(path, model.operand_lengths, (*formats, *_IGNORED))
     rows = len(arrays["a"]) if arrays["a"].ndim else None
@@ -308,15 +373,17 @@ def _json(model: Model, inputs: Words, d: Array, name: str) -> bytes:
 def _csv(model: Model, inputs: Words, d: Array, name: str) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*model.input_names, *_RESULTS])
+    named = ("model", name) if name else ()
+    writer.writerow([*model.input_names, *_RESULTS, *named[:1]])
     for a, b, c, *scales, word, value in _columns(model, inputs, d):
-        writer.writerow([*a, *b, c, *chain.from_iterable(scales), word, value])
+        writer.writerow([*a, *b, c, *chain.from_iterable(scales), word, value, *named[1:]])
     return text.getvalue().encode()
 
 
 def _npz(model: Model, inputs: Words, d: Array, name: str) -> bytes:
     content = io.BytesIO()
-    np.savez_compressed(content, **inputs.named, d=d.astype(unsigned(model.d_format)))
+    named: dict[str, Any] = {"model": np.array(name)} if name else {}
+    np.savez_compressed(content, **inputs.named, **named, d=d.astype(unsigned(model.d_format)))
     return content.getvalue()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import to_word
@@ -12,23 +14,35 @@ from tcsmt.support.errors import TcsmtError, UnknownName
 __all__ = ["neutral", "vector_of"]
 
 
-def vector_of(text: str, model: Model) -> dict[str, int]:
-    """The words of a model's inputs, by name, from ``a0=1.5 b0=0x3e00``."""
+def vector_of(text: str, model: Model, rounded: Callable[[str], None] | None = None) -> dict[str, int]:
+    """The words of a model's inputs, by name, from ``a0=1.5 b0=0x3e00``; what is not named is neutral.
+
+    rounded: takes decimal numbers that the format does not hold as its nearest value, and is told so.
+    Raises :class:`.TcsmtError`.
+    """
     formats = model.input_formats
     values: dict[str, int] = {}
+    if not text.strip(" ,"):
+        first = next(iter(formats))
+        raise TcsmtError(f"the vector names no input; give at least one, as {first}=1.5 (zeros: {first}=0)")
     for part in text.replace(",", " ").split():
         name, equals, value = part.partition("=")
         if not equals:
-            raise TcsmtError(f"--vector: {part!r} is not of the form a0=1.5")
+            raise TcsmtError(f"{part!r} is not of the form a0=1.5")
         if name not in formats:
-            raise UnknownName("input in --vector", name, formats)
+            raise UnknownName("input", name, formats)
         if name in values:
-            raise TcsmtError(f"--vector: {name} is given twice")
+            raise TcsmtError(f"{name} is given twice")
+        told = None if rounded is None else partial(_told, rounded, name)
         try:
-            values[name] = to_word(formats[name], value)
+            values[name] = to_word(formats[name], value, told)
         except TcsmtError as error:
-            raise TcsmtError(f"--vector: {name}: {error}") from None
+            raise TcsmtError(f"{name}: {error}") from None
     return {name: neutral(name, fmt) for name, fmt in formats.items()} | values
+
+
+def _told(rounded: Callable[[str], None], name: str, said: str) -> None:
+    rounded(f"{name}: {said}")
 
 
 def neutral(name: str, fmt: Format) -> int:

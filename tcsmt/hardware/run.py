@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from tcsmt.catalogue import Row
 from tcsmt.data.datasets import find_datasets, replay, row_of
@@ -16,7 +17,7 @@ from tcsmt.hardware.instructions import language_of
 from tcsmt.hardware.source import build_command
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["COMPILERS", "compiler_of", "judge_lines", "measure"]
+__all__ = ["COMPILERS", "compiler_of", "judge_lines", "judged", "measure"]
 
 #: Compilers by language, and the environment variable that names another one.
 COMPILERS = {"cuda": ("nvcc", "TCSMT_NVCC"), "hip": ("hipcc", "TCSMT_HIPCC")}
@@ -74,15 +75,28 @@ def _done(what: str, command: list[str]) -> str:
     return ended.stdout
 
 
-def judge_lines(path: Path) -> tuple[list[str], int]:
-    """What the answers say of each hypothesis, and in how many rows the model is wrong."""
+def judged(path: Path) -> dict[str, Any]:
+    """What the answers of a file say of each hypothesis, and in how many rows the model is wrong."""
     answers = read_json(path)
     dataset = next(find_datasets([path]))
     row = row_of(dataset)
-    wrong = replay(dataset, row.model).mismatches
-    lines = [f"{path}: {dataset.gpu}, {dataset.rows} rows, {wrong} mismatches with {row.name}"]
-    for number, answer in enumerate(answers["rows"]):
+    found = []
+    for answer in answers["rows"]:
         d, predictions = answer["d"], answer.get("predictions", {})
         same = [name for name, word in predictions.items() if int(word, 16) == int(d, 16)]
-        lines.append(f"  {number}: {answer.get('asks', '')}: {d}: {'; '.join(same) or 'NO HYPOTHESIS'}")
+        found.append({"asks": answer.get("asks", ""), "d": d, "predicted_by": same})
+    return {
+        "output": str(path), "gpu": dataset.gpu, "model": row.name, "rows": dataset.rows,
+        "mismatches": replay(dataset, row.model).mismatches, "answers": found,
+    }  # fmt: skip
+
+
+def judge_lines(path: Path) -> tuple[list[str], int]:
+    """:func:`judged` for people, and in how many rows the model is wrong."""
+    found = judged(path)
+    wrong: int = found["mismatches"]
+    lines = [f"{path}: {found['gpu']}, {found['rows']} rows, {wrong} mismatches with {found['model']}"]
+    for number, one in enumerate(found["answers"]):
+        by = "; ".join(one["predicted_by"]) or "NO HYPOTHESIS"
+        lines.append(f"  {number}: {one['asks']}: {one['d']}: {by}")
     return lines, wrong

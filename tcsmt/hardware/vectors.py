@@ -23,7 +23,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.simulator.rows import words_of_row
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.verdict import Distinguished
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import InternalError, TcsmtError
 
 __all__ = ["Vector", "as_csv", "as_json", "from_file", "from_properties", "members", "row_data"]
 
@@ -83,13 +83,17 @@ def from_properties(
 ) -> list[Vector]:
     """The witnesses of properties; without names, of all that apply, and of the row against its claims.
 
-    The hypotheses: both sides of each witness, the row and its claims.
+    The hypotheses: both sides of each witness, the row and its claims. Without names, a property that
+    does not apply, or turns out not to, is skipped, and ``progress`` is told why.
     Raises :class:`.TcsmtError` where nothing applies, or there is no witness.
     """
     chosen = {name: load(name, folders) for name in (names or properties(folders))}
     others = [] if names else [r for r in _readings(row) if r.model != row.model]
     if not names:
         objections = {name: prop.objection(row) for name, prop in chosen.items()}
+        for name, why in objections.items():
+            if why:
+                progress(f"{name}: skipped: {why}")
         chosen = {name: prop for name, prop in chosen.items() if not objections[name]}
         if not chosen and not others:
             reasons = "; ".join(dict.fromkeys(objections.values()))
@@ -103,7 +107,14 @@ def from_properties(
             found.setdefault(vector.words, vector)
 
     for name, prop in chosen.items():
-        prop.investigate(Investigation(row, solving, partial(keep, name)))
+        try:
+            prop.investigate(Investigation(row, solving, partial(keep, name)))
+        except InternalError:
+            raise
+        except TcsmtError as why:
+            if names:
+                raise
+            progress(f"{name}: skipped: {why}")
     for other in others:
         sides = (row.name, row.model), (other.name, other.model)
         Investigation(row, solving, partial(keep, "claim")).differ(f"against {other.instruction}", *sides)

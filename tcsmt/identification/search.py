@@ -34,6 +34,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import wrote
 
 __all__ = ["Exchange", "Identification", "Outcome", "Transcript", "next_questions"]
 
@@ -81,6 +82,15 @@ class Transcript:
     def __init__(self, family: Family, path: Path | None = None) -> None:
         self.family, self.path = family, path
         self._told: list[Exchange] = list(self._read()) if path is not None and path.exists() else []
+        self._count = len(self._told)
+        if path is not None and self._told:
+            wrote(path, self._held)
+
+    @property
+    def _held(self) -> str:
+        """What the file has, for a search that is stopped."""
+        answers = "answers" if self._count > 1 else "answer"
+        return f"{self._count} {answers}; the same command goes on from there"
 
     def answered(self, number: int, a: tuple[int, ...], b: tuple[int, ...], c: int) -> int | None:
         """The answer on file to question ``number``. Raises TcsmtError where another was asked."""
@@ -106,6 +116,8 @@ class Transcript:
         try:
             with self.path.open("a") as file:
                 file.write(json.dumps(line) + "\n")
+            self._count += 1
+            wrote(self.path, self._held)
         except OSError as error:
             raise TcsmtError(f"cannot write {self.path}: {error.strerror}") from None
 

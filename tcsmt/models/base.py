@@ -61,13 +61,14 @@ class Trace:
 class Model(ABC):
     """What every model has: formats and length of the dot product.
 
-    kind: the class, as data names it. title: what such a unit does, for messages.
+    kind: the class, as data names it. title: what such a unit does, for messages. longest: the largest k.
     a_format, b_format, c_format, d_format: formats, or their names.
     k: products in one instruction, per element of D.
     """
 
     kind: ClassVar[str]
     title: ClassVar[str]
+    longest: ClassVar[int] = 1024
     a_format: Format
     b_format: Format
     c_format: Format
@@ -89,7 +90,7 @@ class Model(ABC):
                 object.__setattr__(self, one.name, given)
             holds = isinstance(given, expected) or (bool(optional) and given is None)
             self.check(one.name, holds, f"{allowed} or {optional}" if optional else allowed)
-        self.check("k", 1 <= self.k <= 1024, "from 1 to 1024")
+        self.check("k", 1 <= self.k <= self.longest, f"from 1 to {self.longest}")
         self.validate()
 
     def __getstate__(self) -> dict[str, Any]:

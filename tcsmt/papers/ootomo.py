@@ -35,6 +35,7 @@ __all__ = [
     "plots",
     "residual_product",
     "residual_product_conclusion",
+    "split_conclusions",
 ]
 
 Record = Mapping[str, Any]
@@ -76,19 +77,27 @@ class Sweep:
 
 
 def conclusions(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
-    """What the slides say beside what the sweep has, and what else it shows.
+    """What the slides say of what was swept, beside the sweep's figures, and what else these show.
 
-    ``agrees``: None where nothing was said.
+    ``agrees``: None where nothing was said. Nothing is said of algorithms and units that were not swept.
     """
     sweep = Sweep(records)
-    yield _mantissa()
-    yield _underflow()
+    swept = {record["algorithm"] for record in records}
+    if "markidis" in swept:
+        yield _mantissa()
+    if {"markidis", "ootomo-halfhalf"} <= swept:
+        yield _underflow()
     yield from _rounding(sweep)
     yield from _accuracy(sweep)
     yield from _residuals(sweep)
     yield from _closest(sweep)
     yield from _signs(sweep)
     yield from _promotion(sweep)
+
+
+def split_conclusions() -> list[dict[str, Any]]:
+    """What the slides say of the splits, which needs no sweep."""
+    return [_mantissa(), _underflow()]
 
 
 def _said(question: str, published: str, ours: str, agrees: bool | None) -> dict[str, Any]:
@@ -147,13 +156,13 @@ def _rounding(sweep: Sweep) -> Iterator[dict[str, Any]]:
                     f"{unit}: {plain:.1e} as it is, {last:.1e} with the last rounding to nearest, "
                     f"{everything:.1e} with alignment to nearest too, {outside:.1e} with c added outside"
                 )
-        if parts:
+        if "ampere" in gains:
             yield _said(
                 f"RZ inside the unit causes Markidis' error ({distribution}, K = {sweep.longest})",
                 "an emulator with RZ in C's addition is as inaccurate as the tensor core, with RN not (A100)",
-                f"the last rounding to nearest alone gains {gains.get('ampere', 0):.1f} times on an A100; "
+                f"the last rounding to nearest alone gains {gains['ampere']:.1f} times on an A100; "
                 + "; ".join(parts),
-                gains.get("ampere", 0) > 5,
+                gains["ampere"] > 5,
             )
 
 
@@ -390,23 +399,50 @@ _LINES = (
     "fp32-fma", "single-f16", "markidis", "markidis,every=instruction", "ootomo-halfhalf",
     "ootomo-tf32tf32", "cutlass-3xtf32", "bf16x9",
 )  # fmt: skip
-_TYPES = ("uniform", *_SLIDES, "powers")
+_TYPES, _TYPE_UNITS = ("uniform", *_SLIDES, "powers"), ("ampere", "cdna3")
+_BIASED = tuple((n, d) for n in ("markidis", "ootomo-halfhalf") for d in ("uniform", "positive"))
+_ROUNDING_DISTRIBUTIONS, _ROUNDING_UNITS = ("uniform", "positive"), ("volta", "ampere", "hopper")
 
 
 def plots(folder: Path, records: Sequence[Record]) -> Iterator[Path]:
-    """Draw every figure whose records are there, and yield the files."""
+    """Draw every figure of which something was swept, and yield the files."""
     sweep = Sweep(records)
-    figures: dict[str, tuple[tuple[float, float], Callable[[Sweep, Any], None], str]] = {
-        "k": ((9, 5.5), _against_k, "uniform"),
-        "types": ((9, 4), _by_type, "type1"),
-        "bias": ((10, 7), _bias, "uniform"),
-        "rounding": ((9, 5.5), _by_rounding, "uniform"),
+    figures: dict[str, tuple[tuple[float, float], Callable[[Sweep, Any], None], Iterator[object]]] = {
+        "k": ((9, 5.5), _against_k, _shown_against_k(sweep)),
+        "types": ((9, 4), _by_type, _shown_by_type(sweep)),
+        "bias": ((10, 7), _bias, _shown_bias(sweep)),
+        "rounding": ((9, 5.5), _by_rounding, _shown_by_rounding(sweep)),
     }
-    for name, (size, draw, needed) in figures.items():
-        if any(distribution == needed for distribution, _, _ in sweep.records):
+    for name, (size, draw, shown) in figures.items():
+        if any(shown):
             path = folder / f"sweep-{name}.svg"
             save_svg(path, size, partial(draw, sweep))
             yield path
+
+
+def _shown_against_k(sweep: Sweep) -> Iterator[object]:
+    for unit in _UNITS:
+        for name in _LINES:
+            yield from (error for _, error in sweep.line("uniform", name, _unit(name, unit)))
+
+
+def _shown_by_type(sweep: Sweep) -> Iterator[object]:
+    for unit in _TYPE_UNITS:
+        for name in _LINES:
+            yield from (sweep.error(distribution, name, _unit(name, unit)) for distribution in _TYPES)
+
+
+def _shown_bias(sweep: Sweep) -> Iterator[object]:
+    for name, distribution in _BIASED:
+        records = sweep.records.get((distribution, sweep.longest, name), {})
+        yield from ("quantiles" in found for found in records.values())
+
+
+def _shown_by_rounding(sweep: Sweep) -> Iterator[object]:
+    for distribution in _ROUNDING_DISTRIBUTIONS:
+        for unit in _ROUNDING_UNITS:
+            for name in ("markidis", "markidis,every=instruction"):
+                yield from (error for _, error in sweep.line(distribution, name, unit))
 
 
 def _line(axis: Any, found: Iterator[tuple[int, float | None]], colour: str, label: str) -> None:
@@ -472,7 +508,7 @@ def _against_k(sweep: Sweep, figure: Any) -> None:
 
 def _by_type(sweep: Sweep, figure: Any) -> None:
     axes = figure.subplots(1, 2, sharey=True)
-    for axis, unit in zip(axes, ("ampere", "cdna3"), strict=True):
+    for axis, unit in zip(axes, _TYPE_UNITS, strict=True):
         for number, (colour, name) in enumerate(zip(COLOURS, _LINES, strict=True)):
             values = [(place, sweep.error(d, name, _unit(name, unit))) for place, d in enumerate(_TYPES)]
             known = [(place + 0.08 * (number - 3.5), error) for place, error in values if error]
@@ -488,11 +524,7 @@ def _by_type(sweep: Sweep, figure: Any) -> None:
 def _bias(sweep: Sweep, figure: Any) -> None:
     """Quantiles of the error on every unit, and its mean: the bias, in numbers at the right."""
     axes = figure.subplots(2, 2)
-    for axis, (name, distribution) in zip(
-        axes.flat,
-        ((n, d) for n in ("markidis", "ootomo-halfhalf") for d in ("uniform", "positive")),
-        strict=True,
-    ):
+    for axis, (name, distribution) in zip(axes.flat, _BIASED, strict=True):
         records = sweep.records.get((distribution, sweep.longest, name), {})
         units = {label: found for label, found in records.items() if "quantiles" in found}
         # CDNA2 flushes subnormal residuals: its error has another scale, and ends at the frame
@@ -530,8 +562,8 @@ def _signed(x: float) -> str:
 def _by_rounding(sweep: Sweep, figure: Any) -> None:
     axes = figure.subplots(2, 3, sharex=True, sharey="row")
     styles = {"as it is": "", "last rounding to nearest": "RNE", "alignment to nearest too": "all RNE"}
-    for row, distribution in zip(axes, ("uniform", "positive"), strict=True):
-        for axis, unit in zip(row, ("volta", "ampere", "hopper"), strict=True):
+    for row, distribution in zip(axes, _ROUNDING_DISTRIBUTIONS, strict=True):
+        for axis, unit in zip(row, _ROUNDING_UNITS, strict=True):
             for colour, (label, variant) in zip(COLOURS, styles.items(), strict=False):
                 _line(axis, sweep.line(distribution, "markidis", unit, variant), colour, label)
             outside = sweep.line(distribution, "markidis,every=instruction", unit)

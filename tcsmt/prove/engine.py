@@ -7,6 +7,8 @@ one kind, among boundary inputs, with few lanes. Whether two models differ is de
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from tcsmt import __version__
@@ -93,6 +95,8 @@ def decide(question: Question, solving: Solving, lemmas: Lemmas | None = None) -
     Raises :class:`.TcsmtError` where the domain holds no input at all.
     """
     lemmas = lemmas or Lemmas(solving)
+    if solving.dump is not None:
+        solving.dump.asks(question)
     deciding = _Deciding(Proving(question, solving, lemmas), lemmas.seconds, len(lemmas.refused))
     try:
         deciding.refuse_an_empty_domain()
@@ -128,7 +132,7 @@ class _Deciding:
             same = "both models are the same graph" if self.question.about_outputs else "no input, simplified"
             self.proving.steps.append(ProofStep(what="result", how=same))
             return self._proved()
-        found = narrowed(self.question, self.question.special(), self._look)
+        found = narrowed(self.question, self._noted(self.question.special()), self._look)
         if found is not None:
             return self._witness(found)
         return self._by_cases() if self.question.cases else self._whole()
@@ -153,7 +157,7 @@ class _Deciding:
         if stages is not None:
             goal = self._by_stages(stages, deep=False)
         if goal.value != 0 and (stages is None or stages.witness is None):
-            found = narrowed(question, question.fewer_lanes(), self._look)
+            found = narrowed(question, self._noted(question.fewer_lanes()), self._look)
             if found is not None:
                 return self._witness(found)
             if stages is not None:
@@ -174,7 +178,7 @@ class _Deciding:
     def _without_proof(self) -> Replayed | None:
         """An input among the boundary inputs; or one with few lanes from a solver, where scripts are kept."""
         if self.proving.solving.dump is not None:
-            return narrowed(self.question, self.question.fewer_lanes(), self._look)
+            return narrowed(self.question, self._noted(self.question.fewer_lanes()), self._look)
         values = search(self.question)
         return None if values is None else Replayed(values, Answer("sat", "evaluator", __version__))
 
@@ -182,6 +186,13 @@ class _Deciding:
         """What is left to ask once the second model's stages are merged with the first's."""
         left, _ = self.question.sides
         return self.question.domain & left.trace.output.ne(stages.run(deep))
+
+    def _noted(self, tries: Iterable[Mapping[Term, Term]]) -> Iterator[Mapping[Term, Term]]:
+        """What is put for some inputs, in turn; where scripts are kept, their stages keep their names."""
+        dump = self.proving.solving.dump
+        for given in tries:
+            with dump.where(given) if dump is not None else nullcontext():
+                yield given
 
     def _look(self, goal: Term) -> Answer:
         return self.proving.lemmas.look(goal, self.proving.limit / 4)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
-from pathlib import Path
 
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
+from tcsmt.prove.dumping import Dump
 from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
-from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, variables
 
 __all__ = ["Disagreement", "Solving", "proof_of"]
@@ -25,19 +23,18 @@ class Solving:
     """Puts goals to solvers with one set of settings; keeps the scripts where asked to.
 
     confirm: a proof counts only if another solver says the same of each of its scripts. dump: file for the
-    scripts (the second and later ones get a number before the suffix). proved: goals without a model, for
+    scripts (:class:`.Dump`). proved: goals without a model, for
     lemmas that several proofs need. confirming: seconds that solvers have taken to confirm others.
     """
 
     def __init__(
-        self, settings: Settings | None = None, *, confirm: bool = False, dump: Path | None = None
+        self, settings: Settings | None = None, *, confirm: bool = False, dump: Dump | None = None
     ) -> None:
         self.settings = settings or Settings()
         self.confirm = confirm
         self.dump = dump
         self.proved: dict[Term, Equivalent] = {}
         self.confirming = 0.0
-        self._dumped = itertools.count(1)
 
     def ask(self, goal: Term, timeout: float | None = None) -> Answer:
         """The solvers' answer to "is there an input at which the term is 1?"; kept with ``dump``.
@@ -47,15 +44,12 @@ class Solving:
         if goal.value is not None:
             return Answer("sat" if goal.value else "unsat", "simplifier")
         text = script(goal)
-        if self.dump is not None:
-            number = next(self._dumped)
-            stem = self.dump.stem if number == 1 else f"{self.dump.stem}-{number}"
-            try:
-                self.dump.with_name(stem + self.dump.suffix).write_text(text)
-            except OSError as error:
-                raise TcsmtError(f"cannot write {self.dump}: {error.strerror}") from None
+        path = self.dump.write(goal) if self.dump is not None else None
         settings = self.settings if timeout is None else replace(self.settings, timeout=timeout)
-        return solve(text, settings)
+        answer = solve(text, settings)
+        if self.dump is not None and path is not None and answer.answer in ("sat", "unsat"):
+            self.dump.write(goal, answer.answer, path)
+        return answer
 
     def settled(self, goal: Term) -> Verdict:
         """The verdict on "is there an input at which the term is 1?"."""

@@ -13,6 +13,7 @@ which is answered once (:class:`.Lemmas`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
@@ -126,7 +127,8 @@ class StageByStage:
             goal = characterised(substitute([differ], given)[0])
             if not given:
                 goal = goal & proving.question.domain
-            lemma = proving.lemmas.ask(goal, timeout)
+            with _dumped(proving, one, two, theirs, given):
+                lemma = proving.lemmas.ask(goal, timeout)
             answer = lemma.answer
             if answer.answer == "unsat":
                 what = one.name if assuming is TRUE else f"{one.name}, where some term is not zero"
@@ -188,6 +190,18 @@ class StageByStage:
             return False
         self.merged[last[1].term] = last[0].term
         return True
+
+
+def _dumped(
+    proving: Proving, one: Stage, two: Stage, theirs: Term, given: dict[Term, Term]
+) -> AbstractContextManager[None]:
+    """Where scripts are kept, they name the stage that is asked about, and its values on both sides."""
+    dump = proving.solving.dump
+    if dump is None:
+        return nullcontext()
+    values = zip(substitute([one.term, theirs], given), ("left", "right"), (one, two), strict=True)
+    own = {term: f"{side}.{stage.name.replace(' ', '-')}" for term, side, stage in values if term.args}
+    return dump.where(given, f"; stage: {one.name}", own)
 
 
 @dataclass(frozen=True)

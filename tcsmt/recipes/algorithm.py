@@ -54,6 +54,8 @@ class Algorithm(Model):
 
     kind: ClassVar[str] = "algorithm"
     title: ClassVar[str] = "an algorithm on a matrix unit"
+    #: An error budget needs no graph of the whole dot product.
+    longest: ClassVar[int] = 1 << 16
     a_format: Format = field(init=False)
     b_format: Format = field(init=False)
     c_format: Format = field(init=False)

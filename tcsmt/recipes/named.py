@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from tcsmt.arithmetic.formats import FORMATS, format_named
 from tcsmt.arithmetic.rounding import ROUNDINGS, rounding_named
 from tcsmt.catalogue import Row
+from tcsmt.catalogue.preferred import by_use
 from tcsmt.data.model_files import rows_given
 from tcsmt.models import IeeeDotAdd, Model
 from tcsmt.recipes.algorithm import Algorithm, Sum
@@ -199,7 +200,7 @@ def recipe_named(text: str) -> Recipe:
     """The algorithm ``NAME`` or ``NAME,PARAMETER=VALUE,...``. Raises :class:`.TcsmtError`."""
     name, *changes = text.split(",")
     if name.lower() not in RECIPES:
-        raise UnknownName("algorithm", name, RECIPES)
+        raise UnknownName("algorithm", name, RECIPES, "tcsmt accuracy algorithms")
     recipe = RECIPES[name.lower()]
     for change in changes:
         parameter, _, value = change.partition("=")
@@ -208,9 +209,9 @@ def recipe_named(text: str) -> Recipe:
 
 
 def units_for(recipe: Recipe, unit: str | Row) -> list[Row]:
-    """Of the rows that ``unit`` means, those on which the algorithm runs, the most used one first."""
+    """Of the rows that ``unit`` means, those on which the algorithm runs, what GEMM libraries use first."""
     rows = rows_given(unit) if isinstance(unit, str) else [unit]
-    return rows[:1] if recipe.ordinary else [row for row in rows if _takes(row.model, recipe)]
+    return rows[:1] if recipe.ordinary else by_use(row for row in rows if _takes(row.model, recipe))
 
 
 def algorithm_named(name: str, unit: str | Row, k: int | None = None) -> tuple[Algorithm, Row]:

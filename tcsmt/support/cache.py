@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import make_folder, replace_bytes
+from tcsmt.support.files import make_folder, store_bytes
 
 __all__ = ["digest", "keep", "kept"]
 
@@ -38,7 +38,7 @@ def keep(name: str, content: bytes) -> None:
     path = _folder() / name
     try:
         make_folder(path.parent)
-        replace_bytes(path, _check(name, content) + content)
+        store_bytes(path, _check(name, content) + content)
     except TcsmtError:
         pass
 

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import replace_text
+from tcsmt.support.files import forget, replace_text, wrote
 
 __all__ = ["Checkpoint", "Layout", "Record"]
 
@@ -91,6 +91,14 @@ class Checkpoint:
             self.close()
             raise
         self._lines = {key: _json(record) for key, record in self.records.items()}
+        if path is not None and self.records:
+            wrote(path, self._held)
+
+    @property
+    def _held(self) -> str:
+        """What the file has, for a run that is stopped."""
+        count = len(self.records)
+        return f"{count} {'entries' if count > 1 else 'entry'}; the same command goes on from there"
 
     def keep(self, key: str, record: Record) -> None:
         """Write a record, in place of an older one of its key."""
@@ -106,7 +114,7 @@ class Checkpoint:
     def _write(self) -> None:
         if self.path is not None:
             try:
-                replace_text(self.path, self.layout.text(self.records, self._lines))
+                replace_text(self.path, self.layout.text(self.records, self._lines), self._held)
             except TcsmtError as error:
                 raise TcsmtError(f"{error}; what was finished before is kept") from None
 
@@ -114,6 +122,7 @@ class Checkpoint:
         """Remove the file, which nobody needs any more, and let other runs begin a new one."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
+            forget(self.path)
             _beside(self.path).unlink(missing_ok=True)
         self.close()
 

@@ -5,12 +5,12 @@ A message says what was given, what is allowed, and the nearest match.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
 from typing import Any, ClassVar
 
-__all__ = ["Contradiction", "Exit", "InternalError", "TcsmtError", "UnknownName", "choose"]
+__all__ = ["AmbiguousName", "Contradiction", "Exit", "InternalError", "TcsmtError", "UnknownName", "choose"]
 
 
 class Exit(IntEnum):
@@ -63,24 +63,47 @@ class Contradiction(InternalError):
         super().__init__(f"evidence contradicts a proof; proved: {proved}; found: {found}")
 
 
+#: So many names are all listed; of more, the nearest, and where the others are.
+_FEW, _NEAREST = 15, 5
+
+
 class UnknownName(TcsmtError):
-    """A name that is not among the allowed ones."""
+    """A name that is not among the allowed ones; see: the command that lists them, where they are many."""
 
-    def __init__(self, kind: str, given: str, allowed: Iterable[str]) -> None:
+    def __init__(self, kind: str, given: str, allowed: Iterable[str], see: str = "") -> None:
         names = list(allowed)
-        nearest = [n for n in names if given and n.lower().startswith(given.lower())][:3]
-        if not nearest:
-            near = get_close_matches(given.lower(), [name.lower() for name in names], n=3)
-            nearest = sorted((n for n in names if n.lower() in near), key=lambda n: near.index(n.lower()))
-        hint = f"did you mean {' or '.join(nearest)}? " if nearest else ""
-        shown = ", ".join(names[:30]) + (", ..." if len(names) > 30 else "")
-        super().__init__(f"unknown {kind} {given!r}: {hint}allowed: {shown}")
+        meant = [n for n in names if given and n.lower().startswith(given.lower())][:3]
+        if not meant:
+            meant = _near(given, names, 3, 0.6)
+        hint = f"did you mean {' or '.join(meant)}? " if meant else ""
+        if len(names) <= _FEW:
+            shown = f"allowed: {', '.join(names)}"
+        else:
+            nearest = list(dict.fromkeys([*meant, *_near(given, names, _NEAREST, 0.0)]))[:_NEAREST]
+            others = f"see `{see}`" if see else f"{len(names) - len(nearest)} others"
+            shown = f"nearest of {len(names)}: {', '.join(nearest)}; {others}"
+        super().__init__(f"unknown {kind} {given!r}: {hint}{shown}")
 
 
-def choose(kind: str, given: str, allowed: Iterable[str]) -> str:
+class AmbiguousName(UnknownName):
+    """A name that could mean several of the allowed ones; meanings: each, with what tells it apart."""
+
+    def __init__(self, kind: str, given: str, meanings: Mapping[str, str]) -> None:
+        listed = " or ".join(f"{name} ({about})" for name, about in meanings.items())
+        TcsmtError.__init__(self, f"ambiguous {kind} {given!r}: it could mean {listed}")
+
+
+def _near(given: str, names: Sequence[str], most: int, cutoff: float) -> list[str]:
+    """The names that are spelt most like the given one, the most alike first."""
+    lower = list(dict.fromkeys(name.lower() for name in names))
+    near = get_close_matches(given.lower(), lower, n=most, cutoff=cutoff)
+    return sorted((n for n in names if n.lower() in near), key=lambda n: near.index(n.lower()))
+
+
+def choose(kind: str, given: str, allowed: Iterable[str], see: str = "") -> str:
     """``given`` as spelt among ``allowed`` (case ignored), or :class:`UnknownName`."""
     names = list(allowed)
     for name in names:
         if name.lower() == given.lower():
             return name
-    raise UnknownName(kind, given, names)
+    raise UnknownName(kind, given, names, see)

@@ -1,4 +1,4 @@
-"""Writing files so that nothing half-written is ever seen."""
+"""Writing files so that nothing half-written is ever seen, and what a stopped command has left."""
 
 from __future__ import annotations
 
@@ -8,7 +8,31 @@ from pathlib import Path
 
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["make_folder", "replace_bytes", "replace_text"]
+__all__ = ["forget", "kept_files", "make_folder", "replace_bytes", "replace_text", "store_bytes", "wrote"]
+
+#: Files that this process has written for its user, and what they hold, in words.
+_WRITTEN: dict[Path, str] = {}
+#: So many are named.
+_NAMED = 3
+
+
+def wrote(path: Path, holds: str = "") -> None:
+    """Note that a file is there for the user: a stopped command says so. holds: such as "2 findings"."""
+    _WRITTEN[path] = holds
+
+
+def forget(path: Path) -> None:
+    """A file that was written is there no more, or is nobody's business."""
+    _WRITTEN.pop(path, None)
+
+
+def kept_files() -> str:
+    """What this process has written for its user, in words; empty if nothing."""
+    texts = [f"{path} ({holds})" if holds else str(path) for path, holds in _WRITTEN.items()]
+    more = len(texts) - _NAMED
+    return ", ".join(texts[:_NAMED]) + (
+        f" and {more} more {'files' if more > 1 else 'file'}" if more > 0 else ""
+    )
 
 
 def make_folder(path: Path) -> None:
@@ -19,8 +43,17 @@ def make_folder(path: Path) -> None:
         raise TcsmtError(f"cannot make the folder {path}: {error.strerror}") from None
 
 
-def replace_bytes(path: Path, content: bytes) -> None:
-    """Write a file in one step. Raises :class:`.TcsmtError` where it cannot be written."""
+def replace_bytes(path: Path, content: bytes, holds: str = "") -> None:
+    """Write a file for the user in one step; holds: as for :func:`wrote`.
+
+    Raises :class:`.TcsmtError` where it cannot be written.
+    """
+    store_bytes(path, content)
+    wrote(path, holds)
+
+
+def store_bytes(path: Path, content: bytes) -> None:
+    """:func:`replace_bytes` for a file that is not a result."""
     temporary = ""
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
@@ -34,6 +67,6 @@ def replace_bytes(path: Path, content: bytes) -> None:
         raise TcsmtError(f"cannot write {path}: {error.strerror}") from None
 
 
-def replace_text(path: Path, text: str) -> None:
+def replace_text(path: Path, text: str, holds: str = "") -> None:
     """:func:`replace_bytes` for UTF-8 text."""
-    replace_bytes(path, text.encode())
+    replace_bytes(path, text.encode(), holds)

@@ -18,10 +18,12 @@ from tcsmt.algorithms.sweep import (
     DISTRIBUTIONS,
     NAMES,
     Exact,
+    Matrices,
     errors,
     exact_product,
     models_for,
     point,
+    task_for,
     to_nearest,
 )
 from tcsmt.catalogue.surveyed import SWEPT
@@ -183,10 +185,54 @@ def test_every_algorithm_of_the_sweep_exists() -> None:
         assert models_for(recipe_named(name), SWEPT)
 
 
-def test_conclusions_need_no_records() -> None:
-    assert next(ootomo.conclusions([]))["section"].startswith("expected mantissa length")
+def test_conclusions_about_splits_need_no_sweep() -> None:
+    assert ootomo.split_conclusions()[0]["section"].startswith("expected mantissa length")
 
 
+def records(names: Sequence[str], unit: str) -> list[Record]:
+    """One point of a tiny sweep."""
+    given = Matrices((unit,), 2, 1)
+    return [task_for(name, "uniform", 16, given).run() for name in names]
+
+
+def test_nothing_is_said_of_what_was_not_swept() -> None:
+    assert list(ootomo.conclusions([])) == []
+    for names, unit, said in (
+        (("fp8",), "hopper", set()),
+        (("markidis",), "volta", {"expected mantissa length"}),
+        (("markidis", "markidis,every=instruction"), "volta", {"expected mantissa length"}),
+        (("markidis", "markidis,every=instruction"), "ampere", {"expected mantissa length", "RZ inside"}),
+        (("markidis", "ootomo-halfhalf"), "volta", {"expected mantissa length", "underflow"}),
+    ):
+        published = {one["section"] for one in ootomo.conclusions(records(names, unit)) if one["published"]}
+        assert len(published) == len(said), published
+        assert all(any(section.startswith(start) for section in published) for start in said)
+
+
+def test_there_may_be_nothing_to_plot(tmp_path: Path) -> None:
+    folder = tmp_path / "plots"
+    few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--distribution", "uniform")
+    code, text = run("--algorithm", "fp8", *few, "--plots", folder)
+    assert code == 0
+    assert "nothing to plot: no figure shows fp8 on hopper\n" in text
+    assert not folder.exists()
+    pytest.importorskip("matplotlib")
+    code, text = run("--algorithm", "markidis", *few, "--plots", folder)
+    assert {path.name for path in folder.iterdir()} == {
+        f"sweep-{name}.svg" for name in ("k", "bias", "rounding")
+    }
+    assert text.count("written: ") == 3
+
+
+def test_an_exact_result_of_zero_is_not_a_share() -> None:
+    few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--distribution", "type4-cc")
+    code, text = run("--algorithm", "fp8", *few)
+    assert code == 0
+    assert "(some exact results are 0)" in text
+    assert "not finite" not in text
+
+
+@pytest.mark.long
 def test_the_lost_mantissa_is_not_the_cause() -> None:
     found = ootomo.last_bit(k=512, seeds=1)
     assert ootomo.last_bit_conclusion(found)["agrees"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import ml_dtypes
@@ -92,11 +93,25 @@ def text_value(text: str) -> Fraction:
     return sign * Fraction(significand) * Fraction(2) ** int(exponent.removeprefix("·") or 0)
 
 
-@pytest.mark.parametrize("name", DTYPES)
-def test_values_are_those_of_the_peer(name: str) -> None:
+def mostly_some(names: Iterable[str]) -> list[Any]:
+    """Each format, and whether every word of one of 16 bits is tried: those are long."""
+    whole = [pytest.param(name, True, marks=pytest.mark.long) for name in names if FORMATS[name].width == 16]
+    return [*((name, False) for name in names), *whole]
+
+
+def some(fmt: Format, *, every: bool) -> Array:
+    """Of a format of 16 bits every 13th word and the boundaries, unless all are asked for; else a sample."""
+    words = sample(fmt)
+    if every or fmt.width != 16:
+        return words
+    return np.union1d(words[::13], np.array(boundaries(fmt), dtype=words.dtype))
+
+
+@pytest.mark.parametrize(("name", "every"), mostly_some(DTYPES))
+def test_values_are_those_of_the_peer(name: str, every: bool) -> None:
     """value, is_nan, is_infinite: every word of the narrow formats."""
     fmt = FORMATS[name]
-    words = sample(fmt)
+    words = some(fmt, every=every)
     for word, value in zip(words.tolist(), peer_values(fmt, words).tolist(), strict=True):
         assert fmt.is_nan(word) == math.isnan(value), fmt.hex(word)
         assert fmt.is_infinite(word) == math.isinf(value), fmt.hex(word)
@@ -121,15 +136,14 @@ def test_values_are_those_of_the_oracle(name: str) -> None:
             assert fmt.fields(word)[0] == number.sign
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_word_undoes_value(name: str) -> None:
+@pytest.mark.parametrize(("name", "every"), mostly_some(FORMATS))
+def test_word_undoes_value(name: str, every: bool) -> None:
     """word(value(w)) is w, but for -0 and the bits that the format ignores."""
     fmt = FORMATS[name]
     ignored = (1 << fmt.ignored_low_bits) - 1
     if fmt.ignored_high_bits:
         ignored |= 1 << (fmt.width - 1)
-    words = sample(fmt)
-    for word in words[: 1 << 15].tolist() if fmt.width == 16 else words.tolist():
+    for word in some(fmt, every=every).tolist():
         if fmt.is_nan(word) or fmt.is_infinite(word):
             continue
         value = fmt.value(word)
@@ -203,6 +217,10 @@ def test_names_and_aliases() -> None:
     assert format_named("E4M3") is FORMATS["e4m3"]
     with pytest.raises(UnknownName, match=r"e4m4.*did you mean .*e4m3"):
         format_named("e4m4")
+    for name, meanings in (("fp8", ("e4m3", "e4m3fnuz")), ("BF8", ("e5m2", "e5m2fnuz"))):
+        with pytest.raises(UnknownName, match=f"ambiguous format '{name}': it could mean ") as error:
+            format_named(name)
+        assert all(f"{meaning} (" in str(error.value) for meaning in meanings)
 
 
 # --- decode ------------------------------------------------------------------------------------
@@ -471,6 +489,78 @@ def test_to_word_refuses(name: str, text: str, why: str) -> None:
     with pytest.raises(TcsmtError) as caught:
         to_word(FORMATS[name], text)
     assert repr(text) in str(caught.value)
+    assert why in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if FORMATS[name].width <= 8])
+def test_the_nearest_word_is_the_nearest(name: str) -> None:
+    """Between any two neighbours: a quarter, a half (the even word), three quarters; and beyond the ends."""
+    fmt = FORMATS[name]
+    words = range(1 << (fmt.sign_bit if fmt.signed else fmt.exponent_bits + fmt.fraction_bits))
+    values = {fmt.value(w): w for w in words if not (fmt.is_nan(w) or fmt.is_infinite(w))}
+    ordered = sorted(values)
+    for low, high in pairwise(ordered):
+        step = high - low
+        low_word, high_word = values[low], values[high]
+        half = low_word if fmt.fields(low_word)[2] % 2 == 0 else high_word
+        if fmt.fraction_bits == 0:
+            half = high_word  # 1.5 lies between 1 and 2, of which 2 is even
+        for share, expected in ((0, low_word), (1, low_word), (2, half), (3, high_word), (4, high_word)):
+            value = low + step * share / 4
+            assert fmt.nearest_word(value) == expected, (low, high, share)
+            if fmt.signed and value and fmt.value(expected):
+                assert fmt.nearest_word(-value) == expected | 1 << fmt.sign_bit
+    for beyond in (
+        2 * ordered[-1],
+        *([] if fmt.signed else [-ordered[-1]]),
+        *([Fraction(0)] if ordered[0] else []),
+    ):
+        with pytest.raises(ValueError, match=f"is no {name} number"):
+            fmt.nearest_word(beyond)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "word", "said"),
+    [
+        ("f16", "0.1", 0x2E66, "0.1 is not an exact f16 value: the nearest is 0x2e66 (1.599609375·2^-4)"),
+        ("f16", "-1e-9", 0x8000, "-1e-9 is not an exact f16 value: the nearest is 0x8000 (-0)"),
+        (
+            "f16",
+            "65519",
+            0x7BFF,
+            "65519 is not an exact f16 value: the nearest is 0x7bff (1.9990234375·2^15)",
+        ),
+        ("e4m3", "1/3", 0x2B, "1/3 is not an exact e4m3 value: the nearest is 0x2b (1.375·2^-2)"),
+        ("f16", "1.5", 0x3E00, None),
+        ("f16", "0x3e01", 0x3E01, None),
+    ],
+)
+def test_decimals_may_be_rounded(name: str, text: str, word: int, said: str | None) -> None:
+    told: list[str] = []
+    assert to_word(FORMATS[name], text, told.append) == word
+    assert told == ([said] if said else [])
+    if said:
+        with pytest.raises(
+            TcsmtError, match=f"{text}' is not representable in {name}; the nearest value is 0x"
+        ):
+            to_word(FORMATS[name], text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("f16", "65520", "whose largest value is 1.9990234375·2^15"),
+        ("f16", "-1e9", "whose largest value is"),
+        ("ue4m3", "-1", "which has no negative values"),
+        ("ue8m0", "0", "whose smallest value is 2^-127"),
+        ("e4m3fnuz", "-0", "not representable in e4m3fnuz; the nearest value is 0x00 (0)"),
+        ("f16", "0x1.001p0", "not representable in f16; the nearest value is 0x3c00 (1)"),
+    ],
+)
+def test_what_is_never_rounded(name: str, text: str, why: str) -> None:
+    """Beyond the ends of a format; and hexadecimal numbers, which say every bit."""
+    with pytest.raises(TcsmtError) as caught:
+        to_word(FORMATS[name], text, lambda said: None)
     assert why in str(caught.value)
 
 

@@ -78,3 +78,59 @@ def test_an_interrupt_where_python_calls(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(describe, "row_given", interrupted)
     result = CliRunner().invoke(main, ["describe", "volta"])
     assert (result.exit_code, result.output) == (130, "")
+
+
+SLEEPS = '''"""Sleeps."""
+import time
+
+def investigate(ask):
+    print("asking", flush=True)
+    time.sleep(60)
+'''
+
+
+def test_what_has_written_nothing_says_so(tmp_path: Path) -> None:
+    """``probe --output`` writes when it has everything."""
+    (tmp_path / "sleeps.py").write_text(SLEEPS)
+    vectors = tmp_path / "vectors.json"
+    common = ("--property", "sleeps", "--properties", tmp_path, "--emit", "json", "--output", vectors)
+    with start("probe", "volta", *common) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asking\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors, vectors.exists()) == (130, LINE, False)
+
+
+#: Answers two questions as a unit does, then says so and sleeps.
+ANSWERS = """
+import json, pathlib, sys, time
+from tcsmt.catalogue import row_named
+from tcsmt.interpret.exact import evaluate
+model = row_named("volta").model
+for number, line in enumerate(sys.stdin):
+    if number == 2:
+        pathlib.Path(sys.argv[1]).touch()
+        time.sleep(60)
+    given = json.loads(line)
+    words = [int(word, 16) for word in (*given["a"], *given["b"], given["c"])]
+    (d,) = evaluate([model.trace.output], dict(zip(model.input_names, words)))
+    print(json.dumps({"d": hex(d)}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_identify_has_kept(keeps: bool, tmp_path: Path) -> None:
+    """The answers so far with --transcript; nothing without it."""
+    script, asked, transcript = (tmp_path / name for name in ("box.py", "asked", "t.jsonl"))
+    script.write_text(ANSWERS)
+    kept = ("--transcript", transcript) if keeps else ()
+    command = f"{sys.executable} {script} {asked}"
+    with start("identify", "--like", "volta", "--command", command, *kept) as process:
+        until(asked.exists, 60)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    holds = "2 answers; the same command goes on from there"
+    assert process.returncode == 130
+    assert errors == (f"tcsmt: interrupted; kept: {transcript} ({holds})\n" if keeps else LINE)
+    assert not keeps or len(transcript.read_text().splitlines()) == 2

@@ -168,7 +168,16 @@ BAD: dict[str, tuple[str, int | None, str]] = {
     "instruction": ("\nbase = 'volta/mma.m9'", 2, "base: unknown instruction of volta 'mma.m9': "),
     "name": ('base = "volta"\nname = "a\\nb"', 2, "name = 'a\\nb': allowed is a line of text"),
     "empty": ("", None, "neither kind nor base is given; kinds: "),
-    "missing": (without(WHOLE, "n_fma", "zero_exponent"), None, f"{MISSING}: n_fma, zero_exponent"),
+    "missing": (
+        without(WHOLE, "n_fma", "zero_exponent"), None,
+        f"{MISSING}: n_fma, zero_exponent (such as -131 ({VOLTA}), "
+        "-132 (turing/mma.m16n8k8.f32.f16.f16.f32), "
+        '-133 (hopper/mma.m16n8k16.f32.f16.f16.f32), "none" (the exponent that its fields have))',
+    ),
+    "ambiguous format": (
+        f"{HEAD}a_format = 'fp8'", 3,
+        "a_format: ambiguous format 'fp8': it could mean e4m3 (OCP, bias 7) or e4m3fnuz (bias 8, no neg",
+    ),
 }  # fmt: skip
 
 
@@ -261,7 +270,8 @@ def test_run(wide: Path, tmp_path: Path) -> None:
     path, out = tmp_path / "rows.json", tmp_path / "out.json"
     row = {"a": [1, 1, 1, 0], "b": ["0x1p-14", "0x1p-14", 1, 0], "c": 0}
     path.write_text(json.dumps([{**row, "a": ["0x1p-10", "0x1p-10", 1, 0]}]))
-    assert "0: 0x3f800001 " in tcsmt("run", wide, "--input", path, "--output", out)
+    assert "0: 0x3f800001 " in tcsmt("run", wide, "--input", path)
+    assert tcsmt("run", wide, "--input", path, "--output", out) == ""
     assert "0: 0x3f800000 " in tcsmt("run", VOLTA, "--input", path)
     assert "1 data sets, 1 rows, 0 mismatches" in tcsmt("validate", out)
     assert "1 data sets, 1 rows, 1 mismatches" in tcsmt("validate", out, "--against", VOLTA, code=1)

@@ -104,9 +104,11 @@ def test_what_the_results_look_like(tmp_path: Path) -> None:
     assert data["rows"][1]["value"] == "nan"
     with (tmp_path / "d.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3", "c", "d", "value"]
+    assert list(rows[0]) == ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3", "c", "d", "value", "model"]
+    assert {row["model"] for row in rows} == {"volta"}
     assert (rows[0]["b0"], rows[0]["d"], rows[0]["value"]) == ("0x3d00", "0x3fa00000", "1.25")
     arrays = np.load(tmp_path / "d.npz")
+    assert str(arrays["model"]) == "volta"
     assert arrays["d"].dtype == np.uint32
     np.testing.assert_array_equal(arrays["d"], d)
 

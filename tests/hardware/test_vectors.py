@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from tcsmt.ask.discovery import properties
 from tcsmt.catalogue import row_named
 from tcsmt.data.row_files import read_rows
+from tcsmt.hardware import vectors
 from tcsmt.hardware.vectors import from_file
-from tests.support.command_line import done, refused
+from tests.support.command_line import done, refused, tcsmt
 from tests.support.probes import VOLTA
 
 
@@ -86,3 +90,39 @@ def test_what_a_file_predicts_is_kept(tmp_path: Path) -> None:
     assert "predictions['x']" in refused("probe", "volta", "--vectors", file, "--emit", "json")
     file.write_text(json.dumps({**question, "predictions": 3}))
     assert "predictions: not an object" in refused("probe", "volta", "--vectors", file, "--emit", "json")
+
+
+def test_what_does_not_apply_is_skipped_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also what only turns out not to apply when it asks; named by --property, it is an error."""
+    (tmp_path / "contradictory.py").write_text(
+        '''"""Asks about parameters that contradict each other, after a first question."""
+
+from dataclasses import replace
+
+
+def investigate(ask):
+    unit = ask.unit
+    ask.differ("the last bit", ("toward zero", unit), ("nearest", replace(unit, rounding="RNE")), lanes=())
+    return str(replace(unit, c_position="last", normalisation="every"))
+'''
+    )
+    model = tmp_path / "u.toml"
+    model.write_text(f'base = "{VOLTA}"\nzero_exponent = "none"\n')
+    known = properties((tmp_path,))
+    chosen = ("contradictory", "normalization-in-addition", "product-normalization", "zero-exponent")
+    monkeypatch.setattr(vectors, "properties", lambda folders: {name: known[name] for name in chosen})
+    common = ("probe", model, "--properties", tmp_path, "--emit", "json")
+    found = tcsmt(*common)
+    assert found.exit_code == 0, found.stderr
+    asked = {row["asks"].partition(":")[0] for row in json.loads(found.stdout)["rows"]}
+    assert asked == {"contradictory", "product-normalization"}
+    skipped = [line for line in found.stderr.splitlines() if ": skipped: " in line]
+    assert skipped == [
+        "normalization-in-addition: skipped: zero_exponent = None: allowed is a number, "
+        "as normalisation = every",
+        "zero-exponent: skipped: the unit has no zero exponent: its zeros have the exponents of their fields",
+        "contradictory: skipped: c_position = 'last': allowed is aligned, as normalisation = every",
+    ]
+    for name in ("normalization-in-addition", "zero-exponent"):
+        assert f"{name} does not apply to custom/u: " in refused(*common, "--property", name)
+    assert "as normalisation = every" in refused(*common, "--property", "contradictory")

@@ -316,7 +316,7 @@ def test_against_marks_the_stage() -> None:
 
 
 @pytest.mark.parametrize(
-    "vector", [ADJACENT, "a0=inf b0=1", "", "a0=1 b0=0x0001 a1=65504 b1=65504 c=0x1p-149"]
+    "vector", [ADJACENT, "a0=inf b0=1", "a0=0", "a0=1 b0=0x0001 a1=65504 b1=65504 c=0x1p-149"]
 )
 def test_well_formed(vector: str) -> None:
     svg = tcsmt(VOLTA, "--vector", vector, "--against", f"{VOLTA}@valpey", "--format", "svg")
@@ -328,6 +328,20 @@ def test_well_formed(vector: str) -> None:
     page = tcsmt(VOLTA, "--vector", vector, "--format", "html")
     assert page.startswith("<!doctype html>") and page.count("<svg") == 1
     ET.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])
+
+
+def test_decimals_are_rounded_and_said(tmp_path: Path) -> None:
+    said = "a0: 0.1 is not an exact f16 value: the nearest is 0x2e66 (1.599609375·2^-4)\n"
+    found = CliRunner().invoke(main, ["explain", VOLTA, "--vector", "a0=0.1 b0=1"])
+    assert (found.exit_code, found.stderr) == (0, f"--vector: {said}")
+    assert "a0 = 0x2e66" in found.stdout
+    source = tmp_path / "rows.csv"
+    source.write_text("a0,a1,a2,a3,b0,b1,b2,b3\n0.1,0,0,0,0.2,0.3,0.4,0.6\n" + "0.1,0,0,0,1,1,1,1\n" * 2)
+    found = CliRunner().invoke(main, ["explain", VOLTA, "--input", str(source)])
+    assert found.exit_code == 0
+    assert found.stderr.startswith(f"{source}:2: {said}")
+    assert found.stderr.endswith("and 2 more values rounded to nearest\n")
+    assert "a0 = 0x2e66" in found.stdout
 
 
 def test_hover_titles() -> None:
@@ -360,7 +374,9 @@ def test_files(tmp_path: Path) -> None:
         ([VOLTA, "--vector", "a0"], "'a0' is not of the form a0=1.5"),
         ([VOLTA, "--vector", "a0=1 a0=2"], "a0 is given twice"),
         ([VOLTA, "--vector", "a0=one"], "--vector: a0: 'one' is neither"),
-        ([VOLTA, "--vector", "a0=0.1"], "'0.1' is not representable in f16"),
+        ([VOLTA, "--vector", "a0=1e5"], "'1e5' is not representable in f16, whose largest value is"),
+        ([VOLTA, "--vector", ""], "--vector names no input; give at least one, such as a0=1.5 (zeros: a0=0)"),
+        ([VOLTA, "--vector", " , "], "--vector names no input"),
         ([VOLTA, "--vector", "c=1", "--against", "ampere/mma.m16n8k8.f32.bf16"], "cannot take the same"),
         ([VOLTA, "--vector", "c=1", "--against", "vlota"], "did you mean volta"),
         ([VOLTA, "--vector", "c=1", "--format", "png"], "png"),

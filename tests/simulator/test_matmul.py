@@ -32,6 +32,7 @@ from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import const
+from tests.support.sampling import mostly_long
 
 MODELS = (
     "volta",
@@ -71,7 +72,7 @@ def one_by_one(model: Model, a: Any, b: Any, c: Any) -> Any:
 
 
 @pytest.mark.parametrize("compile_all", [True, False])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", mostly_long(MODELS, [MODELS[0], MODELS[-1]]))
 def test_chains(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if compile_all and not jit.available():
         pytest.skip("the extra `fast` is not installed")

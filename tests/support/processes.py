@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
-#: What an interrupted command says.
-LINE = "tcsmt: interrupted; what was finished is on disk\n"
+#: What an interrupted command says that has written nothing.
+LINE = "tcsmt: interrupted; nothing was written\n"
 
 
 def start(*arguments: object, path: object = ROOT) -> subprocess.Popen[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tcsmt.support.errors import Contradiction, Exit, InternalError, TcsmtError, UnknownName, choose
+from tests.support.command_line import refused
 
 NAMES = ["volta", "turing", "ampere", "Ada"]
 
@@ -33,10 +34,33 @@ def test_the_nearest_are_named(given: str, hint: str) -> None:
     assert str(error.value) == f"unknown unit {given!r}: {hint}allowed: volta, turing, ampere, Ada"
 
 
-def test_long_lists_are_cut() -> None:
-    message = str(UnknownName("row", "x", [f"r{number}" for number in range(31)]))
-    assert message.endswith("r28, r29, ...")
-    assert not str(UnknownName("row", "x", [f"r{number}" for number in range(30)])).endswith("...")
+def test_of_many_names_the_nearest_are_listed() -> None:
+    names = [f"unit{number}" for number in range(16)]
+    message = str(UnknownName("unit", "unit15x", names, "tcsmt models"))
+    nearest, _, rest = message.partition("nearest of 16: ")[2].partition("; ")
+    assert message.startswith("unknown unit 'unit15x': did you mean unit15 or ")
+    assert nearest.split(", ")[0] == "unit15"
+    assert len(nearest.split(", ")) == 5
+    assert rest == "see `tcsmt models`"
+    assert str(UnknownName("unit", "zzz", names)).endswith("; 11 others")
+    assert str(UnknownName("unit", "zzz", names[:15])).endswith("allowed: " + ", ".join(names[:15]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "see"),
+    [
+        (("describe", "vlota"), "tcsmt models"),
+        (("describe", "hopper/wgmma.zzz"), "tcsmt models --arch hopper"),
+        (("find", "--property", "zzz", "--arch", "volta"), "tcsmt properties"),
+        (("accuracy", "bound", "zzz", "--arch", "volta"), "tcsmt accuracy algorithms"),
+        (("zzz",), "tcsmt --help"),
+    ],
+)
+def test_a_command_names_what_lists_the_others(arguments: tuple[str, ...], see: str) -> None:
+    message = refused(*arguments)
+    names = message.partition("nearest of ")[2].partition(": ")[2].partition("; ")[0].split(", ")
+    assert len(names) == 5
+    assert f"; see `{see}`\n" in message
 
 
 def test_exit_codes() -> None:

@@ -7,8 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from tcsmt.support import files
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import make_folder, replace_bytes, replace_text
+from tcsmt.support.files import (
+    forget,
+    kept_files,
+    make_folder,
+    replace_bytes,
+    replace_text,
+    store_bytes,
+    wrote,
+)
 
 
 def test_written_and_replaced(tmp_path: Path) -> None:
@@ -47,3 +56,21 @@ def test_folders(tmp_path: Path) -> None:
         make_folder(tmp_path / "file" / "c")
     with pytest.raises(TcsmtError, match=r"cannot write .*none/x: No such file or directory"):
         replace_text(tmp_path / "none" / "x", "")
+
+
+def test_what_was_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_WRITTEN", {})
+    assert kept_files() == ""
+    a, b, c, d, e = (tmp_path / name for name in "abcde")
+    store_bytes(a, b"for tcsmt itself")
+    assert kept_files() == ""
+    replace_text(b, "1", "1 finding")
+    replace_text(b, "2", "2 findings")
+    assert kept_files() == f"{b} (2 findings)"
+    for path in (c, d, e):
+        replace_bytes(path, b"")
+    assert kept_files() == f"{b} (2 findings), {c}, {d} and 1 more file"
+    forget(b)
+    wrote(a)
+    wrote(tmp_path / "f")
+    assert kept_files() == f"{c}, {d}, {e} and 2 more files"

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
+from tcsmt.cli import options
 from tcsmt.recipes.named import RECIPES
 
 
 @click.command()
-def algorithms() -> None:
+@options.as_json
+def algorithms(as_json: bool) -> None:
     """The algorithms, what they do and where they come from."""
+    if as_json:
+        found = [
+            {"name": recipe.name, "title": recipe.title, "source": recipe.source}
+            for recipe in RECIPES.values()
+        ]
+        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+        return
     for recipe in RECIPES.values():
         click.echo(f"{recipe.name:<20} {recipe.title}\n{'':<20} {recipe.source}")

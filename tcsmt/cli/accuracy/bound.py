@@ -11,6 +11,7 @@ from tcsmt.api.accuracy import bound as bound_of
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.cli.domain import domain_of_algorithm
+from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import Exit
 
@@ -44,7 +45,7 @@ def bound(
     Exit code: 0 a bound is proved, 2 usage error, 3 none is: what is shown is found, not proved; 4 an
     error was found that is larger than the bound: a defect of tcsmt, never an answer.
     """
-    check_length(k, search, most=1024)
+    check_length(k, search, most=Algorithm.longest)
     found = bound_of(
         algorithm, arch, k=k, domain=domain, search=search, solver=solver, timeout=timeout, confirm=confirm
     )

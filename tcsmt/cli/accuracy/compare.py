@@ -12,8 +12,10 @@ from tcsmt.api.accuracy import compare as compare_algorithms
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, search_option
 from tcsmt.cli.domain import domain_of_algorithm
+from tcsmt.cli.dumped import say_dumped
 from tcsmt.cli.picture import form_of, show_sheet
 from tcsmt.cli.verdict import EXIT
+from tcsmt.prove.dumping import Dump
 from tcsmt.statements.domain import Domain
 
 
@@ -57,10 +59,12 @@ def compare(
     """
     form = form_of(output)
     check_length(k, search)
+    dump = None if dump_smt is None else Dump(dump_smt)
     found = compare_algorithms(
         one, two, arch, k=k, domain=domain, search=search, solver=solver, timeout=timeout, memory=memory,
-        confirm=confirm, dump_smt=dump_smt,
+        confirm=confirm, dump_smt=dump,
     )  # fmt: skip
+    say_dumped(dump)
     sheet = found.sheet() if explain or output is not None else None
     click.echo(json.dumps(found.as_json(), indent=1, ensure_ascii=False) if as_json else str(found))
     if explain and sheet is not None and not as_json:

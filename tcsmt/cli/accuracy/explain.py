@@ -9,7 +9,7 @@ import click
 from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.cli.accuracy.inputs import arch_option
 from tcsmt.cli.picture import picture_options, show_sheet
-from tcsmt.data.vectors import vector_of
+from tcsmt.cli.rounded import vector_option
 from tcsmt.recipes.named import algorithm_named
 
 
@@ -34,7 +34,7 @@ def explain(
 ) -> None:
     """Draw algorithm ONE on a dot product step by step, with TWO beside it, and where they first differ."""
     first, row = algorithm_named(one, arch, k)
-    values = vector_of(vector, first)
+    values = vector_option(vector, first)
     walked = [Walked.on(one, row, first, values)]
     if two is not None:
         second, row = algorithm_named(two, arch, first.k)

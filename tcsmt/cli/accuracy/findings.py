@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 import click
 
+from tcsmt import __version__
 from tcsmt.algorithms.findings import Effort, entries, table, write
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import search_option
@@ -25,8 +27,16 @@ from tcsmt.survey.tasks import Workers
 @options.timeout()
 @options.confirm
 @options.kept
+@options.as_json
 def findings(
-    output: Path, jobs: int, scheduler: str, search: float, timeout: float, confirm: bool, kept: bool | None
+    output: Path,
+    jobs: int,
+    scheduler: str,
+    search: float,
+    timeout: float,
+    confirm: bool,
+    kept: bool | None,
+    as_json: bool,
 ) -> None:
     """Whether Ootomo-Yokota is ever worse than Markidis, on every unit, and what follows from it.
 
@@ -37,6 +47,10 @@ def findings(
     work = list(entries(Effort(Settings("auto", timeout), confirm, search)))
     with shown() as progress:
         found, failed = write(output, work, Workers(jobs, scheduler), Trust(confirm, kept), progress)
-    click.echo(table(found))
+    if as_json:
+        data = {"tcsmt": __version__, "output": str(output), "entries": found, "failed": failed}
+        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+    else:
+        click.echo(table(found))
     unknown = failed or any(entry.get("verdict") == "unknown" for entry in found.values())
     sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)

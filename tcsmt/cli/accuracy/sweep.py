@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,7 @@ def sweep(
     names = [choose("distribution", name, DISTRIBUTIONS) for name in distributions] or list(DISTRIBUTIONS)
     given = Matrices(tuple(chosen), size, seeds)
     settings = {"tcsmt": __version__, "units": chosen, "size": size, "seeds": seeds}
+    new = folder is not None and not folder.exists()
     for place in (folder, output and output.parent):
         if place is not None:
             make_folder(place)
@@ -103,8 +104,14 @@ def sweep(
             mark = {True: "as published", False: "differs", None: "found"}[one["agrees"]]
             click.echo(f"[{mark}] {one['section']}: {one['published']}\n    ours: {one['ours']}")
     if folder is not None:
-        for path in plots(folder, records):
+        drawn = list(plots(folder, records))
+        for path in drawn:
             click.echo(f"written: {path}", err=True)
+        if not drawn:
+            what = f"{_listed(recipe.name for recipe in recipes)} on {_listed(chosen)}"
+            click.echo(f"nothing to plot: no figure shows {what}", err=True)
+            if new:
+                folder.rmdir()
     sys.exit(Exit.UNKNOWN if found.failed else Exit.ANSWERED)
 
 
@@ -142,10 +149,19 @@ def _check_settings(path: Path | None, settings: Record, before: Record) -> None
             )
 
 
+def _listed(names: Iterable[str], most: int = 3) -> str:
+    """The first few names, and how many more there are."""
+    given = list(names)
+    more = f" and {len(given) - most} more" if len(given) > most else ""
+    return ", ".join(given[:most]) + more
+
+
 def _show(record: dict[str, Any]) -> None:
     click.echo(f"{record['distribution']}, K = {record['k']}, {record['algorithm']}")
     for label, found in record["units"].items():
         if "residual" in found:
             click.echo(f"  {label:<44}{found['residual']:>10.2e}")
-        else:
+        elif found["not_finite"]:
             click.echo(f"  {label:<44}{found['not_finite']:>10.0%} not finite")
+        else:
+            click.echo(f"  {label:<44}{'-':>10} (some exact results are 0)")

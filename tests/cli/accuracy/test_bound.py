@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
+from tcsmt.algorithms import bound
 from tcsmt.cli import main
+from tests.support.command_line import done, refused
 
 
 def test_bound_on_the_command_line() -> None:
@@ -14,9 +17,9 @@ def test_bound_on_the_command_line() -> None:
     shown = CliRunner().invoke(main, [*arguments, *options])
     assert shown.exit_code == 0, shown.output
     assert "none at all" in shown.output  # a product of 4-bit numbers has 8 bits
-    two = ["accuracy", "bound", "fp32-fma", "--arch", "hopper", "--k", "40", "--exponents", "0:0"]
+    two = ["accuracy", "bound", "fp32-fma", "--arch", "hopper", "--k", "8", "--exponents", "0:0"]
     data = json.loads(CliRunner().invoke(main, [*two, "--search", "0.2", "--json"]).output)
-    assert data["relative"]["relative"] < data["proved"] < 41
+    assert data["relative"]["relative"] < data["proved"] < 9
     assert abs(sum(data["shares"].values()) - data["proved"]) < 1e-9
     wide = [
         "accuracy",
@@ -34,3 +37,23 @@ def test_bound_on_the_command_line() -> None:
     assert open_ended.exit_code == 3
     assert "found, not proved" in open_ended.output
     assert "a fused sum may overflow" in open_ended.output
+
+
+LONG = ("accuracy", "bound", "fp32-fma", "--arch", "hopper", "--exponents", "0:0", "--search", "0.1")
+
+
+def test_long_dot_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound holds for any K; the search changes the first products, the error is that of all."""
+    monkeypatch.setattr(bound, "_SEARCHED", 2)
+    text = done(*LONG, "--k", 8192)
+    assert "at most 8194·2^-24 (proved)" in text
+    assert "  a1..a8191 = 0x" in text
+    assert "proved without a solver:" in text
+    data = json.loads(done(*LONG, "--k", 2048, "--json"))
+    assert len(data["relative"]["inputs"]) >= 2 * 2048
+    assert 16 < data["relative"]["relative"] < data["proved"] < 2050
+
+
+def test_lengths_beyond_what_is_allowed() -> None:
+    assert "k = 65537: allowed is 1 to 65536" in refused(*LONG, "--k", 65537)
+    assert "k = 0: allowed is 1 to 65536" in refused(*LONG, "--k", 0)
