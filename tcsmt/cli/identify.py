@@ -44,7 +44,13 @@ _EXIT = {
     "--device", type=UNIT, metavar="UNIT", help="The box is this instruction on the GPU of this machine."
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The answers are recorded: a data set.")
-@click.option("--rows", type=click.IntRange(1), default=2000, show_default=True, help="Of --data, at most.")
+@click.option(
+    "--rows",
+    type=click.IntRange(1),
+    default=2000,
+    show_default=True,
+    help="Rows of --data that are used, at most.",
+)
 @click.option(
     "--answers", type=click.Path(path_type=Path), help="Go on from what a `tcsmt probe` program printed."
 )

@@ -138,7 +138,7 @@ def read_json(path: Path, **options: Any) -> Any:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise TcsmtError(f"{path}: no JSON: not UTF-8 text") from None
+        raise TcsmtError(f"{path}: not JSON: not UTF-8 text") from None
     return parse_json(str(path), text, **options)
 
 
@@ -148,9 +148,9 @@ def parse_json(where: str, text: str, **options: Any) -> Any:
         return json.loads(text, **options)
     except json.JSONDecodeError as error:
         place = where if re.search(r":\d+$", where) else f"{where}:{error.lineno}"
-        raise TcsmtError(f"{place}: no JSON: {error.msg}") from None
+        raise TcsmtError(f"{place}: not JSON: {error.msg}") from None
     except (RecursionError, ValueError):  # integers of thousands of digits
-        raise TcsmtError(f"{where}: no JSON that Python reads: too deep, or too long") from None
+        raise TcsmtError(f"{where}: not JSON that Python can read: too deep, or too long") from None
 
 
 def read_npz(path: Path) -> dict[str, Array]:
@@ -225,7 +225,7 @@ def word_at(where: str, fmt: Format, value: object, rounded: Told | None = None)
     """
     match value:
         case bool() | None | list() | dict():
-            raise TcsmtError(f"{where}: {json.dumps(value, default=str)} is no word or number")
+            raise TcsmtError(f"{where}: {json.dumps(value, default=str)} is not a word or a number")
         case str():
             text = value
         case _:  # a number: with its sign, or its digits might be taken for those of a word
@@ -305,7 +305,7 @@ def _read_csv(path: Path, model: Model, rounded: Told | None) -> Words:
                     f"for this model: a0 to a{last}, b0 to b{last}, c{more}"
                 )
             if header.count(name) > 1:
-                raise TcsmtError(f"{path}:1: column {name} is there twice")
+                raise TcsmtError(f"{path}:1: column {name} is given twice")
         missing = [name for name in names if name not in header and name != "c"]
         if missing:
             raise TcsmtError(f"{path}:1: no column {', '.join(missing)}")

@@ -123,7 +123,7 @@ def as_text(family: Family, found: Outcome) -> str:
     text = [f"{found.verdict}" + (f": {found.reason}" if found.reason else "")]
     text.append(
         f"{len(found.exchanges)} questions, {found.seconds:.1f} s; {family.count} hypotheses, "
-        f"so that no plan needs fewer than {family.floor:.2f} answers"
+        f"every plan needs at least {family.floor:.2f} answers"
     )
     if found.by_whom:
         text.append(f"{found.proofs} hypotheses proved equal to the result by {'; by '.join(found.by_whom)}")
