@@ -49,10 +49,8 @@ COLD = """
 import time; start = time.perf_counter()
 import numpy as np, tcsmt
 from tcsmt.catalogue.digests import models_named
-from tcsmt.catalogue import row_named
-model = row_named("hopper").model
 a = np.ones((100_000, 16), np.float16)
-tcsmt.simulate(model, a, a)
+tcsmt.unit("hopper")(a, a)
 print(time.perf_counter() - start)
 """
 

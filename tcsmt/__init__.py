@@ -1,4 +1,10 @@
-"""tcsmt: SMT-based formal models of GPU matrix units, and their bit-exact simulator."""
+"""tcsmt: what matrix units compute, bit for bit; inputs that tell them apart, or proofs that none do.
+
+>>> import tcsmt
+>>> unit = tcsmt.unit("h100")                    # simulate one
+>>> print(tcsmt.compare("volta", "ampere"))      # doctest: +SKIP
+>>> print(tcsmt.find("carry-bits", "volta"))     # doctest: +SKIP
+"""
 
 from __future__ import annotations
 
@@ -6,22 +12,69 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tcsmt.api import gemm
+    from tcsmt.api import accuracy
+    from tcsmt.api.compare import Comparison, compare
+    from tcsmt.api.find import find, properties
+    from tcsmt.api.identify import Identified, identify
+    from tcsmt.api.pictures import Explanation, explain
+    from tcsmt.api.units import Unit, gemm, read_model, unit, units
+    from tcsmt.api.validate import Validation, validate
+    from tcsmt.ask.investigation import Report
     from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, promoted, split_k
-    from tcsmt.simulator.rows import simulate
+    from tcsmt.statements.domain import Domain
+    from tcsmt.support.errors import TcsmtError
 
 __version__ = "0.1.0"
-__all__ = ["SEQUENTIAL", "Reduction", "gemm", "promoted", "simulate", "split_k"]
-
+#: Where each public name is; a module is imported when one of its names is used.
 _HOMES = {
-    "gemm": "tcsmt.api",
-    "simulate": "tcsmt.simulator.rows",
+    "accuracy": "tcsmt.api",
+    **dict.fromkeys(("Comparison", "compare"), "tcsmt.api.compare"),
+    **dict.fromkeys(("find", "properties"), "tcsmt.api.find"),
+    **dict.fromkeys(("Identified", "identify"), "tcsmt.api.identify"),
+    **dict.fromkeys(("Explanation", "explain"), "tcsmt.api.pictures"),
+    **dict.fromkeys(("Unit", "gemm", "read_model", "unit", "units"), "tcsmt.api.units"),
+    **dict.fromkeys(("Validation", "validate"), "tcsmt.api.validate"),
+    "Report": "tcsmt.ask.investigation",
     **dict.fromkeys(("SEQUENTIAL", "Reduction", "promoted", "split_k"), "tcsmt.simulator.matmul"),
+    "Domain": "tcsmt.statements.domain",
+    "TcsmtError": "tcsmt.support.errors",
 }
+__all__ = [
+    "SEQUENTIAL",
+    "Comparison",
+    "Domain",
+    "Explanation",
+    "Identified",
+    "Reduction",
+    "Report",
+    "TcsmtError",
+    "Unit",
+    "Validation",
+    "accuracy",
+    "compare",
+    "explain",
+    "find",
+    "gemm",
+    "identify",
+    "promoted",
+    "properties",
+    "read_model",
+    "split_k",
+    "unit",
+    "units",
+    "validate",
+]
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for, so that the command line starts without NumPy."""
+    """Import what is asked for, so that ``import tcsmt`` takes milliseconds."""
     if name not in _HOMES:
         raise AttributeError(f"module 'tcsmt' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    home = _HOMES[name]
+    found = import_module(f"{home}.{name}") if home == "tcsmt.api" else getattr(import_module(home), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -13,11 +13,12 @@ a permuted sum is the same node in every run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from operator import attrgetter
 from typing import NoReturn
-from weakref import WeakValueDictionary
+from weakref import ref
 
 __all__ = [
     "FALSE",
@@ -256,16 +257,42 @@ def _ones(width: int) -> int:
     return (1 << width) - 1
 
 
-_table: WeakValueDictionary[tuple[object, ...], Term] = WeakValueDictionary()
+class _Reference(ref[Term]):
+    """To a node, for as long as something else holds it."""
+
+    __slots__ = ("key",)
+
+    key: tuple[object, ...]
+
+
+#: Every node that is held, by its structure. A plain dictionary of references, as most of the time that it
+#: takes to build a graph would otherwise go to the methods of a ``WeakValueDictionary``.
+_table: dict[tuple[object, ...], _Reference] = {}
+
+
+def _forget(reference: ref[Term], table: dict[tuple[object, ...], _Reference] = _table) -> None:
+    """Called before the node's arguments are let go, so that no other node has their ids yet.
+
+    table: given here, as the module's names are gone when the last nodes are.
+    """
+    key = reference.key  # type: ignore[attr-defined]
+    if table.get(key) is reference:
+        del table[key]
 
 
 def _make(op: str, width: int, args: tuple[Term, ...], data: Data = None) -> Term:
     """The one place where a node is born: fold constants, then share."""
-    if args and all(arg.op == "const" for arg in args):
-        values = [arg.data for arg in args]
-        return const(FOLD[op](width, data, [arg.width for arg in args], values), width)  # type: ignore[arg-type]
+    for arg in args:
+        if arg.op != "const":
+            break
+    else:
+        if args:
+            values = [arg.data for arg in args]
+            widths = [arg.width for arg in args]
+            return const(FOLD[op](width, data, widths, values), width)  # type: ignore[arg-type]
     key = (op, width, data, *map(id, args))
-    term = _table.get(key)
+    reference = _table.get(key)
+    term = None if reference is None else reference()
     if term is None:
         term = Term()
         term.op, term.width, term.args, term.data = op, width, args, data
@@ -276,7 +303,8 @@ def _make(op: str, width: int, args: tuple[Term, ...], data: Data = None) -> Ter
         else:
             number = data or 0
         term.digest = hash((_OP_INDEX[op], width, number, *(arg.digest for arg in args)))
-        _table[key] = term
+        _table[key] = reference = _Reference(term, _forget)
+        reference.key = key
     return term
 
 
@@ -366,8 +394,8 @@ def _expand(roots: Iterable[Term], native: Callable[[str], bool], new: dict[Term
             _expand([result], native, new)
             new[node] = new[result]
         else:
-            new[node] = _with_args(node, args)
-            new[new[node]] = new[node]
+            new[node] = found = _with_args(node, args)
+            new[found] = found
 
 
 def all_of(terms: Iterable[Term]) -> Term:
@@ -380,19 +408,19 @@ def any_of(terms: Iterable[Term]) -> Term:
     return _bitwise("or", (FALSE, *terms))
 
 
-def operands_first(roots: Iterable[Term], known: Iterable[Term] = ()) -> list[Term]:
+def operands_first(roots: Iterable[Term], known: Container[Term] = ()) -> list[Term]:
     """Every node below ``roots`` once, arguments before the nodes that use them; not those ``known``."""
-    seen: set[Term] = set(known)
+    seen: set[Term] = set()
     order: list[Term] = []
     stack: list[tuple[Term, Iterator[Term]]] = []
     for root in roots:
-        if root not in seen:
+        if root not in seen and root not in known:
             seen.add(root)
             stack.append((root, iter(root.args)))
         while stack:
             node, args = stack[-1]
             for arg in args:
-                if arg not in seen:
+                if arg not in seen and arg not in known:
                     seen.add(arg)
                     stack.append((arg, iter(arg.args)))
                     break
@@ -418,8 +446,7 @@ def substitute(roots: Sequence[Term], replacement: dict[Term, Term]) -> list[Ter
 
 
 def _with_args(node: Term, args: Sequence[Term]) -> Term:
-    same = all(a is b for a, b in zip(args, node.args, strict=True))
-    return node if same else rebuild(node, args)
+    return node if node.args == tuple(args) else rebuild(node, args)
 
 
 def rebuild(node: Term, args: Sequence[Term]) -> Term:
@@ -436,7 +463,10 @@ def _coerce(value: Term | int, width: int) -> Term:
 
 
 def _sorted(terms: Iterable[Term]) -> tuple[Term, ...]:
-    return tuple(sorted(terms, key=lambda term: term.digest))
+    return tuple(sorted(terms, key=_by_digest))
+
+
+_by_digest = attrgetter("digest")
 
 
 def _by_core(term: Term) -> tuple[int, int]:
@@ -451,12 +481,15 @@ def _bitwise(op: str, terms: Sequence[Term]) -> Term:
     distinct: dict[Term, None] = {}
     for term in terms:
         for part in term.args if term.op == op else (term,):
-            if part.value == absorbing:
-                return part
-            if part.value != neutral:
+            if part.op != "const":
                 distinct[part] = None
-    if any(part.op == "not" and part.args[0] in distinct for part in distinct):
-        return const(absorbing, width)
+            elif part.data == absorbing:
+                return part
+            elif part.data != neutral:
+                distinct[part] = None
+    for part in distinct:
+        if part.op == "not" and part.args[0] in distinct:
+            return const(absorbing, width)
     if not distinct:
         return const(neutral, width)
     ordered = _sorted(distinct)

@@ -172,7 +172,7 @@ def error_goal(algorithm: Algorithm, domain: Domain, limit: Fraction) -> Term:
     size = grid.dot(domain, trace, absolute=True)
     over = _over(grid, trace.output, grid.dot(domain, trace), size, limit)
     finite = trace.output[wide.sign_bit - 1 : 0].ult(wide.infinity_word)
-    return domain.holds(algorithm, trace) & (~finite | (grid.holds(trace.output) & over))
+    return domain.holds(algorithm.input_formats, trace) & (~finite | (grid.holds(trace.output) & over))
 
 
 def _over(grid: ErrorGrid, result: Term, exact: Term, size: Term, limit: Fraction) -> Term:

@@ -86,9 +86,10 @@ def budget(chain: Chain, algorithm: Algorithm, domain: Domain) -> Budget:
     Raises :class:`.Unbounded` where there is none.
     """
     counts = counts_of(algorithm, domain)
+    split_alone = replace(domain, c_zero=False)  # c is not split: its domain makes no other constants
     sides = []
     for bits, count in zip(domain.bits_in(algorithm.wide), counts, strict=True):
-        sides.append(kept(algorithm.split, domain, bits, count))
+        sides.append(kept(algorithm.split, split_alone, bits, count))
         name = algorithm.split.format.name
         words_of = f"{count} {name} words leave" if count > 1 else f"one {name} word leaves"
         what = f"{words_of} {float(sides[-1].left):.4g} of a number"

@@ -119,7 +119,7 @@ class AlgorithmPair:
         fail to replay, and a proof covers every input.
         """
         one, two = self.algorithms
-        where = self.domain.holds(one, one.trace)
+        where = self.domain.holds(one.input_formats, one.trace)
         return Question(
             title=f"is {self.names[0]} less accurate than {self.names[1]}",
             sides=(Side(self.names[0], one, one.trace), Side(self.names[1], two, two.trace)),

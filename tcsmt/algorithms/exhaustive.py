@@ -139,7 +139,7 @@ class Everything:
                 first = start + int(np.flatnonzero(found)[0])
             counts += here
 
-        where = self.domain.holds(algorithm, algorithm.trace)
+        where = self.domain.holds(algorithm.input_formats, algorithm.trace)
         gone, how = self._through(algorithm, (where & unsure).concat(where & goal), look, seconds)
         return Tally(gone, int(counts[1]), first, int(counts[2] + counts[3]), gone == 1 << self.width, how)
 

@@ -128,7 +128,7 @@ def _asked(what: str, names: Sequence[str], unit: str, k: int, domain: Domain) -
 def _where(domain: Domain, unit: str, k: int) -> str:
     """Of a domain's condition on a dot product's inputs, which every algorithm has alike on every unit."""
     algorithm, _ = algorithm_named("fp32-fma", unit, k)
-    return digest_of_graph(domain.holds(algorithm, algorithm.trace))
+    return digest_of_graph(domain.holds(algorithm.input_formats, algorithm.trace))
 
 
 def entries(effort: Effort) -> Iterator[Task]:
@@ -275,7 +275,7 @@ def table_five() -> dict[str, Any]:
                 {
                     "inputs": label, "unit": unit, "exact": signed_text(found.exact),
                     **{n: F32.describe(w) for n, w in zip(names, found.words, strict=True)},
-                    "ootomo_is_worse": found.worse, "parts_at": parts and parts.name,
+                    "ootomo_is_worse": found.worse, "first_difference": parts and parts.name,
                     "loses": {
                         n: {m.name: signed_text(m.lost) for m in steps if m.lost and m.kind != "split"}
                         for n, steps in zip(names, moves, strict=True)

@@ -1,4 +1,4 @@
-"""One algorithm or two on one input as a picture: every step beside the other's, and where they part."""
+"""One algorithm or two on one input as a picture: step by step, and where they first differ."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Walked:
 def walked_sheet(walked: Sequence[Walked], values: Mapping[str, int]) -> Sheet:
     """One or two algorithms on the input ``values``, which they were walked on.
 
-    A table of all steps; then, bit by bit, the instruction at which they part, and of each the one
+    A table of all steps; then, bit by bit, the instruction at which they first differ, and of each the one
     that loses most. Raises :class:`.TcsmtError` where an input is infinite or NaN.
     """
     for name, word in values.items():
@@ -121,7 +121,8 @@ def _table(walked: Sequence[Walked], values: Mapping[str, int], parts: Stage | N
     ]
     if parts is not None:
         notes.insert(
-            0, f"they part at '{parts.name}': the first step after the split that loses another amount"
+            0,
+            f"they first differ at '{parts.name}': the first step after the split that loses another amount",
         )
     return Table("", tuple(one.name for one in walked), _HEADS, tuple(lines), tuple(map(Note, notes)))
 

@@ -27,7 +27,7 @@ def comparison_json(found: ErrorComparison) -> dict[str, Any]:
     if isinstance(verdict, Distinguished) and judgement is not None:
         data |= judged_json(pair, verdict.values, judgement)
         parts = parting(*(walk(a, verdict.values) for a in pair.algorithms))
-        data["parts_at"] = parts and parts.name
+        data["first_difference"] = parts and parts.name
     return data
 
 

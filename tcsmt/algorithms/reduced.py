@@ -200,7 +200,7 @@ class Fact:
     def asked(self, unit: str, narrow: Format) -> str:
         """What it states of this width's images, by their graphs and the domain's."""
         first = self.images(unit, narrow)[0]
-        where = digest_of_graph(self.domain(narrow).holds(first, first.trace))
+        where = digest_of_graph(self.domain(narrow).holds(first.input_formats, first.trace))
         return digest_of_texts([self.kind, *self.digests(unit, narrow).values(), where])
 
 

@@ -247,7 +247,10 @@ class Monotone(Flaw):
             apart = zero & ordered(negated).ne(one)
             nan = const(wide.infinity_word, wide.sign_bit).ult(trace.output[wide.sign_bit - 1 : 0])
             doubt = (self.domain.within(after, wide, bits) & falls) | apart | nan
-            yield f"no step of {moved} the wrong way", self.domain.holds(self.algorithm, trace) & doubt
+            yield (
+                f"no step of {moved} the wrong way",
+                self.domain.holds(self.algorithm.input_formats, trace) & doubt,
+            )
 
 
 class Sign(Flaw):
@@ -289,7 +292,7 @@ class Sign(Flaw):
         exact = grid.dot(self.domain, trace)
         yield (
             "no result of the wrong sign",
-            self.domain.holds(self.algorithm, trace) & _wrong(trace.output, exact),
+            self.domain.holds(self.algorithm.input_formats, trace) & _wrong(trace.output, exact),
         )
 
     def prove(self, chain: Chain) -> bool:

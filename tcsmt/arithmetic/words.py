@@ -54,18 +54,21 @@ def unsigned(fmt: Format) -> np.dtype[Any]:
 
 
 def to_words(fmt: Format, values: Any, name: str) -> Array:
-    """Raw words of an array: the format's own dtype, unsigned words, or float32/float64 values.
+    """Raw words of an array: the format's own dtype, words, or float32/float64 values.
 
+    Words are unsigned integers, or signed ones of the format's size, which are read as their bits.
     Values of another float type must be representable. ``name`` is what errors call the array.
     Raises :class:`.TcsmtError`.
     """
     try:
-        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
-            values = np.from_dlpack(values)
         array = np.asarray(values)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise TcsmtError(f"{name}: no array ({error})") from None
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise TcsmtError(f"{name} cannot be read as an array: {error}") from None
     own = dtype_of(fmt)
+    if array.dtype.kind == "i" and isinstance(values, (bool, int, list, tuple)):
+        array = array.astype(np.float64)  # numbers, as Python has them
+    elif array.dtype.kind == "i" and array.dtype.itemsize == unsigned(fmt).itemsize:
+        array = array.view(unsigned(fmt))
     if array.dtype == own and own.kind != "u":
         return array.view(unsigned(fmt))
     if array.dtype.kind == "u":
@@ -87,10 +90,11 @@ def to_words(fmt: Format, values: Any, name: str) -> Array:
         if not same.all():
             element, value = _first(name, wide, ~same)
             raise TcsmtError(
-                f"{element} = {value!r} is no {fmt.name} number; round it first, or give {fmt.name} words"
+                f"{element} = {value!r} is not a valid {fmt.name} value; "
+                f"round it first, or give {fmt.name} words"
             )
         return narrow.view(unsigned(fmt))
-    allowed = f"{own.name}, unsigned words of {fmt.width} bits, float32 or float64"
+    allowed = f"{own.name}, words of {fmt.width} bits ({unsigned(fmt).name}), float32 or float64"
     raise TcsmtError(f"{name} has dtype {array.dtype}: allowed for {fmt.name} is {allowed}")
 
 

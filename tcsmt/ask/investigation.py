@@ -190,6 +190,21 @@ class Report:
         """Whether some question stayed without an answer."""
         return any(isinstance(f.verdict, Unknown) for f in self.findings)
 
+    def __str__(self) -> str:
+        """For people: the unit, each finding, the answer, and what has been published about it."""
+        row = self.row
+        measured = f" ({', '.join(row.measured)})" if row.measured else f" ({row.source})"
+        lines = [
+            f"{self.name}: {self.title}",
+            f"unit: {row.name}, evidence: {row.evidence}{measured}",
+            "",
+        ]
+        for finding in self.findings:
+            lines += [str(finding), ""]
+        lines.append(f"answer: {self.conclusion}")
+        lines += [f"  claimed: {c.source}, {c.section}: {c.statement}" for c in self.claims]
+        return "\n".join(lines)
+
     def as_json(self) -> dict[str, Any]:
         """The report as plain data."""
         row = self.row

@@ -127,7 +127,7 @@ def _zero_exponent_proof(volta: FusedDotAdd) -> Iterator[tuple[str, str]]:
     other = replace(volta, zero_exponent=-126)
     products = [s.term.eq(0) for s in volta.trace.of(Kind.PRODUCT)]
     all_zero = all_of([*products, decode(volta.c_format, volta.trace.c).significand.eq(0)])
-    domain = Domain().holds(volta, volta.trace)
+    domain = Domain().holds(volta.input_formats, volta.trace)
     one, two = (_at(model.trace, Kind.LARGEST_EXPONENT) for model in (volta, other))
     info = _info("unsat", "MMA-Sim 2025, III-C, and mmasim 2.1.1")
     differ = volta.trace.output.ne(other.trace.output)
@@ -162,7 +162,7 @@ def _pair(
 ) -> tuple[str, str]:
     """Do two models differ (at a stage, if named)? Inputs a0..., b0..., c are raw words."""
     one, two = (_at(model.trace, stage) for model in (left, right))
-    goal = (domain or Domain()).holds(left, left.trace) & one.ne(two)
+    goal = (domain or Domain()).holds(left.input_formats, left.trace) & one.ne(two)
     labels: dict[Term, str] = {}
     for side, trace in (("left", left.trace), ("right", right.trace)):
         for number, term in enumerate(trace.stages):

@@ -6,12 +6,14 @@ nothing else in tcsmt knows an architecture's name.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
+from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import amd, nvidia
 from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
-from tcsmt.catalogue.row import Row
+from tcsmt.catalogue.mnemonics import means
+from tcsmt.catalogue.row import EVIDENCE, Row
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "row_named",
     "rows",
     "rows_of",
+    "selected",
 ]
 
 
@@ -36,9 +39,32 @@ def _all_rows() -> dict[str, Row]:
     return dict(sorted(table.items(), key=lambda item: order[item[1].architecture]))
 
 
-def rows() -> list[Row]:
-    """Every row, by architecture."""
-    return list(_all_rows().values())
+def rows(*, claims: bool = True) -> list[Row]:
+    """Every row, by architecture; without ``claims``: those that nobody refutes or disputes."""
+    return [row for row in _all_rows().values() if claims or "@" not in row.instruction]
+
+
+def selected(
+    found: Iterable[Row],
+    *,
+    formats: Mapping[str, str | None] | None = None,
+    k: int | None = None,
+    evidence: str | None = None,
+) -> list[Row]:
+    """The rows with these formats (by parameter, as ``a_format``), this K and this evidence; None: any.
+
+    Raises :class:`.TcsmtError` for an unknown format or evidence.
+    """
+    wanted = {name: format_named(text).name for name, text in (formats or {}).items() if text is not None}
+    if evidence is not None:
+        choose("evidence", evidence, EVIDENCE)
+    return [
+        row
+        for row in found
+        if all(getattr(row.model, name).name == text for name, text in wanted.items())
+        and (k is None or row.model.k == k)
+        and (evidence is None or row.evidence == evidence)
+    ]
 
 
 def architecture_named(name: str) -> str:
@@ -59,30 +85,49 @@ def rows_of(architecture: str, *, claims: bool = False) -> list[Row]:
 
 
 def instruction_named(architecture: str, instruction: str) -> Row:
-    """The row of an instruction, given whole or by a part that only one row has."""
+    """The row of an instruction: its name, a unique part of it, or as PTX or AMD's manual writes it."""
     name = architecture_named(architecture)
-    table = {r.instruction: r for r in rows_of(name, claims=True)}
-    given = re.sub(r"\bm(64|128)n\d+k", lambda m: f"m{m[1]}nNk", instruction)
-    if given.startswith("tcgen05"):
-        given = re.sub(r"m\d+nNk", "mMnNk", given)
-    if given in table:
-        return table[given]
-    parts = [r for r in table.values() if given.lower() in r.instruction.lower()]
-    plain = [r for r in parts if "@" in given or "@" not in r.instruction]
-    if len(plain) == 1:
-        return plain[0]
-    if plain:
-        names = ", ".join(r.instruction for r in plain[:8])
-        raise TcsmtError(f"instruction {instruction!r} of {name} is one of several: {names}")
-    raise UnknownName(f"instruction of {name}", instruction, table, f"tcsmt models --arch {name}")
+    table = rows_of(name, claims=True)
+    found = _meant(instruction, table)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise TcsmtError(f"instruction {instruction!r} of {name} is one of several: {_listed(found)}")
+    names = [row.instruction for row in table]
+    raise UnknownName(f"instruction of {name}", instruction, names, f"tcsmt models --arch {name}")
+
+
+def _meant(instruction: str, table: Sequence[Row]) -> list[Row]:
+    """The rows that a text can mean: by name, else as a manual writes it, else those that it is a part of."""
+    same = [r for r in table if r.instruction == instruction]
+    candidates = [r for r in table if "@" in instruction or "@" not in r.instruction]
+    return (
+        same
+        or [r for r in candidates if means(instruction, r.instruction)]
+        or [r for r in candidates if instruction.lower() in r.instruction.lower()]
+    )
+
+
+def _listed(found: Sequence[Row], most: int = 8) -> str:
+    names = ", ".join(r.instruction for r in found[:most])
+    return f"{names}, and {len(found) - most} more; see `tcsmt models`" if len(found) > most else names
 
 
 def rows_named(name: str) -> list[Row]:
-    """The rows of ``ARCH``, or the one of ``ARCH/INSTRUCTION`` (whole, or a unique part)."""
+    """The rows of ``ARCH``, or the one of ``ARCH/INSTRUCTION`` or of an instruction of one architecture."""
     architecture, slash, instruction = name.partition("/")
     if slash:
         return [instruction_named(architecture, instruction)]
-    return rows_of(choose("architecture", architecture_named(architecture), ARCHITECTURES))
+    try:
+        return rows_of(architecture)
+    except UnknownName:
+        found = [row for row in rows(claims=False) if means(name, row.instruction)]
+        if not found:
+            raise
+        if len(found) == 1:
+            return found
+    several = ", ".join(dict.fromkeys(row.architecture for row in found))
+    raise TcsmtError(f"instruction {name!r} is one of several ({several}): give ARCH/{name}")
 
 
 def row_named(name: str) -> Row:

@@ -7,13 +7,15 @@ from typing import Any
 
 from tcsmt.models import Model
 
-__all__ = ["FASI", "KHATTAK", "MMASIM", "PACKAGE", "VALPEY", "Row", "claim"]
+__all__ = ["EVIDENCE", "FASI", "KHATTAK", "MMASIM", "PACKAGE", "VALPEY", "Row", "claim"]
 
 FASI = "Fasi et al. 2020"
 VALPEY = "Valpey et al. 2025"
 KHATTAK = "Khattak and Mikaitis 2025"
 MMASIM = "MMA-Sim (Xie et al. 2025)"
 PACKAGE = "mmasim 2.1.1"
+#: How well a row is known, the best first.
+EVIDENCE = ("measured", "published", "conjectured")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,20 +9,55 @@ from tcsmt.cli.lazy import Lazy
 
 __all__ = ["main"]
 
-_COMMANDS = (
-    "find", "properties", "compare", "atlas", "audit", "models", "describe", "claims", "explain", "run",
-    "gemm", "probe", "validate", "identify", "accuracy", "reproduce", "export",
-)  # fmt: skip
+#: The commands in the groups that ``--help`` shows, each with what it says there.
+_GROUPS = {
+    "Ask": {
+        "find": "Ask a property of a unit: a witness, or a proof.",
+        "properties": "List what can be asked of a unit.",
+        "compare": "Are two units the same function?",
+        "atlas": "Compare all units of the catalogue, pair by pair.",
+        "claims": "Judge published statements by data and proofs.",
+    },
+    "Simulate": {
+        "run": "Simulate a unit on the rows of a file.",
+        "gemm": "Multiply matrices as a kernel on the unit would.",
+        "explain": "Draw one dot-add bit by bit.",
+    },
+    "Hardware": {
+        "validate": "Replay measured data against the models.",
+        "probe": "Write a program that asks a GPU.",
+        "identify": "Find the unit that explains a black box.",
+        "audit": "Find out what test vectors leave undecided.",
+    },
+    "Accuracy": {
+        "accuracy": "Errors of algorithms on a unit: bounds, sweeps, flaws.",
+        "reproduce": "Run a paper's experiments again.",
+    },
+    "Data": {
+        "models": "List the catalogue.",
+        "describe": "Describe a unit in every convention in use.",
+        "export": "Write SMT-LIB scripts for solvers.",
+    },
+}
 
 
 @click.group(
     cls=Lazy,
-    modules={name: f"{__name__}.{name}" for name in _COMMANDS},
+    package=__name__,
+    groups=_GROUPS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="tcsmt")
 def main() -> None:
-    """Formal models of GPU matrix units: find inputs that tell them apart, or prove there are none.
+    """What matrix units compute, bit for bit: inputs that tell them apart, or proofs that none do.
 
-    Results go to standard output, everything else to standard error.
+    A unit is an architecture or a GPU (its most used instruction), ARCH/INSTRUCTION, where the instruction
+    may be written as in PTX, or a model file. Results go to standard output, everything else to standard
+    error.
+
+    \b
+    Examples:
+      tcsmt find --property carry-bits --arch volta
+      tcsmt compare a100 h100
+      tcsmt explain h100 --vector "a0=1.5 b0=0x3e00 c=-0x1p-4"
     """

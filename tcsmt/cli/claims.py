@@ -11,7 +11,6 @@ import click
 
 from tcsmt.claims import Judgement, judge, published
 from tcsmt.cli import options
-from tcsmt.cli.report import finding_lines
 from tcsmt.data.datasets import DataSet, find_datasets
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -82,5 +81,5 @@ def _lines(judgement: Judgement) -> list[str]:
         f"           {judgement.why}",
     ]
     if judgement.finding is not None:
-        lines += [f"           {line}" for line in finding_lines(judgement.finding)[1:]]
+        lines += [f"           {line}" for line in str(judgement.finding).splitlines()[1:]]
     return lines

@@ -6,10 +6,10 @@ import json
 
 import click
 
-from tcsmt.catalogue import Row, rows_of
+from tcsmt.catalogue import rows_of
+from tcsmt.catalogue.description import description
 from tcsmt.cli import options
 from tcsmt.data.model_files import is_model_file, row_given
-from tcsmt.models import FusedDotAdd
 
 
 @click.command("describe")
@@ -26,49 +26,7 @@ def describe(arch: str, instruction: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(row.as_json(), indent=1))
         return
-    click.echo("\n".join(_description(row)))
+    click.echo(description(row))
     if instruction is None and "/" not in arch and not is_model_file(arch):
         others = [r.instruction for r in rows_of(arch, claims=True) if r is not row]
         click.echo("\nother instructions:\n  " + "\n  ".join(others))
-
-
-def _description(row: Row) -> list[str]:
-    lines = [
-        row.name,
-        f"  source: {row.source} ({row.date})",
-        f"  evidence: {row.evidence}" + (f" on {', '.join(row.measured)}" if row.measured else ""),
-        f"  status: {row.status}",
-    ]
-    lines += [f"  note: {row.note}"] if row.note else []
-    m = row.model
-    if not isinstance(m, FusedDotAdd) or m.group > 1:
-        lines.append(f"  arithmetic: {m.title}")
-    else:
-        f, carry = m.fraction_bits, m.enough_carry_bits
-        out = m.d_format
-        kept = out.fraction_bits if m.round_fraction_bits is None else m.round_fraction_bits
-        lines += [
-            "  conventions:",
-            f"    alignment fraction bits F: {f}   (MMA-Sim)",
-            f"    extra alignment bits n_eab = F - 23: {m.extra_alignment_bits}   (Khattak and Mikaitis)",
-            f"    product alignment (integer, fraction bits): (2,{f}), {2 + f} bits wide",
-            f"    bits kept of an aligned FP32-like significand in [1, 2): {f + 1}   (Valpey et al.)",
-            f"    carry bits above the two integer bits: {carry} = ceil(log2({m.n_fma} + 1))",
-            "        (always enough; the fewest: tcsmt find --property carry-bits)",
-            f"    accumulator: {2 + f + carry} bits and a sign; as {{integer.fraction}}: {{{2 + carry}.{f}}}",
-            f"    Fasi et al. count from normalised terms: {{{1 + carry}.{f}}}",
-            f"    block FMA size N_FMA: {m.n_fma} of K = {m.k}: {_blocks(m)}",
-            f"    final rounding: {m.rounding} at fraction bit {kept} of {out.name}",
-        ]
-    lines.append("  parameters:")
-    lines += [f"    {name} = {value}" for name, value in m.as_json().items()]
-    return lines
-
-
-def _blocks(m: FusedDotAdd) -> str:
-    count = len(m.blocks)
-    if count == 1:
-        return "one fused sum"
-    if m.interleave:
-        return f"{count} sums, lanes dealt in groups of {m.interleave}"
-    return f"{count} chained sums of contiguous lanes"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import click
 
-from tcsmt.prove.solving import Solving
+from tcsmt.prove.dumping import Dump
 
 __all__ = ["say_dumped"]
 
 
-def say_dumped(solving: Solving) -> None:
+def say_dumped(dump: Dump | None) -> None:
     """Say how many scripts were written and where, or that there was nothing to write."""
-    if solving.dump is None:
+    if dump is None:
         return
-    paths = solving.dump.written
+    paths = dump.written
     if not paths:
         click.echo("--dump-smt: nothing to write: every question was answered without a solver", err=True)
         return

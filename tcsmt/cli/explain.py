@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from tcsmt.catalogue import Row
-from tcsmt.cli.picture import neutral, picture_options, show_sheet, vector_of
-from tcsmt.cli.rounded import RoundedInputs
+from tcsmt.api.pictures import sheet_of
+from tcsmt.cli.picture import picture_options, show_sheet
+from tcsmt.cli.rounded import RoundedInputs, vector_option
 from tcsmt.data.model_files import row_given
 from tcsmt.data.row_files import read_rows
 from tcsmt.models import Model
-from tcsmt.pictures.build import draw
-from tcsmt.pictures.drawing import Sheet, compared
-from tcsmt.pictures.explain import first_difference, steps
 from tcsmt.simulator.rows import words_of_row
 from tcsmt.support.errors import TcsmtError
 
@@ -25,7 +21,9 @@ from tcsmt.support.errors import TcsmtError
 @click.option("--input", "source", type=click.Path(path_type=Path), help="JSON, CSV or .npz of rows.")
 @click.option("--row", type=int, help="Which row of the file, counted from 0.  [default: 0]")
 @click.option("--vector", help='One row: "a0=1.5 b0=0x3e00 c=-0x1p-4"; what is not named is 0 (a scale: 1).')
-@click.option("--against", metavar="MODEL", help="Draw this model below it, and mark where they part.")
+@click.option(
+    "--against", metavar="MODEL", help="Draw this model below it, and mark where they first differ."
+)
 @picture_options
 def explain(
     model: str,
@@ -50,9 +48,8 @@ def explain(
     if source is not None:
         values = _row_of(source, unit.model, row or 0)
     else:
-        assert vector is not None
-        values = vector_of(vector, unit.model)
-    sheet = _sheet(unit, row_given(against) if against else None, values)
+        values = vector_option(vector or "", unit.model)
+    sheet = sheet_of(unit, row_given(against) if against else None, values)
     show_sheet(sheet, form, output, as_json=as_json)
 
 
@@ -64,36 +61,3 @@ def _row_of(source: Path, model: Model, number: int) -> dict[str, int]:
     if not 0 <= number < count:
         raise TcsmtError(f"--row {number}: {source} has rows 0 to {count - 1}")
     return dict(zip(model.input_names, words_of_row(inputs, number), strict=True))
-
-
-def _sheet(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:
-    one = draw(left.name, left.model, values)
-    if right is None:
-        return Sheet((one,))
-    given = _given_to(left, right, values)
-    two = draw(right.name, right.model, given)
-    pair = first_difference(steps(left.model.trace, values), steps(right.model.trace, given))
-    if pair is None:
-        results = [next(n.text for n in p.results if n.label == "value") for p in (one, two)]
-        same = "no stage of the same name differs"
-        difference = f"{same}; results: {results[0]}  |  {results[1]}"
-        return compared(one, two, "", difference)
-    stage = pair[0].name
-    return compared(one, two, stage, f"they part at '{stage}': {pair[0].text}  |  {pair[1].text}")
-
-
-def _given_to(left: Row, right: Row, values: Mapping[str, int]) -> dict[str, int]:
-    """The same input for another model: its further lanes are zero, lanes it lacks must be."""
-    formats, others = left.model.input_formats, right.model.input_formats
-    for name, fmt in formats.items():
-        other = others.get(name)
-        if other is None and values[name] != neutral(name, fmt):
-            raise TcsmtError(
-                f"--against {right.name} has no input {name}, which is {fmt.describe(values[name])}"
-            )
-        if other is not None and other is not fmt:
-            raise TcsmtError(
-                f"--against {right.name} takes {name} as {other.name}, {left.name} as {fmt.name}: "
-                "they cannot take the same input"
-            )
-    return {name: values.get(name, neutral(name, fmt)) for name, fmt in others.items()}

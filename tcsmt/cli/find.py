@@ -8,14 +8,11 @@ from pathlib import Path
 
 import click
 
-from tcsmt.ask.discovery import choose_row, load
-from tcsmt.ask.investigation import Investigation, Report
+from tcsmt.api.find import find as find_property
+from tcsmt.ask.investigation import Report
 from tcsmt.cli import options
 from tcsmt.cli.dumped import say_dumped
-from tcsmt.cli.report import report_text
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.statements.finding import Finding
+from tcsmt.prove.dumping import Dump
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
 
@@ -51,35 +48,29 @@ def find(
 
     Exit code: 0 answered, 2 usage error, 3 some question stayed unknown.
     """
-    settings = Settings(solver, timeout, memory)
     if (arch is None) == (model is None) or (model is not None and instruction is not None):
         raise click.UsageError("give either --arch (and --instruction), or --model")
-    prop = load(name, folders)
-    named = str(model) if arch is None else f"{arch}/{instruction}" if instruction else arch
-    row = choose_row(prop, named)
-    solving = Solving(settings, confirm=confirm, dump=dump_smt)
-    ask = Investigation(row, solving)
+    unit = str(model) if arch is None else f"{arch}/{instruction}" if instruction else arch
 
-    def save() -> None:
-        if output is not None:
-            partial = Report(name, prop.about.title, prop.claims, row, tuple(ask.findings), "")
-            count = len(ask.findings)
-            text = json.dumps(partial.as_json(), indent=1, ensure_ascii=False)
-            replace_text(output, text + "\n", f"{count} {'finding' if count == 1 else 'findings'}")
+    def progress(report: Report) -> None:
+        if output is not None:  # written before the work starts, too: a file that cannot be is known then
+            count = len(report.findings)
+            replace_text(output, _json(report) + "\n", f"{count} {'finding' if count == 1 else 'findings'}")
+        if report.findings and sys.stderr.isatty():
+            last = report.findings[-1]
+            click.echo(f"{last.question.title}: {type(last.verdict).__name__.lower()}", err=True)
 
-    if output is not None:  # so that a file that cannot be written is known before the work starts
-        save()
-
-    def progress(finding: Finding) -> None:
-        save()
-        if sys.stderr.isatty():
-            click.echo(f"{finding.question.title}: {type(finding.verdict).__name__.lower()}", err=True)
-
-    ask.progress = progress
-    report = prop.investigate(ask)
-    say_dumped(solving)
-    text = json.dumps(report.as_json(), indent=1, ensure_ascii=False)
+    dump = None if dump_smt is None else Dump(dump_smt)
+    report = find_property(
+        name, unit, solver=solver, timeout=timeout, memory=memory, confirm=confirm, dump_smt=dump,
+        folders=folders, progress=progress,
+    )  # fmt: skip
+    say_dumped(dump)
     if output is not None:
-        replace_text(output, text + "\n")
-    click.echo(text if as_json else report_text(report))
+        replace_text(output, _json(report) + "\n")
+    click.echo(_json(report) if as_json else str(report))
     sys.exit(Exit.UNKNOWN if report.unknown else Exit.ANSWERED)
+
+
+def _json(report: Report) -> str:
+    return json.dumps(report.as_json(), indent=1, ensure_ascii=False)

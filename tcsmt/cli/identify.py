@@ -11,9 +11,11 @@ import numpy as np
 
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import Row
-from tcsmt.cli import identified, options
+from tcsmt.cli import options
+from tcsmt.cli.classical import probed
 from tcsmt.data.datasets import DataSet, find_datasets
 from tcsmt.data.model_files import row_given
+from tcsmt.identification import report as identified
 from tcsmt.identification.boxes import Box, Command, device_box, model_box, probed_box
 from tcsmt.identification.family import COLUMNS, Family
 from tcsmt.identification.plan import candidates, decision_tree, fixed_set
@@ -196,7 +198,7 @@ def _planned(family: Family, kind: str, like: str | None, seed: int, budget: int
 
 def _probed(family: Family, source: Box, kind: str, as_json: bool) -> None:
     box, count = probed_box(source, family.formats, family.k)
-    found = identified.probed(box, kind)
+    found = probed(box, kind)
     if as_json:
         click.echo(json.dumps({**found, "questions": count()}, indent=1))
         return

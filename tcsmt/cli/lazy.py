@@ -16,30 +16,44 @@ __all__ = ["Lazy"]
 class Lazy(click.Group):
     """Imports a command's module when the command is named; turns our errors into their exit codes.
 
-    modules: the module of each command, in which it has its name.
+    package: where each command has a module of its name. groups: by title, the commands with their summaries.
     """
 
-    def __init__(self, *args: Any, modules: Mapping[str, str], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, package: str, groups: Mapping[str, Mapping[str, str]], **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.modules = modules
+        self.package, self.groups = package, groups
+
+    @property
+    def summaries(self) -> dict[str, str]:
+        """What ``--help`` says of each command."""
+        return {name: text for group in self.groups.values() for name, text in group.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every command, none imported."""
-        return list(self.modules)
+        return list(self.summaries)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The groups, none of their commands imported."""
+        width = max(map(len, self.summaries))
+        for title, commands in self.groups.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in commands.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, its module imported."""
-        if cmd_name not in self.modules:
+        if cmd_name not in self.summaries:
             return None
-        command: click.Command = getattr(importlib.import_module(self.modules[cmd_name]), cmd_name)
+        command: click.Command = getattr(importlib.import_module(f"{self.package}.{cmd_name}"), cmd_name)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest commands where there is none of the name."""
-        if args and args[0] not in self.modules and not args[0].startswith("-"):
-            raise click.UsageError(str(UnknownName("command", args[0], self.modules, "tcsmt --help")), ctx)
+        if args and args[0] not in self.summaries and not args[0].startswith("-"):
+            raise click.UsageError(str(UnknownName("command", args[0], self.summaries, "tcsmt --help")), ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:

@@ -18,8 +18,8 @@ import click
 from tcsmt import __version__
 from tcsmt.catalogue.digests import models_named
 from tcsmt.cli import options
-from tcsmt.cli.verdict import record_text
 from tcsmt.prove.solvers.run import SOLVERS, Settings
+from tcsmt.statements.verdict import record_text
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder, replace_text

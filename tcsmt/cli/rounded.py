@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["RoundedInputs"]
+from tcsmt.data.vectors import vector_of
+from tcsmt.models import Model
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["RoundedInputs", "vector_option"]
 
 _MOST = 5
 
@@ -26,3 +30,14 @@ class RoundedInputs:
         if len(self.said) > _MOST:
             more = len(self.said) - _MOST
             click.echo(f"and {more} more {'values' if more > 1 else 'value'} rounded to nearest", err=True)
+
+
+def vector_option(text: str, model: Model) -> dict[str, int]:
+    """``--vector``: the words of a model's inputs by name; what was rounded is said."""
+    rounded = RoundedInputs()
+    try:
+        values = vector_of(text, model, lambda said: rounded(f"--vector: {said}"))
+    except TcsmtError as error:
+        raise TcsmtError(f"--vector: {error}") from None
+    rounded.finish()
+    return values

@@ -121,8 +121,8 @@ def chain(
             doubtful |= unclear(lanes, fmt, words)[word]
         (f, q, w), pair = _distinct(front, asked, word)
         graph, sums = _sums(family, one, fronts[f], questions, lanes, q, words[w], fmt)
-        values, total_of = np.unique(sums, axis=0, return_inverse=True)
-        (s, b), pair = _distinct(total_of.reshape(-1)[pair], back)
+        values, total_of = _distinct_rows(sums)
+        (s, b), pair = _distinct(total_of[pair], back)
         words, numbers = _numbered(_rounded(family, graph, values[s], backs[b]))
         word, fmt = numbers[pair], family.d_format
         doubtful |= neither_zero_nor_normal(fmt, words)[word]
@@ -207,7 +207,7 @@ def _rounded(family: Family, graph: SumProgram, sums: Array, backs: Array) -> Ar
     less: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=True)[rounding]
     # what differs in the kept bits alone is one row of the program: it has a root for each
     (s, _), pair = _distinct(
-        np.arange(len(sums)) if not len(sums) else _numbered_rows(sums),
+        np.arange(len(sums)) if not len(sums) else _distinct_rows(sums)[1],
         rounding * 16 + plus * 8 + less * 4 + flush * 2 + minus,
     )
     first = np.zeros(len(s), np.int64)
@@ -223,8 +223,15 @@ def _rounded(family: Family, graph: SumProgram, sums: Array, backs: Array) -> Ar
     return found
 
 
-def _numbered_rows(rows: Array) -> Array:
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+def _distinct_rows(rows: Array) -> tuple[Array, Array]:
+    """The distinct rows in order, and the number of each: ``np.unique`` of an axis compares them as bytes."""
+    numbered = [np.unique(column, return_inverse=True) for column in rows.T]
+    if np.prod([float(len(values)) for values, _ in numbered]) >= 2.0**62:
+        found, inverse = np.unique(rows, axis=0, return_inverse=True)
+        return found, inverse.reshape(-1)
+    places, inverse = _distinct(*(numbers.reshape(-1) for _, numbers in numbered))
+    columns = [values[place] for (values, _), place in zip(numbered, places, strict=True)]
+    return np.stack(columns, axis=1), inverse
 
 
 def ends(family: Family, words: Array, c: Array, flush: Array, zeros: Zeros = Zeros.IEEE) -> Array:

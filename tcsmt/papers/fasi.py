@@ -83,7 +83,7 @@ def vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
     for test in tests:
         try:
             found.append((f"{test['section']} {test['title']}", _words(model, test)))
-        except ValueError:  # with so many extra bits a constant is no f16 number
+        except ValueError:  # with so many extra bits a constant is not a valid f16 value
             continue
     if not found:
         raise TcsmtError("Fasi et al.'s tests are for f16 operands, C and D in f16 or f32, K of 4 or more")

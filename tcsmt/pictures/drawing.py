@@ -65,7 +65,7 @@ class BitRow:
     """A number on the grid, in sign and magnitude.
 
     stages: names of the model's stages that it shows; note: its value, for people; marks: weights at
-    which another model has other bits; parts: whether it shows the first stage at which they part.
+    which another model has other bits; parts: whether it shows the first stage at which they first differ.
     """
 
     label: str
@@ -103,7 +103,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Line:
-    """A step of a table: what each side has there (None: it has no such step); parts: they part here."""
+    """A step of a table: what each side has there (None: no such step); parts: the first difference."""
 
     label: str
     sides: tuple[tuple[str, ...] | None, ...]
@@ -202,7 +202,7 @@ class Blank:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Pictures one above the other, and where they part; a title, where it is not the pictures' names."""
+    """Pictures one above the other, and where they first differ; a title if it is not the pictures' names."""
 
     pictures: tuple[Picture, ...]
     difference: str = ""
@@ -212,6 +212,11 @@ class Sheet:
     def name(self) -> str:
         """What the sheet is called."""
         return self.title or " against ".join(picture.model for picture in self.pictures)
+
+    def as_json(self) -> dict[str, Any]:
+        """The pictures, and where they first differ, as plain data."""
+        pictures = [picture.as_json() for picture in self.pictures]
+        return {"pictures": pictures, "difference": self.difference or None}
 
     def beside(self, group: int, place: int) -> list[BitGrid]:
         """The grids, one of each picture of a group, that stand at a place and share their columns."""
@@ -224,7 +229,7 @@ class Sheet:
 
 
 def compared(left: Picture, right: Picture, stage: str, difference: str) -> Sheet:
-    """Two pictures on a sheet, with what differs marked; they part at ``stage``."""
+    """Two pictures on a sheet, with what differs marked; they first differ at ``stage``."""
     return Sheet((_marked(left, right, stage), _marked(right, left, stage)), difference)
 
 

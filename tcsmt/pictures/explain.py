@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.arithmetic.formats import Format, power_text
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model, Stage, Trace
-from tcsmt.terms import Term
+from tcsmt.terms import Term, variables
 
 __all__ = [
     "LONGEST_DECIMAL",
@@ -32,16 +32,26 @@ LONGEST_DECIMAL = 22
 
 @dataclass(frozen=True)
 class StageValue:
-    """One stage on one input: its value as text, and the value to compare by."""
+    """One stage on one input: its value as text, its exact value, and its word where it is one of a format.
+
+    value: a number, or the text of what is not finite.
+    """
 
     stage: Stage
     text: str
-    value: object
+    value: Fraction | int | str
+    word: tuple[str, int] | None = None
 
     @property
     def name(self) -> str:
         """The stage's name."""
         return self.stage.name
+
+    def differs(self, other: StageValue) -> bool:
+        """Whether the values differ, however they are written; of words of one format, whether those do."""
+        if self.word is not None and other.word is not None and self.word[0] == other.word[0]:
+            return self.word != other.word
+        return self.value != other.value
 
 
 def steps(trace: Trace, values: Mapping[str, int]) -> list[StageValue]:
@@ -76,11 +86,35 @@ def fixed_value(x: Fixed, known: Mapping[Term, int]) -> Fraction:
 
 
 def first_difference(left: list[StageValue], right: list[StageValue]) -> tuple[StageValue, StageValue] | None:
-    """The first stages that correspond, in order, at which two computations part."""
-    there = {step.stage.place: step for step in right}
+    """The first stages that correspond, in order, and hold different values; None where no two do.
+
+    Stages correspond where block, kind and lane agree. Where no such pair differs, and where the units sum
+    other blocks, those correspond that hold the same product, or c, of the dot product; last, the results do.
+    """
+    blocks = [{step.stage.block for step in side} for side in (left, right)]
+    return (
+        (_first(left, right, lambda step: step.stage.place) if blocks[0] == blocks[1] else None)
+        or _first(left, right, _term)
+        or _first(left[-1:], right[-1:], lambda step: True)
+    )
+
+
+def _term(step: StageValue) -> object:
+    """The kind of stage, and the inputs of the product (or c) that it holds; of another stage, itself."""
+    value = step.stage.value
+    number = value.source if isinstance(value, Fixed) else value
+    if not isinstance(number, Number):
+        return id(step)
+    return step.stage.kind, frozenset(variables([number.significand, number.sign]))
+
+
+def _first(
+    left: list[StageValue], right: list[StageValue], key: Callable[[StageValue], object]
+) -> tuple[StageValue, StageValue] | None:
+    there = {key(step): step for step in right}
     for step in left:
-        other = there.get(step.stage.place)
-        if other is not None and other.value != step.value:
+        other = there.get(key(step))
+        if other is not None and other.differs(step):
             return step, other
     return None
 
@@ -116,10 +150,13 @@ def _step(stage: Stage, known: Mapping[Term, int]) -> StageValue:
             return StageValue(stage, signed_text(value), value)
         case Format() as fmt:
             word = known[stage.term]
-            return StageValue(stage, f"{fmt.hex(word)}  {fmt.describe(word)}", (fmt.name, word))
+            text = fmt.describe(word)
+            finite = not (fmt.is_nan(word) or fmt.is_infinite(word))
+            exact = fmt.value(word) if finite else text
+            return StageValue(stage, f"{fmt.hex(word)}  {text}", exact, (fmt.name, word))
 
 
-def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, object]:
+def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, Fraction | int | str]:
     sign = "-" if known[x.sign] else ""
     if known[x.nan]:
         return "nan", "nan"
@@ -132,7 +169,7 @@ def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, object]:
     digits = significand.denominator.bit_length() - 1
     scaled = significand.numerator * 10**digits // significand.denominator
     decimal = f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled)
-    return f"{sign}{decimal}·2^{exponent}", (sign, significand, exponent)
+    return f"{sign}{decimal}·2^{exponent}", number_value(x, known)
 
 
 def signed_text(value: Fraction) -> str:

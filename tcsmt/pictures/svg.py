@@ -169,7 +169,9 @@ class _Drawing:
                 )
             self.y += _LINE
             self._text(
-                first, line.label + ("  ◄ they part" if line.parts else ""), "mark" if line.parts else "ink"
+                first,
+                line.label + ("  ◄ they first differ" if line.parts else ""),
+                "mark" if line.parts else "ink",
             )
             cells = [
                 cell for side in line.sides for cell in (side or ("–",) + ("",) * (len(table.heads) - 1))
@@ -305,7 +307,7 @@ def _table_columns(table: Table) -> list[float]:
     """Where the steps' names, every cell of every side, and the end of a table are."""
     rows = [("", *table.heads * len(table.sides))]
     for line in table.lines:
-        label = line.label + "  ◄ they part" * line.parts
+        label = line.label + "  ◄ they first differ" * line.parts
         rows.append((label, *(cell for side in line.sides for cell in side or ("",) * len(table.heads))))
     places: list[float] = [_MARGIN]
     for number, column in enumerate(zip(*rows, strict=True)):

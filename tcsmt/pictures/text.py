@@ -28,7 +28,7 @@ _STYLES: dict[Fate, dict[str, object]] = {
 _LOST = {Fate.CUT: "₀₁", Fate.DROPPED: "₀₁"}
 _RULER_STEP = 4
 _PARTS = "◄ first difference"
-_PARTS_HERE = "◄ they part here"
+_PARTS_HERE = "◄ they first differ here"
 
 
 def as_text(sheet: Sheet, width: int = 110, *, colour: bool = False) -> str:

@@ -23,7 +23,8 @@ from tcsmt.prove.stage_by_stage import StageByStage
 from tcsmt.prove.witnesses import Replayed, narrowed, replayed, witness
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
-from tcsmt.statements.question import Question, difference
+from tcsmt.statements.question import Question, difference_of_sides
+from tcsmt.statements.shared_inputs import shared
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, joined
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, any_of
@@ -51,29 +52,31 @@ def compare_models(
     domain: Domain,
     solving: Solving,
     *,
+    k: int | None = None,
     lanes: int | None = None,
     lemmas: Lemmas | None = None,
 ) -> Decision:
     """Two models, by their names, on a domain; ``lanes``: only so many products, the others zero.
 
+    k: length of the dot product; None: the shortest one to which both can be chained. An operand that
+    they take in two formats is given in the narrower one (:mod:`tcsmt.statements.shared_inputs`).
     With NaNs and infinities in the domain, finite inputs come first: a witness among them says more.
-    Raises :class:`.TcsmtError` where formats, K or block scales differ, and for an empty domain.
+    Raises :class:`.TcsmtError` where the models have no inputs or results in common, and for an empty domain.
     """
-    for name in ("a_format", "b_format", "c_format", "d_format"):
-        one, two = (getattr(model, name).name for _, model in (left, right))
-        if one != two:
-            raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: {name} is {one} and {two}")
-    k = left[1].k
-    if lanes is not None and not 1 <= lanes <= k:
-        raise TcsmtError(f"lanes = {lanes}: allowed is from 1 to k = {k}")
-    trace = left[1].trace
+    given = shared(left, right, k)
+    trace = given.sides[0].trace
+    length = len(trace.a)
+    if lanes is not None and not 1 <= lanes <= length:
+        raise TcsmtError(f"lanes = {lanes}: allowed is from 1 to k = {length}")
     also = [t.eq(0) for t in (*trace.a[lanes:], *trace.b[lanes:])] if lanes is not None else []
+    sides, formats = given.sides, given.input_formats
     title = f"{left[0]} against {right[0]}"
-    question = difference(title, left, right, domain, lanes=(2,), also=also)
-    if lanes is not None:
-        question = replace(question, domain_text=f"{question.domain_text}, {lanes} of {k} lanes")
+    question = difference_of_sides(title, sides, formats, domain, also=also)
+    more = [given.widened] if given.widened else []
+    more += [f"{lanes} of {length} lanes"] if lanes is not None else []
+    question = replace(question, domain_text=", ".join([question.domain_text, *more]))
     if not domain.finite and question.goal.value is None:
-        finite = difference(title, left, right, replace(domain, finite=True), lanes=(), also=also)
+        finite = difference_of_sides(title, sides, formats, replace(domain, finite=True), lanes=(), also=also)
         values = search(finite)
         if values is not None:
             found = Distinguished(values=values, solver="evaluator", version=__version__, seconds=0.0)

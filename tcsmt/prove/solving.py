@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
@@ -29,11 +28,11 @@ class Solving:
     """
 
     def __init__(
-        self, settings: Settings | None = None, *, confirm: bool = False, dump: Path | None = None
+        self, settings: Settings | None = None, *, confirm: bool = False, dump: Dump | None = None
     ) -> None:
         self.settings = settings or Settings()
         self.confirm = confirm
-        self.dump = None if dump is None else Dump(dump)
+        self.dump = dump
         self.proved: dict[Term, Equivalent] = {}
         self.confirming = 0.0
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from tcsmt.arithmetic.formats import FORMATS, format_named
 from tcsmt.arithmetic.rounding import ROUNDINGS, rounding_named
 from tcsmt.catalogue import Row
+from tcsmt.catalogue.preferred import by_use
 from tcsmt.data.model_files import rows_given
 from tcsmt.models import IeeeDotAdd, Model
 from tcsmt.recipes.algorithm import Algorithm, Sum
@@ -207,13 +208,13 @@ def recipe_named(text: str) -> Recipe:
     return replace(recipe, name=text) if changes else recipe
 
 
-def units_for(recipe: Recipe, unit: str) -> list[Row]:
-    """Of the rows that ``unit`` means, those on which the algorithm runs, the most used one first."""
-    rows = rows_given(unit)
-    return rows[:1] if recipe.ordinary else [row for row in rows if _takes(row.model, recipe)]
+def units_for(recipe: Recipe, unit: str | Row) -> list[Row]:
+    """Of the rows that ``unit`` means, those on which the algorithm runs, what GEMM libraries use first."""
+    rows = rows_given(unit) if isinstance(unit, str) else [unit]
+    return rows[:1] if recipe.ordinary else by_use(row for row in rows if _takes(row.model, recipe))
 
 
-def algorithm_named(name: str, unit: str, k: int | None = None) -> tuple[Algorithm, Row]:
+def algorithm_named(name: str, unit: str | Row, k: int | None = None) -> tuple[Algorithm, Row]:
     """The algorithm on ``ARCH``'s first unit that can run it, or on ``ARCH/INSTRUCTION``, and that unit.
 
     k: length of the dot product (None: the unit's own). Raises :class:`.TcsmtError`.
@@ -221,9 +222,10 @@ def algorithm_named(name: str, unit: str, k: int | None = None) -> tuple[Algorit
     recipe = recipe_named(name)
     rows = units_for(recipe, unit)
     if not rows:
-        formats = sorted({f"{r.model.a_format.name} to {r.model.d_format.name}" for r in rows_given(unit)})
+        given, label = (rows_given(unit), unit) if isinstance(unit, str) else ([unit], unit.name)
+        formats = sorted({f"{r.model.a_format.name} to {r.model.d_format.name}" for r in given})
         raise TcsmtError(
-            f"{name} on {unit}: it needs a unit from {recipe.split.format.name} to f32; "
+            f"{name} on {label}: it needs a unit from {recipe.split.format.name} to f32; "
             f"there is one from {', from '.join(formats)}"
         )
     row = rows[0]

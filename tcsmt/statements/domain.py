@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from tcsmt.arithmetic.datapath import Exponent, decode
 from tcsmt.arithmetic.formats import Format
-from tcsmt.models import Model, Trace
+from tcsmt.models import Trace
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import FALSE, TRUE, Term, all_of
 
@@ -65,9 +65,9 @@ class Domain:
         one, two = self.bits or (fmt.precision, fmt.precision)
         return min(one, fmt.precision), min(two, fmt.precision)
 
-    def holds(self, model: Model, trace: Trace) -> Term:
+    def holds(self, formats: Mapping[str, Format], trace: Trace) -> Term:
         """The truth value "these inputs lie in the domain"."""
-        words = zip(model.input_formats.items(), trace.inputs, strict=True)
+        words = zip(formats.items(), trace.inputs, strict=True)
         conditions = [TRUE]
         for (name, fmt), word in words:
             bits = self.bits_in(fmt)["ab".index(name[0])] if name[0] in "ab" else fmt.precision

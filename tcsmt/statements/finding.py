@@ -1,4 +1,4 @@
-"""A question with its verdict, ready to be shown: the witness' words, each side's result, where they part."""
+"""A question with its verdict, ready to be shown: the witness, where the results first differ, and why."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.pictures.explain import first_difference, steps
+from tcsmt.statements.cause import cause_text
 from tcsmt.statements.question import Question
-from tcsmt.statements.verdict import Distinguished, Verdict
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.support.text import ranges
 
 __all__ = ["Finding", "shown"]
 
@@ -23,11 +25,12 @@ class Finding:
     supported: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The finding as plain data (documented in README, "JSON")."""
+        """The finding as plain data (documented in the reference, "JSON")."""
         data: dict[str, Any] = {"question": self.question.title, "domain": self.question.domain_text}
         data |= self.verdict.as_json()
         if isinstance(self.verdict, Distinguished):
-            data |= {"inputs": self.inputs(), "results": self.results(), "parts_at": self.parting()}
+            data |= {"inputs": self.inputs(), "results": self.results()}
+            data |= {"first_difference": self.first_difference(), "cause": self.cause()}
             data["supported"] = list(self.supported)
         return data
 
@@ -44,8 +47,8 @@ class Finding:
         sides = zip(self.question.sides, words, strict=True)
         return [{"side": side.label, **shown(side.format, word)} for side, word in sides]
 
-    def parting(self) -> dict[str, str] | None:
-        """The first stage at which two sides part."""
+    def first_difference(self) -> dict[str, str] | None:
+        """The first stage at which two sides hold different values, and both values by the sides' labels."""
         if not isinstance(self.verdict, Distinguished) or len(self.question.sides) != 2:
             return None
         values = self.verdict.values
@@ -54,6 +57,50 @@ class Finding:
             return None
         labels = [side.label for side in self.question.sides]
         return {"stage": pair[0].name, labels[0]: pair[0].text, labels[1]: pair[1].text}
+
+    def cause(self) -> str:
+        """Why two sides differ on the witness, in one sentence; empty where nothing can be said."""
+        if not isinstance(self.verdict, Distinguished) or len(self.question.sides) != 2:
+            return ""
+        return cause_text(*self.question.sides, self.verdict.values)
+
+    def __str__(self) -> str:
+        """For people: the question, the verdict, the witness, both results, where they differ, and why."""
+        verdict = self.verdict
+        title = f"* {self.question.title}"
+        match verdict:
+            case Unknown():
+                return f"{title}\n  UNKNOWN: {verdict.reason}"
+            case Equivalent():
+                if not verdict.solver:
+                    return f"{title}\n  EQUIVALENT: both sides are the same graph"
+                steps = f": {verdict.stage}" if verdict.stage else ""
+                return f"{title}\n  EQUIVALENT, proved by {verdict.by_whom}, {verdict.seconds:.3f} s{steps}"
+            case Distinguished():
+                by = f"{verdict.by}, {verdict.seconds:.3f} s, replayed"
+                return "\n".join([title, f"  DISTINGUISHED by {by}", *self.witness_lines()])
+
+    def witness_lines(self) -> list[str]:
+        """The witness for people: inputs that are not zero, both results, the first difference, the cause."""
+        lines = []
+        inputs = self.inputs()
+        zeros = [n for n, v in inputs.items() if int(v["word"], 16) == 0]
+        for name, value in inputs.items():
+            if name not in zeros:
+                lines.append(f"    {name:>4} = {value['word']}  {value['value']:<24} {value['decimal']}")
+        if zeros:
+            lines.append(f"    {', '.join(ranges(zeros))} = 0")
+        for result in self.results():
+            mark = "  (what the unit's model gives)" if result["side"] in self.supported else ""
+            lines.append(
+                f"    {result['side']}: {result['word']}  {result['value']}  {result['decimal']}{mark}"
+            )
+        differing = self.first_difference()
+        if differing is not None:
+            stage, left, right = differing.values()
+            lines.append(f"    they first differ at '{stage}': {left}  |  {right}")
+        cause = self.cause()
+        return [*lines, f"    {cause}"] if cause else lines
 
 
 def shown(fmt: Format, word: int) -> dict[str, str]:

@@ -15,7 +15,7 @@ from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, const, var, variables
 
-__all__ = ["Lanes", "Question", "Side", "difference"]
+__all__ = ["Lanes", "Question", "Side", "difference", "difference_of_sides"]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,6 @@ def difference(
     For lanes, alike, ones and cases see :class:`Question`. Raises :class:`.TcsmtError` where
     their words do not have the same widths.
     """
-    domain = domain or Domain()
     sides = tuple(Side(label, model, model.trace) for label, model in (left, right))
     one, two = (side.model for side in sides)
     for name in ("a_format", "b_format", "c_format", "d_format"):
@@ -128,16 +127,30 @@ def difference(
     scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in (one, two)]
     if scales[0] != scales[1]:
         raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: block scales are {' and '.join(scales)}")
-    where = all_of([domain.holds(one, sides[0].trace), *also])
+    question = difference_of_sides(
+        title, sides, one.input_formats, domain or Domain(), lanes=lanes, also=also
+    )
+    return replace(question, alike=alike, ones=ones, cases=cases)
+
+
+def difference_of_sides(
+    title: str,
+    sides: tuple[Side, ...],
+    formats: Mapping[str, Format],
+    domain: Domain,
+    *,
+    lanes: tuple[Lanes, ...] = (2,),
+    also: Sequence[Term] = (),
+) -> Question:
+    """Do two sides differ on the same words, which have these formats by name?"""
+    where = all_of([domain.holds(formats, sides[0].trace), *also])
+    k = len(sides[0].trace.a)
     return Question(
         title=title,
         sides=sides,
         goal=_differ(where, sides),
-        formats=one.input_formats,
+        formats=formats,
         domain=where,
         domain_text=str(domain),
-        lanes=tuple(n for n in lanes if not isinstance(n, int) or n < one.k),
-        alike=alike,
-        ones=ones,
-        cases=cases,
+        lanes=tuple(n for n in lanes if not isinstance(n, int) or n < k),
     )

@@ -15,7 +15,9 @@ __all__ = [
     "answer_json",
     "by_whom",
     "joined",
+    "record_text",
     "said_by",
+    "verdict_text",
 ]
 
 
@@ -113,6 +115,28 @@ def said_by(record: Mapping[str, Any]) -> str:
     """Who says so, by a verdict's data: one solver alone, or with what confirms it; empty if none had to."""
     by = f"{record['solver']} {record['version']}".strip()
     return by_whom(by, record["confirmed"]) if record["scripts"] else by
+
+
+def verdict_text(verdict: Verdict, found: str, absent: str) -> str:
+    """The verdict in one line, with what a witness and a proof are called."""
+    match verdict:
+        case Distinguished():
+            return f"{found}: found by {verdict.by} in {verdict.seconds:.2f} s, replayed in exact fractions"
+        case Equivalent():
+            where = f"; {verdict.stage}" if verdict.stage else ""
+            return f"{absent}: proved by {verdict.by_whom}, {verdict.seconds:.2f} s{where}"
+        case Unknown():
+            return f"UNKNOWN: {verdict.reason}; {verdict.seconds:.1f} s"
+
+
+def record_text(record: Mapping[str, Any], found: str) -> str:
+    """A recorded verdict on a lemma, with what a witness against it is called, and who says so."""
+    match record["verdict"]:
+        case "equivalent":
+            return f"proved by {said_by(record)}"
+        case "distinguished":
+            return f"{found} by {record['solver']} {record['version']}"
+    return f"unknown: {record['reason']}"
 
 
 def joined(parts: Sequence[tuple[str, Equivalent]], seconds: float) -> Equivalent:

@@ -211,6 +211,8 @@ def _detail(record: dict[str, Any] | None, one: Unit, two: Unit) -> str:
 
 def _svg(units: Sequence[Unit], values: dict[str, int], record: dict[str, Any]) -> str:
     one, two = (draw(unit.name, unit.model, values) for unit in units)
-    parting = record["parts_at"]
+    parting = record["first_difference"]
     stage = parting["stage"] if parting else ""
-    return as_svg(compared(one, two, stage, f"they part at '{stage}'" if stage else "the results differ"))
+    return as_svg(
+        compared(one, two, stage, f"they first differ at '{stage}'" if stage else "the results differ")
+    )

@@ -45,7 +45,9 @@ class Pair:
     def key(self) -> str:
         """By content: what both models compute, and on which inputs they are compared."""
         one, two = self.left.model, self.right.model
-        return digest_of_texts([one.digest, two.digest, digest_of_graph(self.domain.holds(one, one.trace))])
+        return digest_of_texts(
+            [one.digest, two.digest, digest_of_graph(self.domain.holds(one.input_formats, one.trace))]
+        )
 
 
 def record_of(found: Decision) -> dict[str, Any]:

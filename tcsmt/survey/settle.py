@@ -89,7 +89,7 @@ def _replays(record: dict[str, Any], pair: Pair) -> bool:
     """Whether the models differ on the witness, which lies in the domain, and give what is recorded."""
     values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
     one, two = pair.left.model, pair.right.model
-    goals = [pair.domain.holds(one, one.trace), one.trace.output, two.trace.output]
+    goals = [pair.domain.holds(one.input_formats, one.trace), one.trace.output, two.trace.output]
     inside, *results = evaluate(goals, values)
     words = [int(result["word"], 16) for result in record["results"]]
     return bool(inside) and words == results and results[0] != results[1]

@@ -89,16 +89,20 @@ def _models(part: str, left: str, right: str, equal: bool, domain: Domain = ALL_
 def _pair(part: str, title: str, left: Model, right: Model, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
     names = title.split(" against ")
     sides = (names[0], left), (names[-1], right)
+
+    def asked() -> str:
+        where = domain.holds(left.input_formats, left.trace)
+        return digest_of_texts([left.digest, right.digest, digest_of_graph(where)])
+
     return Entry(
-        part, title, equal, lambda s, known: compare_models(*sides, domain, s, lemmas=known),
-        lambda: digest_of_texts([left.digest, right.digest, digest_of_graph(domain.holds(left, left.trace))]),
+        part, title, equal, lambda s, known: compare_models(*sides, domain, s, lemmas=known), asked,
         lambda: {"left": left.digest, "right": right.digest},
     )  # fmt: skip
 
 
 def _traces(part: str, title: str, one: Side, two: Side, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
     """Two traces on the first one's inputs."""
-    where = domain.holds(one.model, one.trace)
+    where = domain.holds(one.model.input_formats, one.trace)
     question = Question(
         title=title, sides=(one, two), goal=where & one.trace.output.ne(two.trace.output), domain=where,
         formats=one.model.input_formats, domain_text=str(domain),

@@ -11,9 +11,10 @@ import pytest
 from tcsmt.algorithms import bound as bounds
 from tcsmt.algorithms.bound import Bound, Extreme, bound, error_goal, prove, unit
 from tcsmt.algorithms.budget import Budget
-from tcsmt.algorithms.error import ErrorGrid
+from tcsmt.algorithms.error import ErrorGrid, exact_dot
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain
+from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.prove import solving as asking
 from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import Settings
@@ -227,3 +228,22 @@ def test_every_lemma_of_a_bound_is_needed(seed: int, said: str) -> None:
             assert other.proved is None or other.proved > whole.proved
             needed += 1
     assert needed
+
+
+F32 = FORMATS["f32"]
+
+
+def value(word: int) -> Fraction:
+    return F32.value(word)
+
+
+@pytest.mark.long
+def test_bound_of_the_rounding_inside() -> None:
+    algorithm, _ = algorithm_named("single-f16", "volta", 1)
+    domain = Domain(exponents=(0, 0), bits=(11, 11), positive=True)
+    found = bound(algorithm, domain, Solving(Settings(timeout=20)), seconds=0.5, alternate=False)
+    assert found.relative is not None
+    assert found.proved is not None
+    assert found.relative.relative is not None
+    assert found.relative.relative <= found.proved <= 8
+    assert found.relative.error == abs(value(found.relative.result) - exact_dot(found.relative.values))

@@ -32,8 +32,10 @@ def pair(one: str, two: str, arch: str, k: int, **domain: object) -> AlgorithmPa
     "arch",
     [
         "volta",
-        "cdna3",
-        *(pytest.param(arch, marks=pytest.mark.long) for arch in ("turing", "ampere", "hopper", "blackwell")),
+        *(
+            pytest.param(arch, marks=pytest.mark.long)
+            for arch in ("cdna3", "turing", "ampere", "hopper", "blackwell")
+        ),
     ],
 )
 @pytest.mark.parametrize("c_zero", [True, False])

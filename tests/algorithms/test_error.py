@@ -1,4 +1,4 @@
-"""Errors in fixed point against fractions: all words of tiny formats."""
+"""Errors in fixed point against fractions: all words of tiny formats, and words of FP32."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tcsmt.algorithms.error import ErrorGrid, magnitude, nearer, ulp
+from tcsmt.algorithms.error import ErrorGrid, exact_dot, magnitude, nearer, ulp
+from tcsmt.algorithms.findings import TYPE1
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.interpret.exact import evaluate
+from tcsmt.recipes import algorithm_named
 from tcsmt.terms import var
 from tests.oracles import terms
 from tests.oracles.numbers import counted, exponent, finite, truth
@@ -51,3 +57,43 @@ def test_the_distance_of_numbers() -> None:
     for word in range(wide.infinity_word):
         x = wide.value(word)
         assert ulp(x, wide) == ulp(-x, wide) == Fraction(2) ** (exponent(wide, x) - wide.fraction_bits)
+
+
+F32 = FORMATS["f32"]
+
+
+def value(word: int) -> Fraction:
+    return F32.value(word)
+
+
+MODERATE = st.builds(
+    lambda sign, exponent, fraction: sign << 31 | (exponent + 127) << 23 | fraction,
+    st.integers(0, 1), st.integers(-15, 14), st.integers(0, (1 << 23) - 1),
+)  # fmt: skip
+
+
+@given(words=st.lists(MODERATE, min_size=5, max_size=5), results=st.tuples(MODERATE, MODERATE))
+@settings(max_examples=80, deadline=None)
+def test_terms_compare_errors_exactly(words: list[int], results: tuple[int, int]) -> None:
+    algorithm, _ = algorithm_named("fp32-fma", "volta", 2)
+    domain = TYPE1
+    grid = ErrorGrid.of(domain, 2, F32)
+    values = dict(zip(("a0", "a1", "b0", "b1", "c"), words, strict=True))
+    exact = exact_dot(values)
+    terms = [grid.dot(domain, algorithm.trace), grid.dot(domain, algorithm.trace, absolute=True)]
+    scale = Fraction(2) ** grid.low
+    found = evaluate(terms, values)
+    signed = found[0] - (found[0] >> (grid.width - 1) << grid.width)
+    assert (signed * scale, found[1] * scale) == (exact, exact_dot(values, absolute=True))
+    from tcsmt.terms import const
+
+    one, two = (const(r, 32) for r in results)
+    closer = nearer(grid.number(one), grid.number(two), const(found[0], grid.width))
+    first, second = (abs(value(r) - exact) for r in results)
+    assert evaluate([grid.holds(one), closer], {}) == [1, int(first < second)]
+
+
+def test_ulp() -> None:
+    assert ulp(Fraction(1)) == Fraction(1, 2**23)
+    assert ulp(Fraction(2) - Fraction(1, 2**60)) == Fraction(1, 2**23)
+    assert ulp(Fraction(0)) == ulp(Fraction(1, 2**140)) == Fraction(1, 2**149)

@@ -89,6 +89,7 @@ def test_proofs_of_an_earlier_run_are_asked_for_again(tmp_path: Path, in_this_pr
     assert len(calls) == 6
 
 
+@pytest.mark.long
 def test_flaws_are_recorded() -> None:
     entry = flawed("monotone", "markidis", "hopper", 1, TYPE1, Solving(), 0.5)
     assert entry["answer"] == "not monotone"

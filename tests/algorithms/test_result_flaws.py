@@ -41,7 +41,9 @@ def test_successor_is_the_next_word_of_the_domain() -> None:
 FLAWED = [("markidis", "hopper", 25, 16), ("ootomo-halfhalf", "volta", 23, 4)]
 
 
-@pytest.mark.parametrize(("name", "arch", "bits", "block"), FLAWED)
+@pytest.mark.parametrize(
+    ("name", "arch", "bits", "block"), [pytest.param(*FLAWED[0], marks=pytest.mark.long), FLAWED[1]]
+)
 @pytest.mark.parametrize("question", list(FLAWS))
 def test_flaws_hold_in_the_papers_fractions(
     question: str, name: str, arch: str, bits: int, block: int

@@ -40,8 +40,11 @@ from tcsmt.recipes.split import F32, Split
 from tcsmt.statements.verdict import Equivalent, Unknown, Verdict
 from tcsmt.terms import Term
 from tests.support.lying import Liars
+from tests.support.sampling import mostly_long
 
 F16, F16_SCALED = SPLITS[0], SPLITS[1]
+#: Not scaled and scaled, truncated, and of the most words.
+FEW = (F16, F16_SCALED, SPLITS[2], SPLITS[-1])
 WORDS = st.one_of(st.integers(0, 2**32 - 1), st.integers(0x33000000, 0x48000000))
 
 
@@ -74,7 +77,7 @@ def oracle(split: Split, x: Fraction) -> tuple[Fraction, str]:
     return rest * factor, kind
 
 
-@pytest.mark.parametrize("split", SPLITS, ids=name_of)
+@pytest.mark.parametrize("split", mostly_long(SPLITS, FEW), ids=name_of)
 @given(word=WORDS)
 def test_terms_against_rationals(split: Split, word: int) -> None:
     t = traced(split)
@@ -88,14 +91,14 @@ def test_terms_against_rationals(split: Split, word: int) -> None:
     assert (error, CLASSES[kind]) == (abs(left) / ulp, expected)
 
 
-@pytest.mark.parametrize("split", SPLITS, ids=name_of)
+@pytest.mark.parametrize("split", mostly_long(SPLITS, FEW), ids=name_of)
 @given(word=WORDS)
 def test_the_claim_holds(split: Split, word: int) -> None:
     assert evaluate([claim(split)], {"x": word}) == [1]
 
 
-@pytest.mark.parametrize("field", [101, 127])
-@pytest.mark.parametrize("split", [F16, F16_SCALED, SPLITS[-1]], ids=name_of)
+@pytest.mark.parametrize("field", [pytest.param(101, marks=pytest.mark.long), 127])
+@pytest.mark.parametrize("split", mostly_long([F16, F16_SCALED, SPLITS[-1]], [F16_SCALED]), ids=name_of)
 def test_closed_form_against_all_inputs_of_an_exponent(split: Split, field: int) -> None:
     assert counted(split, field) == binade(split, field)
 

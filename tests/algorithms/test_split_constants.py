@@ -21,8 +21,10 @@ NARROW = tiny.described(exponent_bits=4, fraction_bits=1, bias=7)
 NO_INFINITY = tiny.described(exponent_bits=3, fraction_bits=1, bias=3, specials=Specials.NAN_ONLY)
 
 
-@pytest.mark.parametrize("bits", [5, 3])
-@pytest.mark.parametrize("scale", [0, 2])
+@pytest.mark.parametrize(
+    ("scale", "bits"),
+    [(2, 3), *(pytest.param(*one, marks=pytest.mark.long) for one in ((0, 3), (0, 5), (2, 5)))],
+)
 def test_constants_of_all_numbers_from_one_guess(
     bits: int, scale: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -232,6 +232,7 @@ def test_an_exact_result_of_zero_is_not_a_share() -> None:
     assert "not finite" not in text
 
 
+@pytest.mark.long
 def test_the_lost_mantissa_is_not_the_cause() -> None:
     found = ootomo.last_bit(k=512, seeds=1)
     assert ootomo.last_bit_conclusion(found)["agrees"]

@@ -1,4 +1,4 @@
-"""``tcsmt accuracy explain``: two algorithms on one input, step by step, and where they part."""
+"""``tcsmt accuracy explain``: two algorithms on one input, step by step, and where they first differ."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tcsmt.algorithms.search import random_rows
 from tcsmt.algorithms.walk import walk
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.cli import main
-from tcsmt.cli.picture import vector_of
+from tcsmt.data.vectors import vector_of
 from tcsmt.interpret.exact import evaluate
 from tcsmt.pictures.drawing import BitGrid, Sheet, Table
 from tcsmt.recipes import algorithm_named
@@ -177,7 +177,7 @@ def test_nothing_overlaps(arch: str, names: tuple[str, ...], vector: str) -> Non
 def test_outputs(tmp_path: Path) -> None:
     arguments = (*NAMES, "--arch", "volta", "--vector", TABLE_5)
     text = tcsmt(*arguments)
-    assert text.count("◄ they part here") == 2
+    assert text.count("◄ they first differ here") == 2
     data = json.loads(tcsmt(*arguments, "--json"))
     table = data["pictures"][0]["panels"][0]
     (parted,) = (line for line in table["lines"] if line["parts"])

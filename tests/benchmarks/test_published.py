@@ -31,8 +31,14 @@ def fixed(pair: AlgorithmPair, values: dict[str, int]) -> str:
     return published.asserting(lines)
 
 
-@pytest.mark.parametrize("k", [1, 2, 4])
-@pytest.mark.parametrize("domain", [0, 1])
+@pytest.mark.parametrize(
+    ("k", "domain"),
+    [
+        (1, 0),
+        (2, 1),
+        *(pytest.param(*some, marks=pytest.mark.long) for some in ((1, 1), (2, 0), (4, 0), (4, 1))),
+    ],
+)
 def test_results_are_the_evaluators(k: int, domain: int) -> None:
     pair = pair_of(k, domain)
     rows = random_rows(pair.domain, pair.wide, k, 4, np.random.default_rng(k + domain))

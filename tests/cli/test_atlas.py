@@ -41,7 +41,7 @@ def test_files_that_are_no_store(tmp_path: Path) -> None:
     assert "cannot write" in refused("atlas", *CHOSEN, "--store", tmp_path / "none" / "a.json")
 
 
-@pytest.mark.parametrize(("kibibytes", "kept"), [(1, False), (6, True)])
+@pytest.mark.parametrize(("kibibytes", "kept"), [pytest.param(1, False, marks=pytest.mark.long), (6, True)])
 def test_a_file_that_cannot_grow(tmp_path: Path, kibibytes: int, kept: bool) -> None:
     """As on a full disk, at once or on the way: one line; the next run goes on from what is there."""
     file = tmp_path / "a.json"

@@ -1,25 +1,186 @@
-"""``tcsmt identify`` on the command line: what it refuses, and what it says of rows that contradict."""
-
-from __future__ import annotations
+"""``tcsmt identify``: plans, answers, probes, boxes, and how it is stopped."""
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
+import signal
+import sys
+from dataclasses import replace
 
-import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from tcsmt.data.datasets import find_datasets
-from tcsmt.data.model_files import read_model
-from tcsmt.data.row_files import write_rows
-from tcsmt.identification.family import Family
-from tcsmt.identification.questions import Questions
-from tcsmt.identification.recorded import survivors
-from tcsmt.identification.vectors import mixed, ordinary
-from tcsmt.models import Operands
-from tcsmt.simulator.rows import run_words
+from tcsmt.catalogue import row_named
+from tcsmt.cli import main
+from tcsmt.identification.boxes import model_box
+from tcsmt.identification.search import Identification, Transcript
 from tests.support.command_line import done, refused
-from tests.support.probes import VOLTA
+from tests.support.families import family_like
+from tests.support.processes import LINE, children, runs, start, until
+from tests.support.sampling import mostly_long
+
+VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--box", "volta", "--data", "x"], "give one of"),
+        (["--command", "cat"], "give --formats and --k, or --like"),
+        (["--formats", "f16,f16,f32", "--k", "4", "--command", "cat"], "not four formats"),
+        (["--formats", "f16,f16,f32,e4m3", "--k", "4", "--command", "cat"], "have infinities"),
+        (["--formats", "f64,f64,f64,f64", "--k", "4", "--command", "cat"], "f64 is no signed format"),
+        (["--like", "ampere", "--box", "volta"], "other formats, K"),
+        (["--like", "volta", "--command", "/no/such/program"], "No such file"),
+        (["--data", "/no/such/file.npz"], "/no/such/file"),
+    ],
+)
+def test_bad_input(args, message):
+    result = CliRunner().invoke(main, ["identify", *args])
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+@pytest.fixture(scope="module")
+def plan():
+    result = CliRunner().invoke(main, ["identify", "--like", "volta", "--plan", "set"])
+    assert result.exit_code == 0
+    return result.output
+
+
+def test_plan_prints_questions(plan):
+    plan = json.loads(plan)
+    assert plan["told_apart"] > 0.9 * plan["hypotheses"]
+    assert len(plan["rows"]) <= 60
+    assert all(len(row["a"]) == 4 and row["c"].startswith("0x") for row in plan["rows"])
+
+
+def answers_of(model, plan):
+    """What a probe program prints, where the unit is a model."""
+    rows = []
+    for row in plan["rows"]:
+        words = [[int(w, 16) for w in row["a"]], [int(w, 16) for w in row["b"]], int(row["c"], 16)]
+        rows.append({**row, "d": model.d_format.hex(model_box(model)(*words))})
+    return {"model": plan["model"], "gpu": "none", "rows": rows}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        pytest.param({}, 0, marks=pytest.mark.long),
+        ({"fraction_bits": 24, "rounding": "RNE"}, None),
+    ],
+)
+def test_from_a_plan_to_the_model(tmp_path, plan, changed, code):
+    """plan → emitted vectors → answers of a unit → identify --answers."""
+    run = CliRunner().invoke
+    (tmp_path / "plan.json").write_text(plan)
+    emitted = run(main, ["probe", "volta", "--vectors", str(tmp_path / "plan.json"), "--emit", "json"])
+    assert emitted.exit_code == 0
+    unit = replace(VOLTA, **changed)
+    (tmp_path / "answers.json").write_text(json.dumps(answers_of(unit, json.loads(emitted.output))))
+    result = run(main, ["identify", "--answers", str(tmp_path / "answers.json"), "--json"])
+    found = json.loads(result.output)
+    assert result.exit_code in (0, 3)
+    assert unit.fraction_bits in found["values"]["fraction_bits"]
+    if code is not None:
+        assert result.exit_code == code
+    else:  # it goes on with the box
+        (tmp_path / "unit.toml").write_text(unit_file(changed))
+        more = ["--box", str(tmp_path / "unit.toml"), "--json"]
+        found = json.loads(run(main, ["identify", "--answers", str(tmp_path / "answers.json"), *more]).output)
+        assert found["verdict"] == "identified"
+        assert found["values"]["rounding"] == ["RNE"]
+        assert found["values"]["fraction_bits"] == [24]
+
+
+def unit_file(changed):
+    values = "".join(f"{key} = {json.dumps(value)}\n" for key, value in changed.items())
+    return f'base = "volta/mma.m8n8k4.f32.f16.f16.f32"\n{values}'
+
+
+@pytest.mark.long
+def test_a_tree_names_every_candidate():
+    result = CliRunner().invoke(main, ["identify", "--like", "volta", "--plan", "tree"])
+    plan = json.loads(result.output)
+    depths = []
+
+    def leaves(node, depth=0):
+        if "left" in node:
+            depths.extend([depth] * len(node["left"]))
+            return [node["left"]]
+        return [leaf for child in node["answers"].values() for leaf in leaves(child, depth + 1)]
+
+    found = leaves(plan["tree"])
+    assert sum(map(len, found)) == plan["hypotheses"]
+    assert len(found) == plan["told_apart"]
+    assert max(depths) == plan["depth"]
+    assert round(sum(depths) / len(depths), 2) == plan["expected"]
+    # the unit itself goes down to a leaf that names it
+    node = plan["tree"]
+    while "left" not in node:
+        words = [[int(w, 16) for w in node["a"]], [int(w, 16) for w in node["b"]], int(node["c"], 16)]
+        node = node["answers"][VOLTA.d_format.hex(model_box(VOLTA)(*words))]
+    assert any(name.startswith("volta/mma.m8n8k4.f32.f16.f16.f32") for name in node["left"])
+
+
+@pytest.mark.parametrize(
+    "kind", mostly_long(["tree", "precision", "rounding", "special", "features", "all"], ["tree", "all"])
+)
+def test_classical_probes(kind):
+    result = CliRunner().invoke(main, ["identify", "--box", "volta", "--probe", kind])
+    assert result.exit_code == 0
+    assert result.output.splitlines()[-1].endswith(" questions")
+    expected = {
+        "tree": "└─ c p0..p3",
+        "features": "n_fma: 4",
+        "precision": "product: 23",
+        "rounding": "product: RZ",
+    }
+    for name, text in expected.items():
+        if kind in (name, "all"):
+            assert text in result.output
+
+
+#: Answers as Volta does, the third question never.
+HONEST = """
+import json, sys, time
+from tcsmt.catalogue import row_named
+from tcsmt.identification.boxes import model_box
+from tests.support.command_line import done, refused
+box = model_box(row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model)
+for number, line in enumerate(sys.stdin):
+    time.sleep(60 if number == 2 else 0)
+    q = json.loads(line)
+    a, b = ([int(w, 16) for w in q[side]] for side in "ab")
+    print(json.dumps({"d": hex(box(a, b, int(q["c"], 16)))}), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.long
+def test_an_interrupt_keeps_the_transcript(tmp_path):
+    script = tmp_path / "box.py"
+    script.write_text(HONEST)
+    transcript = tmp_path / "t.jsonl"
+    command = ["identify", "--like", "volta", "--transcript", transcript, "--command"]
+    with start(*command, f"{sys.executable} {script}") as process:
+        until(lambda: transcript.exists() and len(transcript.read_text().splitlines()) >= 2, 60)
+        (box,) = children(process.pid)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (130, LINE)
+    assert not runs(box)
+    kept = transcript.read_text().splitlines()
+    again = Transcript(family_like(VOLTA), transcript)
+    found = Identification(family_like(VOLTA), model_box(VOLTA), budget=len(kept), transcript=again).run()
+    assert [VOLTA.d_format.hex(e.d) for e in found.exchanges] == [json.loads(line)["d"] for line in kept]
+
+
+def test_a_device_without_a_compiler_or_a_program(monkeypatch):
+    monkeypatch.setenv("TCSMT_NVCC", "/nowhere/nvcc")
+    result = CliRunner().invoke(main, ["identify", "--device", "volta"])
+    assert result.exit_code == 2
+    assert "TCSMT_NVCC = '/nowhere/nvcc' is no program" in str(result.exception) + result.output
 
 
 def test_ambiguous_formats_are_refused() -> None:
@@ -32,61 +193,3 @@ def test_ambiguous_formats_are_refused() -> None:
 
 def test_names_of_instructions_keep_their_formats() -> None:
     assert "a_format = e4m3fnuz" in done("describe", "cdna3/16x16x32_fp8_bf8")
-
-
-def recorded(folder: Path, suffix: str, wrong: Sequence[int]) -> Path:
-    """Answers of a unit of one product to 40 ordinary sums and 40 others, the last bit wrong in some rows."""
-    model = folder / "one.toml"
-    model.write_text(f'base = "{VOLTA}"\nk = 1\nn_fma = 1\n')
-    unit, random = read_model(model).model, np.random.default_rng(1)
-    family = Family(unit.a_format, unit.b_format, unit.c_format, unit.d_format, unit.k)
-    asked = Questions.joined([ordinary(family, random, 40), mixed(family, random, 40, None)])
-    inputs = Operands(asked.a.astype(np.uint16), asked.b.astype(np.uint16), asked.c.astype(np.uint32))
-    answers = run_words(unit, inputs)
-    answers[list(wrong)] ^= np.uint32(1)
-    path = folder / f"answers.{suffix}"
-    write_rows(path, unit, inputs, answers, name=str(model))
-    return path
-
-
-@pytest.mark.parametrize("wrong", [pytest.param(3, marks=pytest.mark.long), 41])
-def test_one_wrong_row_is_named(wrong: int, tmp_path: Path) -> None:
-    """Whether the search starts with that row or not; in a CSV file by its line."""
-    path = recorded(tmp_path, "csv", [wrong])
-    (data,) = find_datasets([path])
-    word = int(data.d[wrong])
-    text = done("identify", "--data", path, code=1)
-    assert "\n0 of " in text
-    assert "each explain 79 of 80 rows\n" in text
-    (line,) = text.partition("rows that contradict any of them:\n")[2].splitlines()
-    assert line == f"  {path}:{wrong + 2}: recorded {word:#010x}, predicted {word ^ 1:#010x}"
-
-
-@pytest.mark.long
-def test_several_wrong_rows_are_named(tmp_path: Path) -> None:
-    wrong = [2, 9, 41, 70]
-    path = recorded(tmp_path, "json", wrong)
-    data = json.loads(done("identify", "--data", path, "--json", code=1))
-    assert (data["remaining"], data["best"]["missed"]) == (0, 4)
-    assert [row["row"] for row in data["best"]["rows"]] == wrong
-    assert data["best"]["rows"][0]["place"] == f"{path}: row 2"
-    for row in data["best"]["rows"]:
-        assert row["predicted"] == [f"{int(row['recorded'], 16) ^ 1:#010x}"]
-    assert data["best"]["values"]["fraction_bits"] == [23]
-
-
-@pytest.mark.long
-def test_without_wrong_rows_there_is_no_best(tmp_path: Path) -> None:
-    (data,) = find_datasets([recorded(tmp_path, "npz", [])])
-    found = survivors(data, rows=80)
-    assert len(found.table) and found.best is None
-
-
-def test_two_nan_words_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "x.csv"
-    rows = "1,0,0,0,1,0,0,0,0,0x3f800000", "nan,0,0,0,1,0,0,0,0,0x7fffffff", "nan,0,0,0,1,0,0,0,0,0x7fc00000"
-    path.write_text("\n".join(["a0,a1,a2,a3,b0,b1,b2,b3,c,d", *rows]))
-    assert "it does not say which model its results are of" in refused("identify", "--data", path)
-    path.write_text("\n".join(["a0,a1,a2,a3,b0,b1,b2,b3,c,d,model", *(f"{row},volta" for row in rows)]))
-    said = refused("identify", "--data", path)
-    assert f"no hypothesis has two: 0x7fffffff ({path}:3), 0x7fc00000 ({path}:4)" in said

@@ -1,4 +1,4 @@
-"""``tcsmt reproduce``: what an interrupted run leaves, and what the next one takes from it."""
+"""``tcsmt reproduce``: its reports; what an interrupted run leaves, and what the next one takes from it."""
 
 from __future__ import annotations
 
@@ -69,3 +69,23 @@ def test_two_runs_of_one_paper(paper: Paper, tmp_path: Path) -> None:
         assert f"{file} is in use by another run" in refused(*GIVEN, tmp_path)
     file.write_text("{}")
     assert f"{file} was not written by this command" in refused(*GIVEN, tmp_path)
+
+
+def test_reproduce_fasi(tmp_path: Path) -> None:
+    text = done("reproduce", "fasi", "--results", tmp_path / "new" / "folder")
+    assert "31 of 31 tests give on V100 and T4 what the paper reports" in text
+    data = json.loads((tmp_path / "new" / "folder" / "fasi.json").read_text())
+    assert len(data["tests"]) == 31
+    assert all(set(t["results"]) == {"v100", "t4", "a100"} for t in data["tests"])
+
+
+@pytest.mark.long
+def test_reproduce_valpey(tmp_path: Path) -> None:
+    text = done("reproduce", "valpey", "--results", tmp_path, "--timeout", 300)
+    data = json.loads((tmp_path / "valpey.json").read_text())
+    assert "Table 3: reproduces as printed" in text
+    for row in data["table 4"]:
+        kind = "equivalent" if "changes nothing" in row["query"] else "distinguished"
+        for solver in ("bitwuzla", "z3", "cvc5"):
+            assert kind in row[solver]["answer"], (row["query"], solver)
+            assert not row[solver]["unknown"], (row["query"], solver)

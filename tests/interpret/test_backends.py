@@ -417,8 +417,8 @@ CHECKS = {
     "text": check_text,
 }
 #: Computations in the default suite: some seconds in all.
-SOME = {"integers": 120, "limbs": 40, "bounds": 150, "arrays": 80, "text": 30}
-SOME |= {"llvm16": 40, "llvm32": 20, "c": 20}
+SOME = {"integers": 60, "limbs": 20, "bounds": 80, "arrays": 40, "text": 12}
+SOME |= {"llvm16": 12, "llvm32": 8, "c": 8}
 
 
 def machine_named(name: str) -> Machine:

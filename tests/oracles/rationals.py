@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import Literal
 
 Kind = Literal["nan", "inf", "finite"]
@@ -31,6 +32,7 @@ NEAREST_MODES = ("RNE", "RNA", "RNZ", "RNU", "RND", "RNO")
 DIRECTED_MODES = ("RTZ", "RTP", "RTN", "RA")
 
 
+@cache
 def power_of_two(exponent: int) -> Fraction:
     """2^exponent, for an exponent of either sign."""
     return Fraction(2) ** exponent
@@ -111,17 +113,23 @@ def exact_sum(terms: Sequence[Number], rounding: str) -> Number:
     A NaN, or infinities of both signs: NaN. Otherwise an infinity wins. A zero sum has the sign
     of the terms if all are zeros of one sign; otherwise it is +0, or -0 when rounding is RTN.
     """
-    infinities = {term.sign for term in terms if term.kind == "inf"}
-    if any(term.kind == "nan" for term in terms) or len(infinities) == 2:
-        return NAN
-    if infinities:
-        return Number("inf", infinities.pop())
+    special = special_sum(terms)
+    if special is not None:
+        return special
     total = sum((term.value for term in terms), Fraction(0))
     if total != 0:
         return Number("finite", int(total < 0), abs(total))
     if all(term.is_zero for term in terms) and len({term.sign for term in terms}) == 1:
         return Number("finite", terms[0].sign)
     return Number("finite", int(rounding == "RTN"))
+
+
+def special_sum(terms: Sequence[Number]) -> Number | None:
+    """The sum where a term is a NaN or an infinity; None: it is finite."""
+    infinities = {term.sign for term in terms if term.kind == "inf"}
+    if any(term.kind == "nan" for term in terms) or len(infinities) == 2:
+        return NAN
+    return Number("inf", infinities.pop()) if infinities else None
 
 
 # --- Formats -----------------------------------------------------------------------------------
@@ -276,6 +284,12 @@ def _round_unbounded(fmt: Format, x: Fraction, mode: str, fraction_bits: int) ->
     return round_to_grid(x, power_of_two(exponent - fraction_bits), mode)
 
 
+@cache
+def _largest(fmt: Format, fraction_bits: int) -> Fraction:
+    """The largest number of a format with a significand of so many bits."""
+    return _round_unbounded(fmt, fmt.max_finite, "RTZ", fraction_bits)
+
+
 def _overflows_to_infinity(overflow: Overflow, mode: str, negative: bool) -> bool:
     """Whether an overflow gives infinity, not the largest finite number (IEEE 754, 7.4)."""
     if overflow == "ieee":
@@ -309,7 +323,7 @@ def encode(
         rounded = Fraction(0)
     if rounded == 0:
         return zero_word(fmt_name, int(keep_zero_sign and x < 0))
-    largest = _round_unbounded(fmt, fmt.max_finite, "RTZ", precision)
+    largest = _largest(fmt, precision)
     if abs(rounded) <= largest:
         return _finite_word(fmt, rounded)
     if _overflows_to_infinity(overflow, mode, x < 0):
@@ -460,12 +474,9 @@ def _blocks(params: FDA) -> list[list[int]]:
 
 def _block(params: FDA, products: Sequence[Number], c: Number) -> int:
     """One fused dot-product-add (MMA-Sim, FDA steps 1 to 5)."""
-    special = exact_sum([*products, c], params.rounding).kind
-    if special == "nan":
-        return params.nan
-    if special == "inf":
-        sign = next(term.sign for term in (*products, c) if term.kind == "inf")
-        return infinity_word(params.d_format, sign)
+    special = special_sum([*products, c])
+    if special is not None:
+        return params.nan if special.kind == "nan" else infinity_word(params.d_format, special.sign)
     all_negative_zeros = all(term.is_negative_zero for term in (*products, c))
     if params.products == "normalised":
         products = [normalised(term) for term in products]

@@ -86,10 +86,11 @@ def formats_of(model: Model) -> list[Format]:
     return [value for value in values if isinstance(value, Format)]
 
 
+@pytest.mark.parametrize("count", [16, pytest.param(40, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", [FusedDotAdd, DotThenAdd, IeeeDotAdd])
-def test_against_rationals(kind: type[Model], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_against_rationals(kind: type[Model], count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, done = Random(f"rationals {kind.kind}"), 0
-    while done < 40:
+    while done < count:
         model = tiny.some_model(rng, kind)
         if not all(map(rational, formats_of(model))):
             continue
@@ -142,8 +143,9 @@ def hold(seed: int, most: int) -> int:
     return tried
 
 
-def test_models_on_all_inputs() -> None:
-    assert sum(hold(seed, 1 << 12) for seed in range(70)) > 140_000
+@pytest.mark.parametrize("count", [25, pytest.param(70, marks=pytest.mark.long)])
+def test_models_on_all_inputs(count: int) -> None:
+    assert sum(hold(seed, 1 << 12) for seed in range(count)) > 2000 * count
 
 
 @pytest.mark.long
@@ -214,7 +216,7 @@ def test_domains(finite: bool, exponents: tuple[int, int] | None) -> None:
             domain = Domain(
                 finite=finite, exponents=exponents, positive=positive, subnormals=subnormals, c_zero=c_zero
             )
-            program = Program([domain.holds(model, model.trace)])
+            program = Program([domain.holds(model.input_formats, model.trace)])
             words = np.arange(1 << fmt.width)
             zeros = dict.fromkeys(("a0", "b0", "c"), np.zeros(len(words), storage(fmt.width)))
             for name in ("a0", "c"):

@@ -305,13 +305,12 @@ def test_text() -> None:
 
 def test_against_marks_the_stage() -> None:
     text = tcsmt(VOLTA, "--vector", ADJACENT, "--against", f"{VOLTA}@valpey")
-    assert "they part at 'product 0': 2.25·2^14  |  1.125·2^15" in text
-    assert text.count("2.25·2^14  ◄ first difference") == 1
+    assert "they first differ at 'largest exponent': 2^14  |  2^15" in text
+    assert text.count("  ◄ first difference") == 2
     data = json.loads(tcsmt(VOLTA, "--vector", ADJACENT, "--against", f"{VOLTA}@valpey", "--json"))
-    left, right = (p["panels"][0]["rows"] for p in data["pictures"])
-    assert [r["label"] for r in left if r["parts"]] == ["a0·b0"] == [r["label"] for r in right if r["parts"]]
+    left, _ = (p["panels"][0]["rows"] for p in data["pictures"])
     assert [r["differs_at"] for r in left] == [[], [-9], [-6, -7, -8, -9], [-6, -7, -8, -9]]
-    assert "results: " in tcsmt(VOLTA, "--vector", "a0=1 b0=1", "--against", "hopper")
+    assert "both give 0x3f800000  1" in tcsmt(VOLTA, "--vector", "a0=1 b0=1", "--against", "hopper")
     fewer = tcsmt("hopper", "--vector", "a9=1 b9=1", "--against", "volta", code=2)
     assert "has no input a9, which is 1" in fewer
 

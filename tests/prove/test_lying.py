@@ -37,6 +37,7 @@ from tcsmt.survey.settle import Asking, settle, verdicts_in
 from tcsmt.survey.work import Task
 from tcsmt.terms import var
 from tests.support.lying import BEHAVIOURS, UNCONFIRMING, Liars
+from tests.support.sampling import mostly_long
 
 X, Y = var("x", 8), var("y", 8)
 #: (x xor y) xor (x and y) is x or y: there is no solution, and the constructors do not see it.
@@ -48,7 +49,7 @@ ANSWERED = [name for name, (_, reason) in BEHAVIOURS.items() if not reason]
 REFUSED = [name for name in BEHAVIOURS if name not in ANSWERED]
 
 
-@pytest.mark.parametrize("behaviour", REFUSED)
+@pytest.mark.parametrize("behaviour", mostly_long(REFUSED, REFUSED[::2]))
 def test_what_is_no_answer(behaviour: str, liars: Liars, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a process says and does otherwise is unknown, with a reason that names it."""
     monkeypatch.setattr(run, "_PATIENCE", 0.3)
@@ -282,7 +283,10 @@ DENIED = re.compile(
 )
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    mostly_long(COMMANDS, ["find", "compare", "identify", "accuracy compare", "accuracy bound", "atlas"]),
+)
 def test_no_command_proves_what_is_not_confirmed(
     name: str, liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,7 +334,11 @@ def test_a_disagreement_is_said(
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(COMMANDS) - {"accuracy bound", "accuracy findings", "accuracy split"})
+    "name",
+    mostly_long(
+        sorted(set(COMMANDS) - {"accuracy bound", "accuracy findings", "accuracy split"}),
+        ["find", "compare", "accuracy compare", "audit"],
+    ),
 )
 def test_no_command_shows_an_input_that_is_none(
     name: str, liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -358,10 +366,9 @@ def planted(name: str, liars: Liars, folder: Path, patch: pytest.MonkeyPatch) ->
     "name",
     [
         "compare",
-        "audit",
         *(
             pytest.param(n, marks=pytest.mark.long)
-            for n in ("atlas", "accuracy findings", "accuracy reduced")
+            for n in ("audit", "atlas", "accuracy findings", "accuracy reduced")
         ),
     ],
 )

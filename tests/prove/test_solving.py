@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tcsmt.models import Kind
+from tcsmt.prove.dumping import Dump
 from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import Settings, solve
 from tcsmt.prove.solving import Solving
@@ -60,7 +61,7 @@ def test_a_term_alone_has_a_verdict(liars: Liars) -> None:
 def test_dumped_scripts_are_answered_alike(second: str, tmp_path: Path) -> None:
     volta = unit()
     path = tmp_path / "query.smt2"
-    solving = Solving(Settings("bitwuzla"), dump=path)
+    solving = Solving(Settings("bitwuzla"), dump=Dump(path))
     bits = [replace(volta, carry_bits=n) for n in (2, 3, 4)]
     sums = [one.trace.of(Kind.SUM)[0].term for one in bits]
     found_ = solving.ask(sums[0].sext(40).ne(sums[1].sext(40)))

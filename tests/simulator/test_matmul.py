@@ -32,6 +32,7 @@ from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import const
+from tests.support.sampling import mostly_long
 
 MODELS = (
     "volta",
@@ -71,7 +72,7 @@ def one_by_one(model: Model, a: Any, b: Any, c: Any) -> Any:
 
 
 @pytest.mark.parametrize("compile_all", [True, False])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", mostly_long(MODELS, [MODELS[0], MODELS[-1]]))
 def test_chains(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if compile_all and not jit.available():
         pytest.skip("the extra `fast` is not installed")
@@ -81,7 +82,7 @@ def test_chains(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -
     model = row_named(name).model
     a, b, c = matrices(model, 5, 2 * model.k + 3, 19)
     expected = one_by_one(model, a, b, c)
-    assert np.array_equal(tcsmt.gemm(a, b, c, model=name).view(expected.dtype), expected)
+    assert np.array_equal(tcsmt.gemm(a, b, c, unit=name).view(expected.dtype), expected)
 
 
 @pytest.mark.parametrize("compile_all", [True, False])
@@ -103,7 +104,7 @@ def test_block_scales(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPa
     m, length, n = 3, 2 * model.k + block, 18
     a, b, c = matrices(model, m, length, n)
     scale_a, scale_b = uniform(fmt, (m, length // block), 7), uniform(fmt, (length // block, n), 8)
-    got = tcsmt.gemm(a, b, c, model=name, scale_a=scale_a, scale_b=scale_b)
+    got = tcsmt.gemm(a, b, c, unit=name, scale_a=scale_a, scale_b=scale_b)
     padding = -length % model.k
     a, b = np.pad(a, ((0, 0), (0, padding))), np.pad(b, ((0, padding), (0, 0)))
     missing = -(length // block) % model.scales
@@ -118,14 +119,14 @@ def test_block_scales(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPa
             assert got[i, j].view(word.dtype) == word[0]
     halves = tcsmt.split_k(2)
     with pytest.raises(TcsmtError, match="a part must be made of whole blocks"):
-        tcsmt.gemm(a[:, :-block], b[:-block], model=name, scale_a=scale_a[:, :-1], scale_b=scale_b[:-1],
+        tcsmt.gemm(a[:, :-block], b[:-block], unit=name, scale_a=scale_a[:, :-1], scale_b=scale_b[:-1],
                    reduction=tcsmt.promoted(block + 1))  # fmt: skip
     with pytest.raises(TcsmtError, match="scale_b is missing: the unit takes one"):
-        tcsmt.gemm(a, b, model=name, scale_a=scale_a, reduction=halves)
+        tcsmt.gemm(a, b, unit=name, scale_a=scale_a, reduction=halves)
     with pytest.raises(TcsmtError, match="scale_a has shape"):
-        tcsmt.gemm(a, b, model=name, scale_a=scale_b, scale_b=scale_b)
+        tcsmt.gemm(a, b, unit=name, scale_a=scale_b, scale_b=scale_b)
     with pytest.raises(TcsmtError, match="scale_a is given: the unit has no block scales"):
-        tcsmt.gemm(np.ones((2, 2)), np.ones((2, 2)), model="hopper", scale_a=scale_a)
+        tcsmt.gemm(np.ones((2, 2)), np.ones((2, 2)), unit="hopper", scale_a=scale_a)
 
 
 @pytest.mark.parametrize("name", ["volta", "ampere", "hopper", "hopper/mma.m16n8k16.f16.f16.f16.f16"])
@@ -163,11 +164,11 @@ def test_reductions() -> None:
     ):
         expected = c
         for first, last in itertools.pairwise(bounds):
-            expected = expected + tcsmt.gemm(a[:, first:last], b[first:last], model="hopper")
-        assert np.array_equal(tcsmt.gemm(a, b, c, model="hopper", reduction=reduction), expected)
+            expected = expected + tcsmt.gemm(a[:, first:last], b[first:last], unit="hopper")
+        assert np.array_equal(tcsmt.gemm(a, b, c, unit="hopper", reduction=reduction), expected)
     alternate = tcsmt.Reduction("even, odd", lambda k: [slice(0, k, 2), slice(1, k, 2)])
-    expected = tcsmt.gemm(a[:, ::2], b[::2], model="hopper") + tcsmt.gemm(a[:, 1::2], b[1::2], model="hopper")
-    assert np.array_equal(tcsmt.gemm(a, b, model="hopper", reduction=alternate), expected)
+    expected = tcsmt.gemm(a[:, ::2], b[::2], unit="hopper") + tcsmt.gemm(a[:, 1::2], b[1::2], unit="hopper")
+    assert np.array_equal(tcsmt.gemm(a, b, unit="hopper", reduction=alternate), expected)
 
 
 def test_promotion_helps_fp8_on_hopper() -> None:
@@ -176,8 +177,8 @@ def test_promotion_helps_fp8_on_hopper() -> None:
     a, b = (rng.random(shape).astype(ml_dtypes.float8_e4m3fn) for shape in ((16, 4096), (4096, 16)))
     exact = a.astype(float) @ b.astype(float)
     name = "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
-    plain = np.abs(tcsmt.gemm(a, b, model=name) - exact).mean()
-    better = np.abs(tcsmt.gemm(a, b, model=name, reduction=tcsmt.promoted(128)) - exact).mean()
+    plain = np.abs(tcsmt.gemm(a, b, unit=name) - exact).mean()
+    better = np.abs(tcsmt.gemm(a, b, unit=name, reduction=tcsmt.promoted(128)) - exact).mean()
     assert better < plain / 10
 
 
@@ -186,15 +187,15 @@ def test_epilogue() -> None:
     a = rng.standard_normal((7, 20)).astype(np.float16)
     b = rng.standard_normal((20, 9)).astype(np.float16)
     c = rng.standard_normal((7, 9)).astype(np.float32)
-    total = tcsmt.gemm(a, b, model="hopper")
-    got = tcsmt.gemm(a, b, c, model="hopper", alpha=1.5, beta=-0.3)
+    total = tcsmt.gemm(a, b, unit="hopper")
+    got = tcsmt.gemm(a, b, c, unit="hopper", alpha=1.5, beta=-0.3)
     scaled = np.float32(-0.3) * c
     # a product of 24-bit and 2-bit significands and a sum: exact in binary64, bar the rare double rounding
     expected = (1.5 * total.astype(float) + scaled.astype(float)).astype(np.float32)
     assert np.array_equal(got, expected)
-    assert np.array_equal(tcsmt.gemm(a, b, c, model="hopper", beta=0), total)
-    assert np.array_equal(tcsmt.gemm(a, b, model="hopper", alpha=2), 2 * total)
-    half = tcsmt.gemm(a, b, model="hopper/mma.m16n8k16.f16.f16.f16.f16", alpha=0.5)
+    assert np.array_equal(tcsmt.gemm(a, b, c, unit="hopper", beta=0), total)
+    assert np.array_equal(tcsmt.gemm(a, b, unit="hopper", alpha=2), 2 * total)
+    half = tcsmt.gemm(a, b, unit="hopper/mma.m16n8k16.f16.f16.f16.f16", alpha=0.5)
     assert half.dtype == np.float16
 
 
@@ -205,7 +206,7 @@ def test_ieee_reference_units_multiply_too() -> None:
     )  # type: ignore[arg-type]
     rng = np.random.default_rng(4)
     a, b = rng.standard_normal((3, 6)), rng.standard_normal((6, 2))
-    assert np.allclose(tcsmt.gemm(a, b, model=double), a @ b)
+    assert np.allclose(tcsmt.gemm(a, b, unit=double), a @ b)
 
 
 @pytest.mark.parametrize(
@@ -220,24 +221,24 @@ def test_ieee_reference_units_multiply_too() -> None:
 def test_shapes(a: Any, b: Any, c: Any, message: str) -> None:
     arrays = [None if shape is None else np.zeros(shape, dtype=np.float32) for shape in (a, b, c)]
     with pytest.raises(TcsmtError, match=message):
-        tcsmt.gemm(*arrays, model="hopper")
+        tcsmt.gemm(*arrays, unit="hopper")
 
 
 def test_other_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     one = np.ones((2, 8), dtype=np.float16)
-    with pytest.raises(TcsmtError, match=r"B\[0, 0\] = 0.1 is no f16 number"):
-        tcsmt.gemm(one, np.full((8, 2), 0.1), model="hopper")
+    with pytest.raises(TcsmtError, match=r"B\[0, 0\] = 0.1 is not a valid f16 value"):
+        tcsmt.gemm(one, np.full((8, 2), 0.1), unit="hopper")
     with pytest.raises(TcsmtError, match="A has dtype int64"):
-        tcsmt.gemm(one.astype(int), one.T, model="hopper")
+        tcsmt.gemm(one.astype(int), one.T, unit="hopper")
     with pytest.raises(TcsmtError, match="K is at most 4"):
-        tcsmt.gemm(one, one.T, model="volta/mma.m8n8k4.f32.f16.f16.f16")
+        tcsmt.gemm(one, one.T, unit="volta/mma.m8n8k4.f32.f16.f16.f16")
     with pytest.raises(TcsmtError, match="split_k\\(0\\)"):
         tcsmt.split_k(0)
     with pytest.raises(TcsmtError, match="promoted\\(0\\)"):
         tcsmt.promoted(0)
     monkeypatch.setattr(matmul.os, "sysconf", lambda name: 4)
     with pytest.raises(TcsmtError, match="a result of 2 x 2 needs"):
-        tcsmt.gemm(one, one.T, model="hopper")
+        tcsmt.gemm(one, one.T, unit="hopper")
 
 
 def saved(folder: Path, **arrays: Any) -> list[str]:
@@ -255,7 +256,7 @@ def test_command(tmp_path: Path) -> None:
     b = rng.standard_normal((40, 50)).astype(ml_dtypes.bfloat16)
     c = rng.standard_normal((20, 50)).astype(np.float32)
     name = "b200/mma.m16n8k16.f32.bf16.bf16.f32"
-    expected = tcsmt.gemm(a, b, c, model=name, reduction=tcsmt.promoted(16))
+    expected = tcsmt.gemm(a, b, c, unit=name, reduction=tcsmt.promoted(16))
     options = ["gemm", name, *saved(tmp_path, a=a, b=b, c=c), "--output", str(tmp_path / "d.npy")]
     options += ["--reduction", "promote:16", "--columns", "16", "--json"]
     done = CliRunner().invoke(main, options)
@@ -278,7 +279,7 @@ def test_an_interrupted_command_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
         calls.append(args[1].shape)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return tcsmt.gemm(*args, **more)
+        return matmul.gemm(*args, **more)
 
     monkeypatch.setattr(command, "multiply", interrupted)
     stopped = CliRunner().invoke(main, options)
@@ -286,7 +287,7 @@ def test_an_interrupted_command_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
     assert not (tmp_path / "d.npy").exists()
     done = CliRunner().invoke(main, options)
     assert json.loads(done.stdout)["resumed_at_column"] == 32
-    assert np.array_equal(np.load(tmp_path / "d.npy"), tcsmt.gemm(a, b, model="hopper"))
+    assert np.array_equal(np.load(tmp_path / "d.npy"), tcsmt.gemm(a, b, unit="hopper"))
     # other inputs are another job
     calls.clear()
     assert CliRunner().invoke(main, options).exit_code == 130

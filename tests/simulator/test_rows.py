@@ -32,29 +32,6 @@ FP64 = IeeeDotAdd(
 RNG = np.random.default_rng(0)
 
 
-class OnlyDlpack:
-    """What a tensor of another library offers at the least."""
-
-    def __init__(self, array: np.ndarray[Any, Any]) -> None:
-        self.array = array
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.array.__dlpack_device__()
-
-
-class OnTheDevice(OnlyDlpack):
-    """A tensor that NumPy cannot reach."""
-
-    def __dlpack__(self, **options: Any) -> Any:
-        raise BufferError("device memory")
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 2, 0
-
-
 def integers(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
     """Small integers, whose sums of products are exact in every model."""
     return RNG.integers(-3, 4, shape).astype(dtype)
@@ -168,15 +145,6 @@ def test_inputs_are_not_changed() -> None:
     assert all(np.array_equal(x, y) for x, y in zip((a, b, c), copies, strict=True))
 
 
-def test_dlpack() -> None:
-    """Objects that only speak DLPack; those on a device are refused by name."""
-    a, c = np.ones((3, 4), np.float16), np.zeros(3, np.float32)
-    assert not hasattr(OnlyDlpack(a), "__array__")
-    assert simulate(SMALL, OnlyDlpack(a), OnlyDlpack(a), OnlyDlpack(c)).tolist() == [4.0] * 3
-    with pytest.raises(TcsmtError, match=r"b: no array .*device memory"):
-        simulate(SMALL, a, OnTheDevice(a), c)
-
-
 def test_words_in_words_out() -> None:
     """run_words: no conversion on either side."""
     ones, zero = np.full((2, 4), 0x3C00, np.uint16), np.zeros(2, np.uint32)
@@ -195,11 +163,11 @@ def test_words_in_words_out() -> None:
         (np.ones((2, 4)), np.ones((2, 4), complex), 0.0, "b has dtype complex128"),
         (np.ones((2, 4)), np.ones((2, 4)), "0", "c has dtype"),
         (np.ones((2, 4)), np.ones((2, 4)), None, "c has dtype object"),
-        (np.full((2, 4), 1e5), np.ones((2, 4)), 0.0, r"a\[0, 0\] = 100000.0 is no f16 number"),
-        (np.ones((2, 4)), np.ones((2, 4)), 1e300, r"^c = 1e\+300 is no f32 number"),
+        (np.full((2, 4), 1e5), np.ones((2, 4)), 0.0, r"a\[0, 0\] = 100000.0 is not a valid f16 value"),
+        (np.ones((2, 4)), np.ones((2, 4)), 1e300, r"^c = 1e\+300 is not a valid f32 value"),
         (np.ones((2, 4)), np.full((2, 4), 1 << 16), 0.0, "b has dtype int64"),
         (np.full((2, 4), 65536, np.uint32), np.ones((2, 4)), 0.0, r"a\[0, 0\] = 0x10000: a word"),
-        ([[1.0] * 4, [1.0] * 3], np.ones((2, 4)), 0.0, "a: no array"),
+        ([[1.0] * 4, [1.0] * 3], np.ones((2, 4)), 0.0, "a cannot be read as an array"),
     ],
 )
 def test_wrong_arguments(a: Any, b: Any, c: Any, message: str) -> None:
@@ -238,7 +206,7 @@ def test_scales_that_do_not_fit() -> None:
         simulate(MXFP8, ones, ones, 0.0, np.ones(3, np.float32), good)
     with pytest.raises(TcsmtError, match="scale_a is given: the unit has no block scales"):
         simulate(HOPPER, np.ones(16), np.ones(16), 0.0, good, good)
-    with pytest.raises(TcsmtError, match=r"scale_a\[1\] = 3\.0 is no ue8m0 number"):
+    with pytest.raises(TcsmtError, match=r"scale_a\[1\] = 3\.0 is not a valid ue8m0 value"):
         simulate(MXFP8, ones, ones, 0.0, np.array([1.0, 3.0], np.float32), good)
     with pytest.raises(TcsmtError, match="scale_a is missing"):
         run_words(MXFP8, Operands(*np.zeros((2, 1, 8), np.uint8), np.zeros(1, np.uint32)))

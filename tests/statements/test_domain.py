@@ -66,7 +66,7 @@ def test_all_words(fmt: Format) -> None:
     words = np.arange(1 << fmt.width)
     zeros = {name: np.zeros(len(words), storage(fmt.width)) for name in formats}
     for domain in DOMAINS:
-        program = Program([domain.holds(model, model.trace)])
+        program = Program([domain.holds(model.input_formats, model.trace)])
         for name in formats:
             (held,) = program.run(zeros | {name: words.astype(storage(fmt.width))})
             for word in range(1 << fmt.width):

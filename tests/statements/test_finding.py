@@ -24,7 +24,7 @@ def test_a_witness_is_reported_as_it_is() -> None:
     assert [(r["side"], r["word"], r["value"]) for r in data["results"]] == [
         ("F = 23", "0x3f000000", "2^-1"), ("F = 24", "0x3efffffe", "1.9999997615814208984375·2^-2"),
     ]  # fmt: skip
-    assert data["parts_at"] == {
+    assert data["first_difference"] == {
         "stage": "aligned c",
         "F = 23": "-2^-1  (unit 2^-23)",
         "F = 24": "-1.00000011920928955078125·2^-1  (unit 2^-24)",

@@ -18,6 +18,7 @@ from tcsmt.support.errors import TcsmtError
 from tests.oracles import rationals
 from tests.support.questions import PAIRS, found, unit
 from tests.support.references import oracle_parameters
+from tests.support.sampling import mostly_long
 
 
 def in_domain(domain: Domain, question: Question, values: dict[str, int]) -> bool:
@@ -41,9 +42,7 @@ def in_domain(domain: Domain, question: Question, values: dict[str, int]) -> boo
     return True
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.long] if name == "blocks" else []) for name in PAIRS]
-)
+@pytest.mark.parametrize("name", mostly_long(PAIRS, ["products", "carry bits", "c last", "nan", "overflow"]))
 def test_a_witness_replays(name: str) -> None:
     """On the evaluator, the simulator and the rational oracle, which shares no code with them."""
     base, changes, domain = PAIRS[name]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner, Result
@@ -38,3 +40,9 @@ def process(*arguments: object, **options: Any) -> subprocess.CompletedProcess[s
     return subprocess.run(
         command, cwd=ROOT, text=True, capture_output=True, check=False, timeout=60, **options
     )
+
+
+def reproduced(paper: str, folder: Path) -> tuple[str, dict[str, Any]]:
+    """What ``tcsmt reproduce`` prints, and the data that it leaves in a folder."""
+    text = done("reproduce", paper, "--results", folder)
+    return text, json.loads((folder / f"{paper}.json").read_text())

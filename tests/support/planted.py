@@ -104,7 +104,7 @@ def planted(rng: Random, trace: Trace, row: Mapping[str, int]) -> Trace:
 
 def question(one: Side, two: Side, domain: Domain, *also: Term) -> Question:
     """Do the sides' traces differ in a domain, as they are?"""
-    where = all_of([domain.holds(one.model, one.trace), *also])
+    where = all_of([domain.holds(one.model.input_formats, one.trace), *also])
     return Question(
         title="planted", sides=(one, two), goal=where & one.trace.output.ne(two.trace.output),
         formats=one.model.input_formats, domain=where, domain_text=str(domain),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from tcsmt.arithmetic.formats import Format
@@ -18,6 +19,7 @@ def oracle_format(fmt: Format) -> str:
     return ORACLE_FORMAT.get(fmt.name, fmt.name)
 
 
+@lru_cache(maxsize=4)
 def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationals.IEEE:
     """The oracle's parameter object for a model."""
     common: dict[str, Any] = {

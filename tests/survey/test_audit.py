@@ -32,8 +32,11 @@ def vectors_for(row: Row, count: int) -> Vectors:
     return listed(row, [(f"row {n}", w) for n, w in enumerate(words)])
 
 
-def test_told_apart_is_what_the_evaluator_says() -> None:
-    row = row_named(VOLTA)
+@pytest.mark.parametrize("text", [SMALL, pytest.param(f'base = "{VOLTA}"\n', marks=pytest.mark.long)])
+def test_told_apart_is_what_the_evaluator_says(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "unit.toml"
+    file.write_text(text)
+    row = read_model(file)
     made = audit_of(row, vectors_for(row, 12))
     names, inputs = row.model.input_names, made.vectors.inputs
     outputs = [hypothesis.row.model.trace.output for hypothesis in made.hypotheses]

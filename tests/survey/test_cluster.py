@@ -66,6 +66,7 @@ def test_the_same_verdicts_as_here(workers: Any, tmp_path: Path) -> None:
     assert all(again.records[key]["verdict"] == record["verdict"] for key, record in there.records.items())
 
 
+@pytest.mark.long
 def test_a_killed_worker_is_replaced(workers: Any, tmp_path: Path) -> None:
     with distributed.Client(workers) as client:
         pid = next(iter(client.run(os.getpid).values()))
@@ -95,6 +96,7 @@ def dies(*arguments: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_the_scheduler_is_killed(tmp_path: Path) -> None:
     """As on a cluster: a scheduler and a worker that nobody here has started from Python."""
     python = [sys.executable, "-m"]

@@ -8,11 +8,32 @@ from tcsmt.cli.lazy import Lazy
 
 __all__ = ["accuracy"]
 
-_COMMANDS = (
-    "algorithms", "bound", "compare", "explain", "find", "findings", "reduced", "split", "sweep", "variants",
-)  # fmt: skip
+_GROUPS = {
+    "Algorithms": {
+        "algorithms": "List the algorithms, and how to change one.",
+        "compare": "Is one algorithm ever less accurate than another?",
+        "bound": "The largest error found, and the bound proved.",
+        "explain": "Draw algorithms on one dot product, step by step.",
+    },
+    "Units and splits": {
+        "find": "Flaws of results: order, sign, monotonicity.",
+        "split": "What splitting into words loses.",
+        "variants": "What each parameter of a unit costs.",
+    },
+    "Many at a time": {
+        "sweep": "Errors of matrix products against K.",
+        "reduced": "Facts about reduced formats, for all inputs.",
+        "findings": "All comparisons and bounds in one file.",
+    },
+}
 
 
-@click.group(cls=Lazy, modules={name: f"{__name__}.{name}" for name in _COMMANDS})
+@click.group(cls=Lazy, package=__name__, groups=_GROUPS)
 def accuracy() -> None:
-    """How accurate algorithms are that multiply binary32 matrices on a matrix unit."""
+    """How accurate algorithms are that multiply binary32 matrices on a matrix unit.
+
+    \b
+    Examples:
+      tcsmt accuracy compare markidis ootomo-halfhalf --arch volta
+      tcsmt accuracy bound single-f16 --arch h100 --k 16
+    """

@@ -8,7 +8,8 @@ import click
 
 from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.cli.accuracy.inputs import arch_option
-from tcsmt.cli.picture import picture_options, show_sheet, vector_of
+from tcsmt.cli.picture import picture_options, show_sheet
+from tcsmt.cli.rounded import vector_option
 from tcsmt.recipes.named import algorithm_named
 
 
@@ -31,9 +32,9 @@ def explain(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Draw algorithm ONE on a dot product step by step, TWO beside it, and where they part bit by bit."""
+    """Draw algorithm ONE on a dot product step by step, with TWO beside it, and where they first differ."""
     first, row = algorithm_named(one, arch, k)
-    values = vector_of(vector, first)
+    values = vector_option(vector, first)
     walked = [Walked.on(one, row, first, values)]
     if two is not None:
         second, row = algorithm_named(two, arch, first.k)

@@ -15,13 +15,14 @@ from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.cli.domain import domain_of_algorithm
-from tcsmt.cli.verdict import EXIT, verdict_text
+from tcsmt.cli.verdict import EXIT
 from tcsmt.pictures.explain import signed_text
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
+from tcsmt.statements.verdict import verdict_text
 from tcsmt.support.errors import choose
 
 

@@ -22,13 +22,13 @@ from tcsmt.algorithms.split_analysis import (
     traced,
 )  # fmt: skip
 from tcsmt.cli import options
-from tcsmt.cli.verdict import record_text
 from tcsmt.interpret.digest import digest_of_graph
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.split import Split
 from tcsmt.statements.trust import Trust, sure
+from tcsmt.statements.verdict import record_text
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import make_folder

@@ -37,10 +37,10 @@ def test_compare_on_the_command_line(tmp_path: Path) -> None:
     shown = run(main, [*arguments, "--explain"])
     assert shown.exit_code == 1
     assert "WORSE" in shown.output
-    assert "they part here" in shown.output
+    assert "they first differ here" in shown.output
     picture = tmp_path / "witness.svg"
     assert run(main, [*arguments, "--output", str(picture)]).exit_code == 1
-    assert "they part at 'A1·B1, lanes 0 to 0'" in picture.read_text()
+    assert "they first differ at 'A1·B1, lanes 0 to 0'" in picture.read_text()
     data = json.loads(run(main, [*arguments, "--json"]).output)
     assert (data["verdict"], data["answer"]) == ("distinguished", "worse")
     assert [r["algorithm"] for r in data["results"]] == ["ootomo-halfhalf", "markidis"]

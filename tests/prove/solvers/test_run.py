@@ -19,6 +19,7 @@ from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import CHOICES, SOLVERS, Settings, solve
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import ROOT
+from tests.support.sampling import mostly_long
 
 SAT = """(set-logic QF_BV)
 (declare-const x (_ BitVec 8))
@@ -101,7 +102,7 @@ def test_auto_is_one_solver() -> None:
     assert Settings("portfolio").team == SOLVERS
 
 
-@pytest.mark.parametrize("solver", ["bitwuzla", "z3", "cvc5", "portfolio"])
+@pytest.mark.parametrize("solver", mostly_long([*SOLVERS, "portfolio"], ["portfolio"]))
 def test_timeout_kills(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
     answer = solve(HARD, Settings(solver, timeout=0.8))
     assert answer.answer == "unknown"
@@ -121,7 +122,7 @@ def test_an_interrupt_kills(started: list[subprocess.Popen[bytes]], monkeypatch:
     assert started
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", mostly_long(SOLVERS, SOLVERS[:1]))
 def test_memory_limit(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
     text = HARD.replace("BitVec 64", "BitVec 2048")
     text = re.sub(r"#x(\w+)", lambda m: f"#x{m[1]:0>512}", text)
@@ -167,7 +168,11 @@ def test_a_failing_solver(failure: str, stub: Stub, started: list[subprocess.Pop
     answer = solve(SAT, Settings("bitwuzla", timeout=30))
     assert answer.answer == "unknown"
     assert answer.reason.startswith(f"bitwuzla: {reason}")
-    # the portfolio goes on without it
+
+
+@pytest.mark.parametrize("failure", mostly_long(FAILURES, ["segfault", "garbage"]))
+def test_the_portfolio_goes_on_without_a_failing_solver(failure: str, stub: Stub) -> None:
+    stub(FAILURES[failure][0].replace("{real!r}", repr(str(run._CHILD))))
     others = solve(SAT, Settings("portfolio", timeout=30))
     assert (others.answer, others.values["x"]) == ("sat", 0x42)
     assert others.solver in ("z3", "cvc5")

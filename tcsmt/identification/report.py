@@ -9,7 +9,6 @@ import numpy as np
 
 from tcsmt.catalogue import rows as catalogue_rows
 from tcsmt.data.datasets import DataSet
-from tcsmt.identification.classical import BlackBox, OutOfReach, profile, special_values, summation_tree
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family, Table
 from tcsmt.identification.plan import Candidates, Node, Planned, candidates
@@ -17,7 +16,6 @@ from tcsmt.identification.questions import Questions
 from tcsmt.identification.recorded import Best
 from tcsmt.identification.search import Outcome
 from tcsmt.models import FusedDotAdd
-from tcsmt.papers.khattak import features
 
 __all__ = [
     "as_data",
@@ -27,7 +25,6 @@ __all__ = [
     "known",
     "lines",
     "nearest",
-    "probed",
     "set_data",
     "summary",
     "tree_data",
@@ -135,32 +132,6 @@ def best_lines(dataset: DataSet, family: Family, rows: int, best: Best) -> list[
 def _listed_words(words: list[str]) -> str:
     """A few words, and how many more there are."""
     return " or ".join(words[:3]) + (f" or {len(words) - 3} others" if len(words) > 3 else "")
-
-
-def probed(box: BlackBox, kind: str) -> dict[str, Any]:
-    """What a classical probe finds, by the names of ``--probe``."""
-    found: dict[str, Any] = {}
-    if kind in ("tree", "all"):
-        try:
-            tree = summation_tree(box)
-            found |= {"summation_tree": tree.text(box.k), "picture": tree.picture(box.k)}
-        except OutOfReach as why:
-            found["summation_tree"] = f"out of reach: {why}"
-    if kind in ("precision", "rounding", "all"):
-        seen = profile(box)
-        parts = {"precision": "bits", "rounding": "mode"}
-        for name, part in parts.items():
-            if kind in (name, "all"):
-                sides = {**seen["alignment"], **{f"result, {key}": v for key, v in seen["result"].items()}}
-                found[name] = {key: value[part] for key, value in sides.items()}
-    if kind in ("special", "all"):
-        found["special"] = special_values(box)
-    if kind in ("features", "all"):
-        try:
-            found["features"] = features(box)
-        except OutOfReach as why:
-            found["features"] = f"out of reach: {why}"
-    return found
 
 
 def _name(family: Family, near: Candidates, place: int) -> str:

@@ -1,0 +1,254 @@
+"""How accurate algorithms are that multiply binary32 matrices on a unit: ``tcsmt.accuracy``.
+
+>>> from tcsmt import accuracy
+>>> "ootomo-halfhalf" in accuracy.recipes()
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.algorithms.bound import Bound as FoundBound
+from tcsmt.algorithms.bound import bound as bound_of
+from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison
+from tcsmt.algorithms.compare import compare as compare_pair
+from tcsmt.algorithms.picture import Walked, walked_sheet
+from tcsmt.algorithms.records import bound_json, comparison_json, error_text
+from tcsmt.algorithms.walk import parting, walk
+from tcsmt.api.units import UnitLike, row_of
+from tcsmt.catalogue import Row
+from tcsmt.pictures.drawing import Sheet
+from tcsmt.pictures.explain import signed_text
+from tcsmt.pictures.svg import as_svg
+from tcsmt.prove.dumping import Dump
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.named import RECIPES, algorithm_named
+from tcsmt.recipes.split import F32
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.finding import shown
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, said_by, verdict_text
+from tcsmt.support.text import ranges
+
+__all__ = ["AccuracyBound", "AccuracyComparison", "bound", "compare", "recipes"]
+
+#: The exponents of Ootomo and Yokota's Type 1, where no domain is given.
+TYPE1 = Domain(exponents=(-15, 14))
+
+
+def recipes() -> dict[str, str]:
+    """The algorithms by name, each with what it does; ``NAME,PARAMETER=VALUE,...`` changes one."""
+    return {recipe.name: recipe.title for recipe in RECIPES.values()}
+
+
+@dataclass(frozen=True, repr=False)
+class AccuracyComparison:
+    """Whether one algorithm is ever less accurate than another: see ``ever_worse``, or print it."""
+
+    found: ErrorComparison
+    rows: tuple[Row, Row]
+
+    @property
+    def verdict(self) -> Verdict:
+        """``Distinguished``: there is such an input; ``Equivalent``: there is none; ``Unknown``."""
+        return self.found.verdict
+
+    @property
+    def ever_worse(self) -> bool | None:
+        """True: there is a witness; False: proved that there is none; None: unknown."""
+        return {Distinguished: True, Equivalent: False, Unknown: None}[type(self.verdict)]
+
+    @property
+    def witness(self) -> Mapping[str, int] | None:
+        """The binary32 word of each input on which the first one's error is larger, by name."""
+        return self.verdict.values if isinstance(self.verdict, Distinguished) else None
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt accuracy compare --json`` prints."""
+        data = {"tcsmt": __version__, "arch": [row.name for row in self.rows], **comparison_json(self.found)}
+        if isinstance(self.verdict, Distinguished):
+            moves = [walk(algorithm, self.verdict.values) for algorithm in self.found.pair.algorithms]
+            data["steps"] = [[move.as_json() for move in one] for one in moves]
+        return data
+
+    def sheet(self) -> Sheet | None:
+        """Both algorithms on the witness, step by step; None where there is none."""
+        return _sheet_of(self.found, self.rows) if isinstance(self.verdict, Distinguished) else None
+
+    def __str__(self) -> str:
+        return _comparison_text(self.found, self.rows)
+
+    def __repr__(self) -> str:
+        names = " against ".join(self.found.pair.names)
+        return f"<AccuracyComparison {names}: {type(self.verdict).__name__.lower()}>"
+
+    def _repr_html_(self) -> str:
+        sheet = self.sheet()
+        return f"<pre>{escape(str(self))}</pre>" + (as_svg(sheet) if sheet is not None else "")
+
+
+def compare(
+    one: str,
+    two: str,
+    unit: UnitLike,
+    *,
+    k: int | None = None,
+    domain: Domain = TYPE1,
+    search: float = 5.0,
+    solver: str = "auto",
+    timeout: float = 60.0,
+    memory: int = 8192,
+    confirm: bool = False,
+    dump_smt: Dump | None = None,
+) -> AccuracyComparison:
+    """Whether algorithm ``one`` is ever less accurate than ``two`` on a unit: an input, or a proof.
+
+    one, two: names of :func:`recipes`, with parameters changed where wanted. unit: an architecture (its
+    first unit with the formats that they need), or a unit. k: length of the dot product (None: the unit's
+    own). search: seconds for the simulator; for the others see :func:`tcsmt.compare`. Errors are absolute,
+    against the exact dot product. Raises :class:`tcsmt.TcsmtError` for unknown names and lengths above 64.
+    """
+    pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else row_of(unit), k, domain)
+    solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
+    return AccuracyComparison(compare_pair(pair, solving, search=search), rows)
+
+
+@dataclass(frozen=True, repr=False)
+class AccuracyBound:
+    """The largest error of an algorithm that was found, and the smallest bound that was proved; print it."""
+
+    algorithm: str
+    row: Row
+    k: int
+    domain: Domain
+    found: FoundBound
+
+    @property
+    def proved(self) -> float | None:
+        """The bound of the error relative to |c| + Σ|a·b|, in units of 2^-24; None: none was proved."""
+        return None if self.found.proved is None else float(self.found.proved)
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt accuracy bound --json`` prints."""
+        about = {"algorithm": self.algorithm, "unit": self.row.name, "k": self.k, "domain": str(self.domain)}
+        return about | bound_json(self.found)
+
+    def __str__(self) -> str:
+        return _bound_text(self.as_json())
+
+    def __repr__(self) -> str:
+        return f"<AccuracyBound of {self.algorithm} on {self.row.name}, K = {self.k}: {self.proved}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def bound(
+    algorithm: str,
+    unit: UnitLike,
+    *,
+    k: int = 1,
+    domain: Domain = TYPE1,
+    search: float = 20.0,
+    solver: str = "auto",
+    timeout: float = 60.0,
+    confirm: bool = False,
+) -> AccuracyBound:
+    """The largest error of an algorithm that is found on a unit, and the smallest bound that is proved.
+
+    Arguments as for :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
+    """
+    chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit), k)
+    found = bound_of(chosen, domain, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
+    return AccuracyBound(algorithm, row, k, domain, found)
+
+
+def _pair_of(
+    names: tuple[str, str], unit: str | Row, k: int | None, domain: Domain
+) -> tuple[AlgorithmPair, tuple[Row, Row]]:
+    """Two algorithms on one architecture or unit; k is that of the first one's unit where not given."""
+    one, row = algorithm_named(names[0], unit, k)
+    two, other = algorithm_named(names[1], unit, one.k)
+    return AlgorithmPair(names, (one, two), domain), (row, other)
+
+
+def _comparison_text(found: ErrorComparison, rows: tuple[Row, Row]) -> str:
+    pair, verdict, judgement = found.pair, found.verdict, found.judgement
+    lines = [f"{n}: {r.name}, evidence: {r.evidence}" for n, r in zip(pair.names, rows, strict=True)]
+    lines += [f"K = {pair.k}; domain: {pair.domain}", ""]
+    lines.append(verdict_text(verdict, "WORSE", "NEVER WORSE"))
+    if isinstance(verdict, Distinguished) and judgement is not None:
+        for name, word in verdict.values.items():
+            if word:
+                seen = shown(F32, word)
+                lines.append(f"  {name:>5} = {seen['word']}  {seen['value']:<32} {seen['decimal']}")
+        lines.append(f"  exact = {signed_text(judgement.exact)}")
+        for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True):
+            lines.append(f"  {name}: {F32.hex(word)}  {F32.describe(word)}  error {error_text(error)}")
+        if judgement.excess is not None and judgement.relative is not None:
+            lines.append(
+                f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
+                f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
+            )
+        parts = parting(*(walk(a, verdict.values) for a in pair.algorithms))
+        if parts is not None:
+            lines.append(f"  they first differ at '{parts.name}' (after the split)")
+    return "\n".join(lines)
+
+
+def _sheet_of(found: ErrorComparison, rows: tuple[Row, Row]) -> Sheet:
+    """Both algorithms on the witness: every step, and bit by bit where they first differ."""
+    assert isinstance(found.verdict, Distinguished)
+    values = found.verdict.values
+    each = zip(found.pair.names, rows, found.pair.algorithms, strict=True)
+    return walked_sheet([Walked.on(name, row, algorithm, values) for name, row, algorithm in each], values)
+
+
+def _bound_text(data: dict[str, Any]) -> str:
+    lines = [f"{data['algorithm']} on {data['unit']}, K = {data['k']}; domain: {data['domain']}", ""]
+    for name, title in (("relative", "relative to |c| + Σ|a·b|"), ("ulps", "in ulps of the exact result")):
+        one = data[name]
+        if one is None:
+            lines.append(f"largest error found, {title}: none at all")
+            continue
+        size = _size(one, name)
+        lines.append(f"largest error found, {title}: {size}")
+        lines += [f"  {names:>5} = {word}  {value}" for names, word, value in _equal_inputs(one["inputs"])]
+        lines.append(f"  result {one['result']['value']}, exact {one['exact']}")
+    low = _size(data["relative"], "relative") if data["relative"] else "0"
+    if data["proved"] is None:
+        lines.append(f"found, not proved: at least {low}; no bound ({data['open']})")
+        return "\n".join(lines)
+    most = f"{data['proved']:.6g}·2^-24"
+    lines.append(f"the largest relative error is at least {low} (found) and at most {most} (proved)")
+    lines += [f"  {loss:>12.6g}  {name}" for name, loss in data["shares"].items()]
+    if data["proved_ulps"] is not None:
+        lines.append(f"  and so at most {data['proved_ulps']:.6g} ulps of the exact result")
+    elif data["ulps"] is not None:
+        lines.append("  in ulps there is no bound: the exact sum may cancel")
+    proof = data["proof"]
+    by = f"by {said_by(proof)}, {len(proof['scripts'])} queries" if proof["scripts"] else "without a solver"
+    lines.append(f"proved {by}:")
+    lines += [f"  {step}" for step in proof["stage"].split("; ")]
+    if data["open"]:
+        lines.append(f"not closed: {data['open']}")
+    return "\n".join(lines)
+
+
+def _equal_inputs(inputs: dict[str, dict[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Names, word and value of the inputs: those in a row that hold the same word are one line."""
+    groups = groupby(inputs.items(), lambda item: (item[0][0], item[1]["word"], item[1]["value"]))
+    for (_, word, value), group in groups:
+        yield ", ".join(ranges([name for name, _ in group])), word, value
+
+
+def _size(one: dict[str, Any], measure: str) -> str:
+    if one[measure] is None:
+        return "infinite"
+    return f"{one[measure]:.6g}·2^-24" if measure == "relative" else f"{one[measure]:.6g}"

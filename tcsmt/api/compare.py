@@ -1,0 +1,152 @@
+"""Are two units the same function? A proof, or an input on which they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.api.units import UnitLike, row_of
+from tcsmt.catalogue import Row
+from tcsmt.pictures.build import draw
+from tcsmt.pictures.drawing import Sheet, compared
+from tcsmt.pictures.svg import as_svg
+from tcsmt.prove.dumping import Dump
+from tcsmt.prove.engine import Decision, compare_models, finding_of
+from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.shared_inputs import words_given_to
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+
+__all__ = ["Comparison", "compare"]
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Whether two units are the same function on a domain: see ``equal`` and ``witness``, or print it.
+
+    decision: the question, the verdict, and every step of a proof. rows: what is known of both units.
+    """
+
+    decision: Decision
+    rows: tuple[Row, Row]
+
+    @property
+    def verdict(self) -> Verdict:
+        """``Equivalent``, ``Distinguished`` or ``Unknown``."""
+        return self.decision.verdict
+
+    @property
+    def equal(self) -> bool | None:
+        """True: proved equal; False: there is a witness; None: unknown."""
+        return {Equivalent: True, Distinguished: False, Unknown: None}[type(self.verdict)]
+
+    @property
+    def witness(self) -> Mapping[str, int] | None:
+        """The word of each input on which the units differ, by its name (``a0``, ..., ``b0``, ..., ``c``)."""
+        return self.verdict.values if isinstance(self.verdict, Distinguished) else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The comparison as plain data: what ``tcsmt compare --json`` prints."""
+        return {
+            "tcsmt": __version__,
+            "models": [
+                {"name": row.name, "evidence": row.evidence, "status": row.status, "source": row.source}
+                for row in self.rows
+            ],
+            **finding_of(self.decision).as_json(),
+            "steps": [step.as_json() for step in self.decision.steps],
+        }
+
+    def sheet(self) -> Sheet | None:
+        """Both units on the witness, bit by bit; None: there is none, or no model draws the whole chain."""
+        if not isinstance(self.verdict, Distinguished):
+            return None
+        finding = finding_of(self.decision)
+        formats, values = self.decision.question.formats, self.verdict.values
+        pictures = []
+        for side in self.decision.question.sides:
+            words = words_given_to(side, formats, values)
+            if words is None:
+                return None
+            pictures.append(draw(side.label, side.model, words))
+        one, two = pictures
+        differing = finding.first_difference()
+        stage = differing["stage"] if differing else ""
+        return compared(one, two, stage, f"they first differ at '{stage}'" if stage else "the results differ")
+
+    def _times(self, k: int) -> str:
+        """How often a unit's instruction is repeated, for people; empty where it is not."""
+        length = len(self.decision.question.sides[0].trace.a)
+        return "" if length == k else f"; chained {length // k} times to K = {length}"
+
+    def __str__(self) -> str:
+        found = self.decision
+        lines = [f"{r.name}: evidence: {r.evidence}, {r.status}{self._times(r.model.k)}" for r in self.rows]
+        lines += [f"domain: {found.question.domain_text}", ""]
+        verdict = found.verdict
+        match verdict:
+            case Equivalent():
+                if not verdict.scripts:
+                    lines.append("EQUIVALENT: both models are the same graph, without a solver")
+                else:
+                    sure = "confirmed by another solver" if verdict.sure else f"says {verdict.by_whom}"
+                    lines.append(f"EQUIVALENT, {sure}; {verdict.seconds:.3f} s in solvers; what was proved:")
+                    lines += [f"  {number}. {step}" for number, step in enumerate(found.steps, 1)]
+            case Distinguished():
+                lines += [f"DISTINGUISHED by {verdict.by}, replayed", *finding_of(found).witness_lines()]
+            case Unknown():
+                lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.3f} s in solvers")
+                lines += [f"  proved on the way: {step}" for step in found.steps]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        names = " against ".join(row.name for row in self.rows)
+        return f"<Comparison {names}: {type(self.verdict).__name__.lower()}>"
+
+    def _repr_html_(self) -> str:
+        sheet = self.sheet()
+        return f"<pre>{escape(str(self))}</pre>" + (as_svg(sheet) if sheet is not None else "")
+
+
+def compare(
+    left: UnitLike,
+    right: UnitLike,
+    domain: Domain | None = None,
+    *,
+    k: int | None = None,
+    lanes: int | None = None,
+    solver: str = "auto",
+    timeout: float = 60.0,
+    memory: int = 8192,
+    confirm: bool = True,
+    kept: bool | None = None,
+    dump_smt: Dump | None = None,
+) -> Comparison:
+    """Whether two units give the same word for every input of a domain: a proof, or a witness that replays.
+
+    domain: of the inputs; None: all words. k: length of the dot product, for which the units are chained as
+    a kernel would; None: the shortest that fits both. Where they take an operand in two formats of which
+    one holds the other's values, the inputs are those of the narrower one. lanes: only so many products,
+    the others zero. solver: ``auto``, ``bitwuzla``, ``z3``, ``cvc5`` or ``portfolio``; timeout: seconds for
+    each query; memory: MiB for each solver process. confirm: a proof counts only if another solver confirms
+    it. kept: whether proofs kept by an earlier run count (None: not with ``confirm``). dump_smt: a folder
+    for the scripts. Raises :class:`tcsmt.TcsmtError` for units without inputs or results in common, and for
+    an empty domain.
+
+    >>> import tcsmt
+    >>> print(tcsmt.compare("volta", "ampere").equal)
+    False
+    """
+    rows = row_of(left), row_of(right)
+    solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
+    one, two = ((row.name, row.model) for row in rows)
+    found = compare_models(
+        one, two, domain or Domain(finite=False), solving, k=k, lanes=lanes,
+        lemmas=Lemmas(solving, lasting=True, kept=kept),
+    )  # fmt: skip
+    return Comparison(found, rows)

@@ -1,0 +1,135 @@
+"""Which unit is this? From the answers of a black box to the fused dot-product-add that explains them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcsmt.api.arrays import as_numpy
+from tcsmt.api.units import Unit, UnitLike, row_of
+from tcsmt.arithmetic.formats import format_named
+from tcsmt.arithmetic.words import from_words, to_words, unsigned
+from tcsmt.catalogue import Row
+from tcsmt.identification.boxes import Box
+from tcsmt.identification.family import Family
+from tcsmt.identification.report import as_data, as_text, known
+from tcsmt.identification.search import Identification, Outcome, Transcript
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Identified", "family_like", "identify"]
+
+
+@dataclass(frozen=True, repr=False)
+class Identified:
+    """What explains a black box: see ``verdict``, ``unit`` and ``catalogue``, or print it.
+
+    family: the hypotheses. outcome: questions, answers, and the hypotheses that are left.
+    """
+
+    family: Family
+    outcome: Outcome
+
+    @property
+    def verdict(self) -> str:
+        """``identified``, ``refuted`` (no hypothesis explains it), ``inconsistent`` or ``open``."""
+        return self.outcome.verdict
+
+    @property
+    def unit(self) -> Unit | None:
+        """A model that explains every answer, the first of those that are left; None: there is none."""
+        if self.outcome.model is None:
+            return None
+        return Unit(row_of(self.outcome.model))
+
+    @property
+    def catalogue(self) -> list[str]:
+        """The names of the catalogue's units among the hypotheses that are left."""
+        return known(self.family, self.outcome.rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt identify --json`` prints."""
+        return as_data(self.family, self.outcome)
+
+    def __str__(self) -> str:
+        return as_text(self.family, self.outcome)
+
+    def __repr__(self) -> str:
+        return f"<Identified: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def family_like(row: Row) -> Family:
+    """The hypotheses with a unit's formats and K; nothing else of the unit is used."""
+    model = row.model
+    if model.scale_format is not None:
+        raise TcsmtError(f"{row.name} has block scales: no hypothesis of `identify` has any")
+    return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
+
+
+def identify(
+    box: Callable[..., Any],
+    *,
+    like: UnitLike | None = None,
+    formats: Sequence[str] | None = None,
+    k: int | None = None,
+    budget: int = 60,
+    seed: int = 1,
+    timeout: float = 10.0,
+    confirm: bool = False,
+    transcript: str | os.PathLike[str] | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Identified:
+    """Find every fused dot-product-add that explains a black box, with few questions.
+
+    box: called as ``box(a, b, c)`` with arrays of shapes (1, k), (1, k) and (1,) of the formats' dtypes;
+    returns an array of shape (1,), of the result's dtype or words. A :class:`tcsmt.Unit` is such a box.
+    like: a unit with the box's formats and K (nothing else of it is used; not needed where the box is a
+    Unit); or formats: those of a, b, c and d, and k: products in one call. budget: questions at most. seed:
+    of the random questions. timeout: seconds for each query. confirm: another solver confirms each proof.
+    transcript: a file in which questions and answers are kept; a run goes on from it. progress: called with
+    one line. Raises :class:`tcsmt.TcsmtError` for answers that do not fit.
+
+    >>> import tcsmt
+    >>> found = tcsmt.identify(tcsmt.unit("volta"), budget=40)  # doctest: +SKIP
+    """
+    if like is None and formats is None and isinstance(box, Unit):
+        like = box
+    if (like is None) == (formats is None) or (formats is None) != (k is None):
+        raise TcsmtError("give like, or formats and k")
+    if like is not None:
+        family = family_like(row_of(like))
+    else:
+        if len(formats or ()) != 4:
+            raise TcsmtError(f"formats = {formats}: allowed are those of a, b, c and d")
+        fa, fb, fc, fd = (format_named(name) for name in formats or ())
+        family = Family(fa, fb, fc, fd, k or 0)
+    found = Identification(
+        family, _asked(box, family), budget=budget, seed=seed, settings=Settings(timeout=timeout),
+        confirm=confirm, progress=progress, transcript=Transcript(family, Path(transcript)) if transcript
+        else None,
+    ).run()  # fmt: skip
+    return Identified(family, found)
+
+
+def _asked(box: Callable[..., Any], family: Family) -> Box:
+    """A function of arrays as a box that takes and gives words."""
+    fa, fb, fc, fd = family.formats
+
+    def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
+        words = (np.array([a], unsigned(fa)), np.array([b], unsigned(fb)), np.array([c], unsigned(fc)))
+        arrays = [from_words(fmt, one) for fmt, one in zip((fa, fb, fc), words, strict=True)]
+        answer = to_words(fd, as_numpy(box(*arrays), "the box's answer"), "the box's answer")
+        if answer.shape != (1,):
+            raise TcsmtError(f"the box's answer has shape {answer.shape}: allowed is (1,)")
+        return int(answer[0])
+
+    return ask

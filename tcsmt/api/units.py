@@ -1,0 +1,215 @@
+"""Units by name: what one is, and its result on arrays."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from tcsmt.api.arrays import as_numpy, like_given
+from tcsmt.catalogue import Row, rows, rows_of, selected
+from tcsmt.catalogue.description import description
+from tcsmt.data.model_files import model_toml, row_given
+from tcsmt.models import Model
+from tcsmt.simulator import matmul
+from tcsmt.simulator.matmul import SEQUENTIAL, Reduction
+from tcsmt.simulator.rows import simulate
+
+__all__ = ["Unit", "UnitLike", "gemm", "read_model", "row_of", "unit", "units"]
+
+
+@dataclass(frozen=True, repr=False)
+class Unit:
+    """A matrix unit: a catalogue row, or a model of one's own. Call it to simulate it.
+
+    row: what is known of it: ``architecture``, ``instruction``, ``source``, ``evidence``, ``status``.
+
+    >>> import tcsmt
+    >>> volta = tcsmt.unit("volta")
+    >>> volta.name, volta.k, volta.d_format
+    ('volta/mma.m8n8k4.f32.f16.f16.f32', 4, 'f32')
+    >>> float(volta([1, 2, 3, 4], [1, 1, 1, 1], 0.5))
+    10.5
+    """
+
+    row: Row
+
+    def __call__(self, a: Any, b: Any, c: Any = 0.0, *, scale_a: Any = None, scale_b: Any = None) -> Any:
+        """One dot product and addition, c + Σ a·b, for every row, bit for bit as the model says.
+
+        a, b: shape (..., k); c: shape (...); scale_a, scale_b: shape (..., ``scales``), for units with
+        block scales alone; leading dimensions broadcast. Each is an array of its format's dtype (NumPy's,
+        ml_dtypes' or PyTorch's), of words (integers of the format's size, signed ones as their bits), or of
+        Python numbers, float32 or float64 values that the format holds exactly.
+
+        Returns an array of shape (...) and the dtype of ``d_format``: NumPy's, or a PyTorch tensor on the
+        same device where an operand was one. Raises :class:`tcsmt.TcsmtError` for shapes and values that do
+        not fit.
+        """
+        given = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
+        arrays = {name: as_numpy(values, name) for name, values in given.items()}
+        return like_given(simulate(self.model, **arrays), *given.values())
+
+    @property
+    def model(self) -> Model:
+        """The model: its parameters are its attributes."""
+        return self.row.model
+
+    @property
+    def name(self) -> str:
+        """``architecture/instruction``."""
+        return self.row.name
+
+    @property
+    def k(self) -> int:
+        """Products in one instruction, for each element of D."""
+        return self.model.k
+
+    @property
+    def a_format(self) -> str:
+        """The format of a."""
+        return self.model.a_format.name
+
+    @property
+    def b_format(self) -> str:
+        """The format of b."""
+        return self.model.b_format.name
+
+    @property
+    def c_format(self) -> str:
+        """The format of c."""
+        return self.model.c_format.name
+
+    @property
+    def d_format(self) -> str:
+        """The format of the result."""
+        return self.model.d_format.name
+
+    @property
+    def scales(self) -> int:
+        """Block scales of a row of a, and of b; 0: the unit has none."""
+        return self.model.scales
+
+    @property
+    def evidence(self) -> str:
+        """``measured``, ``published`` or ``conjectured``."""
+        return self.row.evidence
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as plain data: what ``tcsmt describe --json`` prints."""
+        return self.row.as_json()
+
+    def as_toml(self) -> str:
+        """A model file that reads back as this unit's model."""
+        return model_toml(self.row)
+
+    def __repr__(self) -> str:
+        return f"<Unit {self.name}>"
+
+    def __str__(self) -> str:
+        return description(self.row)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+#: Whatever means a unit: a name such as ``h100`` or ``ARCH/INSTRUCTION``, a model file's path, a model.
+UnitLike: TypeAlias = "Unit | Row | Model | str | os.PathLike[str]"
+
+
+def row_of(given: UnitLike) -> Row:
+    """The row that is meant. Raises :class:`.TcsmtError` for an unknown name."""
+    if isinstance(given, Unit):
+        return given.row
+    if isinstance(given, Row):
+        return given
+    if isinstance(given, Model):
+        return Row(
+            architecture="custom",
+            instruction=given.kind,
+            model=given,
+            source="",
+            date=0,
+            evidence="conjectured",
+        )
+    return row_given(os.fspath(given))
+
+
+def unit(name: UnitLike) -> Unit:
+    """The unit of a name: ``ARCH`` (its most used instruction), a GPU, ``ARCH/INSTRUCTION``, or a model file.
+
+    INSTRUCTION is a name of the catalogue, a part that only one has, or as PTX or the ISA manual writes it.
+    Raises :class:`tcsmt.TcsmtError`, which names the nearest ones.
+
+    >>> import tcsmt
+    >>> tcsmt.unit("h100/mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+    <Unit hopper/mma.m16n8k16.f32.f16.f16.f32>
+    """
+    return Unit(row_of(name))
+
+
+def units(
+    arch: str | None = None,
+    *,
+    a_format: str | None = None,
+    b_format: str | None = None,
+    c_format: str | None = None,
+    d_format: str | None = None,
+    k: int | None = None,
+    evidence: str | None = None,
+    claims: bool = False,
+) -> list[Unit]:
+    """The catalogue's units, an architecture's most used instruction first.
+
+    arch: an architecture or a GPU. The others: only units with these formats, this K, this evidence.
+    claims: also refuted and disputed readings of units. Raises :class:`tcsmt.TcsmtError` for unknown names.
+
+    >>> import tcsmt
+    >>> [u.name for u in tcsmt.units("volta", d_format="f32")]
+    ['volta/mma.m8n8k4.f32.f16.f16.f32', 'volta/mma.m8n8k4.f32.f16.f16.f16']
+    """
+    found = rows_of(arch, claims=claims) if arch is not None else rows(claims=claims)
+    wanted = {"a_format": a_format, "b_format": b_format, "c_format": c_format, "d_format": d_format}
+    return [Unit(row) for row in selected(found, formats=wanted, k=k, evidence=evidence)]
+
+
+def read_model(path: str | os.PathLike[str]) -> Unit:
+    """The unit of a model file (TOML). Raises :class:`tcsmt.TcsmtError` with file, line and key."""
+    from tcsmt.data.model_files import read_model as read
+
+    return Unit(read(Path(path)))
+
+
+def gemm(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    unit: UnitLike,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    reduction: Reduction = SEQUENTIAL,
+) -> Any:
+    """``alpha·A·B + beta·C`` as a kernel would compute it on the unit, bit for bit.
+
+    a: (M, K). b: (K, N). c: (M, N), or None for zeros; dtypes, and what is returned, as for
+    :class:`tcsmt.Unit`. Every element of D is a chain of instructions along K; see :func:`tcsmt.split_k`
+    and :func:`tcsmt.promoted` for other reductions. With alpha and beta 1, C is the first instruction's c;
+    otherwise an epilogue in binary32 (binary64 for an f64 unit) follows: fma(sum, alpha, beta·C), rounded
+    to the output format. scale_a, scale_b: for units with block scales, (M, K / block) and (K / block, N).
+    Raises :class:`tcsmt.TcsmtError` for shapes, dtypes and values that do not fit, before any work.
+
+    >>> import numpy as np, tcsmt
+    >>> a = np.ones((2, 32), np.float16)
+    >>> tcsmt.gemm(a, a.T, unit="h100")
+    array([[32., 32.],
+           [32., 32.]], dtype=float32)
+    """
+    given = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
+    arrays = {name: as_numpy(values, name) for name, values in given.items()}
+    found = matmul.gemm(**arrays, model=row_of(unit).model, alpha=alpha, beta=beta, reduction=reduction)
+    return like_given(found, *given.values())

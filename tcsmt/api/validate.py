@@ -1,0 +1,152 @@
+"""Measured data held against models: how many rows differ, and what the first of those look like."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from tcsmt.api.units import UnitLike, row_of
+from tcsmt.catalogue import Row
+from tcsmt.data.datasets import Mismatch, Replay, find_datasets, objection, replay
+from tcsmt.data.datasets import row_of as row_of_data
+from tcsmt.pictures.explain import stage_lines
+from tcsmt.statements.finding import shown
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["HEAD", "Replayed", "Validation", "replayed", "validate"]
+
+HEAD = f"{'data set':<28} {'rows':>6} {'mismatches':>10}  instruction"
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One data set: held against a row's model (``result``), or skipped for a reason."""
+
+    name: str
+    row: Row | None = None
+    result: Replay | None = None
+    skipped: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """What came of holding it against a model."""
+        assert self.result is not None
+        assert self.row is not None
+        data = self.result.dataset
+        return {
+            "dataset": self.name,
+            "gpu": data.gpu,
+            "model": self.row.name,
+            "rows": self.result.rows,
+            "mismatches": self.result.mismatches,
+            "provenance": dict(data.provenance),
+        }
+
+    def lines(self, examples: int) -> Iterator[str]:
+        """For people, with so many mismatches explained at most."""
+        if self.result is None or self.row is None:
+            yield f"{self.name:<28} skipped: {self.skipped}"
+            return
+        result = self.result
+        yield f"{self.name:<28} {result.rows:>6} {result.mismatches:>10}  {self.row.name}"
+        for mismatch in result.examples[:examples]:
+            yield from _mismatch_lines(result, mismatch)
+
+
+@dataclass(frozen=True, repr=False)
+class Validation:
+    """What replaying data sets has shown: ``rows``, ``mismatches``, and each data set."""
+
+    replayed: tuple[Replayed, ...]
+    examples: int
+
+    @property
+    def results(self) -> list[Replay]:
+        """Those data sets that were held against a model."""
+        return [one.result for one in self.replayed if one.result is not None]
+
+    @property
+    def rows(self) -> int:
+        """Rows in all."""
+        return sum(result.rows for result in self.results)
+
+    @property
+    def mismatches(self) -> int:
+        """Rows on which a model gives another word than was measured."""
+        return sum(result.mismatches for result in self.results)
+
+    @property
+    def summary(self) -> str:
+        """The last line for people."""
+        others = len(self.replayed) - len(self.results)
+        skipped = f"; {others} skipped" if others else ""
+        return f"{len(self.results)} data sets, {self.rows} rows, {self.mismatches} mismatches{skipped}"
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt validate --json`` prints."""
+        found = [one.as_json() for one in self.replayed if one.result is not None]
+        skipped = [{"dataset": o.name, "reason": o.skipped} for o in self.replayed if o.result is None]
+        return {"datasets": found, "skipped": skipped, "rows": self.rows, "mismatches": self.mismatches}
+
+    def __str__(self) -> str:
+        lines, left = [HEAD], self.examples
+        for one in self.replayed:
+            lines += one.lines(left)
+            left -= min(left, len(one.result.examples) if one.result else 0)
+        return "\n".join([*lines, self.summary])
+
+    def __repr__(self) -> str:
+        return f"<Validation: {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def validate(
+    *paths: str | os.PathLike[str], against: UnitLike | None = None, examples: int = 3
+) -> Validation:
+    """Replay measured data sets against the catalogue's models, or against one that is given.
+
+    paths: folders and files: ``.npz`` with a manifest, JSON, CSV, or the published text files. against: hold
+    this unit against all that it fits. examples: mismatching rows that are explained, at most.
+    Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and where nothing fits ``against``.
+    """
+    other = None if against is None else row_of(against)
+    named = against if isinstance(against, str) else other.name if other is not None else ""
+    found = tuple(replayed([Path(path) for path in paths], other, examples, named))
+    return checked(Validation(found, examples))
+
+
+def replayed(paths: Sequence[Path], other: Row | None, examples: int, named: str = "") -> Iterator[Replayed]:
+    """Each data set as it is done. named: the model of files that do not say whose results they are."""
+    for dataset in find_datasets(paths, named):
+        reason = objection(dataset, other.model) if other is not None else ""
+        if reason:
+            yield Replayed(dataset.name, skipped=reason)
+            continue
+        row = other or row_of_data(dataset)
+        yield Replayed(dataset.name, row, replay(dataset, row.model, keep=examples))
+
+
+def checked(found: Validation) -> Validation:
+    """The same, unless every data set was skipped. Raises :class:`.TcsmtError`."""
+    if found.replayed and not found.results:
+        first = found.replayed[0]
+        raise TcsmtError(f"nothing to compare: {first.name} {first.skipped}")
+    return found
+
+
+def _mismatch_lines(result: Replay, mismatch: Mismatch) -> list[str]:
+    fmt = result.model.d_format
+    expected, got = (shown(fmt, int(word)) for word in (mismatch.expected, mismatch.got))
+    lines = [
+        f"    row {mismatch.row}: measured {expected['word']} {expected['value']}, "
+        f"model {got['word']} {got['value']}"
+    ]
+    if len(mismatch.a) == result.model.k:
+        stages = stage_lines(result.model, (*mismatch.a, *mismatch.b, mismatch.c))
+        lines += [f"        {line}" for line in stages]
+    return lines

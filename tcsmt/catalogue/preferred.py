@@ -1,0 +1,42 @@
+"""Which of several instructions with the same formats GEMM libraries use, where their arithmetic differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from tcsmt.catalogue.row import Row
+
+__all__ = ["by_use", "of_other_arithmetic"]
+
+#: For operands of fewer than 16 bits: cuBLASLt, CUTLASS and DeepGEMM multiply FP8 matrices with these on
+#: data-centre GPUs; ``mma`` is there, too, and aligns to other fraction bits or sums other blocks.
+_NARROW = {"hopper": ("wgmma",), "blackwell": ("tcgen05",)}
+
+
+def by_use(rows: Iterable[Row]) -> list[Row]:
+    """The same rows, the instruction that GEMM libraries use first; otherwise in the catalogue's order."""
+    return sorted(rows, key=lambda row: not _preferred(row))
+
+
+def _preferred(row: Row) -> bool:
+    narrow = max(row.model.a_format.width, row.model.b_format.width) < 16
+    return narrow and row.instruction.partition(".")[0] in _NARROW.get(row.architecture, ())
+
+
+def of_other_arithmetic(chosen: Row, rows: Sequence[Row]) -> list[Row]:
+    """Of an architecture's rows, those with the chosen one's formats whose result can be another, K apart."""
+
+    def formats(row: Row) -> tuple[object, ...]:
+        m = row.model
+        return m.a_format, m.b_format, m.d_format, m.scale_format
+
+    def same(row: Row) -> bool:
+        one, other = chosen.model, row.model
+        return type(one) is type(other) and one == replace(other, k=one.k, c_format=one.c_format)
+
+    return [
+        row
+        for row in rows
+        if row.architecture == chosen.architecture and formats(row) == formats(chosen) and not same(row)
+    ]

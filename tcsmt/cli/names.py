@@ -1,0 +1,92 @@
+"""Arguments that are names: shells complete them, and commands say what they are in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+from click.shell_completion import CompletionItem
+
+__all__ = ["ALGORITHM", "ARCHITECTURE", "PROPERTY", "SOLVER", "UNIT"]
+
+
+class _Name(click.ParamType[str]):
+    """Any text; what it can be is looked up when a shell asks, and checked where it is used."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def known(self) -> Iterable[str]:
+        """Every name, imported only for completion."""
+        raise NotImplementedError
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The names that begin so; then those that have it anywhere."""
+        text = incomplete.lower()
+        names = [name for name in self.known() if text in name.lower()]
+        first = [name for name in names if name.lower().startswith(text)]
+        return [CompletionItem(name) for name in first or names]
+
+
+class _Architecture(_Name):
+    def known(self) -> Iterable[str]:
+        from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+
+        return [name.replace(" ", "-") for name in (*ARCHITECTURES, *GPUS, *ALIASES)]
+
+
+class _Unit(_Name):
+    def known(self) -> Iterable[str]:
+        from tcsmt.catalogue import rows
+
+        return [*ARCHITECTURE.known(), *(row.name for row in rows())]
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Architectures and GPUs; after a slash the instructions; model files too."""
+        if "/" not in incomplete:
+            items = ARCHITECTURE.shell_complete(ctx, param, incomplete)
+            return [*items, CompletionItem(incomplete, type="file")]
+        from tcsmt.catalogue import rows_of
+        from tcsmt.support.errors import TcsmtError
+
+        architecture, _, part = incomplete.partition("/")
+        try:
+            rows = rows_of(architecture, claims=True)
+        except TcsmtError:
+            return [CompletionItem(incomplete, type="file")]
+        names = [row.instruction for row in rows if part.lower() in row.instruction.lower()]
+        return [CompletionItem(f"{architecture}/{name}") for name in names]
+
+
+class _Property(_Name):
+    def known(self) -> Iterable[str]:
+        from tcsmt.ask.discovery import properties
+
+        return properties()
+
+
+class _Algorithm(_Name):
+    def known(self) -> Iterable[str]:
+        from tcsmt.recipes.named import RECIPES
+
+        return RECIPES
+
+
+class _Solver(_Name):
+    def known(self) -> Iterable[str]:
+        from tcsmt.prove.solvers.run import CHOICES
+
+        return CHOICES
+
+
+#: An architecture, an alias such as ``sm_90``, or a GPU.
+ARCHITECTURE = _Architecture("arch")
+#: Whatever means a unit: an architecture, a GPU, ARCH/INSTRUCTION, or a model file.
+UNIT = _Unit("unit")
+PROPERTY = _Property("property")
+ALGORITHM = _Algorithm("algorithm")
+SOLVER = _Solver("solver")

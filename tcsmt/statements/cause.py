@@ -1,0 +1,111 @@
+"""Why two units give different results on an input: the parameters that, changed alone, make them agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.rounding import Rounding
+from tcsmt.interpret.exact import evaluate
+from tcsmt.models import Model
+from tcsmt.statements.question import Side
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["cause_text"]
+
+#: What a parameter decides, for people.
+_MEANING = {
+    "n_fma": "products in one sum (block size N_FMA)",
+    "interleave": "how lanes are dealt to the sums",
+    "fraction_bits": "alignment fraction bits F",
+    "products": "products before alignment",
+    "alignment": "rounding of the bits that alignment shifts out",
+    "alignment_sticky": "a sticky bit of the bits that alignment shifts out",
+    "carry_bits": "carry bits of the accumulator",
+    "normalisation": "when the sum is normalised",
+    "c_position": "where c enters",
+    "c_rounding": "rounding of the addition of c",
+    "zero_exponent": "the exponent with which a zero enters the maximum",
+    "rounding": "final rounding",
+    "round_fraction_bits": "the fraction bit of the final rounding",
+    "overflow": "what an overflow gives",
+    "flush_inputs": "subnormal inputs flushed to zero",
+    "flush_outputs": "subnormal results flushed to zero",
+    "negative_zero": "negative zero results",
+    "nan": "the word of a NaN",
+    "method": "order of the additions",
+    "product_format": "the format to which products are rounded",
+    "sum_format": "the format of the additions",
+    "flush": "subnormal numbers flushed to zero",
+    "lane_groups": "lanes on a grid of their own",
+    "dot_fraction_bits": "fraction bits of the sum of products",
+    "c_reach": "how far below the largest exponent c still counts",
+    "normalised_fraction_bits": "bits of the normalised sum",
+    "realignment": "rounding at the later alignments",
+    "product_limit": "the magnitude from which a product is infinite",
+}
+#: What None means for a parameter.
+_NONE = {
+    "n_fma": "all",
+    "carry_bits": "enough",
+    "zero_exponent": "that of its fields",
+    "nan": "the canonical one",
+    "round_fraction_bits": "the format's last",
+    "product_format": "exact",
+    "c_reach": "always",
+    "normalised_fraction_bits": "all",
+}
+
+
+def cause_text(one: Side, two: Side, values: Mapping[str, int]) -> str:
+    """One sentence on why two sides give different results on an input; empty where nothing can be said.
+
+    values: the word of each input, by name. Parameters are tried on the evaluator: one is the cause if
+    the first model with the second one's value gives the second one's result. Otherwise it says in which
+    parameters the models differ.
+    """
+    left, right = one.model, two.model
+    if type(left) is not type(right):
+        return f"the units are of different kinds: {left.title}, against {right.title}"
+    names = [f.name for f in fields(left) if f.name in _MEANING]
+    apart = [name for name in names if getattr(left, name) != getattr(right, name)]
+    if not apart:
+        return ""
+    got, wanted = evaluate([one.trace.output, two.trace.output], values)
+    tried = apart if _result(left, {}, values) == got else []  # else the side is more than its model
+    causes = [name for name in tried if _result(left, {name: getattr(right, name)}, values) == wanted]
+    said = [_said(name, left, right) for name in causes or apart]
+    if causes:
+        return f"the cause, with all else equal: {' or '.join(said)}"
+    alone = "no parameter alone is the cause; " if tried else ""
+    return f"{alone}the units differ in {', '.join(said)}"
+
+
+def _result(model: Model, changes: dict[str, Any], values: Mapping[str, int]) -> int | None:
+    """The model's result with changed parameters; None where they contradict the others or the input."""
+    try:
+        changed = replace(model, **changes)
+    except TcsmtError:
+        return None
+    if changed.input_formats != model.input_formats or changed.input_formats.keys() != values.keys():
+        return None
+    return evaluate([changed.trace.output], values)[0]
+
+
+def _said(name: str, left: Model, right: Model) -> str:
+    return f"{_MEANING[name]} ({' against '.join(_texts(name, getattr(left, name), getattr(right, name)))})"
+
+
+def _texts(name: str, *values: object) -> Iterator[str]:
+    for value in values:
+        match value:
+            case Format() | Rounding():
+                yield value.name
+            case bool():
+                yield "yes" if value else "no"
+            case None:
+                yield _NONE.get(name, "none")
+            case _:
+                yield str(value)

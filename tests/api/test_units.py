@@ -1,0 +1,116 @@
+"""Units by name, on arrays of several libraries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tcsmt
+from tcsmt.catalogue import row_named
+from tcsmt.simulator.rows import simulate
+
+VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
+
+
+def test_what_means_a_unit(tmp_path: Path) -> None:
+    """A name, a path as text and as Path, a model and a unit mean the same."""
+    volta = tcsmt.unit("v100")
+    assert volta.name == VOLTA and repr(volta) == f"<Unit {VOLTA}>"
+    path = tmp_path / "mine.toml"
+    path.write_text(volta.as_toml())
+    for given in (VOLTA, str(path), path, volta.model, volta):
+        assert tcsmt.unit(given).model == row_named(VOLTA).model
+    assert tcsmt.read_model(path).model == volta.model
+    assert (volta.a_format, volta.d_format, volta.k, volta.scales) == ("f16", "f32", 4, 0)
+    assert VOLTA in str(volta) and volta.as_json()["instruction"] == "mma.m8n8k4.f32.f16.f16.f32"
+
+
+def test_units_are_filtered() -> None:
+    """By architecture, GPU, format, K and evidence."""
+    all_of_them = tcsmt.units()
+    assert len(all_of_them) < len(tcsmt.units(claims=True))
+    measured = tcsmt.units("h200", a_format="e4m3", evidence="measured")
+    assert measured and all(u.a_format == "e4m3" and u.evidence == "measured" for u in measured)
+    assert {u.name for u in all_of_them if u.k == 4} == {u.name for u in tcsmt.units(k=4)}
+    with pytest.raises(tcsmt.TcsmtError, match="unknown evidence 'sure'"):
+        tcsmt.units(evidence="sure")
+
+
+def test_public_names() -> None:
+    """Completion shows every public name, and each is there."""
+    assert set(tcsmt.__all__) < set(dir(tcsmt))
+    for name in tcsmt.__all__:
+        assert getattr(tcsmt, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        tcsmt.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.uint16, np.int16, np.float32, np.float64])
+def test_dtypes(dtype: Any) -> None:
+    """The format's own dtype, its words in both kinds of integers, and wider floats give the same bits."""
+    given = np.array([[1.5, -2.0, 0.25, 3.0], [-0.0, 6.1e-5, 65504, 1]], np.float16)
+    words = given.view(dtype) if np.issubdtype(dtype, np.integer) else given.astype(dtype)
+    expected = simulate(row_named(VOLTA).model, given, given, np.float32(0.5))
+    assert np.array_equal(tcsmt.unit("volta")(words, words, 0.5), expected)
+
+
+def test_tensors() -> None:
+    """PyTorch's tensors of every format come in, and a result of theirs comes back."""
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(5)
+    cases = [
+        ("volta", torch.float16, np.float16),
+        ("hopper/mma.m16n8k16.f32.bf16.bf16.f32", torch.bfloat16, ml_dtypes.bfloat16),
+        ("hopper/wgmma.m64nNk32.f32.e4m3.e4m3", torch.float8_e4m3fn, ml_dtypes.float8_e4m3fn),
+        ("hopper/wgmma.m64nNk32.f32.e5m2.e5m2", torch.float8_e5m2, ml_dtypes.float8_e5m2),
+    ]
+    for name, theirs, ours in cases:
+        unit = tcsmt.unit(name)
+        a = rng.standard_normal((7, unit.k)).astype(np.float32)
+        tensor = torch.from_numpy(a).to(theirs)
+        own = tensor.to(torch.float32).numpy().astype(ours)
+        found = unit(tensor, tensor, torch.ones(7))
+        assert isinstance(found, torch.Tensor)
+        assert np.array_equal(found.numpy(), unit(own, own, np.float32(1)))
+        assert type(unit(own, own)) is np.ndarray
+    half = tcsmt.unit("volta/mma.m8n8k4.f16.f16.f16.f16")
+    ones = torch.ones(3, 4, dtype=torch.float16, requires_grad=True)
+    assert half(ones, ones).dtype == torch.float16
+    product = tcsmt.gemm(ones, ones.T, unit="volta")
+    assert isinstance(product, torch.Tensor) and product.tolist() == [[4.0] * 3] * 3
+
+
+class OnlyDlpack:
+    """What an array of another library offers at the least."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+class OnTheDevice(OnlyDlpack):
+    """An array that NumPy cannot reach."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        raise BufferError("device memory")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+
+def test_dlpack() -> None:
+    """Objects that only speak DLPack; those on a device are refused by name."""
+    a, c = np.ones((3, 4), np.float16), np.zeros(3, np.float32)
+    volta = tcsmt.unit("volta")
+    assert volta(OnlyDlpack(a), OnlyDlpack(a), OnlyDlpack(c)).tolist() == [4.0] * 3
+    with pytest.raises(tcsmt.TcsmtError, match=r"b cannot be read as an array: .*device memory"):
+        volta(a, OnTheDevice(a), c)

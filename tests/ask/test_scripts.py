@@ -1,0 +1,45 @@
+"""The exported questions: every solver gives the answer that a script states."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tcsmt.ask.scripts import scripts
+from tcsmt.prove.solvers.run import Settings, solve
+
+SCRIPTS = dict(scripts())
+#: What takes a while.
+SLOW = {
+    ("carry-bits-hopper-5-6", "cvc5"),
+    ("alignment-bits-volta-23-24", "cvc5"),
+    ("carry-bits-hopper-4-5", "bitwuzla"),
+    ("carry-bits-hopper-4-5", "cvc5"),
+    ("carry-bits-ampere-3-4", "cvc5"),
+    ("ieee-add-e4-p4-rne", "z3"),
+    ("ieee-fma-e4-p4-rne", "bitwuzla"),
+    ("ieee-fma-e4-p4-rne", "z3"),
+    ("product-normalization-volta", "cvc5"),
+    ("tf32-truncation-ampere", "cvc5"),
+    ("zero-exponent-ampere-bf16-132-126", "bitwuzla"),
+    ("zero-exponent-ampere-bf16-132-126", "cvc5"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "solver"),
+    [
+        pytest.param(name, solver, marks=[pytest.mark.long] if (name, solver) in SLOW else [])
+        for name in SCRIPTS
+        # cvc5 has no floating-point formats but FP32 and FP64
+        for solver in ("bitwuzla", "z3" if name.startswith("ieee") else "cvc5")
+    ],
+)
+def test_scripts_have_their_answers(name: str, solver: str) -> None:
+    text = SCRIPTS[name]
+    status = re.search(r"^\(set-info :status (\w+)\)$", text, re.MULTILINE)
+    assert status
+    assert text.startswith("(set-info :smt-lib-version 2.6)\n")
+    assert "(set-info :source |tcsmt; " in text
+    assert solve(text, Settings(solver, timeout=120)).answer == status[1]

@@ -1,0 +1,60 @@
+"""The evaluator against the simulator."""
+
+import numpy as np
+import pytest
+
+from tcsmt.arithmetic.formats import format_named
+from tcsmt.catalogue import row_named
+from tcsmt.identification.evaluate import predictions
+from tcsmt.identification.family import Family
+from tcsmt.identification.questions import Questions
+from tcsmt.identification.vectors import mixed
+from tests.support.families import family_like, random_row, simulated
+
+
+def rows_with_every_value(family, random):
+    """Hypotheses, such that each structure and each value of each column is in one of them."""
+    sizes = [len(family.structures), len(family.bits), len(family.alignments), 2, len(family.roundings)]
+    sizes += [len(family.kept), len(family.zero_exponents), 2, len(family.overflows), 2, 2]
+    missing = {(column, value) for column, size in enumerate(sizes) for value in range(size)}
+    rows = []
+    while missing:
+        row = random_row(family, random)
+        new = missing & set(enumerate(map(int, row)))
+        if new:
+            rows.append(row)
+            missing -= new
+    return np.array(rows)
+
+
+def test_a_family_at_a_rows_parameters_is_the_row():
+    """A unit's own graph and the family's at its constants: every a and every c, NaNs and infinities too."""
+    family = Family(*map(format_named, ("e2m1", "e2m1", "e5m2", "e5m2")), 1)
+    rows = rows_with_every_value(family, np.random.default_rng(3))
+    # b: a zero, 1.5 and a negative subnormal number
+    a, b, c = (x.reshape(-1) for x in np.meshgrid(range(16), (0, 3, 9), range(256)))
+    questions = Questions(*(x.astype(np.uint64) for x in (a[:, None], b[:, None], c)))
+    for row in rows:
+        model = family.model(row)
+        assert (predictions(family, row[None], questions)[0] == simulated(family, model, questions)).all(), (
+            model
+        )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "volta/mma.m8n8k4.f32.f16.f16.f32@valpey",
+        "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
+        "turing/mma.m16n8k8.f16.f16.f16.f16",
+        "hopper/mma.m16n8k32.f32.e4m3.e5m2.f32",
+    ],
+)
+def test_a_family_at_a_catalogue_rows_parameters_is_the_row(name):
+    model = row_named(name).model
+    family = family_like(model)
+    row = family.row(model)
+    assert row is not None
+    assert family.model(row).as_json() | {"nan": None} == model.as_json() | {"nan": None}
+    questions = mixed(family, np.random.default_rng(5), 1500)
+    assert (predictions(family, row[None], questions)[0] == simulated(family, model, questions)).all()

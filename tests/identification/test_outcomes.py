@@ -1,0 +1,66 @@
+"""What a first answer can be, before a hypothesis is complete."""
+
+import numpy as np
+import pytest
+
+from tcsmt.arithmetic.formats import format_named
+from tcsmt.identification.evaluate import predictions
+from tcsmt.identification.family import Family
+from tcsmt.identification.outcomes import outcomes, signature
+from tcsmt.identification.questions import Questions, ordinary_rows
+from tcsmt.identification.vectors import ordinary
+from tests.support.families import random_row
+
+
+@pytest.mark.parametrize(
+    ("formats", "k"),
+    [
+        ("e2m1 e3m2 f16 f16", 2),
+        pytest.param("e2m1 e3m2 f16 f16", 4, marks=pytest.mark.long),
+        pytest.param("f16 f16 f32 f32", 4, marks=pytest.mark.long),
+        pytest.param("e4m3 e4m3 f16 f16", 8, marks=pytest.mark.long),
+        pytest.param("e2m1 e3m2 f16 f16", 8, marks=pytest.mark.long),
+        pytest.param("f16 f16 f16 f32", 4, marks=pytest.mark.long),
+    ],
+)
+def test_first_answers_never_exclude_the_truth(formats, k):
+    family = Family(*map(format_named, formats.split()), k)
+    random = np.random.default_rng(6)
+    questions = Questions.joined([ordinary(family, random, 8, lanes) for lanes in ((0,), ())])
+    assert ordinary_rows(family, questions).all()
+    for _ in range(5):
+        row = random_row(family, random)
+        bare = row.copy()
+        bare[6:11] = 0
+        answers = predictions(family, row[None], questions)[0]
+        for place in range(len(questions)):
+            for rounded in (False, True):
+                found = outcomes(family, bare[None], questions[[place]], rounded=rounded)
+                assert found.fitting(int(answers[place])).all()
+            if found.certain(int(answers[place]))[0]:
+                others = family.expanded(bare[None])
+                others = others[random.permutation(len(others))[:8]]
+                assert (predictions(family, others, questions[[place]])[:, 0] == answers[place]).all()
+
+
+@pytest.mark.long
+def test_structures_of_one_signature_answer_alike():
+    """What lets the opening keep one table for several structures."""
+    family = Family(*map(format_named, ("f16", "f16", "f32", "f32")), 8)
+    random = np.random.default_rng(8)
+    merged = 0
+    for place in range(3):
+        question, seen = ordinary(family, random, 4, (0,) if place % 2 else ())[[0]], {}
+        for number, one in enumerate(family.structures):
+            seen.setdefault(signature(one, question), []).append(number)
+        merged += len(seen) < len(family.structures)
+        for numbers in seen.values():
+            first = family.first(numbers[-1])
+            rows = first[random.permutation(len(first))[:20]]
+            words = []
+            for number in numbers:
+                rows[:, 0] = number
+                least = min(len(family.carries(family.structures[n])) for n in numbers)
+                words.append(predictions(family, rows[rows[:, 3] < least], question))
+            assert all((one == words[0]).all() for one in words)
+    assert merged >= 2

@@ -1,0 +1,227 @@
+"""Searches on boxes of every kind, and their transcripts."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tcsmt.cli.identified import as_text, nearest
+
+from tcsmt.catalogue import row_named
+from tcsmt.data.row_files import read_rows
+from tcsmt.identification.boxes import model_box
+from tcsmt.identification.equal import canonical
+from tcsmt.identification.search import Exchange, Identification, Transcript
+from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.support.errors import TcsmtError
+from tests.support.families import family_like
+
+VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
+#: For searches that need no proof.
+QUICK = Settings(timeout=0.5)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [replace(VOLTA, k=2, n_fma=2), pytest.param(VOLTA, marks=pytest.mark.long)],
+    ids=["two lanes of Volta", "Volta"],
+)
+def test_volta_is_identified(unit):
+    """A search from beginning to end."""
+    family = family_like(unit)
+    found = Identification(family, model_box(unit)).run()
+    assert found.verdict == "identified"
+    assert len(found.exchanges) <= 40
+    assert (found.rows == family.row(unit)).all(axis=1).any()
+    assert found.model is not None
+    # what remains differs only where it cannot matter
+    assert len(np.unique(canonical(family, found.rows), axis=0)) == 1
+
+
+@pytest.mark.long
+def test_a_changed_nan_is_read():
+    changed = replace(VOLTA, nan=0x7FC00000)
+    found = Identification(family_like(VOLTA), model_box(changed)).run()
+    assert found.verdict == "identified"
+    asked_nan = any(VOLTA.d_format.is_nan(e.d) for e in found.exchanges)
+    assert found.model.nan == (0x7FC00000 if asked_nan else None)
+
+
+@pytest.mark.long
+def test_outside_the_family_is_refuted():
+    tree = IeeeDotAdd(
+        a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=4, sum_format="f32",
+        method="pairwise", n_fma=4, product_format="f32", flush=True,
+    )  # fmt: skip
+    found = Identification(family_like(VOLTA), model_box(tree)).run()
+    assert found.verdict == "refuted"
+    assert found.model is None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(2))
+def test_noise_gives_no_wrong_model(seed):
+    """One flipped bit in a hundred answers, and in ten of them."""
+    family = family_like(VOLTA)
+    random = np.random.default_rng(seed)
+    truth = family.row(VOLTA)
+    honest = model_box(VOLTA)
+    flipped = 0
+
+    def noisy(a, b, c):
+        nonlocal flipped
+        word = honest(a, b, c)
+        flips = random.random() < (0.01 if seed else 0.1)
+        flipped += flips
+        return word ^ (1 << int(random.integers(32))) if flips else word
+
+    found = Identification(family, noisy, seed=seed + 1, settings=QUICK).run()
+    right = found.model is not None and (found.rows == truth).all(axis=1).any()
+    assert found.verdict in ("refuted", "inconsistent") if flipped else right, flipped
+
+
+@pytest.mark.long
+def test_a_flipped_answer_to_the_last_deciding_question_is_found():
+    family = family_like(VOLTA)
+    honest = model_box(VOLTA)
+    for flipped in (1, 7, 10):
+        count = -1
+
+        def box(a, b, c, flipped=flipped):
+            nonlocal count
+            count += 1
+            return honest(a, b, c) ^ (count == flipped)
+
+        found = Identification(family, box, settings=QUICK).run()
+        right = found.model is not None and (found.rows == family.row(VOLTA)).all(axis=1).any()
+        assert found.verdict in ("refuted", "inconsistent") or right
+
+
+@pytest.mark.long
+def test_budget(tmp_path):
+    found = Identification(family_like(VOLTA), model_box(VOLTA), budget=8).run()
+    assert found.verdict == "open"
+    assert len(found.exchanges) == 8
+
+
+def test_transcript_resumes_and_replays(tmp_path):
+    """A search that was stopped goes on as if it had not been; what was answered is not asked again."""
+    unit = FusedDotAdd(
+        a_format="e2m1",
+        b_format="e2m1",
+        c_format="f16",
+        d_format="f16",
+        k=1,
+        n_fma=1,
+        fraction_bits=6,
+        zero_exponent=None,
+        rounding="RTZ",
+    )
+    family, box, path = family_like(unit), model_box(unit), tmp_path / "t.jsonl"
+    whole = Identification(family, box, budget=4, transcript=Transcript(family, path)).run()
+    lines = path.read_text().splitlines(keepends=True)
+    assert len(lines) == len(whole.exchanges) == 4
+    path.write_text("".join(lines[:2]) + '{"a": ["0x')  # cut off while it was written
+    asked = []
+
+    def counting(*question):
+        asked.append(question)
+        return box(*question)
+
+    found = Identification(family, counting, budget=3, transcript=Transcript(family, path)).run()
+    assert found.verdict == "open"
+    assert found.exchanges == whole.exchanges[:3]
+    assert len(asked) == 1
+    assert path.read_text() == "".join(lines[:3])
+
+    def dead(*question):
+        raise AssertionError("asked")
+
+    again = Identification(family, dead, budget=3, transcript=Transcript(family, path)).run()
+    assert again.exchanges == found.exchanges
+    with pytest.raises(TcsmtError, match="another question"):
+        Identification(family, dead, seed=2, transcript=Transcript(family, path)).run()
+
+
+def test_a_transcript_is_a_file_of_rows(tmp_path):
+    path = tmp_path / "t.jsonl"
+    transcript = Transcript(family_like(VOLTA), path)
+    asked = [
+        Exchange((0x3C00, 0, 0, 1), (0x3C00, 0, 2, 0), 3, 0x3F800000, "why"),
+        Exchange((0,) * 4, (0,) * 4, 0, 0, ""),
+    ]
+    for one in asked:
+        transcript.add(one)
+    rows = read_rows(path, VOLTA)
+    assert rows.a.tolist() == [list(one.a) for one in asked]
+    assert rows.b.tolist() == [list(one.b) for one in asked]
+    assert rows.c.tolist() == [one.c for one in asked]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name",
+    [
+        "volta/mma.m8n8k4.f16.f16.f16.f16",
+        "turing/mma.m16n8k8.f32.f16.f16.f32",
+        "ampere/mma.m16n8k4.f32.tf32.tf32.f32",
+        "hopper/mma.m16n8k16.f32.f16.f16.f32",
+    ],
+)
+def test_catalogue_rows_are_never_lost(name):
+    model = row_named(name).model
+    family = family_like(model)
+    found = Identification(family, model_box(model), settings=Settings(timeout=5)).run()
+    assert found.verdict in ("identified", "open")
+    assert len(found.exchanges) <= 60
+    assert (found.rows == family.row(model)).all(axis=1).any()
+
+
+def outside():
+    """Units that differ from a member of the family in one thing that the family does not have."""
+    return {
+        "a's lanes turned round": lambda box: lambda a, b, c: box(a[::-1], b, c),
+        "a result that is negated": lambda box: lambda a, b, c: box(a, b, c) ^ 1 << 31,
+        "last bit set": lambda box: lambda a, b, c: box(a, b, c) | 1,
+        "c ignored where it is negative": lambda box: lambda a, b, c: box(a, b, 0 if c >> 31 else c),
+        "a lane that is left out": lambda box: lambda a, b, c: box([*a[:-1], 0], b, c),
+    }
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [k if k == "a result that is negated" else pytest.param(k, marks=pytest.mark.long) for k in outside()],
+)
+def test_perturbed_box_is_refuted(kind):
+    found = Identification(family_like(VOLTA), outside()[kind](model_box(VOLTA)), settings=QUICK).run()
+    assert found.verdict in ("refuted", "inconsistent")
+    assert found.model is None
+    near = nearest(family_like(VOLTA), found)
+    assert near
+    for one in near:
+        assert one["predicted"] != one["answered"]
+        assert one["explains"] < len(found.exchanges)
+    assert "  not " in as_text(family_like(VOLTA), found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "seeds"), [("volta", range(3)), ("ampere/mma.m16n8k4.f32.tf32.tf32.f32", range(1))]
+)
+def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
+    """One answer of a search has one bit flipped."""
+    model = row_named(name).model
+    family, honest = family_like(model), model_box(model)
+    for seed in seeds:
+        random = np.random.default_rng(seed)
+        flipped, bit = int(random.integers(12)), int(random.integers(32))
+        asked = -1
+
+        def box(a, b, c, flipped=flipped, bit=bit):
+            nonlocal asked
+            asked += 1
+            return honest(a, b, c) ^ (asked == flipped) << bit
+
+        found = Identification(family, box, seed=seed + 1, settings=QUICK).run()
+        right = found.model is not None and (found.rows == family.row(model)).all(axis=1).any()
+        assert found.verdict in ("refuted", "inconsistent") or right

@@ -1,0 +1,37 @@
+"""Families of hypotheses, some of their members, and what these answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tcsmt.identification.family import Family
+from tcsmt.identification.questions import Questions
+from tcsmt.models import Model, Operands
+from tcsmt.simulator.rows import run_words
+
+Array = np.ndarray[Any, Any]
+
+__all__ = ["family_like", "random_row", "simulated"]
+
+
+def family_like(model: Model) -> Family:
+    """The family with a model's formats and K."""
+    return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
+
+
+def random_row(family: Family, random: np.random.Generator) -> Array:
+    """A hypothesis: a random structure first, then the rest of it."""
+    number = int(random.integers(len(family.structures)))
+    first = family.first(number)
+    row = first[[int(random.integers(len(first)))]]
+    whole = family.expanded(family.with_last_rounding(row))
+    return whole[int(random.integers(len(whole)))]
+
+
+def simulated(family: Family, model: Model, questions: Questions) -> Array:
+    """A model's answers; every NaN is the format's own."""
+    words = run_words(model, Operands(questions.a, questions.b, questions.c)).astype(np.uint64)
+    nan = family.d_format.nan_word
+    return np.array([nan if family.d_format.is_nan(int(w)) else w for w in words], np.uint64)
