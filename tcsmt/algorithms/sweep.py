@@ -17,7 +17,8 @@ import numpy as np
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.arithmetic.words import from_words, to_words
-from tcsmt.catalogue import ARCHITECTURES, row_named
+from tcsmt.catalogue import ARCHITECTURES, Row, row_named
+from tcsmt.catalogue.preferred import is_preferred
 from tcsmt.interpret.digest import digest_of_texts
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.recipes.arrays import multiply, words
@@ -36,6 +37,7 @@ __all__ = [
     "exact_product",
     "models_for",
     "point",
+    "rows_for",
     "task_for",
     "to_nearest",
 ]
@@ -152,14 +154,15 @@ NAMES = (
 )  # fmt: skip
 
 
-def models_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Model]:
-    """The models among ``units`` that run an algorithm, by those that share one: ``ampere, ada``.
+def rows_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Row]:
+    """The rows that run an algorithm, by what they are called: architectures that share one, ``ampere, ada``.
 
-    units: architectures, or ARCH/INSTRUCTION.
+    units: architectures, or ARCH/INSTRUCTION. An architecture stands for the instruction that GEMM libraries
+    use; where another one has its formats and is preferred for wider ones, it is called by the instruction.
     """
     if recipe.ordinary:
-        return {"ordinary cores": units_for(recipe, ARCHITECTURES[0])[0].model}
-    shared: dict[Model, list[str]] = {}
+        return {"ordinary cores": units_for(recipe, ARCHITECTURES[0])[0]}
+    shared: dict[Model, tuple[Row, list[str]]] = {}
     for name in units:
         architecture, _, instruction = name.partition("/")
         rows = [
@@ -168,8 +171,17 @@ def models_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Model]:
             if not instruction or row.instruction == row_named(name).instruction
         ]
         if rows:
-            shared.setdefault(rows[0].model, []).append(name)
-    return {", ".join(names): model for model, names in shared.items()}
+            row = rows[0]
+            label = row.name if instruction or is_preferred(row) else name
+            names = shared.setdefault(row.model, (row, []))[1]
+            if label not in names:
+                names.append(label)
+    return {", ".join(names): row for row, names in shared.values()}
+
+
+def models_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Model]:
+    """The models of :func:`rows_for`."""
+    return {label: row.model for label, row in rows_for(recipe, units).items()}
 
 
 def to_nearest(models: Mapping[str, Model]) -> dict[str, Model]:
@@ -220,7 +232,9 @@ def point(
         for label in variants:
             record[label] = {name: record[label][name] for name in record[label] if name in _OF_VARIANTS}
         _closest(record, {label: found[label] for label in models}, references)
-        yield {"distribution": distribution.name, "k": k, "algorithm": recipe.name, "units": record}
+        used = {label: row.instruction for label, row in rows_for(recipe, units).items()}
+        about = {"distribution": distribution.name, "k": k, "algorithm": recipe.name, "instructions": used}
+        yield {**about, "units": record}
 
 
 @dataclass(frozen=True)

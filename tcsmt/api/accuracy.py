@@ -7,7 +7,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -22,7 +22,9 @@ from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.records import bound_json, comparison_json, error_text
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.api.units import UnitLike, row_of
-from tcsmt.catalogue import Row
+from tcsmt.catalogue import Row, rows_of
+from tcsmt.catalogue.preferred import of_other_arithmetic
+from tcsmt.data.model_files import is_model_file
 from tcsmt.pictures.drawing import Sheet
 from tcsmt.pictures.explain import signed_text
 from tcsmt.pictures.svg import as_svg
@@ -53,6 +55,7 @@ class AccuracyComparison:
 
     found: ErrorComparison
     rows: tuple[Row, Row]
+    others: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -71,7 +74,8 @@ class AccuracyComparison:
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt accuracy compare --json`` prints."""
-        data = {"tcsmt": __version__, "arch": [row.name for row in self.rows], **comparison_json(self.found)}
+        data: dict[str, Any] = {"tcsmt": __version__, "arch": [row.name for row in self.rows]}
+        data |= {"others": list(self.others), **comparison_json(self.found)}
         if isinstance(self.verdict, Distinguished):
             moves = [walk(algorithm, self.verdict.values) for algorithm in self.found.pair.algorithms]
             data["steps"] = [[move.as_json() for move in one] for one in moves]
@@ -82,7 +86,7 @@ class AccuracyComparison:
         return _sheet_of(self.found, self.rows) if isinstance(self.verdict, Distinguished) else None
 
     def __str__(self) -> str:
-        return _comparison_text(self.found, self.rows)
+        return "\n".join([_comparison_text(self.found, self.rows), *_others_text(self.others)])
 
     def __repr__(self) -> str:
         names = " against ".join(self.found.pair.names)
@@ -116,7 +120,8 @@ def compare(
     """
     pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else row_of(unit), k, domain)
     solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
-    return AccuracyComparison(compare_pair(pair, solving, search=search), rows)
+    found = compare_pair(pair, solving, search=search)
+    return AccuracyComparison(found, rows, _others(unit, rows))
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,6 +133,7 @@ class AccuracyBound:
     k: int
     domain: Domain
     found: FoundBound
+    others: tuple[str, ...] = ()
 
     @property
     def proved(self) -> float | None:
@@ -137,10 +143,10 @@ class AccuracyBound:
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt accuracy bound --json`` prints."""
         about = {"algorithm": self.algorithm, "unit": self.row.name, "k": self.k, "domain": str(self.domain)}
-        return about | bound_json(self.found)
+        return about | {"others": list(self.others)} | bound_json(self.found)
 
     def __str__(self) -> str:
-        return _bound_text(self.as_json())
+        return "\n".join([_bound_text(self.as_json()), *_others_text(self.others)])
 
     def __repr__(self) -> str:
         return f"<AccuracyBound of {self.algorithm} on {self.row.name}, K = {self.k}: {self.proved}>"
@@ -166,7 +172,19 @@ def bound(
     """
     chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit), k)
     found = bound_of(chosen, domain, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
-    return AccuracyBound(algorithm, row, k, domain, found)
+    return AccuracyBound(algorithm, row, k, domain, found, _others(unit, [row]))
+
+
+def _others(unit: UnitLike, rows: Iterable[Row]) -> tuple[str, ...]:
+    """Where an architecture was given: its instructions of the same formats that compute otherwise."""
+    if not isinstance(unit, str) or "/" in unit or is_model_file(unit):
+        return ()
+    found = [other for row in rows for other in of_other_arithmetic(row, rows_of(unit))]
+    return tuple(dict.fromkeys(other.name for other in found))
+
+
+def _others_text(others: Sequence[str]) -> list[str]:
+    return [f"other instructions with these formats compute otherwise: {', '.join(others)}"] if others else []
 
 
 def _pair_of(

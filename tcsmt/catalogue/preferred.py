@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tcsmt.catalogue.row import Row
 
-__all__ = ["by_use", "of_other_arithmetic"]
+__all__ = ["by_use", "is_preferred", "of_other_arithmetic"]
 
 #: For operands of fewer than 16 bits: cuBLASLt, CUTLASS and DeepGEMM multiply FP8 matrices with these on
 #: data-centre GPUs; ``mma`` is there, too, and aligns to other fraction bits or sums other blocks.
@@ -16,10 +16,11 @@ _NARROW = {"hopper": ("wgmma",), "blackwell": ("tcgen05",)}
 
 def by_use(rows: Iterable[Row]) -> list[Row]:
     """The same rows, the instruction that GEMM libraries use first; otherwise in the catalogue's order."""
-    return sorted(rows, key=lambda row: not _preferred(row))
+    return sorted(rows, key=lambda row: not is_preferred(row))
 
 
-def _preferred(row: Row) -> bool:
+def is_preferred(row: Row) -> bool:
+    """Whether GEMM libraries use it, and not the architecture's most used instruction, for its formats."""
     narrow = max(row.model.a_format.width, row.model.b_format.width) < 16
     return narrow and row.instruction.partition(".")[0] in _NARROW.get(row.architecture, ())
 

@@ -10,6 +10,7 @@ import click
 
 from tcsmt.catalogue import architecture_named, rows
 from tcsmt.cli import options
+from tcsmt.cli.names import ARCHITECTURE
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import Exit, UnknownName
@@ -21,7 +22,13 @@ from tcsmt.survey.settle import Asking, verdicts_in
 
 
 @click.command()
-@click.option("--arch", "architectures", multiple=True, help="Only rows of this architecture (repeatable).")
+@click.option(
+    "--arch",
+    "architectures",
+    type=ARCHITECTURE,
+    multiple=True,
+    help="Only rows of this architecture (repeatable).",
+)
 @click.option("--types", multiple=True, help="Only these types, D.A.B.C, as f32.f16.f16.f32 (repeatable).")
 @click.option("--claims", is_flag=True, help="With the rows that were refuted or are disputed.")
 @options.finite
@@ -54,6 +61,10 @@ def atlas(
     """Compare all catalogue rows with the same types and K, pair by pair; can be stopped and resumed.
 
     Exit code: 0 every pair has a verdict, 2 usage error, 3 some pair stayed unknown.
+
+    \b
+    Examples:
+      tcsmt atlas --arch volta --arch ampere --output results
     """
     asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept)
     names = {architecture_named(name) for name in architectures}

@@ -15,6 +15,7 @@ import click
 from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
+from tcsmt.cli.names import UNIT
 from tcsmt.data.model_files import row_given
 from tcsmt.hardware.vectors import Vector, as_csv, as_json
 from tcsmt.models import Model
@@ -60,7 +61,7 @@ _WIDTH = 110
     "--published", type=click.Choice([*_PUBLISHED]), multiple=True,
     help="Vectors of a paper: Fasi et al. 2020; FTTN (Li et al. 2024).",
 )  # fmt: skip
-@click.option("--model", metavar="MODEL", help="The unit; by default what the first file names.")
+@click.option("--model", type=UNIT, metavar="UNIT", help="The unit; by default what the first file names.")
 @click.option(
     "--solve/--no-solve", default=True, help="Put what no vector tells apart to the engine.  [default: solve]"
 )
@@ -100,6 +101,11 @@ def audit(
 
     Exit code: 0 all are told apart, or proved equal; 1 some are not; 2 usage error; 3 of some it is not
     known whether a vector could.
+
+    \b
+    Examples:
+      tcsmt audit --published fasi --model volta
+      tcsmt audit my_rows.json --output closing.json
     """
     if not files and not published:
         raise click.UsageError(f"give FILES, or --published {' or '.join(_PUBLISHED)}")

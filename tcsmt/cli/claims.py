@@ -45,6 +45,10 @@ def claims(
     measured rows; where none decide, the vector that would is printed, or that there is none.
 
     Exit code: 0 judged, 2 usage error, 3 a solver did not answer a question that would decide.
+
+    \b
+    Examples:
+      tcsmt claims --data ../shared/hardware
     """
     known = {claim.name: claim for claim in published()}
     for name in names:

@@ -12,6 +12,7 @@ from tcsmt.api.compare import compare as compare_units
 from tcsmt.cli import options
 from tcsmt.cli.domain import domain_of_models
 from tcsmt.cli.dumped import say_dumped
+from tcsmt.cli.names import UNIT
 from tcsmt.cli.verdict import EXIT
 from tcsmt.pictures.text import as_text
 from tcsmt.prove.dumping import Dump
@@ -19,8 +20,8 @@ from tcsmt.statements.domain import Domain
 
 
 @click.command()
-@click.argument("a")
-@click.argument("b")
+@click.argument("a", type=UNIT)
+@click.argument("b", type=UNIT)
 @domain_of_models
 @click.option(
     "--k", type=int, metavar="N",

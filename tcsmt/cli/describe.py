@@ -9,11 +9,12 @@ import click
 from tcsmt.catalogue import rows_of
 from tcsmt.catalogue.description import description
 from tcsmt.cli import options
+from tcsmt.cli.names import UNIT
 from tcsmt.data.model_files import is_model_file, row_given
 
 
 @click.command("describe")
-@click.argument("arch")
+@click.argument("arch", type=UNIT, metavar="UNIT")
 @click.argument("instruction", required=False)
 @options.as_json
 def describe(arch: str, instruction: str | None, as_json: bool) -> None:
@@ -21,6 +22,10 @@ def describe(arch: str, instruction: str | None, as_json: bool) -> None:
 
     Without INSTRUCTION: the architecture's first one, and the names of the others. ARCH can also be
     ARCH/INSTRUCTION, or a model file.
+
+    \b
+    Examples:
+      tcsmt describe h100/wgmma.m64nNk32.f32.e4m3.e4m3
     """
     row = row_given(arch if instruction is None else f"{arch}/{instruction}")
     if as_json:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tcsmt.api.pictures import sheet_of
+from tcsmt.cli.names import UNIT
 from tcsmt.cli.picture import picture_options, show_sheet
 from tcsmt.cli.rounded import RoundedInputs, vector_option
 from tcsmt.data.model_files import row_given
@@ -17,12 +18,12 @@ from tcsmt.support.errors import TcsmtError
 
 
 @click.command()
-@click.argument("model")
+@click.argument("model", type=UNIT, metavar="UNIT")
 @click.option("--input", "source", type=click.Path(path_type=Path), help="JSON, CSV or .npz of rows.")
 @click.option("--row", type=int, help="Which row of the file, counted from 0.  [default: 0]")
 @click.option("--vector", help='One row: "a0=1.5 b0=0x3e00 c=-0x1p-4"; what is not named is 0 (a scale: 1).')
 @click.option(
-    "--against", metavar="MODEL", help="Draw this model below it, and mark where they first differ."
+    "--against", type=UNIT, metavar="UNIT", help="Draw this model below it, and mark where they first differ."
 )
 @picture_options
 def explain(
@@ -35,10 +36,15 @@ def explain(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Draw one dot-add of MODEL (ARCH, ARCH/INSTRUCTION or a model file) bit by bit.
+    """Draw one dot-add of UNIT bit by bit.
 
     Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers, rounded to
     the nearest value of the format, or C99 hexadecimal numbers (0x1.8p-3), which must be exact.
+
+    \b
+    Examples:
+      tcsmt explain volta --vector "a0=1.5 b0=0x3e00 c=-0x1p-4"
+      tcsmt explain volta --vector "a0=1 b0=1 c=1e-9" --against ampere --output both.svg
     """
     if (source is None) == (vector is None):
         raise click.UsageError("give one of --input and --vector")

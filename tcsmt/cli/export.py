@@ -22,7 +22,12 @@ from tcsmt.support.files import make_folder, replace_text
 )
 @options.as_json
 def export(queries: Path, as_json: bool) -> None:
-    """Write the curated SMT-LIB 2.6 scripts: self-contained, with the expected answer."""
+    """Write the curated SMT-LIB 2.6 scripts: self-contained, with the expected answer.
+
+    \b
+    Examples:
+      tcsmt export --output scripts
+    """
     from tcsmt.ask.scripts import scripts
 
     make_folder(queries)

@@ -12,16 +12,19 @@ from tcsmt.api.find import find as find_property
 from tcsmt.ask.investigation import Report
 from tcsmt.cli import options
 from tcsmt.cli.dumped import say_dumped
+from tcsmt.cli.names import ARCHITECTURE, PROPERTY, UNIT
 from tcsmt.prove.dumping import Dump
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
 
 
 @click.command()
-@click.option("--property", "name", required=True, help="What to ask; see `tcsmt properties`.")
-@click.option("--arch", help="Architecture, sm_XX or GPU, such as volta or h200.")
+@click.option("--property", "name", type=PROPERTY, required=True, help="What to ask; see `tcsmt properties`.")
+@click.option("--arch", type=ARCHITECTURE, help="Architecture, sm_XX or GPU, such as volta or h200.")
 @click.option("--instruction", help="Instruction, or a part that only one has; see `tcsmt models`.")
-@click.option("--model", help="Instead: a model file, or ARCH/INSTRUCTION; see `tcsmt models --toml`.")
+@click.option(
+    "--model", type=UNIT, help="Instead: a model file, or ARCH/INSTRUCTION; see `tcsmt models --toml`."
+)
 @options.solver
 @options.timeout()
 @options.memory
@@ -47,6 +50,11 @@ def find(
     """Ask a property of a unit (--arch or --model): a witness, or a proof that there is none.
 
     Exit code: 0 answered, 2 usage error, 3 some question stayed unknown.
+
+    \b
+    Examples:
+      tcsmt find --property carry-bits --arch volta
+      tcsmt find --property zero-exponent --arch h100 --confirm --json
     """
     if (arch is None) == (model is None) or (model is not None and instruction is not None):
         raise click.UsageError("give either --arch (and --instruction), or --model")

@@ -14,6 +14,7 @@ import numpy as np
 
 from tcsmt.arithmetic.words import dtype_of, from_words, to_words
 from tcsmt.cli import options
+from tcsmt.cli.names import UNIT
 from tcsmt.data.model_files import row_given
 from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, promoted, split_k
 from tcsmt.simulator.matmul import gemm as multiply
@@ -38,7 +39,7 @@ def reduction_named(text: str) -> Reduction:
 
 
 @click.command()
-@click.argument("model")
+@click.argument("model", type=UNIT, metavar="UNIT")
 @click.option("--a", "a_path", type=click.Path(path_type=Path), required=True, help="A, (M, K), .npy.")
 @click.option("--b", "b_path", type=click.Path(path_type=Path), required=True, help="B, (K, N), .npy.")
 @click.option("--c", "c_path", type=click.Path(path_type=Path), help="C, (M, N), .npy.")
@@ -67,10 +68,14 @@ def gemm(
     columns: int | None,
     as_json: bool,
 ) -> None:
-    """Multiply matrices as MODEL (ARCH or ARCH/INSTRUCTION) would: D = alpha·A·B + beta·C.
+    """Multiply matrices as a kernel on UNIT would: D = alpha·A·B + beta·C.
 
     Arrays are of the formats' dtypes, unsigned words, or float32/float64 values that the formats
     hold. What an interrupted run has finished stays beside the output and is taken up again.
+
+    \b
+    Examples:
+      tcsmt gemm h200 --a A.npy --b B.npy --output D.npy --reduction split-k:2
     """
     row = row_given(model)
     reduction = reduction_named(reduction_text)

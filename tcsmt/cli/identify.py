@@ -13,6 +13,7 @@ from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.classical import probed
+from tcsmt.cli.names import UNIT
 from tcsmt.data.datasets import DataSet, find_datasets
 from tcsmt.data.model_files import row_given
 from tcsmt.identification import report as identified
@@ -32,10 +33,16 @@ _EXIT = {
 @click.command()
 @click.option("--formats", metavar="A,B,C,D", help="Formats of the unit, such as f16,f16,f32,f32.")
 @click.option("--k", type=click.IntRange(1, 128), help="Products in one instruction.")
-@click.option("--like", metavar="MODEL", help="Formats and K of this model (nothing else of it is used).")
-@click.option("--box", metavar="MODEL", help="The box is this model (a self-test); it is only asked.")
+@click.option(
+    "--like", type=UNIT, metavar="UNIT", help="Formats and K of this model (nothing else of it is used)."
+)
+@click.option(
+    "--box", type=UNIT, metavar="UNIT", help="The box is this model (a self-test); it is only asked."
+)
 @click.option("--command", help="The box is this command: JSON lines in and out.")
-@click.option("--device", metavar="MODEL", help="The box is this instruction on the GPU of this machine.")
+@click.option(
+    "--device", type=UNIT, metavar="UNIT", help="The box is this instruction on the GPU of this machine."
+)
 @click.option("--data", type=click.Path(path_type=Path), help="The answers are recorded: a data set.")
 @click.option("--rows", type=click.IntRange(1), default=2000, show_default=True, help="Of --data, at most.")
 @click.option(
@@ -81,11 +88,16 @@ def identify(
     """Find every fused dot-product-add that explains a black box, with few questions.
 
     A command reads one line {"a": [hex, ...], "b": [...], "c": hex} and writes one line {"d": hex}.
-    A plan is for hardware that is not there: `--plan set` prints what `tcsmt probe MODEL --vectors`
+    A plan is for hardware that is not there: `--plan set` prints what `tcsmt probe UNIT --vectors`
     reads, and `--answers` what its program prints; `--plan tree` prints a decision tree.
 
     Exit code: 0 identified (all that remain are proved equal), 1 no hypothesis explains the answers,
     or they contradict each other, 2 usage error, 3 not settled.
+
+    \b
+    Examples:
+      tcsmt identify --box volta
+      tcsmt identify --like h100 --command ./my_emulator --transcript asked.jsonl
     """
     boxes = [box, command, device]
     sources = [*boxes, data, plan]

@@ -6,30 +6,64 @@ import json
 
 import click
 
-from tcsmt.catalogue import rows, rows_of
+from tcsmt.catalogue import rows, rows_of, selected
+from tcsmt.catalogue.row import EVIDENCE
 from tcsmt.cli import options
+from tcsmt.cli.names import ARCHITECTURE, UNIT
 from tcsmt.cli.table import markdown
 from tcsmt.data.model_files import model_toml, row_given
 
 
 @click.command("models")
-@click.option("--arch", help="Only this architecture or GPU.")
-@click.option("--toml", metavar="MODEL", help="Print this one as a model file, to start one of your own.")
+@click.option("--arch", type=ARCHITECTURE, help="Only this architecture or GPU.")
+@click.option(
+    "--a", "a_format", metavar="FORMAT", help="Only units that take a in this format, such as e4m3."
+)
+@click.option("--b", "b_format", metavar="FORMAT", help="Only units that take b in this format.")
+@click.option("--c", "c_format", metavar="FORMAT", help="Only units that take c in this format.")
+@click.option("--d", "d_format", metavar="FORMAT", help="Only units with results in this format.")
+@click.option("--k", type=click.IntRange(1), metavar="N", help="Only units with so many products.")
+@click.option("--evidence", metavar="LEVEL", help=f"Only units that are {', '.join(EVIDENCE)}.")
+@click.option("--claims/--no-claims", default=True, help="With refuted and disputed readings, too.")
+@click.option(
+    "--toml", type=UNIT, metavar="UNIT", help="Print this unit as a model file, to start one of your own."
+)
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print a table for documents.")
-@click.option("--claims/--no-claims", default=True, help="Show refuted and disputed claims too.")
 @options.as_json
-def models(arch: str | None, toml: str | None, as_markdown: bool, claims: bool, as_json: bool) -> None:
-    """List the catalogue: every unit with its parameters and evidence."""
+def models(
+    arch: str | None,
+    a_format: str | None,
+    b_format: str | None,
+    c_format: str | None,
+    d_format: str | None,
+    k: int | None,
+    evidence: str | None,
+    claims: bool,
+    toml: str | None,
+    as_markdown: bool,
+    as_json: bool,
+) -> None:
+    """List the catalogue: every unit with its parameters and evidence.
+
+    \b
+    Examples:
+      tcsmt models --arch h100
+      tcsmt models --a e4m3 --evidence measured
+      tcsmt models --toml volta > mine.toml
+    """
+    formats = {"a_format": a_format, "b_format": b_format, "c_format": c_format, "d_format": d_format}
     if toml is not None:
-        if arch is not None or as_json or as_markdown:
-            raise click.UsageError("--toml MODEL goes with none of --arch, --json, --markdown")
+        if any([arch, *formats.values(), k, evidence, as_json, as_markdown]):
+            raise click.UsageError("--toml UNIT takes no other option")
         click.echo(model_toml(row_given(toml)), nl=False)
         return
-    chosen = (
-        rows_of(arch, claims=claims) if arch else [r for r in rows() if claims or "@" not in r.instruction]
-    )
+    found = rows_of(arch, claims=claims) if arch else rows(claims=claims)
+    chosen = selected(found, formats=formats, k=k, evidence=evidence)
     if as_json:
         click.echo(json.dumps([row.as_json() for row in chosen], indent=1))
+        return
+    if not chosen:
+        click.echo(f"none of {len(found)} units fits", err=True)
         return
     if as_markdown:
         click.echo(markdown(chosen))

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from tcsmt.cli.names import SOLVER
 from tcsmt.prove.solvers.run import CHOICES
 
 __all__ = [
@@ -37,7 +38,9 @@ _PATH = click.Path(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
-solver = click.option("--solver", default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True)
+solver = click.option(
+    "--solver", type=SOLVER, default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True
+)
 memory = click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
 dump_smt = click.option("--dump-smt", type=_PATH, help="Write the SMT-LIB scripts here.")
 

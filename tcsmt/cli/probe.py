@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from tcsmt.cli import options
+from tcsmt.cli.names import PROPERTY, UNIT
 from tcsmt.data.model_files import row_given
 from tcsmt.hardware import vectors as probe_vectors
 from tcsmt.hardware.instructions import language_of
@@ -24,8 +25,10 @@ _EMITTED = ("cuda", "hip", "json", "csv")
 
 
 @click.command()
-@click.argument("model")
-@click.option("--property", "names", multiple=True, help="Witnesses of this property (may be repeated).")
+@click.argument("model", type=UNIT, metavar="UNIT")
+@click.option(
+    "--property", "names", type=PROPERTY, multiple=True, help="Witnesses of this property (may be repeated)."
+)
 @click.option(
     "--vectors", "--plan", "source", type=click.Path(path_type=Path),
     help="Instead: rows of a file, as of `identify --plan` and `audit --output`.",
@@ -51,12 +54,16 @@ def probe(
     folders: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Write a program that gives vectors to the instruction MODEL on a GPU and prints its answers.
+    """Write a program that gives vectors to the instruction UNIT on a GPU and prints its answers.
 
     The vectors are the witnesses of all properties that apply, of some (--property), or the rows of
     a file (--vectors); each carries what every hypothesis predicts. `tcsmt validate` reads the answers.
 
     Exit code: 0, with --run 1 where the GPU does not answer as the model does; 2 usage error.
+
+    \b
+    Examples:
+      tcsmt probe volta --property carry-bits --emit cuda --output probe.cu
     """
     if source is not None and names:
         raise click.UsageError("give --property or --vectors, not both")

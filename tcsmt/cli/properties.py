@@ -15,7 +15,12 @@ from tcsmt.cli import options
 @options.folders
 @options.as_json
 def properties(folders: tuple[Path, ...], as_json: bool) -> None:
-    """List what can be asked."""
+    """List what can be asked.
+
+    \b
+    Examples:
+      tcsmt properties
+    """
     found = find_properties(folders).values()
     if as_json:
         data = [{"name": p.name, "title": p.title, "file": str(p.path)} for p in found]

@@ -37,6 +37,10 @@ def reproduce(paper: str, timeout: float, results: Path, as_json: bool) -> None:
     PAPER: valpey, fasi, mma-sim, khattak or ootomo. Writes RESULTS/PAPER.json, and plots beside it; until
     it is complete, PAPER.partial.json. With --json what is printed is that JSON; the text goes to
     standard error.
+
+    \b
+    Examples:
+      tcsmt reproduce fasi
     """
     name = choose("paper", paper, _PAPERS)
     Settings(timeout=timeout)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from tcsmt.cli import options
+from tcsmt.cli.names import UNIT
 from tcsmt.cli.rounded import RoundedInputs
 from tcsmt.data.model_files import is_model_file, row_given
 from tcsmt.data.row_files import read_rows, write_rows
@@ -17,19 +18,23 @@ from tcsmt.statements.finding import shown
 
 
 @click.command()
-@click.argument("model")
+@click.argument("model", type=UNIT, metavar="UNIT")
 @click.option("--input", "source", type=click.Path(path_type=Path), required=True, help="JSON, CSV or .npz.")
 @click.option("--output", type=click.Path(path_type=Path), help="JSON, CSV or .npz, by its suffix.")
 @click.option("--explain", is_flag=True, help="Print every stage of every row, also with --output.")
 @options.as_json
 def run(model: str, source: Path, output: Path | None, explain: bool, as_json: bool) -> None:
-    """Simulate MODEL (ARCH, ARCH/INSTRUCTION or a model file) on the rows of a file.
+    """Simulate UNIT on the rows of a file.
 
     Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers, rounded to
     the nearest value of the format, or C99 hexadecimal numbers (0x1.8p-3), which must be exact. One
     row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ... where the unit takes block scales.
 
     Prints the results; with --output they are in that file instead, which `tcsmt validate` reads.
+
+    \b
+    Examples:
+      tcsmt run volta --input rows.csv --output results.csv
     """
     row, rounded = row_given(model), RoundedInputs()
     inputs = read_rows(source, row.model, rounded)

@@ -10,13 +10,14 @@ import click
 
 from tcsmt.api.validate import HEAD, Replayed, Validation, checked, replayed
 from tcsmt.cli import options
+from tcsmt.cli.names import UNIT
 from tcsmt.data.model_files import row_given
 from tcsmt.support.errors import Exit
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--against", metavar="MODEL", help="Try this model (or file) on all that it fits.")
+@click.option("--against", type=UNIT, metavar="UNIT", help="Try this model (or file) on all that it fits.")
 @click.option(
     "--examples",
     type=click.IntRange(min=0),
@@ -31,6 +32,11 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
     And what `tcsmt run --output` writes (JSON, CSV or .npz), or files like it.
 
     Exit code: 0 every row matches, 1 some do not, 2 usage error, or nothing fits --against.
+
+    \b
+    Examples:
+      tcsmt validate ../shared/hardware
+      tcsmt validate results.csv --against volta
     """
     other = row_given(against) if against is not None else None
     found: list[Replayed] = []

@@ -23,6 +23,7 @@ from tcsmt.algorithms.sweep import (
     exact_product,
     models_for,
     point,
+    rows_for,
     task_for,
     to_nearest,
 )
@@ -100,7 +101,12 @@ def test_units() -> None:
     labels = models_for(recipe_named("ootomo-tf32tf32"), SWEPT)
     assert not any("volta" in label or "cdna1" in label for label in labels)
     assert "ampere, ada" in labels
-    assert list(models_for(recipe_named("fp8"), SWEPT))[-1] == "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
+    fp8 = {label: row.instruction for label, row in rows_for(recipe_named("fp8"), ["h100", "b200"]).items()}
+    assert fp8 == {  # as GEMM libraries do: other arithmetic than mma's, and than each other's
+        "hopper/wgmma.m64nNk32.f32.e4m3.e4m3": "wgmma.m64nNk32.f32.e4m3.e4m3",
+        "blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e4m3.e4m3": "tcgen05.mMnNk32.kind::f8f6f4.f32.e4m3.e4m3",
+    }
+    assert list(models_for(recipe_named("fp8"), SWEPT))[-1] == "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32"
     assert list(models_for(recipe_named("fp32-fma"), SWEPT)) == ["ordinary cores"]
     for label, model in to_nearest(labels).items():
         assert isinstance(model, FusedDotAdd)

@@ -13,7 +13,12 @@ from tcsmt.recipes.named import RECIPES
 @click.command()
 @options.as_json
 def algorithms(as_json: bool) -> None:
-    """The algorithms, what they do and where they come from."""
+    """The algorithms, what they do and where they come from.
+
+    \b
+    Examples:
+      tcsmt accuracy algorithms
+    """
     if as_json:
         found = [
             {"name": recipe.name, "title": recipe.title, "source": recipe.source}

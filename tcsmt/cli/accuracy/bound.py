@@ -11,13 +11,14 @@ from tcsmt.api.accuracy import bound as bound_of
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.cli.domain import domain_of_algorithm
+from tcsmt.cli.names import ALGORITHM
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import Exit
 
 
 @click.command()
-@click.argument("algorithm")
+@click.argument("algorithm", type=ALGORITHM)
 @arch_option
 @k_option
 @domain_of_algorithm
@@ -44,6 +45,10 @@ def bound(
     A result that is not finite counts as an infinite error.
     Exit code: 0 a bound is proved, 2 usage error, 3 none is: what is shown is found, not proved; 4 an
     error was found that is larger than the bound: a defect of tcsmt, never an answer.
+
+    \b
+    Examples:
+      tcsmt accuracy bound single-f16 --arch volta --k 4 --confirm
     """
     check_length(k, search, most=Algorithm.longest)
     found = bound_of(

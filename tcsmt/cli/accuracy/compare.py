@@ -13,6 +13,7 @@ from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, search_option
 from tcsmt.cli.domain import domain_of_algorithm
 from tcsmt.cli.dumped import say_dumped
+from tcsmt.cli.names import ALGORITHM
 from tcsmt.cli.picture import form_of, show_sheet
 from tcsmt.cli.verdict import EXIT
 from tcsmt.prove.dumping import Dump
@@ -20,8 +21,8 @@ from tcsmt.statements.domain import Domain
 
 
 @click.command()
-@click.argument("one")
-@click.argument("two")
+@click.argument("one", type=ALGORITHM)
+@click.argument("two", type=ALGORITHM)
 @arch_option
 @click.option("--k", type=int, help="Products in the dot product.  [default: the unit's own K]")
 @domain_of_algorithm
@@ -56,6 +57,10 @@ def compare(
 
     Errors are absolute, against the exact dot product c + Σ a·b. Exit code: 0 never (proved),
     1 there is such an input, 2 usage error, 3 unknown.
+
+    \b
+    Examples:
+      tcsmt accuracy compare ootomo-halfhalf markidis --arch volta
     """
     form = form_of(output)
     check_length(k, search)

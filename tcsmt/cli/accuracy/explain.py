@@ -8,14 +8,15 @@ import click
 
 from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.cli.accuracy.inputs import arch_option
+from tcsmt.cli.names import ALGORITHM
 from tcsmt.cli.picture import picture_options, show_sheet
 from tcsmt.cli.rounded import vector_option
 from tcsmt.recipes.named import algorithm_named
 
 
 @click.command()
-@click.argument("one")
-@click.argument("two", required=False)
+@click.argument("one", type=ALGORITHM)
+@click.argument("two", type=ALGORITHM, required=False)
 @arch_option
 @click.option(
     "--k", type=click.IntRange(1, 64), help="Products in the dot product.  [default: the unit's own K]"
@@ -32,7 +33,12 @@ def explain(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Draw algorithm ONE on a dot product step by step, with TWO beside it, and where they first differ."""
+    """Draw algorithm ONE on a dot product step by step, with TWO beside it, and where they first differ.
+
+    \b
+    Examples:
+      tcsmt accuracy explain markidis --arch volta --vector "a0=0.1 b0=0.3"
+    """
     first, row = algorithm_named(one, arch, k)
     values = vector_option(vector, first)
     walked = [Walked.on(one, row, first, values)]

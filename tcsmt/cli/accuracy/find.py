@@ -15,6 +15,7 @@ from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.cli.domain import domain_of_algorithm
+from tcsmt.cli.names import ALGORITHM
 from tcsmt.cli.verdict import EXIT
 from tcsmt.pictures.explain import signed_text
 from tcsmt.prove.solvers.run import Settings
@@ -28,7 +29,7 @@ from tcsmt.support.errors import choose
 
 @click.command()
 @click.argument("question")
-@click.argument("algorithm")
+@click.argument("algorithm", type=ALGORITHM)
 @arch_option
 @k_option
 @domain_of_algorithm
@@ -54,6 +55,10 @@ def find(
     QUESTION ``monotone``: does its result fall where one word, and with it the exact c + Σ a·b,
     grows? ``sign``: is its result zero or of the wrong sign where the exact sum is not zero?
     Exit code: 0 never (proved), 1 there is such an input, 2 usage error, 3 unknown.
+
+    \b
+    Examples:
+      tcsmt accuracy find markidis --arch volta
     """
     check_length(k, search)
     kind = FLAWS[choose("question", question, FLAWS)]

@@ -43,6 +43,10 @@ def findings(
     Prints the comparisons and the bounds as Markdown tables.
 
     Exit code: 0 every entry has an answer, 2 usage error, 3 some stayed unknown.
+
+    \b
+    Examples:
+      tcsmt accuracy findings --output accuracy.json --jobs 2
     """
     work = list(entries(Effort(Settings("auto", timeout), confirm, search)))
     with shown() as progress:

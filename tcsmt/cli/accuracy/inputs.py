@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from tcsmt.cli.names import UNIT
 from tcsmt.support.errors import TcsmtError
 
 arch_option = click.option(
-    "--arch", required=True, help="Architecture, GPU, ARCH/INSTRUCTION or a model file."
+    "--arch", type=UNIT, required=True, help="Architecture, GPU, ARCH/INSTRUCTION or a model file."
 )
 k_option = click.option("--k", type=int, default=1, help="Products in the dot product.", show_default=True)
 

@@ -15,6 +15,7 @@ from tcsmt.algorithms.reduced import FACTS, PROOFS, WIDTHS, Fact, Limits, narrow
 from tcsmt.catalogue import rows_of
 from tcsmt.catalogue.surveyed import DISTINCT_FP16_UNITS
 from tcsmt.cli import options
+from tcsmt.cli.names import UNIT
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.trust import Trust
 from tcsmt.statements.verdict import said_by
@@ -30,7 +31,13 @@ _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
 @click.command()
 @click.option("--question", "questions", multiple=True, help="One of the facts (repeatable); all.")
 @click.option(
-    "--arch", "units", multiple=True, default=DISTINCT_FP16_UNITS, show_default=True, help="Repeatable."
+    "--arch",
+    "units",
+    type=UNIT,
+    multiple=True,
+    default=DISTINCT_FP16_UNITS,
+    show_default=True,
+    help="Repeatable.",
 )
 @click.option(
     "--widths",
@@ -70,6 +77,10 @@ def reduced(
 
     Exit code: 0 every fact holds at every width, 1 some input shows that one does not, 2 usage error,
     3 open somewhere, and no such input.
+
+    \b
+    Examples:
+      tcsmt accuracy reduced --results results
     """
     chosen = [FACTS[choose("question", name, FACTS)] for name in questions] or list(FACTS.values())
     for unit in units:

@@ -68,6 +68,10 @@ def split(
     underflows, or is subnormal, by exponent.
 
     Exit code: 0 all as the closed form says, 1 some input is not, 2 usage error, 3 unknown.
+
+    \b
+    Examples:
+      tcsmt accuracy split --prove
     """
     solving, trust = Solving(Settings(solver, timeout), confirm=confirm), Trust(confirm, kept)
     chosen = splits(formats)

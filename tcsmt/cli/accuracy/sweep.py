@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms.sweep import DISTRIBUTIONS, NAMES, Matrices, models_for, task_for
+from tcsmt.algorithms.sweep import DISTRIBUTIONS, NAMES, Matrices, models_for, rows_for, task_for
 from tcsmt.catalogue import architecture_named, row_named
 from tcsmt.catalogue.digests import models_named
+from tcsmt.catalogue.preferred import of_other_arithmetic
 from tcsmt.catalogue.surveyed import SWEPT
 from tcsmt.cli import options
+from tcsmt.cli.names import ALGORITHM, UNIT
 from tcsmt.papers.ootomo import conclusions, plots
 from tcsmt.recipes import Recipe, algorithm_named, recipe_named
+from tcsmt.recipes.named import units_for
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.files import make_folder
@@ -28,8 +31,16 @@ _LENGTHS = (16, 64, 256, 1024, 4096)
 
 
 @click.command()
-@click.option("--algorithm", "algorithms", multiple=True, help="As for compare (repeatable).  [default: all]")
-@click.option("--arch", "units", multiple=True, help="ARCH or ARCH/INSTRUCTION (repeatable).  [default: all]")
+@click.option(
+    "--algorithm",
+    "algorithms",
+    type=ALGORITHM,
+    multiple=True,
+    help="As for compare (repeatable).  [default: all]",
+)
+@click.option(
+    "--arch", "units", type=UNIT, multiple=True, help="ARCH or ARCH/INSTRUCTION (repeatable).  [default: all]"
+)
 @click.option(
     "--distribution",
     "distributions",
@@ -70,6 +81,10 @@ def sweep(
     there with their last rounding (RNE), or every truncation (all RNE), swapped for nearest even.
 
     Exit code: 0 done, 2 usage error, 3 a process died, so that some record is missing.
+
+    \b
+    Examples:
+      tcsmt accuracy sweep --algorithm markidis --arch volta --arch h100 --k 64 --k 1024
     """
     chosen = [_unit(name) for name in units] or list(SWEPT)
     recipes = [recipe_named(name) for name in algorithms]
@@ -100,6 +115,8 @@ def sweep(
         for key, record in found.records.items():
             if key not in found.earlier:
                 _show(record)
+        for line in dict.fromkeys(line for recipe in recipes for line in _others(recipe, chosen)):
+            click.echo(line)
         for one in said:
             mark = {True: "as published", False: "differs", None: "found"}[one["agrees"]]
             click.echo(f"[{mark}] {one['section']}: {one['published']}\n    ours: {one['ours']}")
@@ -128,6 +145,15 @@ def _layout(settings: Record) -> Layout:
 
 def _unit(name: str) -> str:
     return row_named(name).name if "/" in name else architecture_named(name)
+
+
+def _others(recipe: Recipe, units: list[str]) -> Iterator[str]:
+    """For each architecture that was named alone: its other instructions of the same formats."""
+    for row in rows_for(recipe, [unit for unit in units if "/" not in unit]).values():
+        others = of_other_arithmetic(row, units_for(recipe, row.architecture))
+        if others and not recipe.ordinary:
+            names = ", ".join(other.instruction for other in others)
+            yield f"{row.name} is used; other instructions with its formats compute otherwise: {names}"
 
 
 def _check_runs(recipe: Recipe, units: list[str], named: bool) -> None:
@@ -159,9 +185,11 @@ def _listed(names: Iterable[str], most: int = 3) -> str:
 def _show(record: dict[str, Any]) -> None:
     click.echo(f"{record['distribution']}, K = {record['k']}, {record['algorithm']}")
     for label, found in record["units"].items():
+        instruction = record["instructions"].get(label, label)
+        shown = label if instruction in label else f"{label} ({instruction})"
         if "residual" in found:
-            click.echo(f"  {label:<44}{found['residual']:>10.2e}")
+            click.echo(f"  {shown:<52}{found['residual']:>10.2e}")
         elif found["not_finite"]:
-            click.echo(f"  {label:<44}{found['not_finite']:>10.0%} not finite")
+            click.echo(f"  {shown:<52}{found['not_finite']:>10.0%} not finite")
         else:
-            click.echo(f"  {label:<44}{'-':>10} (some exact results are 0)")
+            click.echo(f"  {shown:<52}{'-':>10} (some exact results are 0)")

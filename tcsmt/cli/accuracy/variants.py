@@ -33,6 +33,10 @@ def variants(largest: int, as_json: bool, results: Path) -> None:
     Multi-word products of FP16 words (V-B, Fig. 7) on both models and on every variant by one
     parameter, with random signs as published and with positive entries. Writes
     RESULTS/variants.json and .svg; goes on where it stopped.
+
+    \b
+    Examples:
+      tcsmt accuracy variants --output variants
     """
     make_folder(results)
     found: list[dict[str, Any]] = []
