@@ -369,7 +369,7 @@ def test_files(tmp_path: Path) -> None:
     [
         ([VOLTA], "give one of --input and --vector"),
         ([VOLTA, "--vector", "c=1", "--input", "x.csv"], "give one of --input and --vector"),
-        ([VOLTA, "--vector", "a00=1"], "unknown input in --vector 'a00': did you mean a0"),
+        ([VOLTA, "--vector", "a00=1"], "unknown input 'a00': did you mean a0"),
         ([VOLTA, "--vector", "a9=1"], "allowed: a0, a1, a2, a3, b0, b1, b2, b3, c"),
         ([VOLTA, "--vector", "a0"], "'a0' is not of the form a0=1.5"),
         ([VOLTA, "--vector", "a0=1 a0=2"], "a0 is given twice"),
