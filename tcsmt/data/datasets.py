@@ -28,6 +28,7 @@ from tcsmt.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.catalogue import Row, architecture_named, rows_of
 from tcsmt.data.model_files import is_model_file, read_model, row_given
 from tcsmt.data.row_files import (
+    line_of_row,
     model_named_in,
     read_arrays,
     read_bytes,
@@ -124,6 +125,16 @@ class DataSet:
     def k(self) -> int:
         """Lanes that are given; the unit's others were zero."""
         return int(self.operands.a.shape[1])
+
+    def place(self, row: int) -> str:
+        """Where a row (from 0) stands: the line of a text file, else the row's number."""
+        match self.path.suffix.lower():
+            case ".csv":
+                return f"{self.path}:{line_of_row(self.path, row)}"
+            case ".txt":
+                return f"{self.path}:{row + 1}"
+            case _:
+                return f"{self.path}: row {row}"
 
 
 @dataclass(frozen=True)
@@ -327,7 +338,10 @@ def _npz_file(path: Path, model: str) -> DataSet:
 
 
 #: Of a file of rows and results.
-_NAMELESS = "it does not say which model its results are of: give --against MODEL"
+_NAMELESS = (
+    "it does not say which model its results are of: `tcsmt validate` takes --against MODEL; "
+    "or add a column (an array) `model`"
+)
 
 
 def _own_rows(path: Path, model: str) -> DataSet:

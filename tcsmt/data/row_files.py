@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +109,11 @@ def read_results(path: Path, model: Model) -> Array:
             raise TcsmtError(f"{path}:1: no column d: a data set has results")
         words.append(word_at(f"{path}:{number}: d", fmt, row["d"]))
     return np.array(words, unsigned(fmt))
+
+
+def line_of_row(path: Path, row: int) -> int:
+    """The line on which a row (from 0) of a CSV file ends. Raises :class:`.TcsmtError`."""
+    return next(islice(_csv_lines(path), row, None))[0]
 
 
 def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
