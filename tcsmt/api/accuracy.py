@@ -137,7 +137,7 @@ class AccuracyBound:
 
     @property
     def proved(self) -> float | None:
-        """The bound of the error relative to |c| + Σ|a·b|, in units of 2^-24; None: none was proved."""
+        """The bound of the error relative to ``|c| + Σ|a·b|``, in units of 2^-24; None: none was proved."""
         return None if self.found.proved is None else float(self.found.proved)
 
     def as_json(self) -> dict[str, Any]:

@@ -75,9 +75,9 @@ def test_a_folder_of_ones_own(tmp_path: Path) -> None:
     refused(find(tmp_path, "my-own", "--instruction", "f16.f16.f16.f16"), "not FP32")
 
 
-def test_the_module_in_the_readme(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text()
-    (module,) = [t for t in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "def investigate(" in t]
+def test_the_module_in_the_guide(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "howto" / "property-module.md").read_text()
+    (module,) = [t for t in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def investigate(" in t]
     (tmp_path / "mine.py").write_text(module)
     result = find(tmp_path, "mine")
     assert result.exit_code == 0, result.output

@@ -389,13 +389,13 @@ def test_bad_input(arguments: list[str], said: str) -> None:
     assert said in tcsmt(*arguments, code=2)
 
 
-def test_readme() -> None:
-    """The README's pictures are what its commands print."""
-    readme = (ROOT / "README.md").read_text()
-    console = re.search(r"^\$ tcsmt explain (.*)\n((?:.*\n)*?)```$", readme, re.MULTILINE)
+def test_pictures_of_the_guide() -> None:
+    """The pictures of the how-to guide are what its commands print."""
+    page = (ROOT / "docs" / "howto" / "explain.md").read_text()
+    console = re.search(r"^\$ tcsmt explain (.*)\n((?:.*\n)*?)```$", page, re.MULTILINE)
     assert console is not None
     assert tcsmt(*shlex.split(console[1])) == console[2]
-    for command in re.findall(r"^tcsmt explain ((?:.*\n)*?)```$", readme, re.MULTILINE):
+    for command in re.findall(r"^tcsmt explain ((?:.*\n)*?)```$", page, re.MULTILINE):
         arguments = shlex.split(command.replace("\\\n", " "))
         place = arguments.index("--output")
         target = ROOT / arguments[place + 1]

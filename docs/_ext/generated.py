@@ -1,0 +1,184 @@
+"""What the documentation takes from the code when it is built: the catalogue of units, and the public API."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+
+import tcsmt
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.catalogue import Row, rows
+from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+from tcsmt.cli.table import _arithmetic as arithmetic
+
+ROOT = Path(__file__).resolve().parents[2]
+COLUMNS = (
+    "unit",
+    "architecture",
+    "a",
+    "b",
+    "D",
+    "K",
+    "N_FMA",
+    "F",
+    "zero",
+    "arithmetic",
+    "evidence",
+    "status",
+)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    model = row.model
+    parameters = (getattr(model, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent"))
+    n_fma, bits, zero = ("" if value is None else str(value) for value in parameters)
+    formats = (model.a_format.name, model.b_format.name, model.d_format.name)
+    return (
+        row.name, row.architecture, *formats, str(model.k), n_fma, bits, zero, arithmetic(model),
+        row.evidence, row.status,
+    )  # fmt: skip
+
+
+def _table(chosen: Sequence[Row]) -> str:
+    head = "".join(f'<th scope="col">{name}</th>' for name in COLUMNS)
+    lines = [f'<div class="units"><table class="units table"><thead><tr>{head}</tr></thead><tbody>']
+    for row in chosen:
+        about = "; ".join(filter(None, [row.source, row.note, ", ".join(row.measured)]))
+        first, *rest = (html.escape(cell) for cell in _cells(row))
+        cells = "".join(f"<td>{cell}</td>" for cell in rest)
+        lines.append(f'<tr title="{html.escape(about)}"><td><code>{first}</code></td>{cells}</tr>')
+    return "".join([*lines, "</tbody></table></div>"])
+
+
+class Units(Directive):
+    """``.. units::``: every row of the catalogue as a table; units.js adds the filters."""
+
+    def run(self) -> list[nodes.Node]:
+        """The table, as HTML."""
+        return [nodes.raw("", _table(rows()), format="html")]
+
+
+class Published(Directive):
+    """``.. published-claims::``: the rows that were refuted or are disputed, and what they say."""
+
+    def run(self) -> list[nodes.Node]:
+        """The table."""
+        return self._parse([
+            ".. list-table::", "   :header-rows: 1", "   :class: claims", "",
+            "   * - unit", "     - what it says, and where", "     - status",
+            *(
+                line
+                for row in rows()
+                if "@" in row.instruction
+                for line in (f"   * - ``{row.name}``", f"     - {row.note} ({row.source})",
+                             f"     - {row.status}")
+            ),
+        ])  # fmt: skip
+
+    def _parse(self, lines: list[str]) -> list[nodes.Node]:
+        parent = nodes.Element()
+        self.state.nested_parse(StringList(lines, source="generated"), self.content_offset, parent)
+        return list(parent.children)
+
+
+class Gpus(Published):
+    """``.. gpus::``: what can be given where a command takes an architecture."""
+
+    def run(self) -> list[nodes.Node]:
+        """The table."""
+        lines = [
+            ".. list-table::",
+            "   :header-rows: 1",
+            "",
+            "   * - architecture",
+            "     - also",
+            "     - GPUs",
+        ]
+        for name in ARCHITECTURES:
+            also = ", ".join(alias for alias, other in ALIASES.items() if other == name)
+            gpus = ", ".join(gpu for gpu, other in GPUS.items() if other == name)
+            lines += [f"   * - ``{name}``", f"     - {also}", f"     - {gpus}"]
+        return self._parse(lines)
+
+
+class Formats(Published):
+    """``.. formats::``: the number formats, with their widths."""
+
+    def run(self) -> list[nodes.Node]:
+        """The table."""
+        heads = ("format", "bits", "exponent bits", "significand bits (with the implicit one)", "exponents")
+        lines = [".. list-table::", "   :header-rows: 1", ""]
+        lines += [f"   {'* -' if i == 0 else '  -'} {head}" for i, head in enumerate(heads)]
+        for name, fmt in FORMATS.items():
+            exponents = f"{fmt.e_min} to {fmt.e_max}"
+            cells = (f"``{name}``", fmt.width, fmt.exponent_bits, fmt.precision, exponents)
+            lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(cells)]
+        return self._parse(lines)
+
+
+class Api(Published):
+    """``.. public-api::``: autodoc of each name that the package exports."""
+
+    def run(self) -> list[nodes.Node]:
+        """The documentation of each name, in the order of ``tcsmt.__all__``."""
+        lines: list[str] = []
+        for name in tcsmt.__all__:
+            thing = getattr(tcsmt, name)
+            if inspect.isclass(thing):
+                lines += [f".. autoclass:: tcsmt.{name}", "   :members:", ""]
+            elif inspect.ismodule(thing):
+                lines += [f".. automodule:: {thing.__name__}", "   :members:", ""]
+            elif callable(thing):
+                lines += [f".. autofunction:: tcsmt.{name}", ""]
+            else:
+                lines += [f".. autodata:: tcsmt.{name}", ""]
+        return self._parse(lines)
+
+
+#: The colours that a picture takes where the reader's system is dark; the site has a switch of its own.
+DARK = re.compile(r"@media\(prefers-color-scheme:dark\)\{((?:[^{}]*\{[^{}]*\})*)\}")
+
+
+class TwoPictures(SphinxTransform):
+    """A picture of ``results/pictures`` in light and in dark colours: the site's switch chooses."""
+
+    default_priority = 400
+
+    def apply(self, **options: object) -> None:
+        """Replace each image by two."""
+        folder = Path(self.app.srcdir) / "_pictures"
+        for image in list(self.document.findall(nodes.image)):
+            if "results/pictures/" not in image["uri"]:
+                continue
+            source = ROOT / "results" / "pictures" / Path(image["uri"]).name
+            text = source.read_text()
+            folder.mkdir(exist_ok=True)
+            both = []
+            for scheme, colours in (("light", ""), ("dark", r"\1")):
+                path = folder / f"{source.stem}-{scheme}.svg"
+                path.write_text(DARK.sub(colours, text))
+                copy = image.deepcopy()
+                copy["uri"] = f"/_pictures/{path.name}"
+                copy["classes"] = [*image["classes"], f"only-{scheme}"]
+                both.append(copy)
+            image.replace_self(both)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the directives."""
+    app.add_transform(TwoPictures)
+    app.add_directive("units", Units)
+    app.add_directive("published-claims", Published)
+    app.add_directive("gpus", Gpus)
+    app.add_directive("formats", Formats)
+    app.add_directive("public-api", Api)
+    return {"parallel_read_safe": True}

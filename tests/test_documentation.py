@@ -1,0 +1,139 @@
+"""The documentation's blocks are compared; the README is short; the package is whole."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import tcsmt
+from tests.support.paths import ROOT
+
+RUNNER = ROOT / "docs" / "run_blocks.py"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def run_blocks(page: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run a page's blocks. The page lies in the repository's folder, as the runner expects."""
+    command = [sys.executable, str(RUNNER), "--jobs", "1", *options, str(page)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the runner with a page of its own beside it."""
+    (tmp_path / "docs").mkdir()
+    copy = tmp_path / "docs" / "run_blocks.py"
+    copy.write_text(RUNNER.read_text())
+    monkeypatch.setattr(sys.modules[__name__], "RUNNER", copy)
+    return tmp_path / "docs" / "page.md"
+
+
+def block(kind: str, *lines: str) -> str:
+    return "\n".join([f"```{kind}", *lines, "```", ""])
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        (block("console", "$ echo one; echo two", "one", "two"), True),
+        (block("console", "$ echo one; echo two", "one"), False),
+        (block("console", "$ echo one; echo two; echo three", "...", "three"), True),
+        (block("console", "$ echo one; echo two; echo three", "...", "four"), False),
+        (block("console", "$ echo 12 words", "... words"), True),
+        (block("console", "$ echo 0.25 s, z3 4.13.0", "17 s, z3 4.12"), True),
+        (block("console", "$ (exit 3)", "$ echo $?", "3"), True),
+        (block("console", "$ cat <<END", "> text", "> END", "text"), True),
+        (block("toml", "# mine.toml", "k = 4") + block("console", "$ tail -1 mine.toml", "k = 4"), True),
+        (block("console", "$ echo 'DISTINGUISHED by z3 4'; echo 0x1", "DISTINGUISHED by z3 4", "0x2"), True),
+        (block("console", "$ echo DISTINGUISHED by evaluator; echo 1", "DISTINGUISHED by ...", "2"), False),
+        (block("python", ">>> x = 6", ">>> x * 7", "42") + block("python", "assert x == 6"), True),
+        (block("python", ">>> 6 * 7", "43"), False),
+        (block("python", "assert False"), False),
+        (block("python", "print('unchecked')"), True),
+        ("<!-- not run: slow -->\n" + block("console", "$ echo one", "two"), True),
+        (block("sh", "exit 1"), True),
+    ],
+)  # fmt: skip
+def test_the_runner(page: Path, text: str, good: bool) -> None:
+    page.write_text(text)
+    done = run_blocks(page)
+    assert done.returncode == (0 if good else 1), done.stdout + done.stderr
+
+
+def test_the_runner_updates(page: Path) -> None:
+    page.write_text(block("console", "$ echo one", "two", "$ echo three; echo four", "three", "..."))
+    assert run_blocks(page, "--update").returncode == 1
+    assert page.read_text() == block(
+        "console", "$ echo one", "one", "$ echo three; echo four", "three", "..."
+    )
+    assert run_blocks(page).returncode == 0
+
+
+def test_the_readme_is_short() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 200
+    first, second = re.findall(r"^```sh\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)[:2]
+    assert "tcsmt find --property" in first
+    assert "pytest" in second
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    """Links to files of the repository, which GitHub follows."""
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text()):
+        if "://" not in target:
+            assert (path.parent / target).exists(), f"{path}: {target}"
+
+
+def test_the_citation_has_the_version() -> None:
+    assert f"\nversion: {tcsmt.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {tcsmt.__version__}\n" in (ROOT / "CHANGELOG.md").read_text()
+
+
+@pytest.mark.long
+def test_wheel_and_source_distribution(tmp_path: Path) -> None:
+    """Both are built from what git holds; the wheel works where the repository is not."""
+    source = tmp_path / "source"
+    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in filter(None, files.decode().split("\0")):
+        if (ROOT / name).is_file() and not name.startswith(("results/", "tests/")):
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            (source / name).write_bytes((ROOT / name).read_bytes())
+    pip = [sys.executable, "-m", "pip"]
+    built = tmp_path / "built"
+    subprocess.run([*pip, "wheel", "-q", "--no-deps", "-w", str(built), str(source)], check=True)
+    (wheel,) = built.glob("*.whl")
+    held = set(zipfile.ZipFile(wheel).namelist())
+    assert {"tcsmt/py.typed", "tcsmt/properties/carry_bits.py", "tcsmt/claims/published.toml"} <= held
+    assert not [name for name in held if name.startswith(("tests", "docs", "benchmarks"))]
+
+    backend = "import setuptools.build_meta as b, sys; b.build_sdist(sys.argv[1])"
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    subprocess.run([*pip, "install", "-q", "--target", str(tmp_path / "tools"), "setuptools>=77"], check=True)
+    environment = {"PYTHONPATH": str(tmp_path / "tools"), "PATH": "/usr/bin:/bin"}
+    subprocess.run(
+        [sys.executable, "-c", backend, str(packed)],
+        cwd=source,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    (archive,) = packed.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    assert {"LICENSE", "README.md", "pyproject.toml", "properties/carry_bits.py"} <= names
+
+    target = tmp_path / "target"
+    subprocess.run([*pip, "install", "-q", "--no-deps", "--target", str(target), str(wheel)], check=True)
+    asked = [sys.executable, "-m", "tcsmt", "find", "--property", "product-normalization", "--arch", "volta"]
+    environment = {"PYTHONPATH": str(target), "PATH": "/usr/bin:/bin", "TCSMT_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(asked, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "answer: they can be told apart" in done.stdout
