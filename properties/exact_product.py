@@ -38,7 +38,7 @@ def investigate(ask: Investigation) -> str:
         Side(f"product rounded to {narrow_format.name} by {m.product_rounding}", m, m.apply(operands))
         for m in narrow
     ]
-    domain = Domain(subnormals=False).holds(exact, sides[0].trace)
+    domain = Domain(subnormals=False).holds(exact.input_formats, sides[0].trace)
     differ = all_of(sides[0].trace.output.ne(side.trace.output) for side in sides[1:])
     verdict = ask.ask(
         Question(

@@ -49,7 +49,7 @@ def investigate(ask: Investigation) -> str:
         Side("FP32 sum", wide, wide.apply(Operands(a, b, c))),
         Side("FP16 products and sum", narrow, narrow.apply(Operands(a, b, c))),
     )
-    domain = Domain().holds(wide, sides[0].trace)
+    domain = Domain().holds(wide.input_formats, sides[0].trace)
     products = [exact_product(decode(f16, x), decode(f16, y)) for x, y in zip(a, b, strict=True)]
     toward, up = ROUNDINGS["RTZ"], ROUNDINGS["RA"]
     inexact = [convert(p, f16, toward).ne(convert(p, f16, up)) for p in products]

@@ -67,7 +67,7 @@ def _nothing_lost(unit: FusedDotAdd, bits: int) -> Question:
     aligned = [[s.term for s in m.trace.of(Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C)] for m in models]
     lost = any_of(x.concat(const(0, 1)).ne(y) for x, y in zip(*aligned, strict=True))
     domain = Domain(c_zero=True)
-    where = domain.holds(unit, unit.trace)
+    where = domain.holds(unit.input_formats, unit.trace)
     return Question(
         title=f"F = {bits} against {bits + 1}, c = 0: is an aligned product another number?",
         sides=sides,

@@ -24,7 +24,7 @@ def investigate(ask: Investigation) -> str:
     larger = var("larger_c", unit.c_format.width)
     high = unit.apply(replace(low.operands, c=larger))
     domain = Domain(positive=True)
-    where = domain.holds(unit, low) & domain.holds(unit, high) & low.c.ult(larger)
+    where = domain.holds(unit.input_formats, low) & domain.holds(unit.input_formats, high) & low.c.ult(larger)
     numbers = all_of(~decode(unit.d_format, trace.output).nan for trace in (low, high))
     # as values, not as words: a sum that wraps may be negative
     falls = ordered(high.output).slt(ordered(low.output))

@@ -179,7 +179,7 @@ class Format:
     def value(self, word: int) -> Fraction:
         """The exact value of a finite word. Raises ValueError for NaNs and infinities."""
         if self.is_nan(word) or self.is_infinite(word):
-            raise ValueError(f"{self.hex(word)} is no finite {self.name} number")
+            raise ValueError(f"{self.hex(word)} is not a finite {self.name} value")
         sign, field, fraction = self.fields(word)
         normal = field > 0 or not self.has_subnormals
         significand = Fraction(fraction, 1 << self.fraction_bits) + normal
@@ -205,7 +205,7 @@ class Format:
         significand = int(scaled)
         fits = scaled == significand and (self.has_subnormals or significand > 0)
         if not fits or magnitude > self.largest_finite or (value < 0 and not self.signed):
-            raise ValueError(f"{value} is no {self.name} number")
+            raise ValueError(f"{value} is not a valid {self.name} value")
         normal = significand >> self.fraction_bits
         field = exponent + self.bias if normal or not self.has_subnormals else 0
         stored = field << self.fraction_bits | significand & ((1 << self.fraction_bits) - 1)

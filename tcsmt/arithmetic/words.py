@@ -154,7 +154,7 @@ def to_word(fmt: Format, text: str, rounded: Callable[[str], None] | None = None
         try:
             word = int(lower, 16)
         except ValueError:
-            raise TcsmtError(f"{given!r} is no hexadecimal word") from None
+            raise TcsmtError(f"{given!r} is not a hexadecimal word") from None
         if word >> fmt.width:
             raise TcsmtError(f"{given!r}: a word of {fmt.name} has {fmt.width} bits")
         return word

@@ -17,7 +17,11 @@ from tcsmt.data.model_files import rows_given
 from tcsmt.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError, UnknownName
 
-__all__ = ["LoadedProperty", "Property", "choose_row", "load", "properties"]
+__all__ = ["BrokenProperty", "LoadedProperty", "Property", "choose_row", "load", "properties"]
+
+
+class BrokenProperty(TcsmtError):
+    """A property module raised an error of Python's: it is wrong, whatever it was asked about."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ class LoadedProperty:
         except (TcsmtError, KeyboardInterrupt):
             raise
         except (Exception, SystemExit) as error:
-            raise TcsmtError(
+            raise BrokenProperty(
                 f"{self.about.path}: {_place(error, self.about.path)}{type(error).__name__}: {error}"
             ) from None
 

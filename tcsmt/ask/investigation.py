@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any
 
 from tcsmt.arithmetic.datapath import decode
@@ -204,6 +205,9 @@ class Report:
         lines.append(f"answer: {self.conclusion}")
         lines += [f"  claimed: {c.source}, {c.section}: {c.statement}" for c in self.claims]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def as_json(self) -> dict[str, Any]:
         """The report as plain data."""

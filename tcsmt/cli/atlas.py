@@ -27,9 +27,11 @@ from tcsmt.survey.settle import Asking, verdicts_in
     "architectures",
     type=ARCHITECTURE,
     multiple=True,
-    help="Only rows of this architecture (repeatable).",
+    help="Only rows of this architecture (may be repeated).",
 )
-@click.option("--types", multiple=True, help="Only these types, D.A.B.C, as f32.f16.f16.f32 (repeatable).")
+@click.option(
+    "--types", multiple=True, help="Only these types, D.A.B.C, as f32.f16.f16.f32 (may be repeated)."
+)
 @click.option("--claims", is_flag=True, help="With the rows that were refuted or are disputed.")
 @options.finite
 @options.jobs(2)

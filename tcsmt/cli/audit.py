@@ -110,7 +110,7 @@ def audit(
     if not files and not published:
         raise click.UsageError(f"give FILES, or --published {' or '.join(_PUBLISHED)}")
     if published and not files and model is None:
-        raise click.UsageError("--published says of no unit: give --model")
+        raise click.UsageError("--published does not say of which unit it is: give --model")
     if output is not None and output.suffix.lower() not in _WRITERS:
         raise TcsmtError(f"--output {output}: allowed suffixes: {', '.join(_WRITERS)}")
     if output is not None and not solve:

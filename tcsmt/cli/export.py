@@ -26,7 +26,7 @@ def export(queries: Path, as_json: bool) -> None:
 
     \b
     Examples:
-      tcsmt export --output scripts
+      tcsmt export --queries scripts
     """
     from tcsmt.ask.scripts import scripts
 

@@ -44,7 +44,13 @@ _EXIT = {
     "--device", type=UNIT, metavar="UNIT", help="The box is this instruction on the GPU of this machine."
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The answers are recorded: a data set.")
-@click.option("--rows", type=click.IntRange(1), default=2000, show_default=True, help="Of --data, at most.")
+@click.option(
+    "--rows",
+    type=click.IntRange(1),
+    default=2000,
+    show_default=True,
+    help="Rows of --data that are used, at most.",
+)
 @click.option(
     "--answers", type=click.Path(path_type=Path), help="Go on from what a `tcsmt probe` program printed."
 )
@@ -237,6 +243,7 @@ def _recorded(path: Path, rows: int, seed: int, as_json: bool) -> None:
             "remaining": len(found.table), "catalogue": identified.known(family, found.table),
             "values": values, "seconds": round(found.seconds, 1),
             "next": [{**q, "answers": n} for q, n in zip(questions, found.splits, strict=True)],
+            "best": identified.best_data(data, family, found.best) if found.best is not None else None,
         }  # fmt: skip
         click.echo(json.dumps(report, indent=1))
     else:
@@ -247,5 +254,7 @@ def _recorded(path: Path, rows: int, seed: int, as_json: bool) -> None:
                 click.echo(f"  {name} = {', '.join(map(str, several))}")
         for question, count in zip(questions, found.splits, strict=True):
             click.echo(f"ask ({count} different answers predicted): {json.dumps(question)}")
+        if found.best is not None:
+            click.echo("\n".join(identified.best_lines(data, family, found.rows, found.best)))
     left = len(found.table)
     sys.exit(Exit.DIFFERS if not left else Exit.ANSWERED if left == 1 else Exit.UNKNOWN)

@@ -28,6 +28,7 @@ from tcsmt.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.catalogue import Row, architecture_named, rows_of
 from tcsmt.data.model_files import is_model_file, read_model, row_given
 from tcsmt.data.row_files import (
+    line_of_row,
     model_named_in,
     read_arrays,
     read_bytes,
@@ -125,6 +126,16 @@ class DataSet:
         """Lanes that are given; the unit's others were zero."""
         return int(self.operands.a.shape[1])
 
+    def place(self, row: int) -> str:
+        """Where a row (from 0) stands: the line of a text file, else the row's number."""
+        match self.path.suffix.lower():
+            case ".csv":
+                return f"{self.path}:{line_of_row(self.path, row)}"
+            case ".txt":
+                return f"{self.path}:{row + 1}"
+            case _:
+                return f"{self.path}: row {row}"
+
 
 @dataclass(frozen=True)
 class Mismatch:
@@ -165,7 +176,7 @@ def objection(dataset: DataSet, model: Model) -> str:
     if dataset.k > model.k and formats.c != formats.d:
         return (
             f"has {dataset.k} lanes, the model k = {model.k}: its {formats.d.name} result "
-            f"is no {formats.c.name} c, so that it cannot be chained"
+            f"cannot be the next c, which is {formats.c.name}: the unit cannot be chained"
         )
     return ""
 
@@ -284,7 +295,8 @@ def _folder(folder: Path) -> Iterator[DataSet]:
         yield _json_file(path)
     if not published and not own:
         raise TcsmtError(
-            f"{folder} is no data set: no manifest.json, no published GPU/FORMAT/d_*.txt, no *.json"
+            f"{folder} is not a data set: it has no manifest.json, no published GPU/FORMAT/d_*.txt "
+            "and no *.json"
         )
 
 
@@ -302,7 +314,8 @@ def _file(path: Path, model: str) -> Iterator[DataSet]:
         yield _published(path)
     else:
         raise TcsmtError(
-            f"{path} is no data set: allowed are .npz, .json, .csv, and published GPU/FORMAT/d_GPU_FORMAT.txt"
+            f"{path} is not a data set: allowed are .npz, .json, .csv, "
+            "and published GPU/FORMAT/d_GPU_FORMAT.txt"
         )
 
 
@@ -325,7 +338,10 @@ def _npz_file(path: Path, model: str) -> DataSet:
 
 
 #: Of a file of rows and results.
-_NAMELESS = "it does not say which model its results are of: give --against MODEL"
+_NAMELESS = (
+    "it does not say which model its results are of: `tcsmt validate` takes --against MODEL; "
+    "or add a column (an array) `model`"
+)
 
 
 def _own_rows(path: Path, model: str) -> DataSet:
@@ -399,7 +415,7 @@ def _manifest(path: Path) -> list[dict[str, Any]]:
         raise TcsmtError(f"{path}: not a list of data sets")
     for number, entry in enumerate(data):
         if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):
-            raise TcsmtError(f'{path}: [{number}] is no object with a text "file"')
+            raise TcsmtError(f'{path}: [{number}] is not an object with a text "file"')
     return data
 
 
@@ -431,7 +447,7 @@ def _npz(where: str, entry: Mapping[str, Any], path: Path) -> DataSet:
 def _json_file(path: Path) -> DataSet:
     data = read_json(path)
     if not isinstance(data, dict) or not ("cases" in data or {"model", "rows"} <= data.keys()):
-        raise TcsmtError(f'{path} is no data set: neither "cases" nor "model" and "rows"')
+        raise TcsmtError(f'{path} is not a data set: it has neither "cases" nor "model" and "rows"')
     if "cases" in data:
         key, facts = "cases", _facts(str(path), data)
     else:
@@ -455,22 +471,22 @@ def _json_file(path: Path) -> DataSet:
 
 def _words(where: str, rows: object, formats: Formats, model: Model | None = None) -> dict[str, Any]:
     if not isinstance(rows, list) or not rows:
-        raise TcsmtError(f"{where} is no list of rows, or empty")
+        raise TcsmtError(f"{where} is not a list of rows, or is empty")
     for number, row in enumerate(rows):
         if not isinstance(row, dict) or not row.keys() >= {*"abcd"}:
-            raise TcsmtError(f"{where}[{number}] is no object with a, b, c and d")
+            raise TcsmtError(f"{where}[{number}] is not an object with a, b, c and d")
     lanes = len(rows[0]["a"]) if isinstance(rows[0]["a"], list) else 0
 
     def word(place: str, fmt: Format, text: object) -> int:
         if not isinstance(text, str) or not _HEX.fullmatch(text):
-            raise TcsmtError(f"{where}{place}: {text!r} is no hexadecimal word")
+            raise TcsmtError(f"{where}{place}: {text!r} is not a hexadecimal word")
         if int(text, 16) >> fmt.width:
             raise TcsmtError(f"{where}{place}: {text!r}: a word of {fmt.name} has {fmt.width} bits")
         return int(text, 16)
 
     def vector(place: str, fmt: Format, texts: object, count: int = lanes) -> list[int]:
         if not isinstance(texts, list):
-            raise TcsmtError(f"{where}{place} is no list of words")
+            raise TcsmtError(f"{where}{place} is not a list of words")
         if len(texts) != count:
             wanted = f"[0].a has {lanes}" if count == lanes else f"the unit has {count} block scales"
             raise TcsmtError(f"{where}{place} has {len(texts)} words, where {wanted}")
@@ -587,7 +603,7 @@ def _column(path: Path, fmt: Format) -> Array:
     lines = [line.strip() for line in _lines(path)]
     for number, line in enumerate(lines, 1):
         if len(line) != 32 or line.strip("01"):
-            raise TcsmtError(f"{path}:{number}: {line!r} is no word of 32 binary digits")
+            raise TcsmtError(f"{path}:{number}: {line!r} is not a word of 32 binary digits")
     bits = np.frombuffer("".join(lines).encode(), np.uint8) & 1
     return _narrowed(path, fmt, np.packbits(bits).view(">u4"))
 
@@ -601,5 +617,5 @@ def _narrowed(path: Path, fmt: Format, words: Array) -> Array:
         wrong = (narrow.astype(np.float32).view(np.uint32) != words) & ~np.isnan(values)
     if wrong.any():
         first = tuple(np.argwhere(wrong)[0])
-        raise TcsmtError(f"{path}:{first[0] + 1}: {words[first]:08x} is no {fmt.name} value")
+        raise TcsmtError(f"{path}:{first[0] + 1}: {words[first]:08x} is not a valid {fmt.name} value")
     return narrow.view(unsigned(fmt))

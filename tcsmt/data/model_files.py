@@ -59,11 +59,11 @@ def read_model(path: Path) -> Row:
         text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
         file = _File(path, text.split("\n"), tomllib.loads(text))
     except UnicodeDecodeError:
-        raise TcsmtError(f"{path}: no UTF-8 text") from None
+        raise TcsmtError(f"{path}: not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise TcsmtError(_syntax(path, text, str(error))) from None
     except RecursionError:
-        raise TcsmtError(f"{path}: no TOML: nested too deeply") from None
+        raise TcsmtError(f"{path}: not TOML: nested too deeply") from None
     about = {key: file.text(key) for key in _ABOUT if key in file.given}
     model = _changed(file, about) if "base" in about else _whole(file, about)
     changed = ", ".join(file.parameters) or "nothing"
@@ -282,7 +282,7 @@ def _syntax(path: Path, text: str, message: str) -> str:
     key = re.match(r"[\w-]+(?=\s*=)", shown)
     if key and what.startswith("Cannot overwrite"):
         what = f"{key[0]} is given twice"
-    return f"{path}:{number}: no TOML: {what}" + (f": {shown[:60]!r}" if shown else "")
+    return f"{path}:{number}: not TOML: {what}" + (f": {shown[:60]!r}" if shown else "")
 
 
 def _shown(value: object) -> str:

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +111,11 @@ def read_results(path: Path, model: Model) -> Array:
     return np.array(words, unsigned(fmt))
 
 
+def line_of_row(path: Path, row: int) -> int:
+    """The line on which a row (from 0) of a CSV file ends. Raises :class:`.TcsmtError`."""
+    return next(islice(_csv_lines(path), row, None))[0]
+
+
 def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Each row of a CSV file by its columns' names, with its line; blank rows are left out."""
     try:
@@ -138,7 +143,7 @@ def read_json(path: Path, **options: Any) -> Any:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise TcsmtError(f"{path}: no JSON: not UTF-8 text") from None
+        raise TcsmtError(f"{path}: not JSON: not UTF-8 text") from None
     return parse_json(str(path), text, **options)
 
 
@@ -148,9 +153,9 @@ def parse_json(where: str, text: str, **options: Any) -> Any:
         return json.loads(text, **options)
     except json.JSONDecodeError as error:
         place = where if re.search(r":\d+$", where) else f"{where}:{error.lineno}"
-        raise TcsmtError(f"{place}: no JSON: {error.msg}") from None
+        raise TcsmtError(f"{place}: not JSON: {error.msg}") from None
     except (RecursionError, ValueError):  # integers of thousands of digits
-        raise TcsmtError(f"{where}: no JSON that Python reads: too deep, or too long") from None
+        raise TcsmtError(f"{where}: not JSON that Python can read: too deep, or too long") from None
 
 
 def read_npz(path: Path) -> dict[str, Array]:
@@ -225,7 +230,7 @@ def word_at(where: str, fmt: Format, value: object, rounded: Told | None = None)
     """
     match value:
         case bool() | None | list() | dict():
-            raise TcsmtError(f"{where}: {json.dumps(value, default=str)} is no word or number")
+            raise TcsmtError(f"{where}: {json.dumps(value, default=str)} is not a word or a number")
         case str():
             text = value
         case _:  # a number: with its sign, or its digits might be taken for those of a word
@@ -305,7 +310,7 @@ def _read_csv(path: Path, model: Model, rounded: Told | None) -> Words:
                     f"for this model: a0 to a{last}, b0 to b{last}, c{more}"
                 )
             if header.count(name) > 1:
-                raise TcsmtError(f"{path}:1: column {name} is there twice")
+                raise TcsmtError(f"{path}:1: column {name} is given twice")
         missing = [name for name in names if name not in header and name != "c"]
         if missing:
             raise TcsmtError(f"{path}:1: no column {', '.join(missing)}")

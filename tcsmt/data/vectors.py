@@ -24,7 +24,8 @@ def vector_of(text: str, model: Model, rounded: Callable[[str], None] | None = N
     values: dict[str, int] = {}
     if not text.strip(" ,"):
         first = next(iter(formats))
-        raise TcsmtError(f"the vector names no input; give at least one, as {first}=1.5 (zeros: {first}=0)")
+        example = f"give at least one, such as {first}=1.5 (zeros: {first}=0)"
+        raise TcsmtError(f"the vector names no input; {example}")
     for part in text.replace(",", " ").split():
         name, equals, value = part.partition("=")
         if not equals:

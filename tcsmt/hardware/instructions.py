@@ -52,7 +52,9 @@ def language_of(row: Row) -> str:
     """The language of a row's programs: ``cuda`` or ``hip``. Raises TcsmtError for a model file's row."""
     target = TARGETS.get(row.architecture)
     if target is None:
-        raise TcsmtError(f"{row.name} is no instruction of a GPU: give ARCH/INSTRUCTION (see tcsmt models)")
+        raise TcsmtError(
+            f"{row.name} is not an instruction of a GPU: give ARCH/INSTRUCTION (see tcsmt models)"
+        )
     return "cuda" if target.startswith("sm_") else "hip"
 
 

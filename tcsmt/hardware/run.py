@@ -33,7 +33,7 @@ def compiler_of(language: str) -> str:
     given = os.environ.get(variable, "")
     path = shutil.which(given or name)
     if path is None:
-        where = f"{variable} = {given!r} is no program" if given else f"no {name} on PATH"
+        where = f"{variable} = {given!r} is not a program" if given else f"no {name} on PATH"
         raise TcsmtError(f"--run needs a {language} compiler: {where} ({variable} names one elsewhere)")
     return path
 
@@ -51,9 +51,9 @@ def measure(row: Row, source: str) -> str:
     try:
         answers = json.loads(text)
     except json.JSONDecodeError as error:
-        raise TcsmtError(f"the program printed no JSON: {error.msg} in line {error.lineno}") from None
+        raise TcsmtError(f"the program printed not JSON: {error.msg} in line {error.lineno}") from None
     if not isinstance(answers, dict):
-        raise TcsmtError("the program printed JSON that is no object")
+        raise TcsmtError("the program printed JSON that is not an object")
     return text
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tcsmt.ask.discovery import load, properties
+from tcsmt.ask.discovery import BrokenProperty, load, properties
 from tcsmt.ask.investigation import Investigation, on_instruction
 from tcsmt.catalogue import Row, rows_of
 from tcsmt.catalogue.digests import models_named
@@ -109,7 +109,7 @@ def from_properties(
     for name, prop in chosen.items():
         try:
             prop.investigate(Investigation(row, solving, partial(keep, name)))
-        except InternalError:
+        except (InternalError, BrokenProperty):
             raise
         except TcsmtError as why:
             if names:

@@ -171,7 +171,7 @@ class Command:
         try:
             word = int(str(json.loads(answer)["d"]), 16)
         except (ValueError, TypeError, KeyError, RecursionError):
-            raise BoxFailed(f'{shown!r} is no {{"d": hex}}') from None
+            raise BoxFailed(f'{shown!r} is not {{"d": hex}}') from None
         if word < 0 or word >> fmt.width:
             raise BoxFailed(f"{shown!r}: a word of {fmt.name} has {fmt.width} bits")
         return word

@@ -132,7 +132,7 @@ def word_of(fmt: Format, value: Fraction) -> int:
     try:
         return fmt.word(value)
     except ValueError:
-        raise OutOfReach(f"{value} is no {fmt.name} number") from None
+        raise OutOfReach(f"{value} is not a valid {fmt.name} value") from None
 
 
 @lru_cache(maxsize=4096)
@@ -151,7 +151,7 @@ def factors(a: Format, b: Format, value: Fraction) -> tuple[int, int]:
             return a.word(value / Fraction(2) ** power), b.word(Fraction(2) ** power)
         except ValueError:
             continue
-    raise OutOfReach(f"{value} is no product of {a.name} and {b.name} numbers")
+    raise OutOfReach(f"{value} is not a product of {a.name} and {b.name} values")
 
 
 # --- the order of summation --------------------------------------------------------------------

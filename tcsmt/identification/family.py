@@ -75,7 +75,7 @@ class Family:
             raise TcsmtError(f"identify: D in {self.d_format.name}; the family's results have infinities")
         for fmt in (self.a_format, self.b_format, self.c_format):
             if not fmt.signed or fmt.width > 32:
-                raise TcsmtError(f"identify: {fmt.name} is no signed format of at most 32 bits")
+                raise TcsmtError(f"identify: {fmt.name} is not a signed format of at most 32 bits")
         if not 1 <= self.k <= 128:
             raise TcsmtError(f"identify: K = {self.k}: allowed is from 1 to 128")
 

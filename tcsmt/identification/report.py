@@ -8,17 +8,30 @@ from typing import Any
 import numpy as np
 
 from tcsmt.catalogue import rows as catalogue_rows
+from tcsmt.data.datasets import DataSet
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family, Table
 from tcsmt.identification.plan import Candidates, Node, Planned, candidates
 from tcsmt.identification.questions import Questions
+from tcsmt.identification.recorded import Best
 from tcsmt.identification.search import Outcome
 from tcsmt.models import FusedDotAdd
 
-__all__ = ["as_data", "as_text", "known", "lines", "nearest", "set_data", "summary", "tree_data"]
+__all__ = [
+    "as_data",
+    "as_text",
+    "best_data",
+    "best_lines",
+    "known",
+    "lines",
+    "nearest",
+    "set_data",
+    "summary",
+    "tree_data",
+]
 
-#: Members that are shown with what excludes them.
-NEAREST = 6
+#: Members that are shown with what excludes them, and rows that contradict.
+NEAREST, MISSES = 6, 10
 
 
 def lines(family: Family, questions: Questions) -> list[dict[str, Any]]:
@@ -84,6 +97,43 @@ def nearest(family: Family, found: Outcome) -> list[dict[str, Any]]:
     return told
 
 
+def best_data(dataset: DataSet, family: Family, best: Best) -> dict[str, Any]:
+    """The hypotheses that explain most recorded rows, and the rows that contradict them."""
+    fmt = family.d_format
+    return {
+        "hypotheses": len(best.table),
+        "missed": best.missed,
+        "catalogue": known(family, best.table),
+        "values": summary(family, best.table),
+        "rows": [
+            {"row": one.row, "place": dataset.place(one.row), "recorded": fmt.hex(one.recorded),
+             "predicted": [fmt.hex(word) for word in one.predicted]}
+            for one in best.misses
+        ],
+    }  # fmt: skip
+
+
+def best_lines(dataset: DataSet, family: Family, rows: int, best: Best) -> list[str]:
+    """The same, for people; of many rows the first."""
+    data = best_data(dataset, family, best)
+    count = data["hypotheses"]
+    which = f" ({', '.join(data['catalogue'])})" if data["catalogue"] else ""
+    each = "hypothesis explains" if count == 1 else "hypotheses each explain"
+    text = [f"best found: {count} {each} {rows - best.missed} of {rows} rows{which}"]
+    text.append("rows that contradict it:" if count == 1 else "rows that contradict any of them:")
+    for one in data["rows"][:MISSES]:
+        predicted = _listed_words(one["predicted"])
+        text.append(f"  {one['place']}: recorded {one['recorded']}, predicted {predicted}")
+    if len(data["rows"]) > MISSES:
+        text.append(f"  and {len(data['rows']) - MISSES} more")
+    return text
+
+
+def _listed_words(words: list[str]) -> str:
+    """A few words, and how many more there are."""
+    return " or ".join(words[:3]) + (f" or {len(words) - 3} others" if len(words) > 3 else "")
+
+
 def _name(family: Family, near: Candidates, place: int) -> str:
     """A catalogue row, or one with a parameter changed."""
     row, base = near.table[place], near.table[near.of[place]]
@@ -123,7 +173,7 @@ def as_text(family: Family, found: Outcome) -> str:
     text = [f"{found.verdict}" + (f": {found.reason}" if found.reason else "")]
     text.append(
         f"{len(found.exchanges)} questions, {found.seconds:.1f} s; {family.count} hypotheses, "
-        f"so that no plan needs fewer than {family.floor:.2f} answers"
+        f"every plan needs at least {family.floor:.2f} answers"
     )
     if found.by_whom:
         text.append(f"{found.proofs} hypotheses proved equal to the result by {'; by '.join(found.by_whom)}")

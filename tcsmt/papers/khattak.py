@@ -400,7 +400,7 @@ def conclusions(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield said(
         "IV-A5",
         "the interleaving of fp8 shows with p1 = 1 and others 2^-24",
-        "with E5M2; 2^-24 is no product of E4M3 numbers (their smallest is 2^-18)"
+        "with E5M2; 2^-24 is not a product of E4M3 values (their smallest is 2^-18)"
         if not reach
         else "with both",
         reach,

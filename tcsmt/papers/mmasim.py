@@ -468,7 +468,9 @@ def plot_bias(path: Path, data: dict[str, Any]) -> None:
             "error in units of 2^-24 of the largest product's power of two (dashed: the mean)"
         )
 
-    save_svg(path, (6.5, 8), draw)
+    save_svg(
+        path, (6.5, 8), draw, "Distribution of the error of units with truncation and with rounding down"
+    )
 
 
 def plot_accumulation(path: Path, data: dict[str, Any]) -> None:
@@ -486,4 +488,4 @@ def plot_accumulation(path: Path, data: dict[str, Any]) -> None:
         axis.grid(alpha=0.3)
         axis.legend(fontsize=8)
 
-    save_svg(path, (6.5, 4.5), draw)
+    save_svg(path, (6.5, 4.5), draw, "Error of FP8 units against the number of products")

@@ -337,4 +337,4 @@ def plot(path: Path, points: Sequence[Mapping[str, Any]]) -> None:
             axis.set_ylabel("relative error (∞-norm)")
         figure.legend(seen.values(), seen.keys(), loc="outside lower center", ncols=4)
 
-    save_svg(path, (8, 8), draw)
+    save_svg(path, (8, 8), draw, "Error of multi-word products against n, by format and unit (Fig. 7)")

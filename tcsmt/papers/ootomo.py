@@ -407,17 +407,25 @@ _ROUNDING_DISTRIBUTIONS, _ROUNDING_UNITS = ("uniform", "positive"), ("volta", "a
 def plots(folder: Path, records: Sequence[Record]) -> Iterator[Path]:
     """Draw every figure of which something was swept, and yield the files."""
     sweep = Sweep(records)
-    figures: dict[str, tuple[tuple[float, float], Callable[[Sweep, Any], None], Iterator[object]]] = {
-        "k": ((9, 5.5), _against_k, _shown_against_k(sweep)),
-        "types": ((9, 4), _by_type, _shown_by_type(sweep)),
-        "bias": ((10, 7), _bias, _shown_bias(sweep)),
-        "rounding": ((9, 5.5), _by_rounding, _shown_by_rounding(sweep)),
-    }
-    for name, (size, draw, shown) in figures.items():
+    figures: dict[str, tuple[tuple[float, float], Callable[[Sweep, Any], None], Iterator[object], str]] = {
+        "k": ((9, 5.7), _against_k, _shown_against_k(sweep), "Uniform matrices: residual against K"),
+        "types": ((9, 4.2), _by_type, _shown_by_type(sweep), "Residual by distribution of the inputs"),
+        "bias": ((10, 7), _bias, _shown_bias(sweep), "Distribution of the error on each unit, and its mean"),
+        "rounding": (
+            (9, 5.7), _by_rounding, _shown_by_rounding(sweep),
+            "Markidis: relative residual against K, with truncations and with rounding to nearest",
+        ),
+    }  # fmt: skip
+    for name, (size, draw, shown, says) in figures.items():
         if any(shown):
             path = folder / f"sweep-{name}.svg"
-            save_svg(path, size, partial(draw, sweep))
+            save_svg(path, size, partial(_titled, draw, sweep, says), says)
             yield path
+
+
+def _titled(draw: Callable[[Sweep, Any], None], sweep: Sweep, title: str, figure: Any) -> None:
+    draw(sweep, figure)
+    figure.suptitle(title, fontsize=10)
 
 
 def _shown_against_k(sweep: Sweep) -> Iterator[object]:
@@ -477,7 +485,7 @@ def plot_splits(path: Path) -> None:
             axis.grid(alpha=0.3)
         _legend(figure, list(axes))
 
-    save_svg(path, (9, 3.6), draw)
+    save_svg(path, (9, 3.6), draw, "What splits lose, by the exponent of what is split")
 
 
 def _unit(algorithm: str, unit: str) -> str:

@@ -124,30 +124,45 @@ def conclusions(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def plot(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
-    """Error against n, a panel for each sign pattern and number of words."""
-    labels = list(found[0]["error"])
+    """Error against n: a column for each unit and its variants, a row for signs and number of words.
+
+    Curves that coincide are one line, which names them all.
+    """
+    units = list(_units())
+    rows = [(words, signs) for words in WORDS for signs in SIGNS]
 
     def draw(figure: Any) -> None:
-        axes = figure.subplots(len(WORDS), len(SIGNS), sharex=True, sharey="col", squeeze=False)
-        for row, words in enumerate(WORDS):
-            for axis, signs in zip(axes[row], SIGNS, strict=True):
-                here = [p for p in found if (p["words"], p["signs"]) == (words, signs)]
-                for number, label in enumerate(labels):
-                    style = "-" if "," not in label else "--" if label.startswith("B200") else ":"
-                    axis.loglog(
-                        [p["n"] for p in here],
-                        [p["error"][label] for p in here],
-                        style,
-                        marker="o",
-                        markersize=3,
-                        color=COLOURS[number % len(COLOURS)],
-                        label=label,
-                    )
-                axis.set_title(f"{words} words, {signs}", fontsize=9)
+        axes = figure.subplots(len(rows), len(units), sharex=True, sharey="row", squeeze=False)
+        for line, (words, signs) in zip(axes, rows, strict=True):
+            here = [p for p in found if (p["words"], p["signs"]) == (words, signs)]
+            for axis, unit in zip(line, units, strict=True):
+                groups = _coinciding(
+                    {n: [p["error"][n] for p in here] for n in here[0]["error"] if unit in n[:4]}
+                )
+                for colour, (names, errors) in zip(COLOURS, groups, strict=False):
+                    label = "\n= ".join(name.removeprefix(f"{unit}, ") for name in names)
+                    axis.loglog([p["n"] for p in here], errors, "o-", markersize=3, color=colour, label=label)
+                axis.set_title(f"{unit}: {words} words, {signs}", fontsize=9)
                 axis.grid(alpha=0.3)
-                axis.set_xlabel("n")
-            axes[row][0].set_ylabel("relative error (∞-norm)")
-        handles, names = axes[0][0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=3)
+                axis.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            line[0].set_ylabel("relative error (∞-norm)")
+        for axis in axes[-1]:
+            axis.set_xlabel("n")
 
-    save_svg(path, (8, 7), draw)
+    says = (
+        "Error against n of units and of variants by one parameter; curves that coincide are named together"
+    )
+    save_svg(path, (10, 11), draw, says)
+
+
+def _coinciding(curves: Mapping[str, Sequence[float]]) -> list[tuple[list[str], Sequence[float]]]:
+    """Curves that differ by less than the width of a line (3 %), together with the first of them."""
+    groups: list[tuple[list[str], Sequence[float]]] = []
+    for name, errors in curves.items():
+        for names, other in groups:
+            if all(abs(x - y) <= 0.03 * y for x, y in zip(errors, other, strict=True)):
+                names.append(name)
+                break
+        else:
+            groups.append(([name], errors))
+    return groups

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ __all__ = ["COLOURS", "save_svg"]
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 
 
-def save_svg(path: Path, size: tuple[float, float], draw: Callable[[Any], None]) -> None:
-    """Have ``draw`` fill a matplotlib figure of that size in inches, and write it.
+def save_svg(path: Path, size: tuple[float, float], draw: Callable[[Any], None], says: str) -> None:
+    """Have ``draw`` fill a matplotlib figure of that size in inches, and write it on a white ground.
 
+    says: what the figure shows, in a sentence, for those who cannot see it.
     Raises :class:`.TcsmtError` where matplotlib is not installed.
     """
     try:
@@ -28,8 +30,11 @@ def save_svg(path: Path, size: tuple[float, float], draw: Callable[[Any], None])
         raise TcsmtError("plots need matplotlib: pip install 'tcsmt[plot]'") from None
     settings = {"svg.hashsalt": "tcsmt", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9}
     with rc_context(settings):
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=size, layout="constrained", facecolor="white")
         draw(figure)
-        content = io.BytesIO()
+        content = io.StringIO()
         figure.savefig(content, format="svg", metadata={"Date": None, "Creator": "tcsmt"})
-    replace_bytes(path, content.getvalue())
+    head, svg, rest = content.getvalue().partition("<svg ")
+    attributes, end, rest = rest.partition(">")
+    title = f"\n <title>{escape(says)}</title>"
+    replace_bytes(path, f'{head}{svg}role="img" {attributes}{end}{title}{rest}'.encode())

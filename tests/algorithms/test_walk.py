@@ -204,7 +204,7 @@ def test_results_are_what_the_command_draws(name: str, vector: str) -> None:
         (["ootomo-tf32tf32", "--arch", "volta", "--vector", ""], "it needs a unit from tf32 to f32"),
         ([*NAMES, "--arch", "volta", "--vector", "a9=1"], "allowed: a0, a1, a2, a3, b0, b1, b2, b3, c"),
         ([*NAMES, "--arch", "volta", "--vector", "a0=1e40"], "'1e40' is not representable in f32"),
-        ([*NAMES, "--arch", "volta", "--vector", ""], "--vector names no input"),
+        ([*NAMES, "--arch", "volta", "--vector", ""], "names no input"),
         ([*NAMES, "--arch", "volta", "--vector", "a0=0", "--k", "0"], "'--k': 0 is not in the range"),
         ([*NAMES, "--arch", "volta", "--vector", "a0=0", "--output", "x.pgn"], "unknown suffix of a picture"),
         ([*NAMES, "--arch", "volta", "--vector", "a1=inf"], "a1 = inf: allowed are finite numbers"),

@@ -180,7 +180,7 @@ def test_a_device_without_a_compiler_or_a_program(monkeypatch):
     monkeypatch.setenv("TCSMT_NVCC", "/nowhere/nvcc")
     result = CliRunner().invoke(main, ["identify", "--device", "volta"])
     assert result.exit_code == 2
-    assert "TCSMT_NVCC = '/nowhere/nvcc' is no program" in str(result.exception) + result.output
+    assert "TCSMT_NVCC = '/nowhere/nvcc' is not a program" in str(result.exception) + result.output
 
 
 def test_ambiguous_formats_are_refused() -> None:

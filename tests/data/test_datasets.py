@@ -306,12 +306,12 @@ def test_a_gpu_outside_the_catalogue_is_read(measured_data: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("file", "line", "text", "message"),
     [
-        ("a_V100_fp16", 2, "3f800000 zz 0 0", r"a_V100_fp16\.txt:2: 'zz' is no hexadecimal word"),
+        ("a_V100_fp16", 2, "3f800000 zz 0 0", r"a_V100_fp16\.txt:2: 'zz' is not a hexadecimal word"),
         ("a_V100_fp16", 3, "3f800000 0 0", r"a_V100_fp16\.txt:3: 3 words, where line 1 has 4"),
         ("b_V100_fp16", 1, "13f800000 0 0 0", r"fp16\.txt:1: '13f800000' is wider than 32 bits"),
         ("b_V100_fp16", 4, "3f800001 0 0 0", r"b_V100_fp16\.txt:4: 3f800001 is no f16 value"),
         ("b_V100_fp16", 4, "47800000 0 0 0", r"b_V100_fp16\.txt:4: 47800000 is no f16 value"),
-        ("c_V100_fp32", 2, "1" * 31, r"c_V100_fp32\.txt:2: '1+' is no word of 32 binary digits"),
+        ("c_V100_fp32", 2, "1" * 31, r"c_V100_fp32\.txt:2: '1+' is not a word of 32 binary digits"),
         ("d_V100_fp32", 2, "1" * 31 + "2", r"d_V100_fp32\.txt:2: '1+2' is no word of 32 binary"),
         ("d_V100_fp32", 2, "", r"d_V100_fp32\.txt:2: '' is no word"),
         ("d_V100_fp32", 1, "ä" * 32, r"d_V100_fp32\.txt:1: "),
@@ -387,12 +387,12 @@ def test_own_json(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"a": ["13c00", "0", "0", "0"]}, "rows[1].a[0]: '13c00': a word of f16 has 16 bits"),
-        ({"b": ["0", "0", "0", "1.5"]}, "rows[1].b[3]: '1.5' is no hexadecimal word"),
-        ({"b": ["0", 0, "0", "0"]}, "rows[1].b[1]: 0 is no hexadecimal word"),
+        ({"b": ["0", "0", "0", "1.5"]}, "rows[1].b[3]: '1.5' is not a hexadecimal word"),
+        ({"b": ["0", 0, "0", "0"]}, "rows[1].b[1]: 0 is not a hexadecimal word"),
         ({"a": ["0"] * 5}, "rows[1].a has 5 words, where [0].a has 4"),
-        ({"a": "0000"}, "rows[1].a is no list of words"),
+        ({"a": "0000"}, "rows[1].a is not a list of words"),
         ({"c": "140000000"}, "rows[1].c: '140000000': a word of f32 has 32 bits"),
-        ({"d": None}, "rows[1].d: None is no hexadecimal word"),
+        ({"d": None}, "rows[1].d: None is not a hexadecimal word"),
     ],
 )
 def test_bad_own_rows(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -403,16 +403,16 @@ def test_bad_own_rows(tmp_path: Path, changes: dict[str, Any], message: str) -> 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", ":1: no JSON: "),
-        ('{"rows":\n[}', ":2: no JSON: "),
-        ("[" * 100_000, "no JSON that Python reads"),
-        ("1" * 10_000, "no JSON that Python reads"),
-        ("[]", 'is no data set: neither "cases" nor "model" and "rows"'),
+        ("{", ":1: not JSON: "),
+        ('{"rows":\n[}', ":2: not JSON: "),
+        ("[" * 100_000, "not JSON that Python can read"),
+        ("1" * 10_000, "not JSON that Python can read"),
+        ("[]", 'is not a data set: it has neither "cases" nor "model" and "rows"'),
         ('{"rows": []}', "is no data set"),
         ('{"model": 3, "rows": []}', "'model' is missing or no text"),
         ('{"model": "volta/mma", "rows": []}', "'mma' of volta is one of several"),
         ('{"model": "voltta", "rows": []}', "unknown architecture 'voltta': did you mean volta"),
-        (f'{{"model": "{VOLTA}", "rows": []}}', "rows is no list of rows, or empty"),
+        (f'{{"model": "{VOLTA}", "rows": []}}', "rows is not a list of rows, or is empty"),
         (f'{{"model": "{VOLTA}", "rows": [{{"a": []}}]}}', "rows[0] is no object with a, b, c"),
         (f'{{"model": "{VOLTA}", "rows": [{{"a":[],"b":[],"c":"0","d":"0"}}]}}', ""),
         ('{"cases": []}', "'a_format' is missing or no text"),
@@ -437,7 +437,7 @@ def test_directed_cases_with_an_unknown_format(measured_data: Path, tmp_path: Pa
     path.write_text(json.dumps({**data, "d_format": "f23"}))
     assert f"{path}: unknown format 'f23': did you mean f32" in refused(path)
     path.write_text(json.dumps({**data, "cases": [{**data["cases"][0], "c": "xyz"}]}))
-    assert f"{path}: cases[0].c: 'xyz' is no hexadecimal word" in refused(path)
+    assert f"{path}: cases[0].c: 'xyz' is not a hexadecimal word" in refused(path)
 
 
 # A folder with a manifest
@@ -519,10 +519,10 @@ def test_bad_manifests(tmp_path: Path) -> None:
     assert f"{tmp_path / 'y.npz'}: no .npz file" in refused(tmp_path)
     manifest = tmp_path / "manifest.json"
     for text, message in (
-        ('[\n{"file": }]', ":2: no JSON"),
+        ('[\n{"file": }]', ":2: not JSON"),
         ("{}", "not a list of data sets"),
-        ("[3]", '[0] is no object with a text "file"'),
-        ('[{"file": 3}]', '[0] is no object with a text "file"'),
+        ("[3]", '[0] is not an object with a text "file"'),
+        ('[{"file": 3}]', '[0] is not an object with a text "file"'),
     ):
         manifest.write_text(text)
         assert message in refused(tmp_path)
@@ -534,7 +534,7 @@ def test_bad_manifests(tmp_path: Path) -> None:
 def test_paths_that_are_no_data_set(tmp_path: Path) -> None:
     assert refused(tmp_path / "nowhere") == f"no file or folder {tmp_path / 'nowhere'}"
     (tmp_path / "notes.txt").write_text("hello\n")
-    assert "is no data set: allowed are" in refused(tmp_path / "notes.txt")
+    assert "is not a data set: allowed are" in refused(tmp_path / "notes.txt")
     assert "is no data set: no manifest.json" in refused(tmp_path)
     # a missing path is refused before anything is read
     with pytest.raises(TcsmtError, match="no file or folder"):

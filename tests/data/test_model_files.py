@@ -142,10 +142,10 @@ BAD: dict[str, tuple[str, int | None, str]] = {
     "quoted key": (f"{HEAD}'no key' = 3", 3, f"{OF} 'no key': "),
     "not in a text": (f'{HEAD}note = """\nkk = 3\n"""\nkk = 3', 3, "note = "),
     "not in an array": (f"{HEAD}order = [\n1,\n]\nk = 'x'", 3, f"{OF} 'order'"),
-    "twice": (f"{HEAD}k = 4\n\nk = 8\n", 5, "no TOML: k is given twice: 'k = 8'"),
-    "syntax": (f"{HEAD}k = = 4\n", 3, "no TOML: Invalid value: 'k = = 4'"),
-    "half a line": (f"{HEAD}k =", 3, "no TOML: Invalid value: 'k ='"),
-    "open text": (f'{HEAD}note = """x\n\n', 4, "no TOML: "),
+    "twice": (f"{HEAD}k = 4\n\nk = 8\n", 5, "not TOML: k is given twice: 'k = 8'"),
+    "syntax": (f"{HEAD}k = = 4\n", 3, "not TOML: Invalid value: 'k = = 4'"),
+    "half a line": (f"{HEAD}k =", 3, "not TOML: Invalid value: 'k ='"),
+    "open text": (f'{HEAD}note = """x\n\n', 4, "not TOML: "),
     "integer": (f"{HEAD}k = 4.0", 3, "k = 4.0: allowed is an integer"),
     "text for a number": (f"{HEAD}k = '4'", 3, "k = '4': allowed is an integer"),
     "no number": (f"{HEAD}fraction_bits = true", 3, "fraction_bits = true: allowed is an integer"),
@@ -208,8 +208,10 @@ def test_no_file(tmp_path: Path) -> None:
     assert "Is a directory" in tcsmt("run", written_folder(tmp_path), "--input", "x.json", code=2)
     path = tmp_path / "latin.toml"
     path.write_bytes(b'name = "\xe9"')
-    assert f"{path}: no UTF-8 text" in tcsmt("describe", path, code=2)
-    assert ": no TOML: nested too deeply" in tcsmt("describe", written(tmp_path, "k = " + "[" * 9999), code=2)
+    assert f"{path}: not UTF-8 text" in tcsmt("describe", path, code=2)
+    assert ": not TOML: nested too deeply" in tcsmt(
+        "describe", written(tmp_path, "k = " + "[" * 9999), code=2
+    )
 
 
 def written_folder(folder: Path) -> Path:

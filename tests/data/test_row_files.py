@@ -176,7 +176,7 @@ def test_npz_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", ":1: no JSON: "),
+        ("{", ":1: not JSON: "),
         ("{}", 'neither a list of rows nor an object with a list "rows"'),
         ("3", "neither a list of rows"),
         ("[]", "no rows"),
@@ -185,9 +185,9 @@ def test_npz_values(tmp_path: Path) -> None:
         ([{"a": [0] * 4, "b": [0] * 4, "C": 1}], "rows[0]: unknown 'C'; allowed: a, b, c, d"),
         ([{"a": [0] * 3, "b": [0] * 4}], "rows[0].a has 3 values: the model's k is 4"),
         ([{"a": 0, "b": [0] * 4}], "rows[0].a: not a list"),
-        ([{"a": [0, 0, True, 0], "b": [0] * 4}], "rows[0].a[2]: true is no word or number"),
-        ([{"a": [0, 0, None, 0], "b": [0] * 4}], "rows[0].a[2]: null is no word or number"),
-        ([{"a": [0] * 4, "b": [0] * 4, "c": [0]}], "rows[0].c: [0] is no word or number"),
+        ([{"a": [0, 0, True, 0], "b": [0] * 4}], "rows[0].a[2]: true is not a word or a number"),
+        ([{"a": [0, 0, None, 0], "b": [0] * 4}], "rows[0].a[2]: null is not a word or a number"),
+        ([{"a": [0] * 4, "b": [0] * 4, "c": [0]}], "rows[0].c: [0] is not a word or a number"),
         ([{"a": [0, 0.1, 0, 0], "b": [0] * 4}], "rows[0].a[1]: '+0.1' is not representable in f16"),
         ([{"a": ["0x10000", 0, 0, 0], "b": [0] * 4}], "rows[0].a[0]: '0x10000': a word of f16"),
         ([{"a": ["x", 0, 0, 0], "b": [0] * 4}], "rows[0].a[0]: 'x' is neither a f16 word"),
@@ -210,7 +210,7 @@ HEADER = "a0,a1,a2,a3,b0,b1,b2,b3,c\n"
         ("", ":1: no column a0, a1, a2, a3, b0, b1, b2, b3"),
         ("a0,a1,a2,b0,b1,b2,b3,c\n", ":1: no column a3"),
         ("a0,a1,a2,a3,a4,b0,b1,b2,b3\n", ":1: unknown column 'a4'; for this model: a0 to a3,"),
-        ("a0,a0,a1,a2,a3,b0,b1,b2,b3\n", ":1: column a0 is there twice"),
+        ("a0,a0,a1,a2,a3,b0,b1,b2,b3\n", ":1: column a0 is given twice"),
         (HEADER, ": no rows"),
         (HEADER + "0,0,0,0,0,0,0,0,0\n\n0,0\n", ":4: 2 values under 9 columns"),
         (HEADER + "0,0,0,0,0,0,0,0,0\n0,0,0,0,0,zz,0,0,0\n", ":3: b1: 'zz' is neither a f16 word"),
@@ -306,7 +306,7 @@ def test_json_lines(tmp_path: Path) -> None:
     assert inputs.a.tolist() == [[0x3C00, 0, 0, 0]] * 2
     assert inputs.c.tolist() == [0x3F000000] * 2
     file.write_text(f"{json.dumps(row)}\n{{\n")
-    with pytest.raises(TcsmtError, match=rf"{file}:2: no JSON"):
+    with pytest.raises(TcsmtError, match=rf"{file}:2: not JSON"):
         read_rows(file, model)
     file.write_text("7\n")
     with pytest.raises(TcsmtError, match=r"rows\[0\]: not an object"):

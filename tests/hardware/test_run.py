@@ -94,7 +94,7 @@ def test_a_compiler_that_fails_or_is_missing_is_named(
     monkeypatch.setenv("TCSMT_NVCC", str(failing))
     assert "compiling: nvcc ended with 1: Unsupported gpu architecture 'compute_70'" in refused(*arguments)
     monkeypatch.setenv("TCSMT_NVCC", str(tmp_path / "none"))
-    assert "is no program" in refused(*arguments)
+    assert "is not a program" in refused(*arguments)
     monkeypatch.delenv("TCSMT_NVCC")
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     assert "no nvcc on PATH" in refused(*arguments)

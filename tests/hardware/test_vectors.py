@@ -126,3 +126,13 @@ def investigate(ask):
     for name in ("normalization-in-addition", "zero-exponent"):
         assert f"{name} does not apply to custom/u: " in refused(*common, "--property", name)
     assert "as normalisation = every" in refused(*common, "--property", "contradictory")
+
+
+def test_a_broken_property_is_not_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it does not apply is one thing, an error in it another."""
+    (tmp_path / "broken.py").write_text('"""Broken."""\n\n\ndef investigate(ask):\n    return 1 / 0\n')
+    known = properties((tmp_path,))
+    monkeypatch.setattr(vectors, "properties", lambda folders: {"broken": known["broken"]})
+    said = refused("probe", "volta", "--properties", tmp_path, "--emit", "json")
+    assert "broken.py: line 5: ZeroDivisionError" in said
+    assert "skipped" not in said

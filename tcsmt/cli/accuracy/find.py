@@ -58,7 +58,7 @@ def find(
 
     \b
     Examples:
-      tcsmt accuracy find markidis --arch volta
+      tcsmt accuracy find monotone markidis --arch volta
     """
     check_length(k, search)
     kind = FLAWS[choose("question", question, FLAWS)]

@@ -29,7 +29,9 @@ _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
 
 
 @click.command()
-@click.option("--question", "questions", multiple=True, help="One of the facts (repeatable); all.")
+@click.option(
+    "--question", "questions", multiple=True, help="One of the facts (may be repeated).  [default: all]"
+)
 @click.option(
     "--arch",
     "units",
@@ -37,7 +39,7 @@ _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
     multiple=True,
     default=DISTINCT_FP16_UNITS,
     show_default=True,
-    help="Repeatable.",
+    help="Unit (may be repeated).",
 )
 @click.option(
     "--widths",
@@ -46,7 +48,7 @@ _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
     help="Significant bits of the narrow format: 2,3,4 or LOW:HIGH.",
 )
 @click.option("--inputs", default=28, show_default=True, help="Go through 2^INPUTS inputs at most.")
-@click.option("--seconds", default=60.0, show_default=True, help="For going through them.")
+@click.option("--seconds", default=60.0, show_default=True, help="For searching all inputs of one fact.")
 @options.jobs(1)
 @options.scheduler
 @options.solver

@@ -36,7 +36,7 @@ from tcsmt.support.progress import shown
 
 
 @click.command()
-@click.option("--format", "formats", multiple=True, help="Of the words: f16, tf32 or bf16 (repeatable).")
+@click.option("--format", "formats", multiple=True, help="Of the words: f16, tf32 or bf16 (may be repeated).")
 @click.option("--prove", is_flag=True, help="Have a solver prove it for all inputs.")
 @click.option(
     "--enumerate",

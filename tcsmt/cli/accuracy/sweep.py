@@ -36,23 +36,27 @@ _LENGTHS = (16, 64, 256, 1024, 4096)
     "algorithms",
     type=ALGORITHM,
     multiple=True,
-    help="As for compare (repeatable).  [default: all]",
+    help="As for compare (may be repeated).  [default: all]",
 )
 @click.option(
-    "--arch", "units", type=UNIT, multiple=True, help="ARCH or ARCH/INSTRUCTION (repeatable).  [default: all]"
+    "--arch",
+    "units",
+    type=UNIT,
+    multiple=True,
+    help="ARCH or ARCH/INSTRUCTION (may be repeated).  [default: all]",
 )
 @click.option(
     "--distribution",
     "distributions",
     multiple=True,
-    help=f"{', '.join(DISTRIBUTIONS)} (repeatable).  [default: all]",
+    help=f"{', '.join(DISTRIBUTIONS)} (may be repeated).  [default: all]",
 )
 @click.option(
     "--k",
     "lengths",
     type=click.IntRange(1, 1 << 20),
     multiple=True,
-    help=f"Length of the dot products (repeatable).  [default: {', '.join(map(str, _LENGTHS))}]",
+    help=f"Length of the dot products (may be repeated).  [default: {', '.join(map(str, _LENGTHS))}]",
 )
 @click.option("--size", type=click.IntRange(1, 1024), default=16, show_default=True, help="Rows and columns.")
 @click.option("--seeds", type=click.IntRange(1, 1000), default=2, show_default=True, help="Matrix products.")

@@ -36,7 +36,7 @@ def variants(largest: int, as_json: bool, results: Path) -> None:
 
     \b
     Examples:
-      tcsmt accuracy variants --output variants
+      tcsmt accuracy variants --results results
     """
     make_folder(results)
     found: list[dict[str, Any]] = []

@@ -97,7 +97,7 @@ def _object(output: bytes) -> dict[str, Any]:
     try:
         reply = json.loads(lines[0].decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError):
-        raise _Wrong(f"wrote no JSON: {_short(lines[0])}") from None
+        raise _Wrong(f"wrote not JSON: {_short(lines[0])}") from None
     if not isinstance(reply, dict) or reply.keys() != _FIELDS:
         raise _Wrong(f"wrote no object with the fields {', '.join(sorted(_FIELDS))}: {_short(lines[0])}")
     return reply

@@ -146,7 +146,7 @@ def test_out_of_memory(stub: Stub, started: list[subprocess.Popen[bytes]]) -> No
 FAILURES = {
     "segfault": ("os.kill(os.getpid(), signal.SIGSEGV)", "crashed (SIGSEGV)"),
     "abort": ("os.abort()", "crashed (SIGABRT)"),
-    "garbage": ("print('sat, I think')", "wrote no JSON: 'sat, I think'"),
+    "garbage": ("print('sat, I think')", "wrote not JSON: 'sat, I think'"),
     "nothing": ("sys.exit(7)", "crashed (exit code 7)"),
     "array": ("print('[1, 2]')", "wrote no object with the fields answer, reason, script, "),
     "half a line": ('print(\'{"answer": "un\'); sys.exit(3)', "crashed (exit code 3)"),

@@ -1,0 +1,130 @@
+"""What the public calls return: text, plain data, pictures, and the answer itself."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tcsmt
+from tcsmt.arithmetic.words import unsigned
+from tcsmt.catalogue import row_named
+
+MODULES = ["tcsmt", *(f"tcsmt.api.{name}" for name in (
+    "accuracy", "compare", "find", "identify", "pictures", "units", "validate",
+))]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings_run(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.failed == 0
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    for name in tcsmt.__all__:
+        thing = getattr(tcsmt, name)
+        assert (thing.__doc__ or "").strip(), name
+
+
+def test_compare_over_the_same_dot_product() -> None:
+    """The smaller unit is chained; the witness is one for the simulator, too."""
+    found = tcsmt.compare("volta", "ampere", confirm=False)
+    assert found.equal is False and found.witness is not None
+    text = str(found)
+    assert "volta/mma.m8n8k4.f32.f16.f16.f32: evidence: measured, accepted; chained 4 times to K = 16" in text
+    assert "the cause, with all else equal: alignment fraction bits F (23 against 24)" in text
+    a, b = (np.array([[found.witness[f"{s}{i}"] for i in range(16)]], np.uint16) for s in "ab")
+    c = np.array([found.witness["c"]], np.uint32)
+    volta, ampere = tcsmt.unit("volta"), tcsmt.unit("ampere")
+    step = c.view(np.float32)
+    for first in range(0, 16, 4):
+        step = volta(a[:, first : first + 4], b[:, first : first + 4], step)
+    words = [int(d.view(unsigned(volta.model.d_format))[0]) for d in (step, ampere(a, b, c))]
+    data = found.as_json()
+    assert words == [int(r["word"], 16) for r in data["results"]]
+    assert words[0] != words[1]
+    assert json.loads(json.dumps(data))["cause"] in text
+    assert "<svg" in found._repr_html_() and repr(found).endswith("distinguished>")
+
+
+def test_equal_and_unknown() -> None:
+    same = tcsmt.compare("ampere/mma.m16n8k8.f32.f16.f16.f32", "a100")
+    assert same.equal is True and same.witness is None and same.sheet() is None
+    assert "EQUIVALENT: both models are the same graph" in str(same)
+
+
+def test_find_tells_its_progress() -> None:
+    seen: list[int] = []
+    report = tcsmt.find("product-normalization", "volta", progress=lambda r: seen.append(len(r.findings)))
+    assert seen == [0, 1] and not report.unknown
+    assert report.conclusion in str(report) and report.as_json()["property"] == "product-normalization"
+    with pytest.raises(tcsmt.TcsmtError, match="unknown property 'carry'"):
+        tcsmt.find("carry", "volta")
+
+
+def test_explain() -> None:
+    one = tcsmt.explain("volta", {"a0": 1.5, "b0": "0x3e00", "c": -0.25})
+    assert str(one) == str(tcsmt.explain("volta", "a0=1.5 b0=0x3e00 c=-0.25"))
+    assert one.as_svg().startswith("<svg") and "<html" in one.as_html() and one.as_json()["pictures"]
+    two = tcsmt.explain("volta", "a0=0x3e00 b0=0x7600 c=0xbde40000", against="ampere")
+    assert len(two.as_json()["pictures"]) == 2
+    with pytest.raises(tcsmt.TcsmtError, match="unknown input 'z0'"):
+        tcsmt.explain("volta", "z0=1")
+
+
+def test_identify_a_function(tmp_path: Path) -> None:
+    """A function of arrays is a box; so is a unit, whose formats need not be said."""
+    mine = tcsmt.read_model(_two_lanes(tmp_path))
+    asked = []
+
+    def box(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        asked.append((a.shape, b.shape, c.shape, a.dtype.name, c.dtype.name))
+        return np.asarray(mine(a, b, c))
+
+    found = tcsmt.identify(box, formats=("f16", "f16", "f32", "f32"), k=2, budget=3)
+    assert set(asked) == {((1, 2), (1, 2), (1,), "float16", "float32")} and len(asked) == 3
+    assert found.verdict == "open" and found.as_json()["questions"] == 3
+    assert "3 questions" in str(found)
+    with pytest.raises(tcsmt.TcsmtError, match="give like, or formats and k"):
+        tcsmt.identify(box)
+
+
+def _two_lanes(folder: Path) -> Path:
+    path = folder / "two.toml"
+    path.write_text('base = "volta/mma.m8n8k4.f32.f16.f16.f32"\nk = 2\nn_fma = 2\n')
+    return path
+
+
+def test_validate(measured_data: Path) -> None:
+    found = tcsmt.validate(measured_data)
+    assert found.mismatches == 0 and found.rows > 70_000
+    assert found.summary == str(found).splitlines()[-1] and found.as_json()["rows"] == found.rows
+
+
+def test_validate_against_another_unit(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.json"
+    row = {"a": ["0x3c00"] * 4, "b": ["0x3c00"] * 4, "c": "0x00000000", "d": "0x40800001"}
+    rows.write_text(json.dumps({"model": "volta", "rows": [row]}))
+    found = tcsmt.validate(rows)
+    assert (found.rows, found.mismatches) == (1, 1)
+    assert "measured 0x40800001" in str(found) and "model 0x40800000" in str(found)
+    with pytest.raises(tcsmt.TcsmtError, match="nothing to compare"):
+        tcsmt.validate(rows, against="hopper/wgmma.m64nNk32.f32.e4m3.e4m3")
+
+
+def test_accuracy() -> None:
+    assert "markidis" in tcsmt.accuracy.recipes()
+    found = tcsmt.accuracy.compare("markidis", "single-f16", "volta", k=1, search=1.0)
+    assert found.ever_worse in (True, None) and "markidis: volta/" in str(found)
+    domain = tcsmt.Domain(exponents=(-2, 2), bits=(11, 11))
+    bound = tcsmt.accuracy.bound("single-f16", "volta", k=1, domain=domain, search=1.0)
+    assert bound.proved is not None and bound.as_json()["unit"] == row_named("volta").name
+    assert "(proved)" in str(bound)
+    fp8 = tcsmt.accuracy.bound("fp8", "h100", k=1, domain=domain, search=0.2, timeout=0.2)
+    assert fp8.row.instruction == "wgmma.m64nNk32.f32.e4m3.e4m3"
+    assert "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32" in fp8.others and "compute otherwise" in str(fp8)
