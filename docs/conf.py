@@ -39,6 +39,7 @@ autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
 add_module_names = False
 highlight_language = "text"
+smartquotes = False  # "--option" in running text stays as it is
 suppress_warnings = ["myst.header"]
 
 html_theme = "pydata_sphinx_theme"

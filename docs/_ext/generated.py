@@ -173,9 +173,22 @@ class TwoPictures(SphinxTransform):
             image.replace_self(both)
 
 
+def examples_as_code(app: Sphinx, context: object, lines: list[str]) -> None:
+    """Examples of a command's help, which sphinx-click makes a block of lines, as a block of code."""
+    start = next((i for i, line in enumerate(lines) if line.strip() == "| Examples:"), None)
+    if start is None:
+        return
+    stop = start + 1
+    while stop < len(lines) and lines[stop].startswith("|"):
+        stop += 1
+    commands = [f"   {line.removeprefix('|').strip()}" for line in lines[start + 1 : stop]]
+    lines[start:stop] = ["Examples:", "", ".. code-block:: sh", "", *commands, ""]
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
     app.add_transform(TwoPictures)
+    app.connect("sphinx-click-process-description", examples_as_code)
     app.add_directive("units", Units)
     app.add_directive("published-claims", Published)
     app.add_directive("gpus", Gpus)
