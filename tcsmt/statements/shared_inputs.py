@@ -8,7 +8,7 @@ from math import lcm
 from typing import Any
 
 from tcsmt.arithmetic import ieee
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd, Model, Operands, Stage, Trace
 from tcsmt.models.base import Terms
@@ -141,11 +141,14 @@ def shared(left: tuple[str, Model], right: tuple[str, Model], k: int | None = No
 def _narrower(one: Format, two: Format) -> Format | None:
     """Of two formats the one whose values, special ones included, the other has as well."""
     for narrow, wide in ((one, two), (two, one)):
-        infinite = wide.has_infinity or not narrow.has_infinity
-        nan = wide.nan_word is not None or narrow.nan_word is None
-        if narrow == wide or (wide.holds(narrow) and infinite and nan):
+        special = wide.has_infinity or (not narrow.has_infinity and _has_nan(wide) >= _has_nan(narrow))
+        if narrow == wide or (special and wide.holds(narrow)):
             return narrow
     return None
+
+
+def _has_nan(fmt: Format) -> bool:
+    return fmt.specials is not Specials.NONE
 
 
 def _on(chain: Chain, words: Terms, narrow: Mapping[str, Format]) -> Trace:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tcsmt.cli.identified import as_text, nearest
+from tcsmt.identification.report import as_text, nearest
 
 from tcsmt.catalogue import row_named
 from tcsmt.data.row_files import read_rows
