@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tcsmt.identification.report import as_text, nearest
 
 from tcsmt.catalogue import row_named
 from tcsmt.data.row_files import read_rows
 from tcsmt.identification.boxes import model_box
 from tcsmt.identification.equal import canonical
+from tcsmt.identification.report import as_text, nearest
 from tcsmt.identification.search import Exchange, Identification, Transcript
 from tcsmt.models import FusedDotAdd, IeeeDotAdd
 from tcsmt.prove.solvers.run import Settings
