@@ -27,7 +27,7 @@ RECORDS: dict[str, tuple[str, Callable[[Any], str] | None]] = {
     "accuracy": ("", None),
     "reduced": ("entries", None),
     "compare": ("", lambda record: str(record["question"])),
-    "claims": ("", lambda record: str(record["name"])),
+    "claims": ("claims", lambda record: str(record["name"])),
     "splits": ("splits", lambda record: str(record["split"])),
     "identify": ("rows", lambda record: str(record["model"])),
 }
@@ -84,8 +84,6 @@ def stamped(path: Path, given: dict[str, Any]) -> str:
     for place, record in records.items():
         if "models" not in record:
             record["models"] = known[place] if known else {record["model"]: unit(record["model"])}
-    if path.stem == "claims":  # the command writes no checkpoint
-        return json.dumps([*records.values()], indent=1, ensure_ascii=False) + "\n"
     lines = {place: json.dumps(record, ensure_ascii=False) for place, record in records.items()}
     return Layout(name, key, head=lambda found: head).text(records, lines)
 

@@ -83,7 +83,7 @@ RECORDS = {
     "accuracy": (accuracy, lambda data: data),
     "compare": (compare, lambda data: {record["question"]: record for record in data}),
     "reduced": (reduced, lambda data: data["entries"]),
-    "claims": (claims, lambda data: {record["name"]: record for record in data}),
+    "claims": (claims, lambda data: {record["name"]: record for record in data["claims"]}),
     "splits": (splits, lambda data: {record["split"]: record for record in data["splits"]}),
     "identify": (identify, lambda data: {record["model"]: record for record in data["rows"]}),
 }

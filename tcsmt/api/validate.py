@@ -16,6 +16,7 @@ from tcsmt.data.datasets import row_of as row_of_data
 from tcsmt.pictures.explain import stage_lines
 from tcsmt.statements.finding import shown
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
 
 __all__ = ["HEAD", "Replayed", "Validation", "replayed", "validate"]
 
@@ -83,7 +84,8 @@ class Validation:
         """The last line for people."""
         others = len(self.replayed) - len(self.results)
         skipped = f"; {others} skipped" if others else ""
-        return f"{len(self.results)} data sets, {self.rows} rows, {self.mismatches} mismatches{skipped}"
+        wrong = counted(self.mismatches, "mismatch", "mismatches")
+        return f"{counted(len(self.results), 'data set')}, {counted(self.rows, 'row')}, {wrong}{skipped}"
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt validate --json`` prints."""

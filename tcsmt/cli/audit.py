@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -16,6 +15,7 @@ from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
+from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import row_given
 from tcsmt.hardware.vectors import Vector, as_csv, as_json
 from tcsmt.models import Model
@@ -26,7 +26,7 @@ from tcsmt.statements.finding import shown
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import shown as progress_shown
-from tcsmt.support.text import ranges
+from tcsmt.support.text import counted, ranges
 from tcsmt.survey.audit import (
     Audit,
     Closing,
@@ -127,10 +127,10 @@ def audit(
         closed = closing(made, found)
         if output is not None and closed is not None:
             replace_text(output, _WRITERS[output.suffix.lower()](row, _closing_vectors(made, closed)))
-            click.echo(f"{output}: {len(closed.vectors)} vectors", err=True)
+            click.echo(f"{output}: {counted(len(closed.vectors), 'vector')}", err=True)
     readings = {name: _RULES[name](row.model) for name in published if name in _RULES}
     if as_json:
-        click.echo(json.dumps(_data(made, found, closed, readings), indent=1, ensure_ascii=False))
+        echo_json(_data(made, found, closed, readings))
     else:
         click.echo("\n".join(_lines(made, found, closed, readings)))
     states = {gap.verdict for gap in found} if found is not None else {"open"} if made.untold() else set()
@@ -160,7 +160,7 @@ def _lines(
 ) -> Iterator[str]:
     units = [h for h in made.hypotheses if not h.parameter]
     near = len(made.hypotheses) - len(units)
-    yield f"{len(made.vectors)} vectors for {made.row.name}"
+    yield f"{counted(len(made.vectors), 'vector')} for {made.row.name}"
     yield f"{near} hypotheses differ from it in one parameter; {len(units) - 1} other units fit its inputs"
     yield ""
     yield from _parameters(made, found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -11,12 +10,14 @@ import click
 
 from tcsmt.claims import Judgement, judge, published
 from tcsmt.cli import options
+from tcsmt.cli.printing import echo_json, json_text
 from tcsmt.data.datasets import DataSet, find_datasets
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.verdict import Unknown
 from tcsmt.support.errors import Exit, UnknownName
 from tcsmt.support.files import replace_text
+from tcsmt.support.text import counted
 
 
 @click.command()
@@ -62,17 +63,16 @@ def claims(
     for name in names or known:
         judgement = judge(known[name], data, solving)
         found.append(judgement)
-        text = json.dumps([one.as_json() for one in found], indent=1, ensure_ascii=False)
         if output is not None:
-            replace_text(output, text + "\n")
+            replace_text(output, json_text({"claims": [one.as_json() for one in found]}) + "\n")
         if not as_json:
             click.echo("\n".join(_lines(judgement)))
     if as_json:
-        click.echo(json.dumps([one.as_json() for one in found], indent=1, ensure_ascii=False))
+        echo_json({"claims": [one.as_json() for one in found]})
     else:
         counts = Counter(one.verdict for one in found)
         summary = ", ".join(f"{counts[word]} {word}" for word in ("confirmed", "refuted", "undecided"))
-        click.echo(f"{len(found)} claims: {summary}")
+        click.echo(f"{counted(len(found), 'claim')}: {summary}")
     unknown = any(one.finding and isinstance(one.finding.verdict, Unknown) for one in found)
     sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from tcsmt.cli import options
 from tcsmt.cli.domain import domain_of_models
 from tcsmt.cli.dumped import say_dumped
 from tcsmt.cli.names import UNIT
+from tcsmt.cli.printing import echo_json
 from tcsmt.cli.verdict import EXIT
 from tcsmt.pictures.text import as_text
 from tcsmt.prove.dumping import Dump
@@ -70,7 +70,7 @@ def compare(
     )  # fmt: skip
     say_dumped(dump)
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=1, ensure_ascii=False))
+        echo_json(found.as_json())
     else:
         click.echo(str(found))
         sheet = found.sheet() if explain else None

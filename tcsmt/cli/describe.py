@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from tcsmt.catalogue import rows_of
 from tcsmt.catalogue.description import description
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
+from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import is_model_file, row_given
 
 
@@ -29,7 +28,7 @@ def describe(arch: str, instruction: str | None, as_json: bool) -> None:
     """
     row = row_given(arch if instruction is None else f"{arch}/{instruction}")
     if as_json:
-        click.echo(json.dumps(row.as_json(), indent=1))
+        echo_json(row.as_json())
         return
     click.echo(description(row))
     if instruction is None and "/" not in arch and not is_model_file(arch):

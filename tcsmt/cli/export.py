@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import click
 
 from tcsmt.cli import options
+from tcsmt.cli.printing import echo_json
 from tcsmt.support.files import make_folder, replace_text
 
 
@@ -40,4 +40,4 @@ def export(queries: Path, as_json: bool) -> None:
         status = re.search(r"\(set-info :status (\w+)\)", text)
         written.append({"name": name, "file": str(path), "status": status[1] if status else "unknown"})
     if as_json:
-        click.echo(json.dumps(written, indent=1))
+        echo_json({"scripts": written})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from tcsmt.ask.investigation import Report
 from tcsmt.cli import options
 from tcsmt.cli.dumped import say_dumped
 from tcsmt.cli.names import ARCHITECTURE, PROPERTY, UNIT
+from tcsmt.cli.printing import json_text
 from tcsmt.prove.dumping import Dump
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
@@ -81,4 +81,4 @@ def find(
 
 
 def _json(report: Report) -> str:
-    return json.dumps(report.as_json(), indent=1, ensure_ascii=False)
+    return json_text(report.as_json())

@@ -15,6 +15,7 @@ import numpy as np
 from tcsmt.arithmetic.words import dtype_of, from_words, to_words
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
+from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import row_given
 from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, promoted, split_k
 from tcsmt.simulator.matmul import gemm as multiply
@@ -131,7 +132,7 @@ def gemm(
         "sha256": digest, "seconds": round(seconds, 3), "resumed_at_column": done,
     }  # fmt: skip
     if as_json:
-        click.echo(json.dumps(facts, indent=1))
+        echo_json(facts)
     else:
         click.echo(f"{row.name}: ({m} x {a.shape[1]}) · ({a.shape[1]} x {n}), {reduction}, {seconds:.2f} s")
         click.echo(f"{output}: sha256 of the words {digest}")

@@ -14,6 +14,7 @@ from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.classical import probed
 from tcsmt.cli.names import UNIT
+from tcsmt.cli.printing import echo_json
 from tcsmt.data.datasets import DataSet, find_datasets
 from tcsmt.data.model_files import row_given
 from tcsmt.identification import report as identified
@@ -140,7 +141,7 @@ def identify(
         if asked is not None:
             asked.close()
     if as_json:
-        click.echo(json.dumps(identified.as_data(family, found), indent=1))
+        echo_json(identified.as_data(family, found))
     else:
         click.echo(identified.as_text(family, found))
     sys.exit(_EXIT[found.verdict])
@@ -211,14 +212,14 @@ def _planned(family: Family, kind: str, like: str | None, seed: int, budget: int
         "of": near.names, "hypotheses": len(near.table), "told_apart": node.leaves,
         "depth": node.depth, "expected": round(node.expected, 2),
     }  # fmt: skip
-    click.echo(json.dumps({**facts, "tree": identified.tree_data(family, near, node)}, indent=1))
+    echo_json({**facts, "tree": identified.tree_data(family, near, node)})
 
 
 def _probed(family: Family, source: Box, kind: str, as_json: bool) -> None:
     box, count = probed_box(source, family.formats, family.k)
     found = probed(box, kind)
     if as_json:
-        click.echo(json.dumps({**found, "questions": count()}, indent=1))
+        echo_json({**found, "questions": count()})
         return
     for name, said in found.items():
         if isinstance(said, dict):
@@ -245,7 +246,7 @@ def _recorded(path: Path, rows: int, seed: int, as_json: bool) -> None:
             "next": [{**q, "answers": n} for q, n in zip(questions, found.splits, strict=True)],
             "best": identified.best_data(data, family, found.best) if found.best is not None else None,
         }  # fmt: skip
-        click.echo(json.dumps(report, indent=1))
+        echo_json(report)
     else:
         click.echo(f"{data.name}: {found.rows} rows, {found.seconds:.1f} s")
         click.echo(f"{len(found.table)} of {family.count} hypotheses explain them all")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from tcsmt.catalogue import rows, rows_of, selected
 from tcsmt.catalogue.row import EVIDENCE
 from tcsmt.cli import options
 from tcsmt.cli.names import ARCHITECTURE, UNIT
+from tcsmt.cli.printing import echo_json
 from tcsmt.cli.table import markdown
 from tcsmt.data.model_files import model_toml, row_given
 
@@ -60,7 +59,7 @@ def models(
     found = rows_of(arch, claims=claims) if arch else rows(claims=claims)
     chosen = selected(found, formats=formats, k=k, evidence=evidence)
     if as_json:
-        click.echo(json.dumps([row.as_json() for row in chosen], indent=1))
+        echo_json({"units": [row.as_json() for row in chosen]})
         return
     if not chosen:
         click.echo(f"none of {len(found)} units fits", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 import click
 
 from tcsmt.cli import options
+from tcsmt.cli.printing import json_text
 from tcsmt.pictures.drawing import Sheet
 from tcsmt.pictures.html import as_html
 from tcsmt.pictures.svg import as_svg
@@ -45,7 +45,7 @@ def picture_options(command: Any) -> Any:
 def show_sheet(sheet: Sheet, form: str | None, output: Path | None, *, as_json: bool) -> None:
     """Print the sheet, or write it where there is an ``output``."""
     if as_json:
-        text = json.dumps(sheet.as_json(), indent=1, ensure_ascii=False) + "\n"
+        text = json_text(sheet.as_json()) + "\n"
     elif form is None and output is None and sys.stdout.isatty():
         width = min(160, max(80, shutil.get_terminal_size().columns - 1))
         text = as_text(sheet, width, colour=not os.environ.get("NO_COLOR")) + "\n"

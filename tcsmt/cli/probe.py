@@ -11,6 +11,7 @@ import click
 
 from tcsmt.cli import options
 from tcsmt.cli.names import PROPERTY, UNIT
+from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import row_given
 from tcsmt.hardware import vectors as probe_vectors
 from tcsmt.hardware.instructions import language_of
@@ -107,7 +108,7 @@ def probe(
     click.echo(f"{output}: {len(found)} vectors", err=True)
     if as_json:
         facts = {"model": row.name, "output": str(output), "emitted": emit, "vectors": len(found)}
-        click.echo(json.dumps(facts, indent=1))
+        echo_json(facts)
 
 
 def _command() -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from tcsmt.ask.discovery import properties as find_properties
 from tcsmt.cli import options
+from tcsmt.cli.printing import echo_json
 
 
 @click.command()
@@ -24,7 +24,7 @@ def properties(folders: tuple[Path, ...], as_json: bool) -> None:
     found = find_properties(folders).values()
     if as_json:
         data = [{"name": p.name, "title": p.title, "file": str(p.path)} for p in found]
-        click.echo(json.dumps(data, indent=1))
+        echo_json({"properties": data})
         return
     width = max(len(p.name) for p in found)
     for p in found:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
+from tcsmt.cli.printing import echo_json
 from tcsmt.cli.rounded import RoundedInputs
 from tcsmt.data.model_files import is_model_file, row_given
 from tcsmt.data.row_files import read_rows, write_rows
@@ -46,13 +46,13 @@ def run(model: str, source: Path, output: Path | None, explain: bool, as_json: b
         click.echo(f"{output}: {len(d)} {'rows' if len(d) > 1 else 'row'} of {row.name}", err=True)
         if as_json:
             facts = {"model": row.name, "output": str(output), "rows": len(d), "rounded": rounded.said}
-            click.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+            echo_json(facts)
         if as_json or not explain:
             return
     results = [shown(row.model.d_format, int(word)) for word in d]
     if as_json:
         data = {"model": row.name, "d": results, "rounded": rounded.said}
-        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+        echo_json(data)
         return
     click.echo(f"# {row.name}")
     for number, result in enumerate(results):

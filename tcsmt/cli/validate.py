@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 from tcsmt.api.validate import HEAD, Replayed, Validation, checked, replayed
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
+from tcsmt.cli.printing import json_text
 from tcsmt.data.model_files import row_given
 from tcsmt.support.errors import Exit
 
@@ -49,5 +49,5 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
             click.echo("\n".join(one.lines(left)))
             left -= min(left, len(one.result.examples) if one.result else 0)
     result = checked(Validation(tuple(found), examples))
-    click.echo(json.dumps(result.as_json(), indent=1) if as_json else result.summary)
+    click.echo(json_text(result.as_json()) if as_json else result.summary)
     sys.exit(Exit.DIFFERS if result.mismatches else Exit.ANSWERED)

@@ -5,9 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["ranges"]
+__all__ = ["counted", "ranges"]
 
 _COUNTED = re.compile(r"([a-z]*)(-?\d+)")
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """``1 row`` or ``2 rows``; several: where the plural is not made by an s.
+
+    >>> counted(1, "row"), counted(0, "mismatch", "mismatches")
+    ('1 row', '0 mismatches')
+    """
+    return f"{number} {one if number == 1 else several or one + 's'}"
 
 
 def ranges(names: Iterable[str]) -> list[str]:

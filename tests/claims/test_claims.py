@@ -87,8 +87,8 @@ def test_command(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["claims", "volta-third-carry-bit", "--output", str(output)])
     assert done.exit_code == 0, done.output
     assert "CONFIRMED  volta-third-carry-bit" in done.output
-    assert "1 claims: 1 confirmed, 0 refuted, 0 undecided" in done.output
-    (found,) = json.loads(output.read_text())
+    assert "1 claim: 1 confirmed, 0 refuted, 0 undecided" in done.output
+    (found,) = json.loads(output.read_text())["claims"]
     assert found["verdict"] == "confirmed"
     assert found["question"]["verdict"] == "distinguished"
     wrong = CliRunner().invoke(main, ["claims", "volta-third-cary-bit"])

@@ -38,7 +38,7 @@ def test_find_text() -> None:
 def test_find_json() -> None:
     report = json.loads(done("find", "--property", "carry-bits", "--arch", "v100", "--confirm", "--json"))
     assert list(report) == [
-        "property", "title", "architecture", "instruction", "evidence", "measured", "conclusion",
+        "tcsmt", "property", "title", "architecture", "instruction", "evidence", "measured", "conclusion",
         "findings", "claims",
     ]  # fmt: skip
     assert set(report["claims"][0]) == {"source", "section", "statement"}

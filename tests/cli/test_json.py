@@ -10,6 +10,7 @@ from typing import Any
 import click
 import pytest
 
+from tcsmt import __version__
 from tcsmt.cli import main
 from tcsmt.cli.accuracy import findings
 from tcsmt.recipes.named import RECIPES
@@ -33,7 +34,7 @@ def test_every_command_has_it() -> None:
 
 
 def test_algorithms() -> None:
-    data = json.loads(done("accuracy", "algorithms", "--json"))
+    data = json.loads(done("accuracy", "algorithms", "--json"))["algorithms"]
     assert [one["name"] for one in data] == [recipe.name for recipe in RECIPES.values()]
     assert all(set(one) == {"name", "title", "source"} for one in data)
 
@@ -41,7 +42,7 @@ def test_algorithms() -> None:
 def test_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = [("one", "(set-info :status sat)\n"), ("two", "(set-info :status unsat)\n")]
     monkeypatch.setattr("tcsmt.ask.scripts.scripts", lambda: iter(few))
-    data = json.loads(done("export", "--queries", tmp_path, "--json"))
+    data = json.loads(done("export", "--queries", tmp_path, "--json"))["scripts"]
     assert data == [
         {"name": name, "file": str(tmp_path / f"{name}.smt2"), "status": status}
         for name, status in (("one", "sat"), ("two", "unsat"))
@@ -78,3 +79,21 @@ def test_probe(tmp_path: Path) -> None:
     assert (data["output"], data["emitted"], data["vectors"]) == (str(out), "cuda", 1)
     assert len(json.loads(done(*common, "json"))["rows"]) == 1
     assert "--json says what was written: give --output, or --emit json" in refused(*common, "cuda")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("models", "--arch", "volta"),
+        ("properties",),
+        ("describe", "volta"),
+        ("compare", "volta", "volta"),
+        ("find", "--property", "product-normalization", "--arch", "volta"),
+        ("explain", "volta", "--vector", "a0=1"),
+        ("accuracy", "algorithms"),
+        ("accuracy", "explain", "markidis", "--arch", "volta", "--vector", "a0=1 b0=1"),
+    ],
+)
+def test_every_document_says_its_version(command: tuple[str, ...]) -> None:
+    data = json.loads(done(*command, "--json"))
+    assert next(iter(data.items())) == ("tcsmt", __version__)

@@ -15,7 +15,7 @@ def test_models() -> None:
     assert re.search(rf"^{VOLTA} +4 +4 +23 +-131  measured +accepted$", text, re.MULTILINE)
     assert re.search(rf"^{VOLTA}@valpey .* refuted$", text, re.MULTILINE)
     assert "@" not in done("models", "--no-claims")
-    hopper = json.loads(done("models", "--arch", "sm_90a", "--json"))
+    hopper = json.loads(done("models", "--arch", "sm_90a", "--json"))["units"]
     assert {row["architecture"] for row in hopper} == {"hopper"}
     assert set(hopper[0]) == {
         "architecture", "instruction", "source", "date", "evidence", "measured", "status", "note", "model",

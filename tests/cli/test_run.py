@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tcsmt import __version__
 from tcsmt.catalogue import row_named
 from tests.support.command_line import done, refused, tcsmt
 
@@ -33,7 +34,7 @@ def test_run_json(tmp_path: Path) -> None:
     assert re.search(r"^ +largest exponent +2\^0$", text, re.MULTILINE)
     # what was written is read again, and is a data set
     assert json.loads(done("run", VOLTA, "--input", out, "--json")) == data
-    assert "1 data sets, 2 rows, 0 mismatches" in done("validate", out)
+    assert "1 data set, 2 rows, 0 mismatches" in done("validate", out)
 
 
 @pytest.mark.parametrize("suffix", ["json", "csv", "npz"])
@@ -88,7 +89,7 @@ def test_an_output_is_a_data_set_and_nothing_is_printed(suffix: str, rows: Path,
     validated = done("validate", out)
     assert f" 0  {VOLTA}\n1 data sets, 2 rows, 0 mismatches" in validated
     # another unit's results on the same inputs
-    assert "2 rows, 1 mismatches" in done("validate", out, "--against", _other(tmp_path), code=1)
+    assert "2 rows, 1 mismatch" in done("validate", out, "--against", _other(tmp_path), code=1)
 
 
 def _other(folder: Path) -> Path:
@@ -102,7 +103,7 @@ def test_results_of_a_model_file(suffix: str, rows: Path, tmp_path: Path) -> Non
     out = tmp_path / f"out.{suffix}"
     done("run", _other(tmp_path), "--input", rows, "--output", out)
     assert "0  custom/mine\n" in done("validate", out)
-    assert "1 mismatches" in done("validate", out, "--against", "volta", code=1)
+    assert "1 mismatch" in done("validate", out, "--against", "volta", code=1)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "npz"])
@@ -116,7 +117,7 @@ def test_files_that_name_no_model(suffix: str, tmp_path: Path) -> None:
     assert "does not say which model its results are of: `tcsmt validate` takes --against MODEL" in refused(
         "validate", path
     )
-    assert "2 rows, 1 mismatches" in done("validate", path, "--against", "volta", code=1)
+    assert "2 rows, 1 mismatch" in done("validate", path, "--against", "volta", code=1)
 
 
 def test_rows_without_results_are_no_data_set(rows: Path, tmp_path: Path) -> None:
@@ -133,7 +134,7 @@ def test_json_and_stages_beside_an_output(rows: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.csv"
     common = ("run", "volta", "--input", rows, "--output", out)
     data = json.loads(done(*common, "--json"))
-    assert data == {"model": VOLTA, "output": str(out), "rows": 2, "rounded": []}
+    assert data == {"tcsmt": __version__, "model": VOLTA, "output": str(out), "rows": 2, "rounded": []}
     assert "    largest exponent " in done(*common, "--explain")
 
 

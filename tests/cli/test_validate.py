@@ -23,7 +23,7 @@ def test_validate_against_a_refuted_model(measured_data: Path) -> None:
     path = measured_data / "v100_f16_f32.npz"
     common = ("validate", path, "--against", f"{VOLTA}@valpey")
     text = done(*common, "--examples", 1, code=1)
-    assert "1 data sets, 2500 rows, 409 mismatches" in text
+    assert "1 data set, 2500 rows, 409 mismatches" in text
     assert text.count(": measured 0x") == 1
     data = json.loads(done(*common, "--json", code=1))
     assert (data["rows"], data["mismatches"]) == (2500, 409)

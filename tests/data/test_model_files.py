@@ -275,8 +275,8 @@ def test_run(wide: Path, tmp_path: Path) -> None:
     assert "0: 0x3f800001 " in tcsmt("run", wide, "--input", path)
     assert tcsmt("run", wide, "--input", path, "--output", out) == ""
     assert "0: 0x3f800000 " in tcsmt("run", VOLTA, "--input", path)
-    assert "1 data sets, 1 rows, 0 mismatches" in tcsmt("validate", out)
-    assert "1 data sets, 1 rows, 1 mismatches" in tcsmt("validate", out, "--against", VOLTA, code=1)
+    assert "1 data set, 1 row, 0 mismatches" in tcsmt("validate", out)
+    assert "1 data set, 1 row, 1 mismatch" in tcsmt("validate", out, "--against", VOLTA, code=1)
 
 
 def test_describe(wide: Path) -> None:
@@ -328,7 +328,7 @@ def test_data_that_do_not_fit_are_skipped(tmp_path: Path, wide: Path) -> None:
         r"^a +skipped: is of f16, f16, f16 to f16: the model takes f16, f16, f32 to f32$", text, re.M
     )
     assert re.search(r"^c +skipped: has 6 lanes: no multiple of the model's k = 4$", text, re.M)
-    assert text.endswith("1 data sets, 1 rows, 0 mismatches; 2 skipped\n")
+    assert text.endswith("1 data set, 1 row, 0 mismatches; 2 skipped\n")
     data = json.loads(tcsmt("validate", folder, "--against", wide, "--json"))
     assert [one["dataset"] for one in data["datasets"]] == ["b"]
     assert {one["dataset"]: one["reason"].split()[0] for one in data["skipped"]} == {"a": "is", "c": "has"}

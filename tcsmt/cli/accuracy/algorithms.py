@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from tcsmt.cli import options
+from tcsmt.cli.printing import echo_json
 from tcsmt.recipes.named import RECIPES
 
 
@@ -24,7 +23,7 @@ def algorithms(as_json: bool) -> None:
             {"name": recipe.name, "title": recipe.title, "source": recipe.source}
             for recipe in RECIPES.values()
         ]
-        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+        echo_json({"algorithms": found})
         return
     for recipe in RECIPES.values():
         click.echo(f"{recipe.name:<20} {recipe.title}\n{'':<20} {recipe.source}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
@@ -12,6 +11,7 @@ from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.cli.domain import domain_of_algorithm
 from tcsmt.cli.names import ALGORITHM
+from tcsmt.cli.printing import json_text
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import Exit
@@ -54,5 +54,5 @@ def bound(
     found = bound_of(
         algorithm, arch, k=k, domain=domain, search=search, solver=solver, timeout=timeout, confirm=confirm
     )
-    click.echo(json.dumps(found.as_json(), indent=1, ensure_ascii=False) if as_json else str(found))
+    click.echo(json_text(found.as_json()) if as_json else str(found))
     sys.exit(Exit.UNKNOWN if found.proved is None else Exit.ANSWERED)

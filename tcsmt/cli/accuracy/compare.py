@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tcsmt.cli.domain import domain_of_algorithm
 from tcsmt.cli.dumped import say_dumped
 from tcsmt.cli.names import ALGORITHM
 from tcsmt.cli.picture import form_of, show_sheet
+from tcsmt.cli.printing import json_text
 from tcsmt.cli.verdict import EXIT
 from tcsmt.prove.dumping import Dump
 from tcsmt.statements.domain import Domain
@@ -71,7 +71,7 @@ def compare(
     )  # fmt: skip
     say_dumped(dump)
     sheet = found.sheet() if explain or output is not None else None
-    click.echo(json.dumps(found.as_json(), indent=1, ensure_ascii=False) if as_json else str(found))
+    click.echo(json_text(found.as_json()) if as_json else str(found))
     if explain and sheet is not None and not as_json:
         click.echo()
         show_sheet(sheet, None, None, as_json=False)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
-from tcsmt import __version__
 from tcsmt.algorithms import result_flaws
 from tcsmt.algorithms.records import flaw_json
 from tcsmt.algorithms.result_flaws import FLAWS, Case, FlawFinding
@@ -16,6 +14,7 @@ from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.cli.domain import domain_of_algorithm
 from tcsmt.cli.names import ALGORITHM
+from tcsmt.cli.printing import echo_json
 from tcsmt.cli.verdict import EXIT
 from tcsmt.pictures.explain import signed_text
 from tcsmt.prove.solvers.run import Settings
@@ -66,8 +65,8 @@ def find(
     solving = Solving(Settings(solver, timeout), confirm=confirm)
     found = result_flaws.find(kind(algorithm, chosen, domain), solving, search=search)
     if as_json:
-        data = {"tcsmt": __version__, "question": question, "unit": row.name, **flaw_json(found)}
-        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+        data = {"question": question, "unit": row.name, **flaw_json(found)}
+        echo_json(data)
     else:
         click.echo(finding_text(found, row))
     sys.exit(EXIT[type(found.verdict)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -22,6 +21,7 @@ from tcsmt.algorithms.split_analysis import (
     traced,
 )  # fmt: skip
 from tcsmt.cli import options
+from tcsmt.cli.printing import echo_json
 from tcsmt.interpret.digest import digest_of_graph
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
@@ -112,7 +112,7 @@ def split(
             if not as_json:
                 _show(data)
     if as_json:
-        click.echo(json.dumps(records, indent=1, ensure_ascii=False))
+        echo_json({"splits": records})
     verdicts = [answer["verdict"] for data in records for answer in data.get("proof", ())]
     wrong = "distinguished" in verdicts or any(data.get("all_inputs", {}).get("differ") for data in records)
     sys.exit(Exit.DIFFERS if wrong else Exit.UNKNOWN if "unknown" in verdicts else Exit.ANSWERED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import click
 
 from tcsmt import __version__
 from tcsmt.cli import options
+from tcsmt.cli.printing import echo_json
 from tcsmt.papers.variants import LENGTHS, conclusions, content, one_at_a_time, plot, points
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import TcsmtError
@@ -56,7 +56,7 @@ def variants(largest: int, as_json: bool, results: Path) -> None:
         known = [*kept.records.values()]
     concluded = list(conclusions(found))
     if as_json:
-        click.echo(json.dumps({"points": found, "conclusions": concluded}, indent=1))
+        echo_json({"points": found, "conclusions": concluded})
     else:
         click.echo("\nwhat one change does to the error (2 words)")
         click.echo(f"  {'':<36}{'random signs':>14}{'all positive':>14}")
