@@ -7,7 +7,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -31,7 +31,7 @@ from tcsmt.pictures.svg import as_svg
 from tcsmt.prove.dumping import Dump
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.recipes.named import RECIPES, algorithm_named
+from tcsmt.recipes.named import RECIPES, algorithm_named, recipe_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
@@ -121,7 +121,7 @@ def compare(
     pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else row_of(unit), k, domain)
     solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
     found = compare_pair(pair, solving, search=search)
-    return AccuracyComparison(found, rows, _others(unit, rows))
+    return AccuracyComparison(found, rows, _others(unit, dict(zip((one, two), rows, strict=True))))
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,14 +172,18 @@ def bound(
     """
     chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit), k)
     found = bound_of(chosen, domain, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
-    return AccuracyBound(algorithm, row, k, domain, found, _others(unit, [row]))
+    return AccuracyBound(algorithm, row, k, domain, found, _others(unit, {algorithm: row}))
 
 
-def _others(unit: UnitLike, rows: Iterable[Row]) -> tuple[str, ...]:
-    """Where an architecture was given: its instructions of the same formats that compute otherwise."""
+def _others(unit: UnitLike, chosen: Mapping[str, Row]) -> tuple[str, ...]:
+    """Where an architecture was given: its instructions of the same formats that compute otherwise.
+
+    chosen: the instruction for each algorithm, by name.
+    """
     if not isinstance(unit, str) or "/" in unit or is_model_file(unit):
         return ()
-    found = [other for row in rows for other in of_other_arithmetic(row, rows_of(unit))]
+    on_unit = [row for name, row in chosen.items() if not recipe_named(name).ordinary]
+    found = [other for row in on_unit for other in of_other_arithmetic(row, rows_of(unit))]
     return tuple(dict.fromkeys(other.name for other in found))
 
 

@@ -593,7 +593,7 @@ def _matrix(path: Path, fmt: Format) -> Array:
             for word in row
             if not re.fullmatch(r"(0x)?[0-9a-f]{1,8}", word)
         )
-        what = "wider than 32 bits" if _HEX.fullmatch(word) else "no hexadecimal word"
+        what = "wider than 32 bits" if _HEX.fullmatch(word) else "not a hexadecimal word"
         raise TcsmtError(f"{path}:{number}: {word!r} is {what}") from None
     return _narrowed(path, fmt, words)
 

@@ -51,7 +51,7 @@ def measure(row: Row, source: str) -> str:
     try:
         answers = json.loads(text)
     except json.JSONDecodeError as error:
-        raise TcsmtError(f"the program printed not JSON: {error.msg} in line {error.lineno}") from None
+        raise TcsmtError(f"the program printed no JSON: {error.msg} in line {error.lineno}") from None
     if not isinstance(answers, dict):
         raise TcsmtError("the program printed JSON that is not an object")
     return text

@@ -118,7 +118,7 @@ def test_values_are_those_of_the_peer(name: str, every: bool) -> None:
         if math.isfinite(value):
             assert fmt.value(word) == Fraction(value), fmt.hex(word)
         else:
-            with pytest.raises(ValueError, match="no finite"):
+            with pytest.raises(ValueError, match="not a finite"):
                 fmt.value(word)
 
 
@@ -162,7 +162,7 @@ def test_word_refuses_what_is_not_representable(name: str) -> None:
     if not fmt.signed:
         wrong.append(Fraction(-1))
     for value in wrong:
-        with pytest.raises(ValueError, match=f"no {name} number"):
+        with pytest.raises(ValueError, match=f"not a valid {name} value"):
             fmt.word(value)
 
 
@@ -515,7 +515,7 @@ def test_the_nearest_word_is_the_nearest(name: str) -> None:
         *([] if fmt.signed else [-ordered[-1]]),
         *([Fraction(0)] if ordered[0] else []),
     ):
-        with pytest.raises(ValueError, match=f"is no {name} number"):
+        with pytest.raises(ValueError, match=f"is not a valid {name} value"):
             fmt.nearest_word(beyond)
 
 

@@ -27,7 +27,7 @@ VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
         (["--command", "cat"], "give --formats and --k, or --like"),
         (["--formats", "f16,f16,f32", "--k", "4", "--command", "cat"], "not four formats"),
         (["--formats", "f16,f16,f32,e4m3", "--k", "4", "--command", "cat"], "have infinities"),
-        (["--formats", "f64,f64,f64,f64", "--k", "4", "--command", "cat"], "f64 is no signed format"),
+        (["--formats", "f64,f64,f64,f64", "--k", "4", "--command", "cat"], "f64 is not a signed format"),
         (["--like", "ampere", "--box", "volta"], "other formats, K"),
         (["--like", "volta", "--command", "/no/such/program"], "No such file"),
         (["--data", "/no/such/file.npz"], "/no/such/file"),

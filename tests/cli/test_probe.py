@@ -32,7 +32,7 @@ def test_what_cannot_be_is_refused(arguments: list[str], said: str) -> None:
 def test_a_model_file_is_no_instruction(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(f'base = "{VOLTA}"\nfraction_bits = 22\n')
-    assert "no instruction of a GPU" in refused("probe", path, "--emit", "cuda")
+    assert "not an instruction of a GPU" in refused("probe", path, "--emit", "cuda")
 
 
 def test_help_names_the_exit_codes() -> None:

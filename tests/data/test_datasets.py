@@ -168,7 +168,7 @@ def test_lanes_that_do_not_fit(measured_data: Path) -> None:
     mixed = fused("volta/mma.m8n8k4.f32.f16.f16.f16")
     operands = replace(dataset.operands, c=np.zeros(dataset.rows, np.uint16))
     half_c = replace(dataset, formats=Formats.of(mixed), operands=operands)
-    with pytest.raises(TcsmtError, match="f32 result is no f16 c"):
+    with pytest.raises(TcsmtError, match="f32 result cannot be the next c, which is f16"):
         replay(half_c, mixed)
 
 
@@ -309,11 +309,11 @@ def test_a_gpu_outside_the_catalogue_is_read(measured_data: Path, tmp_path: Path
         ("a_V100_fp16", 2, "3f800000 zz 0 0", r"a_V100_fp16\.txt:2: 'zz' is not a hexadecimal word"),
         ("a_V100_fp16", 3, "3f800000 0 0", r"a_V100_fp16\.txt:3: 3 words, where line 1 has 4"),
         ("b_V100_fp16", 1, "13f800000 0 0 0", r"fp16\.txt:1: '13f800000' is wider than 32 bits"),
-        ("b_V100_fp16", 4, "3f800001 0 0 0", r"b_V100_fp16\.txt:4: 3f800001 is no f16 value"),
-        ("b_V100_fp16", 4, "47800000 0 0 0", r"b_V100_fp16\.txt:4: 47800000 is no f16 value"),
+        ("b_V100_fp16", 4, "3f800001 0 0 0", r"b_V100_fp16\.txt:4: 3f800001 is not a valid f16 value"),
+        ("b_V100_fp16", 4, "47800000 0 0 0", r"b_V100_fp16\.txt:4: 47800000 is not a valid f16 value"),
         ("c_V100_fp32", 2, "1" * 31, r"c_V100_fp32\.txt:2: '1+' is not a word of 32 binary digits"),
-        ("d_V100_fp32", 2, "1" * 31 + "2", r"d_V100_fp32\.txt:2: '1+2' is no word of 32 binary"),
-        ("d_V100_fp32", 2, "", r"d_V100_fp32\.txt:2: '' is no word"),
+        ("d_V100_fp32", 2, "1" * 31 + "2", r"d_V100_fp32\.txt:2: '1+2' is not a word of 32 binary"),
+        ("d_V100_fp32", 2, "", r"d_V100_fp32\.txt:2: '' is not a word"),
         ("d_V100_fp32", 1, "ä" * 32, r"d_V100_fp32\.txt:1: "),
         ("d_V100_fp32", 4, None, r"d_V100_fp32\.txt: d has 3 rows, where a has 4"),
         ("c_V100_fp32", 4, None, r"d_V100_fp32\.txt: c has 3 rows, where a has 4"),
@@ -408,12 +408,12 @@ def test_bad_own_rows(tmp_path: Path, changes: dict[str, Any], message: str) -> 
         ("[" * 100_000, "not JSON that Python can read"),
         ("1" * 10_000, "not JSON that Python can read"),
         ("[]", 'is not a data set: it has neither "cases" nor "model" and "rows"'),
-        ('{"rows": []}', "is no data set"),
+        ('{"rows": []}', "is not a data set"),
         ('{"model": 3, "rows": []}', "'model' is missing or no text"),
         ('{"model": "volta/mma", "rows": []}', "'mma' of volta is one of several"),
         ('{"model": "voltta", "rows": []}', "unknown architecture 'voltta': did you mean volta"),
         (f'{{"model": "{VOLTA}", "rows": []}}', "rows is not a list of rows, or is empty"),
-        (f'{{"model": "{VOLTA}", "rows": [{{"a": []}}]}}', "rows[0] is no object with a, b, c"),
+        (f'{{"model": "{VOLTA}", "rows": [{{"a": []}}]}}', "rows[0] is not an object with a, b, c"),
         (f'{{"model": "{VOLTA}", "rows": [{{"a":[],"b":[],"c":"0","d":"0"}}]}}', ""),
         ('{"cases": []}', "'a_format' is missing or no text"),
     ],
@@ -528,14 +528,14 @@ def test_bad_manifests(tmp_path: Path) -> None:
         assert message in refused(tmp_path)
     manifest.unlink()
     assert "x.npz: no manifest.json beside it" in refused(tmp_path / "x.npz")
-    assert f"{tmp_path} is no data set" in refused(tmp_path)
+    assert f"{tmp_path} is not a data set" in refused(tmp_path)
 
 
 def test_paths_that_are_no_data_set(tmp_path: Path) -> None:
     assert refused(tmp_path / "nowhere") == f"no file or folder {tmp_path / 'nowhere'}"
     (tmp_path / "notes.txt").write_text("hello\n")
     assert "is not a data set: allowed are" in refused(tmp_path / "notes.txt")
-    assert "is no data set: no manifest.json" in refused(tmp_path)
+    assert "is not a data set: it has no manifest.json" in refused(tmp_path)
     # a missing path is refused before anything is read
     with pytest.raises(TcsmtError, match="no file or folder"):
         next(find_datasets([tmp_path, tmp_path / "nowhere"]))

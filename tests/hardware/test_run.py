@@ -72,8 +72,8 @@ def test_run_compiles_runs_and_judges(
             "--run: no GPU that can be used here (no CUDA-capable device); --emit writes the program",
         ),
         ("print('nonsense')", "printed no JSON"),
-        ("print('[]')", "no object"),
-        ("print('{}')", "is no data set"),
+        ("print('[]')", "not an object"),
+        ("print('{}')", "is not a data set"),
     ],
 )
 def test_a_program_that_fails_is_named(

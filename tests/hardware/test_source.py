@@ -77,7 +77,7 @@ def test_block_scales_are_read_and_checked(tmp_path: Path) -> None:
     assert "[1].scale_a has 3 words, where the unit has 4 block scales" in refused("validate", path)
     del data["rows"][1]["scale_a"]
     path.write_text(json.dumps(data))
-    assert "[1].scale_a is no list" in refused("validate", path)
+    assert "[1].scale_a is not a list" in refused("validate", path)
 
 
 def compiled(row: Row, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,12 +16,17 @@ from tcsmt.catalogue import row_named, rows
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd, Model
 from tcsmt.simulator.rows import simulate
-from tcsmt.statements.shared_inputs import chain, shared, words_given_to
+from tcsmt.statements.shared_inputs import SharedInputs, chain, shared, words_given_to
 from tcsmt.support.errors import TcsmtError
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 FP8 = "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32"
 HALF = "hopper/mma.m16n8k16.f32.f16.f16.f32"
+
+
+@cache
+def both(left: str, right: str) -> SharedInputs:
+    return shared(named(left), named(right))
 
 
 def named(name: str) -> tuple[str, Model]:
@@ -55,7 +61,7 @@ def test_a_chain_is_instruction_after_instruction(name: str) -> None:
     """Against the simulator called in a loop, each result the next c; so is its model, if there is one."""
     short = row_named(name).model
     whole = chain(name, short, 3 * short.k)
-    a, b, c = random_words(short, whole.k, 100)
+    a, b, c = random_words(short, whole.k, 30)
     step = from_words(short.c_format, c)
     for start in range(0, whole.k, short.k):
         lanes = slice(start, start + short.k)
@@ -97,13 +103,13 @@ def test_what_cannot_be_chained() -> None:
         chain("mine", replace(row_named(VOLTA).model, d_format="f16"), 8)  # type: ignore[arg-type]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_wide_operands_are_the_narrow_ones_converted(seed: int) -> None:
     """FP8 words on the FP16 unit, in both orders: what the simulator gives on the values of the words."""
     random = np.random.default_rng(seed)
     for left, right in ((FP8, HALF), (HALF, FP8)):
-        found = shared(named(left), named(right))
+        found = both(left, right)
         formats = found.input_formats
         words = {name: int(random.integers(0, 1 << fmt.width)) for name, fmt in formats.items()}
         side = found.sides[0 if left == HALF else 1]

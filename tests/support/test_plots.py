@@ -14,4 +14,4 @@ from tcsmt.support.plots import save_svg
 def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(TcsmtError, match=r"pip install 'tcsmt\[plot\]'"):
-        save_svg(tmp_path / "plot.svg", (1, 1), lambda figure: None)
+        save_svg(tmp_path / "plot.svg", (1, 1), lambda figure: None, "nothing")
