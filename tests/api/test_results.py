@@ -119,10 +119,10 @@ def test_validate_against_another_unit(tmp_path: Path) -> None:
 
 def test_accuracy() -> None:
     assert "markidis" in tcsmt.accuracy.recipes()
-    found = tcsmt.accuracy.compare("markidis", "single-f16", "volta", k=1, search=1.0)
+    found = tcsmt.accuracy.compare("markidis", "single-f16", "volta", k=1, search=0.3, timeout=5)
     assert found.ever_worse in (True, None) and "markidis: volta/" in str(found)
     domain = tcsmt.Domain(exponents=(-2, 2), bits=(11, 11))
-    bound = tcsmt.accuracy.bound("single-f16", "volta", k=1, domain=domain, search=1.0)
+    bound = tcsmt.accuracy.bound("single-f16", "volta", k=1, domain=domain, search=0.3)
     assert bound.proved is not None and bound.as_json()["unit"] == row_named("volta").name
     assert "(proved)" in str(bound)
     fp8 = tcsmt.accuracy.bound("fp8", "h100", k=1, domain=domain, search=0.2, timeout=0.2)

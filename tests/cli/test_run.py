@@ -87,7 +87,7 @@ def test_an_output_is_a_data_set_and_nothing_is_printed(suffix: str, rows: Path,
     found = tcsmt("run", "volta", "--input", rows, "--output", out)
     assert (found.exit_code, found.stdout, found.stderr) == (0, "", f"{out}: 2 rows of {VOLTA}\n")
     validated = done("validate", out)
-    assert f" 0  {VOLTA}\n1 data sets, 2 rows, 0 mismatches" in validated
+    assert f" 0  {VOLTA}\n1 data set, 2 rows, 0 mismatches" in validated
     # another unit's results on the same inputs
     assert "2 rows, 1 mismatch" in done("validate", out, "--against", _other(tmp_path), code=1)
 
