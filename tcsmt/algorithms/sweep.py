@@ -257,7 +257,9 @@ def task_for(recipe: str, distribution: str, k: int, given: Matrices) -> Task:
     code = digest_of_sources("recipes", "algorithms/sweep")
     parts = [recipe, distribution, str(k), str(given.size), str(given.seeds), *units, code]
     key = f"{distribution}, K = {k}, {recipe}"
-    return Task(key, digest_of_texts(parts), _record, (recipe, distribution, k, given), code, digests)
+    rows = rows_for(recipe_named(recipe), given.units).values()
+    about = {row.name: _digest(row.model) for row in rows}
+    return Task(key, digest_of_texts(parts), _record, (recipe, distribution, k, given), code, about)
 
 
 @cache
