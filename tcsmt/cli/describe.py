@@ -19,8 +19,8 @@ from tcsmt.data.model_files import is_model_file, row_given
 def describe(arch: str, instruction: str | None, as_json: bool) -> None:
     """Describe a unit in every convention in use.
 
-    Without INSTRUCTION: the architecture's first one, and the names of the others. ARCH can also be
-    ARCH/INSTRUCTION, or a model file.
+    UNIT is an architecture, a GPU, ARCH/INSTRUCTION or a model file. For an architecture or a GPU
+    without INSTRUCTION, describes the most used instruction and lists the names of the others.
 
     \b
     Examples:
