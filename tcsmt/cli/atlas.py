@@ -30,9 +30,9 @@ from tcsmt.survey.settle import Asking, verdicts_in
     help="Only rows of this architecture (may be repeated).",
 )
 @click.option(
-    "--types", multiple=True, help="Only these types, D.A.B.C, as f32.f16.f16.f32 (may be repeated)."
+    "--types", multiple=True, help="Only these types, D.A.B.C, e.g. f32.f16.f16.f32 (may be repeated)."
 )
-@click.option("--claims", is_flag=True, help="With the rows that were refuted or are disputed.")
+@click.option("--claims", is_flag=True, help="Include rows that were refuted or are disputed.")
 @options.finite
 @options.jobs(2)
 @options.scheduler
@@ -62,7 +62,7 @@ def atlas(
 ) -> None:
     """Compare all catalogue rows with the same types and K, pair by pair; can be stopped and resumed.
 
-    Exit code: 0 every pair has a verdict, 2 usage error, 3 some pair stayed unknown.
+    Exit code: 0 every pair has a verdict, 2 usage error, 3 some pair remained unknown.
 
     \b
     Examples:

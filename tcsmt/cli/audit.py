@@ -61,9 +61,13 @@ _WIDTH = 110
     "--published", type=click.Choice([*_PUBLISHED]), multiple=True,
     help="Vectors of a paper: Fasi et al. 2020; FTTN (Li et al. 2024).",
 )  # fmt: skip
-@click.option("--model", type=UNIT, metavar="UNIT", help="The unit; by default what the first file names.")
 @click.option(
-    "--solve/--no-solve", default=True, help="Put what no vector tells apart to the engine.  [default: solve]"
+    "--model", type=UNIT, metavar="UNIT", help="The unit.  [default: the unit that the first file names]"
+)
+@click.option(
+    "--solve/--no-solve",
+    default=True,
+    help="Let solvers decide what no vector tells apart.  [default: solve]",
 )
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write the vectors that close the gaps: .json, .csv."
@@ -93,14 +97,14 @@ def audit(
     kept: bool | None,
     as_json: bool,
 ) -> None:
-    """How good are test vectors: which hypotheses they tell apart, and what would close the gaps.
+    """Audit test vectors: which hypotheses they tell apart, and which vectors would close the gaps.
 
-    FILES are data sets or rows as `validate` and `run` read them; results in them are not looked at. The
-    hypotheses are the unit's model, its neighbours along each parameter, and the catalogue's rows and
-    claims of the same formats and K.
+    FILES are data sets or rows as `validate` and `run` read them; results in them are ignored. The
+    hypotheses are the unit's model, its neighbours (one parameter changed), and the catalogue's rows and
+    claims with the same formats and K.
 
-    Exit code: 0 all are told apart, or proved equal; 1 some are not; 2 usage error; 3 of some it is not
-    known whether a vector could.
+    Exit code: 0 all are told apart, or proved equal; 1 some are not; 2 usage error; 3 for some it
+    is unknown whether a vector could.
 
     \b
     Examples:

@@ -29,7 +29,9 @@ from tcsmt.support.text import counted
 @options.solver
 @options.timeout()
 @options.confirm
-@click.option("--output", type=click.Path(path_type=Path), help="Write JSON here as it grows.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Write JSON here, and update it during the run."
+)
 @options.as_json
 def claims(
     names: tuple[str, ...],
@@ -40,12 +42,12 @@ def claims(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Judge published statements about these units by measured data and by proof.
+    """Check published statements about matrix units against measured data and proofs.
 
-    NAMES: only these (see the first column). A statement about hardware is confirmed or refuted by
-    measured rows; where none decide, the vector that would is printed, or that there is none.
+    NAMES: check only these statements (named in the first column). Measured rows confirm or refute a
+    statement about hardware. If no row decides it, a vector that would is printed, or that there is none.
 
-    Exit code: 0 judged, 2 usage error, 3 a solver did not answer a question that would decide.
+    Exit code: 0 judged, 2 usage error, 3 a solver did not answer a decisive question.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ from tcsmt.statements.domain import Domain
 @domain_of_models
 @click.option(
     "--k", type=int, metavar="N",
-    help="Products in the dot product: units are chained as a kernel would.  [default: fits both]",
+    help="Length of the dot product; units are chained as in a kernel.  [default: fits both]",
 )  # fmt: skip
 @click.option("--lanes", type=int, metavar="N", help="Only the first N lanes; the others are zero.")
 @options.solver
@@ -51,10 +51,11 @@ def compare(
     as_json: bool,
     dump_smt: Path | None,
 ) -> None:
-    """Are A and B the same function: a proof, or an input on which they differ.
+    """Decide whether A and B compute the same function: a proof, or an input on which they differ.
 
-    A and B are units (ARCH, GPU, ARCH/INSTRUCTION or a model file). The smaller one is chained as a kernel
-    would chain it; where one takes wider formats than the other, it is given the other's values.
+    A and B are units (ARCH, GPU, ARCH/INSTRUCTION or a model file). The one with the smaller K
+    is chained, as a kernel would do it. If one takes wider formats, both get only values of
+    the narrower formats.
 
     \b
     Examples:

@@ -17,10 +17,10 @@ from tcsmt.data.model_files import is_model_file, row_given
 @click.argument("instruction", required=False)
 @options.as_json
 def describe(arch: str, instruction: str | None, as_json: bool) -> None:
-    """Describe an architecture's instruction, in every convention in use.
+    """Describe a unit in every convention in use.
 
-    Without INSTRUCTION: the architecture's first one, and the names of the others. ARCH can also be
-    ARCH/INSTRUCTION, or a model file.
+    UNIT is an architecture, a GPU, ARCH/INSTRUCTION or a model file. For an architecture or a GPU
+    without INSTRUCTION, describes the most used instruction and lists the names of the others.
 
     \b
     Examples:

@@ -19,10 +19,12 @@ RANGES = {"type1": (-15, 14), "small": (-35, -15)}
 
 _Command = Callable[..., None]
 
-_EXPONENTS = f"a, b and c are zero or normal with an exponent from LOW to HIGH ({', '.join(RANGES)})."
+_EXPONENTS = (
+    f"a, b and c are zero, or normal with an exponent from LOW to HIGH (or a name: {', '.join(RANGES)})."
+)
 _bits = click.option(
     "--bits", nargs=2, type=int, metavar="A B",
-    help="Significand bits of a and of b at most, the implicit one counted.  [default: all]",
+    help="At most A significand bits in a and B in b, including the implicit bit.  [default: all]",
 )  # fmt: skip
 
 
@@ -60,10 +62,10 @@ def domain_of_models(command: _Command) -> _Command:
     return _with(
         with_domain,
         options.finite, options.positive,
-        click.option("--exclude-subnormal", is_flag=True, help="No subnormal input."),
+        click.option("--exclude-subnormal", is_flag=True, help="Exclude subnormal inputs."),
         options.c_zero,
         click.option("--exponents", metavar="LOW:HIGH", help=_EXPONENTS),
-        click.option("--c-free", is_flag=True, help="c is not restricted by --exponents, which is needed."),
+        click.option("--c-free", is_flag=True, help="--exponents does not restrict c; needs --exponents."),
         _bits,
     )  # fmt: skip
 

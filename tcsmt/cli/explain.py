@@ -19,11 +19,14 @@ from tcsmt.support.errors import TcsmtError
 
 @click.command()
 @click.argument("model", type=UNIT, metavar="UNIT")
-@click.option("--input", "source", type=click.Path(path_type=Path), help="JSON, CSV or .npz of rows.")
+@click.option("--input", "source", type=click.Path(path_type=Path), help="File of rows: JSON, CSV or .npz.")
 @click.option("--row", type=int, help="Which row of the file, counted from 0.  [default: 0]")
-@click.option("--vector", help='One row: "a0=1.5 b0=0x3e00 c=-0x1p-4"; what is not named is 0 (a scale: 1).')
+@click.option("--vector", help='One row: "a0=1.5 b0=0x3e00 c=-0x1p-4"; inputs not named are 0 (scales: 1).')
 @click.option(
-    "--against", type=UNIT, metavar="UNIT", help="Draw this model below it, and mark where they first differ."
+    "--against",
+    type=UNIT,
+    metavar="UNIT",
+    help="Draw this model below UNIT, and mark where they first differ.",
 )
 @picture_options
 def explain(
@@ -38,8 +41,8 @@ def explain(
 ) -> None:
     """Draw one dot-add of UNIT bit by bit.
 
-    Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers, rounded to
-    the nearest value of the format, or C99 hexadecimal numbers (0x1.8p-3), which must be exact.
+    A value is a hexadecimal word with all digits of the format (0x3c00), a decimal number (rounded to
+    the nearest value of the format), or a C99 hexadecimal number (0x1.8p-3; must be exact).
 
     \b
     Examples:

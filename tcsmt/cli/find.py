@@ -19,18 +19,26 @@ from tcsmt.support.files import replace_text
 
 
 @click.command()
-@click.option("--property", "name", type=PROPERTY, required=True, help="What to ask; see `tcsmt properties`.")
-@click.option("--arch", type=ARCHITECTURE, help="Architecture, sm_XX or GPU, such as volta or h200.")
-@click.option("--instruction", help="Instruction, or a part that only one has; see `tcsmt models`.")
 @click.option(
-    "--model", type=UNIT, help="Instead: a model file, or ARCH/INSTRUCTION; see `tcsmt models --toml`."
+    "--property", "name", type=PROPERTY, required=True, help="The property; see `tcsmt properties`."
+)
+@click.option("--arch", type=ARCHITECTURE, help="Architecture, sm_XX or GPU, e.g. volta or h200.")
+@click.option("--instruction", help="Instruction, or a unique part of its name; see `tcsmt models`.")
+@click.option(
+    "--model",
+    type=UNIT,
+    help="Instead of --arch: a model file, or ARCH/INSTRUCTION; see `tcsmt models --toml`.",
 )
 @options.solver
 @options.timeout()
 @options.memory
 @options.confirm
 @options.as_json
-@click.option("--output", type=click.Path(path_type=Path), help="Write the JSON report here as it grows.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write the JSON report here, and update it during the run.",
+)
 @options.dump_smt
 @options.folders
 def find(
@@ -47,9 +55,9 @@ def find(
     dump_smt: Path | None,
     folders: tuple[Path, ...],
 ) -> None:
-    """Ask a property of a unit (--arch or --model): a witness, or a proof that there is none.
+    """Find a property of a unit (--arch or --model): witnesses of differences, or proofs that there are none.
 
-    Exit code: 0 answered, 2 usage error, 3 some question stayed unknown.
+    Exit code: 0 answered, 2 usage error, 3 some question remained unknown.
 
     \b
     Examples:

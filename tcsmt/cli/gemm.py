@@ -51,9 +51,9 @@ def reduction_named(text: str) -> Reduction:
 @click.option("--beta", type=float, default=1.0, show_default=True)
 @click.option(
     "--reduction", "reduction_text", default="sequential", show_default=True,
-    help="sequential, split-k:PARTS or promote:EVERY (a second accumulator, as DeepGEMM).",
+    help="sequential, split-k:PARTS or promote:EVERY (a second accumulator, as in DeepGEMM).",
 )  # fmt: skip
-@click.option("--columns", type=click.IntRange(min=1), help="Columns in one portion of the work.")
+@click.option("--columns", type=click.IntRange(min=1), help="Number of columns computed at a time.")
 @options.as_json
 def gemm(
     model: str,
@@ -71,8 +71,9 @@ def gemm(
 ) -> None:
     """Multiply matrices as a kernel on UNIT would: D = alpha·A·B + beta·C.
 
-    Arrays are of the formats' dtypes, unsigned words, or float32/float64 values that the formats
-    hold. What an interrupted run has finished stays beside the output and is taken up again.
+    Arrays have the dtype of their format, or hold unsigned words, or float32/float64 values that the
+    format can represent. An interrupted run leaves its partial output next to --output, and the next run
+    continues from it.
 
     \b
     Examples:

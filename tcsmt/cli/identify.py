@@ -32,44 +32,59 @@ _EXIT = {
 
 
 @click.command()
-@click.option("--formats", metavar="A,B,C,D", help="Formats of the unit, such as f16,f16,f32,f32.")
+@click.option("--formats", metavar="A,B,C,D", help="Formats of the unit, e.g. f16,f16,f32,f32.")
 @click.option("--k", type=click.IntRange(1, 128), help="Products in one instruction.")
 @click.option(
-    "--like", type=UNIT, metavar="UNIT", help="Formats and K of this model (nothing else of it is used)."
+    "--like",
+    type=UNIT,
+    metavar="UNIT",
+    help="Take the formats and K of this model (nothing else of it is used).",
 )
 @click.option(
-    "--box", type=UNIT, metavar="UNIT", help="The box is this model (a self-test); it is only asked."
+    "--box",
+    type=UNIT,
+    metavar="UNIT",
+    help="The box is this model (a self-test), used only to answer questions.",
 )
-@click.option("--command", help="The box is this command: JSON lines in and out.")
+@click.option("--command", help="The box is this program: JSON lines in and out.")
 @click.option(
     "--device", type=UNIT, metavar="UNIT", help="The box is this instruction on the GPU of this machine."
 )
-@click.option("--data", type=click.Path(path_type=Path), help="The answers are recorded: a data set.")
+@click.option("--data", type=click.Path(path_type=Path), help="Use the recorded answers of this data set.")
 @click.option(
     "--rows",
     type=click.IntRange(1),
     default=2000,
     show_default=True,
-    help="Rows of --data that are used, at most.",
+    help="Most rows of --data to use.",
 )
 @click.option(
-    "--answers", type=click.Path(path_type=Path), help="Go on from what a `tcsmt probe` program printed."
+    "--answers", type=click.Path(path_type=Path), help="Continue from the output of a `tcsmt probe` program."
 )
-@click.option("--budget", type=click.IntRange(1), default=60, show_default=True, help="Questions at most.")
 @click.option(
-    "--transcript", type=click.Path(path_type=Path), help="Keep questions and answers; go on from it."
+    "--budget", type=click.IntRange(1), default=60, show_default=True, help="Most questions to ask."
 )
-@click.option("--seed", default=1, show_default=True, help="Of the random questions.")
+@click.option(
+    "--transcript",
+    type=click.Path(path_type=Path),
+    help="Write questions and answers to this file, or continue from it.",
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of the random questions.")
 @options.timeout(10.0)
 @options.confirm
-@click.option("--answer-timeout", default=30.0, show_default=True, help="Seconds for an answer of --command.")
+@click.option(
+    "--answer-timeout",
+    default=30.0,
+    show_default=True,
+    help="Time limit of each answer of --command, in seconds.",
+)
 @click.option(
     "--plan", type=click.Choice(["set", "tree"]), help="Print the questions in advance; ask nothing."
 )
 @click.option(
     "--probe",
     type=click.Choice(["tree", "precision", "rounding", "special", "features", "all"]),
-    help="Ask the box a classical probe instead.",
+    help="Run a classical probe on the box instead.",
 )
 @options.as_json
 def identify(
@@ -92,11 +107,12 @@ def identify(
     probe: str | None,
     as_json: bool,
 ) -> None:
-    """Find every fused dot-product-add that explains a black box, with few questions.
+    """Identify a black box: find every fused dot-product-add that explains its answers, with few questions.
 
-    A command reads one line {"a": [hex, ...], "b": [...], "c": hex} and writes one line {"d": hex}.
-    A plan is for hardware that is not there: `--plan set` prints what `tcsmt probe UNIT --vectors`
-    reads, and `--answers` what its program prints; `--plan tree` prints a decision tree.
+    The program of --command reads a line {"a": [hex, ...], "b": [...], "c": hex} and writes a line
+    {"d": hex}, for each question. A plan is for hardware that is on another machine: `--plan set` prints
+    questions for `tcsmt probe UNIT --vectors`, and `--answers` reads the output of the probe program;
+    `--plan tree` prints a decision tree.
 
     Exit code: 0 identified (all that remain are proved equal), 1 no hypothesis explains the answers,
     or they contradict each other, 2 usage error, 3 not settled.

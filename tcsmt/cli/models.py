@@ -15,17 +15,15 @@ from tcsmt.data.model_files import model_toml, row_given
 
 @click.command("models")
 @click.option("--arch", type=ARCHITECTURE, help="Only this architecture or GPU.")
-@click.option(
-    "--a", "a_format", metavar="FORMAT", help="Only units that take a in this format, such as e4m3."
-)
+@click.option("--a", "a_format", metavar="FORMAT", help="Only units that take a in this format, e.g. e4m3.")
 @click.option("--b", "b_format", metavar="FORMAT", help="Only units that take b in this format.")
 @click.option("--c", "c_format", metavar="FORMAT", help="Only units that take c in this format.")
 @click.option("--d", "d_format", metavar="FORMAT", help="Only units with results in this format.")
-@click.option("--k", type=click.IntRange(1), metavar="N", help="Only units with so many products.")
-@click.option("--evidence", metavar="LEVEL", help=f"Only units that are {', '.join(EVIDENCE)}.")
-@click.option("--claims/--no-claims", default=True, help="With refuted and disputed readings, too.")
+@click.option("--k", type=click.IntRange(1), metavar="N", help="Only units with this number of products.")
+@click.option("--evidence", metavar="LEVEL", help=f"Only units with this evidence: {', '.join(EVIDENCE)}.")
+@click.option("--claims/--no-claims", default=True, help="Include refuted and disputed readings.")
 @click.option(
-    "--toml", type=UNIT, metavar="UNIT", help="Print this unit as a model file, to start one of your own."
+    "--toml", type=UNIT, metavar="UNIT", help="Print this unit as a model file, as a start for your own."
 )
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print a table for documents.")
 @options.as_json

@@ -41,7 +41,9 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 solver = click.option(
     "--solver", type=SOLVER, default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True
 )
-memory = click.option("--memory", default=8192, help="MiB for each solver process.", show_default=True)
+memory = click.option(
+    "--memory", default=8192, help="Memory limit of each solver process, in MiB.", show_default=True
+)
 dump_smt = click.option("--dump-smt", type=_PATH, help="Write the SMT-LIB scripts here.")
 
 _CONFIRM = "A proof counts only if another solver confirms it."
@@ -51,19 +53,19 @@ confirmed = click.option("--confirm/--no-confirm", default=True, help=f"{_CONFIR
 #: See :class:`.Trust`.
 kept = click.option(
     "--kept/--again", default=None,
-    help="Proofs that an earlier run has kept count, or are asked for again."
+    help="Use the proofs that an earlier run has kept, or prove everything again."
     "  [default: again with --confirm, else kept]",
 )  # fmt: skip
 
 finite = click.option(
-    "--finite/--all-words", default=False, help="Without NaN and infinity.  [default: all words]"
+    "--finite/--all-words", default=False, help="Exclude NaN and infinity.  [default: all words]"
 )
-positive = click.option("--positive", is_flag=True, help="No sign bit set.")
+positive = click.option("--positive", is_flag=True, help="Only inputs without a sign bit.")
 c_zero = click.option("--c-zero", is_flag=True, help="c is +0.")
 
 scheduler = click.option(
     "--scheduler", default="", metavar="ADDRESS",
-    help="Ask on the workers of this Dask scheduler, as tcp://host:8786 (needs the extra dask).",
+    help="Use the workers of this Dask scheduler, e.g. tcp://host:8786 (needs the extra dask).",
 )  # fmt: skip
 
 folders = click.option(
@@ -72,7 +74,7 @@ folders = click.option(
 )  # fmt: skip
 results = click.option(
     "--results", type=click.Path(path_type=Path, file_okay=False), default=Path("results"),
-    show_default=True, help="Folder for what was found.",
+    show_default=True, help="Folder for the results.",
 )  # fmt: skip
 
 
@@ -80,25 +82,27 @@ def jobs(number: int) -> _Option:
     """``--jobs``, with its default."""
     return click.option(
         "--jobs", type=click.IntRange(1, 256), default=number, show_default=True,
-        help="Processes at a time, on this machine.",
+        help="Number of parallel processes on this machine.",
     )  # fmt: skip
 
 
 def timeout(seconds: float = 60.0) -> _Option:
     """``--timeout``, with its default."""
-    return click.option("--timeout", default=seconds, help="Seconds for each query.", show_default=True)
+    return click.option(
+        "--timeout", default=seconds, help="Time limit of each query, in seconds.", show_default=True
+    )
 
 
 def store(name: str) -> _Option:
     """``--store``, with the name of the file that it is by default."""
     return click.option(
         "--store", type=_PATH, default=Path(name), show_default=True,
-        help="Verdicts are kept here; see --kept.",
+        help="Keep verdicts in this file; see --kept.",
     )  # fmt: skip
 
 
 def resumed(*, required: bool = False) -> _Option:
     """``--output``, of a command that goes on from what its file has."""
     return click.option(
-        "--output", type=_PATH, required=required, help="JSON file; a run goes on where it stopped."
+        "--output", type=_PATH, required=required, help="JSON file; a run continues where it stopped."
     )

@@ -35,7 +35,10 @@ def picture_options(command: Any) -> Any:
         options.as_json,
         click.option("--output", type=click.Path(path_type=Path), help="Write the picture here."),
         click.option(
-            "--format", "form", type=click.Choice(list(_FORMATS)), help="By --output's suffix, or text."
+            "--format",
+            "form",
+            type=click.Choice(list(_FORMATS)),
+            help="Output format.  [default: by the suffix of --output, else text]",
         ),
     ):
         command = option(command)

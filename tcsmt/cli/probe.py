@@ -28,15 +28,21 @@ _EMITTED = ("cuda", "hip", "json", "csv")
 @click.command()
 @click.argument("model", type=UNIT, metavar="UNIT")
 @click.option(
-    "--property", "names", type=PROPERTY, multiple=True, help="Witnesses of this property (may be repeated)."
+    "--property",
+    "names",
+    type=PROPERTY,
+    multiple=True,
+    help="Only the witnesses of this property (may be repeated).",
 )
 @click.option(
     "--vectors", "--plan", "source", type=click.Path(path_type=Path),
-    help="Instead: rows of a file, as of `identify --plan` and `audit --output`.",
+    help="Instead: rows of a file, e.g. from `identify --plan` or `audit --output`.",
 )  # fmt: skip
 @click.option("--emit", type=click.Choice(_EMITTED), help="What to write: a program, or the vectors.")
 @click.option("--run", "run", is_flag=True, help="Compile and run the program; write and judge the answers.")
-@click.option("--output", type=click.Path(path_type=Path), help="The file to write; with --run the answers.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="The file to write; with --run, it gets the answers."
+)
 @options.solver
 @options.timeout(20.0)
 @options.memory
@@ -55,12 +61,13 @@ def probe(
     folders: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Write a program that gives vectors to the instruction UNIT on a GPU and prints its answers.
+    """Write a program that runs vectors through the instruction UNIT on a GPU and prints its answers.
 
-    The vectors are the witnesses of all properties that apply, of some (--property), or the rows of
-    a file (--vectors); each carries what every hypothesis predicts. `tcsmt validate` reads the answers.
+    The vectors are the witnesses of all properties that apply, of some properties (--property), or the
+    rows of a file (--vectors). Each comes with the result that each hypothesis predicts. `tcsmt validate`
+    reads the answers.
 
-    Exit code: 0, with --run 1 where the GPU does not answer as the model does; 2 usage error.
+    Exit code: 0 done, 1 (with --run) the GPU's answers differ from the model's, 2 usage error.
 
     \b
     Examples:

@@ -15,7 +15,7 @@ from tcsmt.cli.printing import echo_json
 @options.folders
 @options.as_json
 def properties(folders: tuple[Path, ...], as_json: bool) -> None:
-    """List what can be asked.
+    """List the properties that can be asked of a unit.
 
     \b
     Examples:

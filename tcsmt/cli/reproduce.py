@@ -32,10 +32,10 @@ from tcsmt.support.sources import digest_of_sources
 @options.results
 @options.as_json
 def reproduce(paper: str, timeout: float, results: Path, as_json: bool) -> None:
-    """Run a paper's experiments again, and print our results beside the published ones.
+    """Run a paper's experiments again, and print our results next to the published ones.
 
-    PAPER: valpey, fasi, mma-sim, khattak or ootomo. Writes RESULTS/PAPER.json, and plots beside it; until
-    it is complete, PAPER.partial.json. With --json what is printed is that JSON; the text goes to
+    PAPER: valpey, fasi, mma-sim, khattak or ootomo. Writes RESULTS/PAPER.json, and plots next to it. Until
+    the run is complete, the file is PAPER.partial.json. With --json, prints that JSON, and the text goes to
     standard error.
 
     \b

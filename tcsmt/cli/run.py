@@ -19,18 +19,28 @@ from tcsmt.statements.finding import shown
 
 @click.command()
 @click.argument("model", type=UNIT, metavar="UNIT")
-@click.option("--input", "source", type=click.Path(path_type=Path), required=True, help="JSON, CSV or .npz.")
-@click.option("--output", type=click.Path(path_type=Path), help="JSON, CSV or .npz, by its suffix.")
+@click.option(
+    "--input",
+    "source",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="File of rows: JSON, CSV or .npz.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write the results here: JSON, CSV or .npz, by the suffix.",
+)
 @click.option("--explain", is_flag=True, help="Print every stage of every row, also with --output.")
 @options.as_json
 def run(model: str, source: Path, output: Path | None, explain: bool, as_json: bool) -> None:
     """Simulate UNIT on the rows of a file.
 
-    Values are hexadecimal words (0x3c00, or all digits of the format), decimal numbers, rounded to
-    the nearest value of the format, or C99 hexadecimal numbers (0x1.8p-3), which must be exact. One
-    row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ... where the unit takes block scales.
+    A value is a hexadecimal word with all digits of the format (0x3c00), a decimal number (rounded to
+    the nearest value of the format), or a C99 hexadecimal number (0x1.8p-3; must be exact). A row
+    has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ... if the unit takes block scales.
 
-    Prints the results; with --output they are in that file instead, which `tcsmt validate` reads.
+    Prints the results. With --output, writes them to that file instead, which `tcsmt validate` can read.
 
     \b
     Examples:

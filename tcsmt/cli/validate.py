@@ -17,19 +17,24 @@ from tcsmt.support.errors import Exit
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--against", type=UNIT, metavar="UNIT", help="Try this model (or file) on all that it fits.")
+@click.option(
+    "--against",
+    type=UNIT,
+    metavar="UNIT",
+    help="Try this model (or model file) on all data sets that it fits.",
+)
 @click.option(
     "--examples",
     type=click.IntRange(min=0),
     default=3,
     show_default=True,
-    help="Mismatching rows to explain.",
+    help="Number of mismatching rows to explain.",
 )
 @options.as_json
 def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_json: bool) -> None:
     """Replay measured data sets: .npz with a manifest, JSON, or the published text files.
 
-    And what `tcsmt run --output` writes (JSON, CSV or .npz), or files like it.
+    Also reads the output of `tcsmt run --output` (JSON, CSV or .npz), and files of the same form.
 
     Exit code: 0 every row matches, 1 some do not, 2 usage error, or nothing fits --against.
 

@@ -30,7 +30,7 @@ _GROUPS = {
 
 @click.group(cls=Lazy, package=__name__, groups=_GROUPS)
 def accuracy() -> None:
-    """How accurate algorithms are that multiply binary32 matrices on a matrix unit.
+    """Analyse the accuracy of algorithms that multiply binary32 matrices on a matrix unit.
 
     \b
     Examples:

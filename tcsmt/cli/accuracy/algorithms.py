@@ -12,7 +12,7 @@ from tcsmt.recipes.named import RECIPES
 @click.command()
 @options.as_json
 def algorithms(as_json: bool) -> None:
-    """The algorithms, what they do and where they come from.
+    """List the algorithms, what they do and where they come from.
 
     \b
     Examples:

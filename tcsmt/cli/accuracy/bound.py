@@ -38,13 +38,14 @@ def bound(
     confirm: bool,
     as_json: bool,
 ) -> None:
-    """The largest error of ALGORITHM that is found, and the smallest bound that is proved.
+    """Print the largest error of ALGORITHM that is found, and the smallest bound that is proved.
 
-    The bound adds up what each kind of step can lose: the split, products that are left out,
-    alignment and rounding in the unit, additions outside.
-    A result that is not finite counts as an infinite error.
-    Exit code: 0 a bound is proved, 2 usage error, 3 none is: what is shown is found, not proved; 4 an
-    error was found that is larger than the bound: a defect of tcsmt, never an answer.
+    The bound is the sum of what each kind of step can lose: the split, products that are left out,
+    alignment and rounding in the unit, and additions outside the unit. A result that is not finite counts
+    as an infinite error.
+
+    Exit code: 0 a bound is proved; 2 usage error; 3 no bound is proved, and the error shown is only found;
+    4 an error was found that is larger than the bound, which is a defect in tcsmt and never an answer.
 
     \b
     Examples:

@@ -31,7 +31,7 @@ from tcsmt.statements.domain import Domain
 @options.timeout()
 @options.memory
 @options.confirm
-@click.option("--explain", is_flag=True, help="Both algorithms on the witness, step by step.")
+@click.option("--explain", is_flag=True, help="Draw both algorithms on the witness, step by step.")
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write that picture here: .svg, .html or .txt."
 )
@@ -53,10 +53,11 @@ def compare(
     as_json: bool,
     dump_smt: Path | None,
 ) -> None:
-    """Is algorithm ONE ever less accurate than TWO: an input, or a proof that there is none.
+    """Decide whether algorithm ONE is ever less accurate than TWO: an input, or a proof that there is none.
 
-    Errors are absolute, against the exact dot product c + Σ a·b. Exit code: 0 never (proved),
-    1 there is such an input, 2 usage error, 3 unknown.
+    Errors are absolute: the distance from the exact dot product c + Σ a·b.
+
+    Exit code: 0 never (proved), 1 there is such an input, 2 usage error, 3 unknown.
 
     \b
     Examples:

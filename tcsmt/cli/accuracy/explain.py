@@ -21,7 +21,7 @@ from tcsmt.recipes.named import algorithm_named
 @click.option(
     "--k", type=click.IntRange(1, 64), help="Products in the dot product.  [default: the unit's own K]"
 )
-@click.option("--vector", required=True, help='"a0=1.5 b0=0x3fc00000 c=-0x1p-4"; what is not named is 0.')
+@click.option("--vector", required=True, help='"a0=1.5 b0=0x3fc00000 c=-0x1p-4"; inputs not named are 0.')
 @picture_options
 def explain(
     one: str,
@@ -33,7 +33,7 @@ def explain(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Draw algorithm ONE on a dot product step by step, with TWO beside it, and where they first differ.
+    """Draw algorithm ONE on a dot product, step by step; with TWO, draw both and where they first differ.
 
     \b
     Examples:

@@ -49,10 +49,12 @@ def find(
     confirm: bool,
     as_json: bool,
 ) -> None:
-    """Does ALGORITHM have a flaw: an input, or a proof that there is none.
+    """Decide whether ALGORITHM has a flaw: an input that shows it, or a proof that there is none.
 
-    QUESTION ``monotone``: does its result fall where one word, and with it the exact c + Σ a·b,
-    grows? ``sign``: is its result zero or of the wrong sign where the exact sum is not zero?
+    QUESTION is ``monotone`` or ``sign``. ``monotone``: can the result decrease when one input word increases,
+    and the exact c + Σ a·b with it? ``sign``: can the result be zero or have the wrong sign when the exact
+    sum is not zero?
+
     Exit code: 0 never (proved), 1 there is such an input, 2 usage error, 3 unknown.
 
     \b

@@ -42,7 +42,7 @@ def findings(
 
     Prints the comparisons and the bounds as Markdown tables.
 
-    Exit code: 0 every entry has an answer, 2 usage error, 3 some stayed unknown.
+    Exit code: 0 every entry has an answer, 2 usage error, 3 some remained unknown.
 
     \b
     Examples:

@@ -18,7 +18,9 @@ k_option = click.option("--k", type=int, default=1, help="Products in the dot pr
 
 def search_option(seconds: float) -> Callable[[Any], Any]:
     """``--search``, with its default."""
-    return click.option("--search", default=seconds, help="Seconds for the simulator.", show_default=True)
+    return click.option(
+        "--search", default=seconds, help="Time for the simulator's search, in seconds.", show_default=True
+    )
 
 
 def check_length(k: int | None, search: float, most: int = 64) -> None:

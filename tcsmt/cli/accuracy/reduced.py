@@ -39,7 +39,7 @@ _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
     multiple=True,
     default=DISTINCT_FP16_UNITS,
     show_default=True,
-    help="Unit (may be repeated).",
+    help="A unit (may be repeated).",
 )
 @click.option(
     "--widths",
@@ -47,8 +47,10 @@ _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
     show_default=True,
     help="Significant bits of the narrow format: 2,3,4 or LOW:HIGH.",
 )
-@click.option("--inputs", default=28, show_default=True, help="Go through 2^INPUTS inputs at most.")
-@click.option("--seconds", default=60.0, show_default=True, help="For searching all inputs of one fact.")
+@click.option("--inputs", default=28, show_default=True, help="Try at most 2^INPUTS inputs.")
+@click.option(
+    "--seconds", default=60.0, show_default=True, help="Time limit for trying all inputs of one fact."
+)
 @options.jobs(1)
 @options.scheduler
 @options.solver
@@ -72,13 +74,14 @@ def reduced(
     as_json: bool,
     results: Path,
 ) -> None:
-    """Facts about algorithms on smaller formats: all inputs, then solvers, as far as they go.
+    """Check facts about algorithms on smaller formats: by all inputs where possible, then by solvers.
 
-    A format of p significant bits stands for FP16, one of 2p + 2 for FP32, and the unit between them is
-    scaled alike; p = 11 is the real one. Writes RESULTS/reduced.json as it goes; goes on where it stopped.
+    A format of p significant bits stands for FP16, one of 2p + 2 stands for FP32, and the unit between them
+    is scaled in the same way; p = 11 is the real case. Writes RESULTS/reduced.json during the run, and
+    continues where it stopped.
 
-    Exit code: 0 every fact holds at every width, 1 some input shows that one does not, 2 usage error,
-    3 open somewhere, and no such input.
+    Exit code: 0 every fact holds at every width, 1 some input refutes a fact, 2 usage error, 3 no fact is
+    refuted, but some fact is open at some width.
 
     \b
     Examples:

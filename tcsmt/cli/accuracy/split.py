@@ -36,13 +36,15 @@ from tcsmt.support.progress import shown
 
 
 @click.command()
-@click.option("--format", "formats", multiple=True, help="Of the words: f16, tf32 or bf16 (may be repeated).")
+@click.option(
+    "--format", "formats", multiple=True, help="Format of the words: f16, tf32, bf16 (may be repeated)."
+)
 @click.option("--prove", is_flag=True, help="Have a solver prove it for all inputs.")
 @click.option(
     "--enumerate",
     "go_through",
     is_flag=True,
-    help="Go through all 2^32 inputs, by two back ends (three minutes each on one core).",
+    help="Try all 2^32 inputs on two back ends (three minutes each on one core).",
 )
 @options.solver
 @options.timeout()
@@ -61,13 +63,13 @@ def split(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """What splitting an FP32 number into narrower words keeps, and where its residual underflows.
+    """Show what a split of an FP32 number into narrower words keeps, and where its residual underflows.
 
     For each split: the error in units in the last place (ulp) of x, the share of exact significands,
-    the expected mantissa length kept of 23 bits, and the probabilities that the last word
+    the expected number of mantissa bits kept (of 23), and the probabilities that the last word
     underflows, or is subnormal, by exponent.
 
-    Exit code: 0 all as the closed form says, 1 some input is not, 2 usage error, 3 unknown.
+    Exit code: 0 all inputs agree with the closed form, 1 some input does not, 2 usage error, 3 unknown.
 
     \b
     Examples:

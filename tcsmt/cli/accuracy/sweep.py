@@ -36,7 +36,7 @@ _LENGTHS = (16, 64, 256, 1024, 4096)
     "algorithms",
     type=ALGORITHM,
     multiple=True,
-    help="As for compare (may be repeated).  [default: all]",
+    help="An algorithm, as in `accuracy compare` (may be repeated).  [default: all]",
 )
 @click.option(
     "--arch",
@@ -58,12 +58,24 @@ _LENGTHS = (16, 64, 256, 1024, 4096)
     multiple=True,
     help=f"Length of the dot products (may be repeated).  [default: {', '.join(map(str, _LENGTHS))}]",
 )
-@click.option("--size", type=click.IntRange(1, 1024), default=16, show_default=True, help="Rows and columns.")
-@click.option("--seeds", type=click.IntRange(1, 1000), default=2, show_default=True, help="Matrix products.")
+@click.option(
+    "--size",
+    type=click.IntRange(1, 1024),
+    default=16,
+    show_default=True,
+    help="Rows and columns of the result.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    default=2,
+    show_default=True,
+    help="Number of matrix products, each with its own seed.",
+)
 @options.jobs(1)
 @options.scheduler
 @options.resumed()
-@click.option("--plots", "folder", type=click.Path(path_type=Path), help="Folder for plots, SVG.")
+@click.option("--plots", "folder", type=click.Path(path_type=Path), help="Folder for SVG plots.")
 @options.as_json
 def sweep(
     algorithms: tuple[str, ...],
@@ -78,13 +90,14 @@ def sweep(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Error of matrix products against K: random matrices, algorithms, units; against the exact product.
+    """Measure the error of products of random matrices as K grows, for each algorithm and unit.
 
-    Prints the slides' measure, the Frobenius norm of the error over that of the product. The file has
-    the distribution of the error, signs, cancellation, and which unit is closest. Fused units are
-    there with their last rounding (RNE), or every truncation (all RNE), swapped for nearest even.
+    The error is the distance from the exact product. Prints the measure of Ootomo and Yokota's slides: the
+    Frobenius norm of the error over that of the product. The file of --output also has the distribution of
+    the error, signs, cancellation, and which unit is closest. Fused units also appear with their last
+    rounding (RNE), or with every truncation (all RNE), replaced by rounding to nearest even.
 
-    Exit code: 0 done, 2 usage error, 3 a process died, so that some record is missing.
+    Exit code: 0 done, 2 usage error, 3 a process died, so a record is missing.
 
     \b
     Examples:

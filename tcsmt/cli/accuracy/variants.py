@@ -28,11 +28,11 @@ from tcsmt.support.files import make_folder
 @options.as_json
 @options.results
 def variants(largest: int, as_json: bool, results: Path) -> None:
-    """Khattak and Mikaitis's open question: V100 and B200, one parameter at a time.
+    """Change one parameter of the V100 or the B200 at a time: Khattak and Mikaitis's open question.
 
-    Multi-word products of FP16 words (V-B, Fig. 7) on both models and on every variant by one
-    parameter, with random signs as published and with positive entries. Writes
-    RESULTS/variants.json and .svg; goes on where it stopped.
+    Computes multi-word products of FP16 words (V-B, Fig. 7) on both models and on every variant that
+    differs in one parameter, with random signs (as published) and with positive entries. Writes
+    RESULTS/variants.json and .svg; continues where it stopped.
 
     \b
     Examples:
