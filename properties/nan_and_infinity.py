@@ -1,4 +1,4 @@
-"""NaNs and infinities: the NaN's word, and whether special values go by IEEE 754's rules."""
+"""NaNs and infinities: the NaN's word, and whether special values follow IEEE 754."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""With which exponent a zero product or zero c enters the maximum, and who can tell."""
+"""With which exponent a zero product or zero c enters the maximum, and which inputs show it."""
 
 from dataclasses import replace
 

@@ -41,7 +41,7 @@ _SEARCHED = 1024
 #: A bound that is not larger than the error found by more is close enough.
 _CLOSE = Fraction(63, 64)
 #: Why a budget may lie above every error.
-_APART = "the largest losses of the steps need not meet on one input"
+_APART = "the largest losses of the steps may not occur on the same input"
 #: Bounds that are tried, as multiples of the error found.
 _LADDER = tuple(Fraction(n, 64) for n in (65, 68, 72, 80, 96))
 

@@ -29,7 +29,7 @@ def require_normal(domain: Domain, wide: Format) -> None:
     """
     allowed = f"{wide.e_min} to {wide.e_max}, {wide.name}'s normal numbers"
     if domain.c_free:
-        raise TcsmtError(f"domain {domain}: c has to be restricted, too")
+        raise TcsmtError(f"domain {domain}: c must be restricted as well: leave out --c-free")
     if not (wide.e_min <= domain.low and domain.high <= wide.e_max):
         raise TcsmtError(f"exponents {domain.low} to {domain.high}: allowed is {allowed}")
     if domain.bits is not None and max(domain.bits) > wide.precision:

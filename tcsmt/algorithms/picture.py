@@ -117,7 +117,7 @@ def _table(walked: Sequence[Walked], values: Mapping[str, int], parts: Stage | N
         lines.append(Line(_LEFT_OUT, sides))
     notes = [
         "loses: what an exact step would have added to the result; of words: to the number that is split",
-        f"size: |c| + Σ|a·b|; {_LEFT_OUT}: what words and products would have added that are not computed",
+        f"size: |c| + Σ|a·b|; {_LEFT_OUT}: the contribution of words and products that are not computed",
     ]
     if parts is not None:
         notes.insert(

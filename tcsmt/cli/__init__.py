@@ -12,7 +12,7 @@ __all__ = ["main"]
 #: The commands in the groups that ``--help`` shows, each with what it says there.
 _GROUPS = {
     "Ask": {
-        "find": "Ask a property of a unit: a witness, or a proof.",
+        "find": "Find a property of a unit, with a witness or a proof.",
         "properties": "List what can be asked of a unit.",
         "compare": "Are two units the same function?",
         "atlas": "Compare all units of the catalogue, pair by pair.",
@@ -25,8 +25,8 @@ _GROUPS = {
     },
     "Hardware": {
         "validate": "Replay measured data against the models.",
-        "probe": "Write a program that asks a GPU.",
-        "identify": "Find the unit that explains a black box.",
+        "probe": "Write a program that tests a GPU.",
+        "identify": "Identify a black box from its answers.",
         "audit": "Find out what test vectors leave undecided.",
     },
     "Accuracy": {

@@ -114,11 +114,11 @@ def audit(
     if not files and not published:
         raise click.UsageError(f"give FILES, or --published {' or '.join(_PUBLISHED)}")
     if published and not files and model is None:
-        raise click.UsageError("--published does not say of which unit it is: give --model")
+        raise click.UsageError("--published needs --model: the papers' vectors do not name a unit")
     if output is not None and output.suffix.lower() not in _WRITERS:
         raise TcsmtError(f"--output {output}: allowed suffixes: {', '.join(_WRITERS)}")
     if output is not None and not solve:
-        raise click.UsageError("--output is for what --solve finds")
+        raise click.UsageError("--output needs --solve")
     asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept)
     row, vectors = _vectors(files, published, row_given(model) if model is not None else None)
     with progress_shown(lines=False) as progress:
@@ -245,7 +245,7 @@ def _weakest(made: Audit) -> Iterator[str]:
     for pair, vector in made.weakest():
         by_vector.setdefault(vector, []).append(pair)
     if by_vector:
-        yield "weakest points: told apart by one vector alone"
+        yield "weakest points: differences that only one vector shows"
         for vector, pairs in sorted(by_vector.items()):
             yield from _item(f"{made.vectors.names[vector]}: ", _told(made, pairs))
         yield ""

@@ -61,7 +61,7 @@ def claims(
     data: list[DataSet] = list(find_datasets(folders)) if folders else []
     found: list[Judgement] = []
     if not as_json and not data:
-        click.echo("no --data: statements about hardware stay undecided", err=True)
+        click.echo("no --data: statements about hardware remain undecided", err=True)
     for name in names or known:
         judgement = judge(known[name], data, solving)
         found.append(judgement)

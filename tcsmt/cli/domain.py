@@ -37,9 +37,7 @@ def exponents_of(text: str) -> tuple[int, int]:
         return int(low), int(high)
     except ValueError:
         if colon:
-            raise TcsmtError(
-                f"exponents {text!r}: allowed is LOW:HIGH, two whole numbers, as -15:14"
-            ) from None
+            raise TcsmtError(f"exponents {text!r}: expected LOW:HIGH, two integers, such as -15:14") from None
         raise UnknownName("exponents", text, [*RANGES, "LOW:HIGH"]) from None
 
 

@@ -84,7 +84,7 @@ def gemm(
     a, b = _array(a_path), _array(b_path)
     c, scale_a, scale_b = (None if path is None else _array(path) for path in (c_path, sa_path, sb_path))
     if output.suffix != ".npy":
-        raise TcsmtError(f"--output {output}: allowed is a name that ends in .npy")
+        raise TcsmtError(f"--output {output}: the name must end in .npy")
     for array, name in ((a, "A"), (b, "B"), (c, "C"), (scale_b, "scale_b")):
         if array is not None and array.ndim != 2:
             raise TcsmtError(f"{name} has shape {array.shape}: allowed is a matrix")

@@ -176,7 +176,7 @@ def _family(
     if formats is not None and k is not None:
         names = formats.split(",")
         if len(names) != 4:
-            raise TcsmtError(f"--formats {formats}: not four formats A,B,C,D")
+            raise TcsmtError(f"--formats {formats}: expected four formats, A,B,C,D")
         a, b, c, d = (format_named(name.strip()) for name in names)
         return Family(a, b, c, d, k)
     name = like or box
@@ -186,7 +186,7 @@ def _family(
         raise click.UsageError("give --formats and --k, or --like")
     model = row_given(name).model
     if model.scale_format is not None:
-        raise TcsmtError(f"{name} has block scales: the family has none")
+        raise TcsmtError(f"{name} has block scales; identify supports only units without them")
     return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
 
 

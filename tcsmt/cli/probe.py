@@ -21,6 +21,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
+from tcsmt.support.text import counted
 
 _EMITTED = ("cuda", "hip", "json", "csv")
 
@@ -82,7 +83,7 @@ def probe(
     if not run and emit is None:
         raise click.UsageError(f"give --emit ({', '.join(_EMITTED)}) or --run")
     if as_json and output is None and emit != "json":
-        raise click.UsageError("--json says what was written: give --output, or --emit json")
+        raise click.UsageError("--json says what was written: use --output, or --emit json")
     row = row_given(model)
     if emit not in ("json", "csv"):  # before the solvers work
         program(row, [], emit or language_of(row))
@@ -112,7 +113,7 @@ def probe(
         click.echo(text, nl=False)
         return
     replace_text(output, text)
-    click.echo(f"{output}: {len(found)} vectors", err=True)
+    click.echo(f"{output}: {counted(len(found), 'vector')}", err=True)
     if as_json:
         facts = {"model": row.name, "output": str(output), "emitted": emit, "vectors": len(found)}
         echo_json(facts)

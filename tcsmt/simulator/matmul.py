@@ -107,7 +107,10 @@ def gemm(
             raise TcsmtError(f"{name} has shape {words.shape}: allowed is a matrix with no empty dimension")
     (m, length), (other, n) = left.shape, right.shape
     if length != other:
-        raise TcsmtError(f"A {left.shape} and B {right.shape}: A's columns and B's rows must be as many")
+        raise TcsmtError(
+            f"A {left.shape} and B {right.shape}: the number of columns of A must equal "
+            "the number of rows of B"
+        )
     parts = [part for part in reduction.parts(length) if range(*part.indices(length))]
     chained = len(parts) > 1 or length > model.k
     if chained and model.c_format != model.d_format:

@@ -89,7 +89,9 @@ def gathered(paths: Sequence[Path], given: Row | None) -> tuple[Row, Vectors]:
     assert row is not None
     lanes = {part.inputs.a.shape[1] for part in parts}
     if len(lanes) > 1:
-        raise TcsmtError(f"the files have {' and '.join(map(str, sorted(lanes)))} lanes: audit them apart")
+        raise TcsmtError(
+            f"the files have {' and '.join(map(str, sorted(lanes)))} lanes: audit them separately"
+        )
     return row, joined(parts)
 
 

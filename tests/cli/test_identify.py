@@ -25,7 +25,7 @@ VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
     [
         (["--box", "volta", "--data", "x"], "give one of"),
         (["--command", "cat"], "give --formats and --k, or --like"),
-        (["--formats", "f16,f16,f32", "--k", "4", "--command", "cat"], "not four formats"),
+        (["--formats", "f16,f16,f32", "--k", "4", "--command", "cat"], "expected four formats"),
         (["--formats", "f16,f16,f32,e4m3", "--k", "4", "--command", "cat"], "have infinities"),
         (["--formats", "f64,f64,f64,f64", "--k", "4", "--command", "cat"], "f64 is not a signed format"),
         (["--like", "ampere", "--box", "volta"], "other formats, K"),

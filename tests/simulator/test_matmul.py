@@ -212,7 +212,12 @@ def test_ieee_reference_units_multiply_too() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "c", "message"),
     [
-        ((2, 3), (4, 2), None, r"A \(2, 3\) and B \(4, 2\): A's columns and B's rows must be as many"),
+        (
+            (2, 3),
+            (4, 2),
+            None,
+            r"A \(2, 3\) and B \(4, 2\): the number of columns of A must equal the number of rows of B",
+        ),
         ((2, 3), (3, 2), (2, 3), r"C has shape \(2, 3\): A·B is \(2, 2\)"),
         ((2,), (2, 2), None, r"A has shape \(2,\): allowed is a matrix"),
         ((2, 0), (0, 2), None, r"A has shape \(2, 0\)"),
@@ -316,7 +321,7 @@ def test_one_command_at_a_time_has_an_output(tmp_path: Path) -> None:
     [
         (["--reduction", "split:2"], "unknown reduction 'split': did you mean split-k?"),
         (["--reduction", "promote"], "reduction 'promote': allowed is sequential, split-k:PARTS"),
-        (["--output", "d.txt"], "allowed is a name that ends in .npy"),
+        (["--output", "d.txt"], "the name must end in .npy"),
         (["--output", "/nowhere/d.npy"], "cannot write /nowhere/d.npy.partial"),
         (["--c", "missing.npy"], "missing.npy: no .npy array (No such file or directory)"),
     ],

@@ -16,7 +16,7 @@ _GROUPS = {
         "explain": "Draw algorithms on one dot product, step by step.",
     },
     "Units and splits": {
-        "find": "Flaws of results: order, sign, monotonicity.",
+        "find": "Find flaws: wrong signs, results that are not monotone.",
         "split": "What splitting into words loses.",
         "variants": "What each parameter of a unit costs.",
     },
