@@ -195,7 +195,7 @@ def test_final_rounding() -> None:
     f16 = row_named("volta/mma.m8n8k4.f16.f16.f16.f16").model
     text = notes(only_grid(picture(f16, a0="1.5", b0="0x3c01", a1="0x1p-12", b1="1")))
     assert "f16 (RNE, nearest, ties to even): 11 bits kept, down to 2^-10" in text
-    assert "1.5·2^-11 dropped, rounded up by one unit" in text
+    assert "1.5·2^-11 dropped, magnitude raised by one unit" in text
     assert "as the result is subnormal" in notes(only_grid(picture(f16, a0="0x1p-12", b0="0x1.8p-10")))
     over = picture(f16, a0="65504", b0="2")
     assert "beyond the largest finite f16 number: overflow to infinity" in notes(only_grid(over))
