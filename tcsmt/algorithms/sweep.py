@@ -158,7 +158,7 @@ def rows_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Row]:
     """The rows that run an algorithm, by what they are called: architectures that share one, ``ampere, ada``.
 
     units: architectures, or ARCH/INSTRUCTION. An architecture stands for the instruction that GEMM libraries
-    use; where another one has its formats and is preferred for wider ones, it is called by the instruction.
+    use. If they use a special one for these formats, the row is called by its own name.
     """
     if recipe.ordinary:
         return {"ordinary cores": units_for(recipe, ARCHITECTURES[0])[0]}
@@ -222,7 +222,8 @@ def point(
         if recipe.split.format.width == 8:
             given = [(_rounded(recipe, a), _rounded(recipe, b)) for a, b in matrices]
             references = [exact_product(a, b) for a, b in given]
-        models = models_for(recipe, units)
+        rows = rows_for(recipe, units)
+        models = {label: row.model for label, row in rows.items()}
         variants = {} if recipe.ordinary else to_nearest(models)
         found = {}
         for label, model in (models | variants).items():
@@ -232,7 +233,7 @@ def point(
         for label in variants:
             record[label] = {name: record[label][name] for name in record[label] if name in _OF_VARIANTS}
         _closest(record, {label: found[label] for label in models}, references)
-        used = {label: row.instruction for label, row in rows_for(recipe, units).items()}
+        used = {label: row.instruction for label, row in rows.items()}
         about = {"distribution": distribution.name, "k": k, "algorithm": recipe.name, "instructions": used}
         yield {**about, "units": record}
 
@@ -251,14 +252,14 @@ def task_for(recipe: str, distribution: str, k: int, given: Matrices) -> Task:
 
     It is about the graphs of the units, and about how the algorithm and the statistics are written.
     """
-    models = models_for(recipe_named(recipe), given.units)
+    rows = rows_for(recipe_named(recipe), given.units)
+    models = {label: row.model for label, row in rows.items()}
     digests = {label: _digest(model) for label, model in (models | to_nearest(models)).items()}
     units = [f"{label} {digest}" for label, digest in digests.items()]
     code = digest_of_sources("recipes", "algorithms/sweep")
     parts = [recipe, distribution, str(k), str(given.size), str(given.seeds), *units, code]
     key = f"{distribution}, K = {k}, {recipe}"
-    rows = rows_for(recipe_named(recipe), given.units).values()
-    about = {row.name: _digest(row.model) for row in rows}
+    about = {row.name: _digest(row.model) for row in rows.values()}
     return Task(key, digest_of_texts(parts), _record, (recipe, distribution, k, given), code, about)
 
 

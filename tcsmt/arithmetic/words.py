@@ -66,7 +66,12 @@ def to_words(fmt: Format, values: Any, name: str) -> Array:
         raise TcsmtError(f"{name} cannot be read as an array: {error}") from None
     own = dtype_of(fmt)
     if array.dtype.kind == "i" and isinstance(values, (bool, int, list, tuple)):
-        array = array.astype(np.float64)  # numbers, as Python has them
+        numbers = array.astype(np.float64)  # as Python has them: not words
+        rounded = np.array([int(one) != exact for one, exact in zip(numbers.flat, array.flat, strict=True)])
+        if rounded.any():
+            element, value = _first(name, array, rounded.reshape(array.shape))
+            raise TcsmtError(f"{element} = {value}: a Python integer must be a float64 value; give words")
+        array = numbers
     elif array.dtype.kind == "i" and array.dtype.itemsize == unsigned(fmt).itemsize:
         array = array.view(unsigned(fmt))
     if array.dtype == own and own.kind != "u":
