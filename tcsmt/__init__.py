@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tcsmt.api import accuracy
+    from tcsmt.api.certificates import check_certificate
     from tcsmt.api.compare import Comparison, compare
     from tcsmt.api.find import find, properties
     from tcsmt.api.identify import Identified, identify
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 #: Where each public name is; a module is imported when one of its names is used.
 _HOMES = {
     "accuracy": "tcsmt.api",
+    "check_certificate": "tcsmt.api.certificates",
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.api.compare"),
     **dict.fromkeys(("find", "properties"), "tcsmt.api.find"),
     **dict.fromkeys(("Identified", "identify"), "tcsmt.api.identify"),
@@ -51,6 +53,7 @@ __all__ = [
     "Unit",
     "Validation",
     "accuracy",
+    "check_certificate",
     "compare",
     "explain",
     "find",

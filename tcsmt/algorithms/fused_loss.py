@@ -23,7 +23,7 @@ from tcsmt.algorithms.proof import Chain, free_products
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, accumulate, decode, leading_zeros
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integers import Integer, signed, signed_word
-from tcsmt.prove.alignment_grids import characterised
+from tcsmt.certificates.derivation import characterised
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var
 

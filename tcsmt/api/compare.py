@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from tcsmt import __version__
+from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row
 from tcsmt.pictures.build import draw
@@ -97,6 +99,7 @@ class Comparison:
                     sure = "confirmed by another solver" if verdict.sure else f"says {verdict.by_whom}"
                     lines.append(f"EQUIVALENT, {sure}; {verdict.seconds:.3f} s in solvers; what was proved:")
                     lines += [f"  {number}. {step}" for number, step in enumerate(found.steps, 1)]
+                lines += [str(found.certified)] if found.certified is not None else []
             case Distinguished():
                 lines += [f"DISTINGUISHED by {verdict.by}, replayed", *finding_of(found).witness_lines()]
             case Unknown():
@@ -126,6 +129,7 @@ def compare(
     confirm: bool = True,
     kept: bool | None = None,
     dump_smt: Dump | None = None,
+    certificate: str | os.PathLike[str] | None = None,
 ) -> Comparison:
     """Whether two units give the same word for every input of a domain: a proof, or a witness that replays.
 
@@ -135,15 +139,21 @@ def compare(
     the others zero. solver: ``auto``, ``bitwuzla``, ``z3``, ``cvc5`` or ``portfolio``; timeout: seconds for
     each query; memory: MiB for each solver process. confirm: a proof counts only if another solver confirms
     it. kept: whether proofs kept by an earlier run count (None: not with ``confirm``). dump_smt: a folder
-    for the scripts. Raises :class:`tcsmt.TcsmtError` for units without inputs or results in common, and for
-    an empty domain.
+    for the scripts. certificate: a folder for the proof, so that anyone can check it
+    (:func:`tcsmt.check_certificate`); needs the extra ``certificates``. Raises :class:`tcsmt.TcsmtError`
+    for units without inputs or results in common, and for an empty domain.
 
     >>> import tcsmt
     >>> print(tcsmt.compare("volta", "ampere").equal)
     False
     """
     rows = row_of(left), row_of(right)
-    solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
+    solving = Solving(
+        Settings(solver, timeout, memory),
+        confirm=confirm,
+        dump=dump_smt,
+        certificates=certificates_in(certificate),
+    )
     one, two = ((row.name, row.model) for row in rows)
     found = compare_models(
         one, two, domain or Domain(finite=False), solving, k=k, lanes=lanes,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.ask.discovery import choose_row, load
 from tcsmt.ask.discovery import properties as found_in
@@ -37,12 +38,13 @@ def find(
     memory: int = 8192,
     confirm: bool = False,
     dump_smt: Dump | None = None,
+    certificate: str | os.PathLike[str] | None = None,
     folders: Sequence[str | os.PathLike[str]] = (),
     progress: Callable[[Report], None] = lambda report: None,
 ) -> Report:
     """Ask a property of a unit; of an architecture's units, the first one to which it applies.
 
-    property: a name of :func:`properties`. For solver, timeout, memory, confirm and dump_smt see
+    property: a name of :func:`properties`. For solver, timeout, memory, confirm, dump_smt and certificate see
     :func:`tcsmt.compare`. progress: called with the report so far,
     at first without findings.
     Returns the report: ``conclusion``, ``findings``, ``unknown``, text by ``str``.
@@ -54,7 +56,13 @@ def find(
     """
     prop = load(property, [Path(folder) for folder in folders])
     row = choose_row(prop, unit) if isinstance(unit, str) else row_of(unit)
-    ask = Investigation(row, Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt))
+    solving = Solving(
+        Settings(solver, timeout, memory),
+        confirm=confirm,
+        dump=dump_smt,
+        certificates=certificates_in(certificate),
+    )
+    ask = Investigation(row, solving)
 
     def tell(finding: Finding | None = None) -> None:
         about = prop.about

@@ -154,11 +154,12 @@ class Investigation:
 
     def ask(self, question: Question) -> Verdict:
         """The verdict on a question; it becomes a finding of the report."""
-        verdict = self.decide(question, self.solving).verdict
+        decision = self.decide(question, self.solving)
+        verdict = decision.verdict
         supported: tuple[str, ...] = ()
         if isinstance(verdict, Distinguished):
             supported = _supported(self.row, question, verdict)
-        finding = Finding(question, verdict, supported)
+        finding = Finding(question, verdict, supported, decision.certified)
         self.findings.append(finding)
         self.progress(finding)
         return verdict

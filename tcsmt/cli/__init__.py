@@ -17,6 +17,7 @@ _GROUPS = {
         "compare": "Are two units the same function?",
         "atlas": "Compare all units of the catalogue, pair by pair.",
         "claims": "Judge published statements by data and proofs.",
+        "certificate": "Check and read certificates of proofs.",
     },
     "Simulate": {
         "run": "Simulate a unit on the rows of a file.",

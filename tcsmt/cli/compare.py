@@ -36,6 +36,7 @@ from tcsmt.statements.domain import Domain
 @click.option("--explain", is_flag=True, help="Draw both models on the witness.")
 @options.as_json
 @options.dump_smt
+@options.certificate
 def compare(
     a: str,
     b: str,
@@ -50,6 +51,7 @@ def compare(
     explain: bool,
     as_json: bool,
     dump_smt: Path | None,
+    certificate: Path | None,
 ) -> None:
     """Decide whether A and B compute the same function: a proof, or an input on which they differ.
 
@@ -67,7 +69,7 @@ def compare(
     dump = None if dump_smt is None else Dump(dump_smt)
     found = compare_units(
         a, b, domain, k=k, lanes=lanes, solver=solver, timeout=timeout, memory=memory, confirm=confirm,
-        kept=kept, dump_smt=dump,
+        kept=kept, dump_smt=dump, certificate=certificate,
     )  # fmt: skip
     say_dumped(dump)
     if as_json:

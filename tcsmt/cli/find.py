@@ -40,6 +40,7 @@ from tcsmt.support.files import replace_text
     help="Write the JSON report here, and update it during the run.",
 )
 @options.dump_smt
+@options.certificate
 @options.folders
 def find(
     name: str,
@@ -53,6 +54,7 @@ def find(
     as_json: bool,
     output: Path | None,
     dump_smt: Path | None,
+    certificate: Path | None,
     folders: tuple[Path, ...],
 ) -> None:
     """Find a property of a unit (--arch or --model): witnesses of differences, or proofs that there are none.
@@ -79,7 +81,7 @@ def find(
     dump = None if dump_smt is None else Dump(dump_smt)
     report = find_property(
         name, unit, solver=solver, timeout=timeout, memory=memory, confirm=confirm, dump_smt=dump,
-        folders=folders, progress=progress,
+        certificate=certificate, folders=folders, progress=progress,
     )  # fmt: skip
     say_dumped(dump)
     if output is not None:

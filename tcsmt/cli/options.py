@@ -14,6 +14,7 @@ from tcsmt.prove.solvers.run import CHOICES
 __all__ = [
     "as_json",
     "c_zero",
+    "certificate",
     "confirm",
     "confirmed",
     "dump_smt",
@@ -45,6 +46,10 @@ memory = click.option(
     "--memory", default=8192, help="Memory limit of each solver process, in MiB.", show_default=True
 )
 dump_smt = click.option("--dump-smt", type=_PATH, help="Write the SMT-LIB scripts here.")
+certificate = click.option(
+    "--certificate", type=_PATH, metavar="DIR",
+    help="Leave a certificate of each proof here; see `tcsmt certificate`."
+)  # fmt: skip
 
 _CONFIRM = "A proof counts only if another solver confirms it."
 confirm = click.option("--confirm", is_flag=True, help=_CONFIRM)

@@ -27,7 +27,15 @@ from tcsmt.data.row_files import read_bytes
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
-__all__ = ["is_model_file", "meanings", "model_toml", "read_model", "row_given", "rows_given"]
+__all__ = [
+    "is_model_file",
+    "meanings",
+    "model_toml",
+    "parameters_toml",
+    "read_model",
+    "row_given",
+    "rows_given",
+]
 
 #: The keys that are no parameters.
 _ABOUT = ("kind", "base", "name", "source", "note")
@@ -80,9 +88,13 @@ def read_model(path: Path) -> Row:
 
 def model_toml(row: Row) -> str:
     """A file that reads back as the row's model: every parameter, below what it means."""
-    model = row.model
-    lines = [f"# {row.name}", f"# source: {row.source} ({row.date}); evidence: {row.evidence}"]
-    lines += [f'# "{_NONE}" stands for None', "", f"kind = {json.dumps(model.kind)}"]
+    about = [f"# {row.name}", f"# source: {row.source} ({row.date}); evidence: {row.evidence}", ""]
+    return "\n".join(about) + parameters_toml(row.model)
+
+
+def parameters_toml(model: Model) -> str:
+    """A file of a model alone: every parameter, below what it means."""
+    lines = [f'# "{_NONE}" stands for None', "", f"kind = {json.dumps(model.kind)}"]
     explained = meanings(type(model))
     said = ""
     for one in fields(model):

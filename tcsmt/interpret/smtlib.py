@@ -66,15 +66,20 @@ def script(
     *,
     labels: Mapping[Term, str] | None = None,
     info: Sequence[tuple[str, str]] = (),
+    values: bool = True,
 ) -> str:
-    """A self-contained script that asks for values of the variables at which ``goal`` is 1."""
+    """A self-contained script that asks for values of the variables at which ``goal`` is 1.
+
+    values: False asks only whether there are any.
+    """
     lines, (expression,) = definitions([goal], labels)
     head = [f"(set-info :{key} {value})" for key, value in info]
     names = " ".join(symbol(str(v.data)) for v in variables([goal]))
     tail = [f"(assert {expression})", "(check-sat)"]
-    if names:
+    if names and values:
         tail.append(f"(get-value ({names}))")
-    options = ["(set-option :produce-models true)", "(set-logic QF_BV)"]
+    options = ["(set-option :produce-models true)"] if values else []
+    options.append("(set-logic QF_BV)")
     return "\n".join([*head[:1], *options, *head[1:], *lines, *tail, "(exit)", ""])
 
 

@@ -17,7 +17,7 @@ from tcsmt.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.terms import Term, var
 
-__all__ = ["Model", "Terms", "Trace", "choice"]
+__all__ = ["Call", "Model", "Terms", "Trace", "choice"]
 
 Word = TypeVar("Word")
 #: Input words as terms.
@@ -25,12 +25,25 @@ Terms: TypeAlias = Operands[Sequence[Term], Term]
 
 
 @dataclass(frozen=True)
+class Call:
+    """A model, the terms that it was applied to, and its output word."""
+
+    model: Model
+    operands: Terms
+    output: Term
+
+
+@dataclass(frozen=True)
 class Trace:
-    """A model applied to input terms: the inputs, every stage's result, and the output word."""
+    """A model applied to input terms: the inputs, every stage's result, and the output word.
+
+    calls: of models on terms, by which a reader gets the output again, each output before its use.
+    """
 
     operands: Terms
     stages: tuple[Stage, ...]
     output: Term
+    calls: tuple[Call, ...]
 
     @property
     def a(self) -> Sequence[Term]:
@@ -117,7 +130,7 @@ class Model(ABC):
             raise TcsmtError(f"operands of lengths {lengths}: allowed is {self.operand_lengths}")
         stages: list[Stage] = []
         output = self.result(operands, stages)
-        return Trace(operands, tuple(stages), output)
+        return Trace(operands, tuple(stages), output, (Call(self, operands, output),))
 
     @cached_property
     def trace(self) -> Trace:

@@ -17,10 +17,11 @@ from dataclasses import dataclass, replace
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, accumulate, decode
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integers import signed, signed_word
+from tcsmt.certificates.derivation import characterised
 from tcsmt.models import Kind, Stage
-from tcsmt.terms import Term, all_of, any_of, const, operands_first, substitute, var
+from tcsmt.terms import Term, any_of, const, substitute, var
 
-__all__ = ["Block", "Prove", "characterised", "multiple", "same_result"]
+__all__ = ["Block", "Prove", "multiple", "same_result"]
 
 #: Proves that a goal has no solution: what that says, and the goal.
 Prove = Callable[[str, Term], bool]
@@ -286,13 +287,3 @@ def _below(x: Fixed, top: Exponent) -> Term:
 def _inside(x: Exponent, range_of: Exponent) -> Term:
     """Whether the exponent lies where the other does."""
     return signed_word(range_of.low).sle(signed(x)) & signed(x).sle(signed_word(range_of.high))
-
-
-def characterised(goal: Term) -> Term:
-    """The same question with each maximum a free word that is no less than any argument, and is one."""
-    maxima = [t for t in operands_first([goal]) if t.op == "umax"]
-    words = {t: var(f"maximum {number}", t.width) for number, t in enumerate(maxima)}
-    parts = [goal]
-    for node, word in words.items():
-        parts += [all_of(arg.ule(word) for arg in node.args), any_of(word.eq(arg) for arg in node.args)]
-    return all_of(substitute(parts, words))

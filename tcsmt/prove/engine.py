@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from tcsmt import __version__
+from tcsmt.certificates.derivation import Cases, Close, Proof, Step
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model
 from tcsmt.prove.boundary_inputs import search
@@ -21,6 +22,7 @@ from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solving import Disagreement, Solving
 from tcsmt.prove.stage_by_stage import StageByStage
 from tcsmt.prove.witnesses import Replayed, narrowed, replayed, witness
+from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.question import Question, difference_of_sides
@@ -32,13 +34,23 @@ from tcsmt.terms import Term, any_of
 __all__ = ["Decision", "ProofStep", "compare_models", "decide", "finding_of"]
 
 
+#: What is left has no solution.
+_REFUTED = Close()
+
+
 @dataclass(frozen=True)
 class Decision:
-    """A question, its verdict, and every step of a proof."""
+    """A question, its verdict, and every step of a proof.
+
+    derived: the proof as a certificate has it, where the verdict is ``Equivalent``. certified: what became
+    of its certificate, if there was to be one.
+    """
 
     question: Question
     verdict: Verdict
     steps: tuple[ProofStep, ...] = ()
+    derived: Proof = ()
+    certified: Certified | None = None
 
     @property
     def sure(self) -> bool:
@@ -86,7 +98,7 @@ def compare_models(
 
 def finding_of(found: Decision) -> Finding:
     """The decision as a finding, which knows how a witness is shown."""
-    return Finding(found.question, found.verdict)
+    return Finding(found.question, found.verdict, certified=found.certified)
 
 
 def decide(question: Question, solving: Solving, lemmas: Lemmas | None = None) -> Decision:
@@ -100,7 +112,10 @@ def decide(question: Question, solving: Solving, lemmas: Lemmas | None = None) -
     deciding = _Deciding(Proving(question, solving, lemmas), lemmas.seconds, len(lemmas.refused))
     try:
         deciding.refuse_an_empty_domain()
-        return deciding.run()
+        found = deciding.run()
+        if solving.certificates is not None and found.derived:
+            found = replace(found, certified=solving.certificates.add(question, found.derived))
+        return found
     except Disagreement as why:
         return Decision(question, Unknown(reason=str(why), seconds=deciding.seconds))
 
@@ -140,13 +155,15 @@ class _Deciding:
     def _by_cases(self) -> Decision:
         """Each case by itself, and last that none of them holds."""
         cases = self.question.cases
+        proofs: list[Proof] = []
         for number, case in enumerate([*cases, ~any_of(cases)], 1):
-            proving = replace(self.proving, question=self.question.assuming(case), steps=[])
+            proving = replace(self.proving, question=self.question.assuming(case), steps=[], derived=[])
             found = replace(self, proving=proving).run()
             if not isinstance(found.verdict, Equivalent):
                 return replace(found, question=self.question)
             self.proving.steps += [replace(s, what=f"case {number}: {s.what}") for s in found.steps]
-        return self._proved()
+            proofs.append(found.derived)
+        return self._proved(Cases(tuple(zip(cases, proofs[:-1], strict=True)), proofs[-1]))
 
     def _whole(self) -> Decision:
         question, goal = self.question, self.question.goal
@@ -205,10 +222,11 @@ class _Deciding:
     def _witness(self, found: Replayed) -> Decision:
         return Decision(self.question, witness(self.question, found, self.seconds))
 
-    def _proved(self) -> Decision:
+    def _proved(self, last: Step = _REFUTED) -> Decision:
+        """The proof that the steps are, closed by the last one."""
         steps = self.proving.steps
         proof = joined([(step.what, step.proof) for step in steps], self.seconds)
-        return Decision(self.question, proof, tuple(steps))
+        return Decision(self.question, proof, tuple(steps), (*self.proving.derived, last))
 
 
 def _zeros_lie_in(question: Question) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tcsmt.certificates.derivation import Step
 from tcsmt.prove.lemmas import Lemma, Lemmas
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.question import Question
@@ -54,12 +55,16 @@ class ProofStep(Answered):
 
 @dataclass
 class Proving:
-    """A question on its way to a verdict: whom to ask, and what was proved so far."""
+    """A question on its way to a verdict: whom to ask, and what was proved so far.
+
+    steps: for people. derived: the same as a certificate has it.
+    """
 
     question: Question
     solving: Solving
     lemmas: Lemmas
     steps: list[ProofStep] = field(default_factory=list)
+    derived: list[Step] = field(default_factory=list)
 
     @property
     def limit(self) -> float:

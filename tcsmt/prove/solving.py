@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
@@ -11,6 +12,9 @@ from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.terms import Term, variables
+
+if TYPE_CHECKING:
+    from tcsmt.prove.certify import Certificates
 
 __all__ = ["Disagreement", "Solving", "proof_of"]
 
@@ -23,16 +27,22 @@ class Solving:
     """Puts goals to solvers with one set of settings; keeps the scripts where asked to.
 
     confirm: a proof counts only if another solver says the same of each of its scripts. dump: file for the
-    scripts (:class:`.Dump`). proved: goals without a model, for
+    scripts (:class:`.Dump`). certificates: where proofs leave theirs. proved: goals without a model, for
     lemmas that several proofs need. confirming: seconds that solvers have taken to confirm others.
     """
 
     def __init__(
-        self, settings: Settings | None = None, *, confirm: bool = False, dump: Dump | None = None
+        self,
+        settings: Settings | None = None,
+        *,
+        confirm: bool = False,
+        dump: Dump | None = None,
+        certificates: Certificates | None = None,
     ) -> None:
         self.settings = settings or Settings()
         self.confirm = confirm
         self.dump = dump
+        self.certificates = certificates
         self.proved: dict[Term, Equivalent] = {}
         self.confirming = 0.0
 

@@ -17,9 +17,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
+from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, characterised
 from tcsmt.models import Kind, Stage
 from tcsmt.models.stages import Where, where_text
-from tcsmt.prove.alignment_grids import Block, characterised, multiple, same_result
+from tcsmt.prove.alignment_grids import Block, multiple, same_result
 from tcsmt.prove.proof_steps import ProofStep, Proving
 from tcsmt.prove.witnesses import Replayed, replayed
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
@@ -32,6 +33,8 @@ class StageByStage:
 
     def __init__(self, proving: Proving) -> None:
         self.proving = proving
+        #: what a certificate says of what is merged
+        self.derived = proving.derived
         self.witness: Replayed | None = None
         #: a node of the second model -> the first model's word for it
         self.merged: dict[Term, Term] = {}
@@ -133,6 +136,8 @@ class StageByStage:
             if answer.answer == "unsat":
                 what = one.name if assuming is TRUE else f"{one.name}, where some term is not zero"
                 proving.proved(what, how, lemma)
+                using = (*self.facts, assuming, proving.question.domain if not given else TRUE)
+                self.derived += _derived(one.term, two.term, theirs, paired, Close(using, tuple(given)))
                 self.merged[two.term] = paired.replacement
                 if theirs is not two.term and theirs.value is None:
                     self.merged[theirs] = paired.replacement
@@ -169,6 +174,10 @@ class StageByStage:
             return False
         proving.proved(f"{_prefix(last[0].block)}a zero term has significand 0", "exact", lemma)
         zeros = {t.significand: const(0, t.significand.width) for t in terms if t.significand.value is None}
+        of_zeros = Fact(~wrong, (Close(),))
+        free = tuple(word for t in terms for word in (t.zero, t.significand) if word.value is None)
+        follows = (Close((all_zero, ~wrong), free),)
+        none = tuple(Equal(word, zero, follows) for word, zero in zeros.items())
         one, two = substitute([last[0].term, self._seen(last[1].term)], zeros)
         case = f"{last[0].name}, where every term is zero"
         if one is two:
@@ -179,15 +188,21 @@ class StageByStage:
                 del proving.steps[steps:]
                 return False
             proving.proved(case, "exact", lemma)
+        outer, self.derived = self.derived, []
         done = self._same(*top, assuming=~all_zero)
         for pair in pairs[pairs.index(top) + 1 :]:
             if done:
                 self._same(*pair)
         done = done and self._seen(last[1].term) is last[0].term
         self.merged, self.facts = merged, facts
+        others: Proof = (*self.derived, Close())
+        self.derived = outer
         if not done:
             del proving.steps[steps:]
             return False
+        zero: Proof = (*none, Close((proving.question.domain, all_zero)))
+        by_cases = Cases(((all_zero, zero),), others)
+        self.derived += [of_zeros, Equal(last[1].term, last[0].term, (by_cases,))]
         self.merged[last[1].term] = last[0].term
         return True
 
@@ -202,6 +217,16 @@ def _dumped(
     values = zip(substitute([one.term, theirs], given), ("left", "right"), (one, two), strict=True)
     own = {term: f"{side}.{stage.name.replace(' ', '-')}" for term, side, stage in values if term.args}
     return dump.where(given, f"; stage: {one.name}", own)
+
+
+def _derived(ours: Term, node: Term, theirs: Term, paired: _Pair, refuted: Close) -> list[Step]:
+    """The steps that replace a node, once its value ``theirs`` is proved ours, of maybe another width."""
+    if paired.replacement is ours:
+        return [Equal(node, ours, (refuted,))]
+    same = ~paired.differ
+    follows = (Close((same,), (ours, theirs)),)
+    facts = [Fact(paired.fact, follows)] if paired.fact is not TRUE else []
+    return [Fact(same, (refuted,)), *facts, Equal(node, paired.replacement, follows)]
 
 
 @dataclass(frozen=True)

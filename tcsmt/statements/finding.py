@@ -9,6 +9,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.pictures.explain import first_difference, steps
 from tcsmt.statements.cause import cause_text
+from tcsmt.statements.certified import Certified
 from tcsmt.statements.question import Question
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.text import ranges
@@ -18,11 +19,15 @@ __all__ = ["Finding", "shown"]
 
 @dataclass(frozen=True)
 class Finding:
-    """A question and its verdict; for a witness, which sides the unit's model agrees with."""
+    """A question and its verdict; for a witness, which sides the unit's model agrees with.
+
+    certified: what became of a proof's certificate, if there was to be one.
+    """
 
     question: Question
     verdict: Verdict
     supported: tuple[str, ...] = ()
+    certified: Certified | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The finding as plain data (documented in the reference, "JSON")."""
@@ -32,6 +37,8 @@ class Finding:
             data |= {"inputs": self.inputs(), "results": self.results()}
             data |= {"first_difference": self.first_difference(), "cause": self.cause()}
             data["supported"] = list(self.supported)
+        if self.certified is not None:
+            data["certificate"] = self.certified.as_json()
         return data
 
     def inputs(self) -> dict[str, dict[str, str]]:
@@ -72,10 +79,12 @@ class Finding:
             case Unknown():
                 return f"{title}\n  UNKNOWN: {verdict.reason}"
             case Equivalent():
+                left = f"\n  {self.certified}" if self.certified is not None else ""
                 if not verdict.solver:
-                    return f"{title}\n  EQUIVALENT: both sides are the same graph"
+                    return f"{title}\n  EQUIVALENT: both sides are the same graph{left}"
                 steps = f": {verdict.stage}" if verdict.stage else ""
-                return f"{title}\n  EQUIVALENT, proved by {verdict.by_whom}, {verdict.seconds:.3f} s{steps}"
+                by = f"{verdict.by_whom}, {verdict.seconds:.3f} s"
+                return f"{title}\n  EQUIVALENT, proved by {by}{steps}{left}"
             case Distinguished():
                 by = f"{verdict.by}, {verdict.seconds:.3f} s, replayed"
                 return "\n".join([title, f"  DISTINGUISHED by {by}", *self.witness_lines()])

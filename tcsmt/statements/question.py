@@ -45,6 +45,7 @@ class Question:
     Where to look for a witness first, so that it is short: ones: with every b = 1; alike: with
     every product the same; lanes: with so many products (or just these), the others zero.
     cases: truth values by which a proof is split: each is assumed, then that none of them holds.
+    inputs, also: what ``domain`` was made of, where it is all of a :class:`.Domain` and these terms.
     """
 
     title: str
@@ -57,6 +58,8 @@ class Question:
     alike: bool = False
     ones: bool = False
     cases: tuple[Term, ...] = ()
+    inputs: Domain | None = None
+    also: tuple[Term, ...] = ()
 
     @property
     def about_outputs(self) -> bool:
@@ -67,7 +70,9 @@ class Question:
         """The question where the case holds."""
         domain = self.domain & case
         goal = _differ(domain, self.sides) if self.about_outputs else self.goal & case
-        return replace(self, goal=goal, domain=domain, alike=False, ones=False, cases=())
+        return replace(
+            self, goal=goal, domain=domain, alike=False, ones=False, cases=(), inputs=None, also=()
+        )
 
     def special(self) -> Iterator[dict[Term, Term]]:
         """What to put for some inputs so that all lanes are of one kind (``ones``, ``alike``)."""
@@ -153,4 +158,6 @@ def difference_of_sides(
         domain=where,
         domain_text=str(domain),
         lanes=tuple(n for n in lanes if not isinstance(n, int) or n < k),
+        inputs=domain,
+        also=tuple(also),
     )

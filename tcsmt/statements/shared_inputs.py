@@ -11,7 +11,7 @@ from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd, Model, Operands, Stage, Trace
-from tcsmt.models.base import Terms
+from tcsmt.models.base import Call, Terms
 from tcsmt.statements.question import Side
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import const, var
@@ -88,6 +88,7 @@ def _repeated(model: Model, x: Terms) -> Trace:
     """Instruction after instruction, whose fused sums are numbered on."""
     c, scales = x.c, model.scales
     stages: list[Stage] = []
+    calls: list[Call] = []
     before = 0
     for number in range(len(x.a) // model.k):
         lanes = slice(number * model.k, (number + 1) * model.k)
@@ -98,7 +99,8 @@ def _repeated(model: Model, x: Terms) -> Trace:
         stages += [replace(s, block=before + block) for s, block in zip(part.stages, blocks, strict=True)]
         before += max(blocks, default=0) + 1
         c = part.output
-    return Trace(x, tuple(stages), c)
+        calls += part.calls
+    return Trace(x, tuple(stages), c, tuple(calls))
 
 
 def shared(left: tuple[str, Model], right: tuple[str, Model], k: int | None = None) -> SharedInputs:

@@ -1,0 +1,45 @@
+"""Certificates of proofs: where they go, and checking them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tcsmt.support.errors import TcsmtError
+
+if TYPE_CHECKING:
+    from tcsmt.certificates.checker import Checked
+    from tcsmt.prove.certify import Certificates
+
+__all__ = ["certificates_in", "check_certificate"]
+
+
+def certificates_in(folder: str | os.PathLike[str] | None) -> Certificates | None:
+    """Certificates in a folder; None for None. Raises :class:`tcsmt.TcsmtError` where no SAT solver is."""
+    if folder is None:
+        return None
+    from tcsmt.prove.certify import Certificates
+    from tcsmt.prove.refutations import available
+
+    if not available():
+        raise TcsmtError("certificates need a SAT solver: pip install 'tcsmt[certificates]'")
+    return Certificates(Path(folder))
+
+
+def check_certificate(path: str | os.PathLike[str]) -> list[Checked]:
+    """Check every proof of a certificate from its files alone, without any solver.
+
+    path: the folder that ``certificate=`` or ``--certificate`` was given. Of each statement: ``title``, and
+    ``flaw``, which is empty if it is proved. Raises :class:`tcsmt.TcsmtError` for files that cannot be read.
+
+    >>> import tcsmt, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report = tcsmt.find("carry-bits", "volta", certificate=folder)
+    ...     [checked] = tcsmt.check_certificate(folder)
+    >>> checked.title, checked.flaw
+    ('3 against 4 carry bits', '')
+    """
+    from tcsmt.certificates import check_certificate as check
+
+    return list(check(Path(path)))

@@ -1,0 +1,135 @@
+"""What a certificate states and how it is proved, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof
+from tcsmt.certificates.files import opened, record_of, statement_files
+from tcsmt.certificates.statement import Statement
+from tcsmt.models import Model
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
+from tcsmt.terms import Term, operands_first
+
+__all__ = ["Description", "described"]
+
+#: A term of more nodes is not written out.
+_LONGEST = 12
+
+
+@dataclass(frozen=True)
+class Description:
+    """One statement of a certificate: its file, what it says, its models, and the steps of its proof."""
+
+    path: Path
+    title: str
+    says: str
+    models: tuple[str, ...]
+    steps: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "file": self.path.name, "title": self.title, "says": self.says, "models": list(self.models),
+            "steps": list(self.steps),
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [self.title, f"  file: {self.path}", f"  statement: {self.says}"]
+        lines += [f"  model {number}: {text}" for number, text in enumerate(self.models, 1)]
+        return "\n".join([*lines, "  proof:", *(f"    {step}" for step in self.steps)])
+
+
+def described(folder: Path) -> list[Description]:
+    """Every statement of a certificate. Raises :class:`.TcsmtError` for a file that cannot be read."""
+    found = []
+    for path in statement_files(folder):
+        try:
+            statement, proof = opened(path, record_of(path))
+        except Flaw as why:
+            raise TcsmtError(f"{path}: {why}") from None
+        found.append(
+            Description(
+                path, statement.title, _says(statement), _models(statement),
+                tuple(_steps(proof, _Names(statement), "")),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _says(statement: Statement) -> str:
+    if statement.domain is None:
+        return "no input satisfies the goal, which the file spells out"
+    also = ", and where further terms hold" if statement.record["also"] else ""
+    one, two = (number + 1 for number in statement.record["differ"])
+    return f"on inputs that are {statement.domain}{also}, models {one} and {two} give the same word"
+
+
+def _models(statement: Statement) -> tuple[str, ...]:
+    """The first model in full, of the others what differs from it."""
+    first = statement.calls[0].model if statement.calls else None
+    lines = []
+    for number, call in enumerate(statement.calls):
+        file = statement.record["calls"][number]["model"]
+        known = first if number and type(first) is type(call.model) else None
+        lines.append(f"models/{file}: {_parameters(call.model, known)}")
+    return tuple(lines)
+
+
+def _parameters(model: Model, known: Model | None) -> str:
+    values = {one.name: getattr(model, one.name) for one in fields(model)}
+    if known is not None:
+        values = {name: value for name, value in values.items() if getattr(known, name) != value}
+        text = ", ".join(f"{name} = {getattr(value, 'name', value)}" for name, value in values.items())
+        return f"as model 1, but {text}" if text else "as model 1"
+    text = ", ".join(f"{name} = {getattr(value, 'name', value)}" for name, value in values.items())
+    return f"{model.kind}: {text}"
+
+
+class _Names:
+    """What terms are called: stages by their models and names, small terms as SMT-LIB has them."""
+
+    def __init__(self, statement: Statement) -> None:
+        self.names: dict[Term, str] = {}
+        for number, call in enumerate(statement.calls, 1):
+            for stage in call.model.apply(call.operands).stages:
+                self.names.setdefault(stage.term, f"model {number}'s '{stage.name}'")
+
+    def of(self, term: Term) -> str:
+        """The term's name, or what it is."""
+        if term in self.names:
+            return self.names[term]
+        if term.op == "var":
+            return str(term.data)
+        if term.op == "const":
+            return f"{term.data:#x}"
+        if len(operands_first([term], self.names)) > _LONGEST:
+            return "a truth value" if term.width == 1 else f"a word of {term.width} bits"
+        data = f" {' '.join(map(str, term.data))}" if isinstance(term.data, tuple) else ""
+        return f"({term.op}{data} {' '.join(map(self.of, term.args))})"
+
+
+def _steps(proof: Proof, names: _Names, indent: str) -> Iterator[str]:
+    deeper = f"{indent}  "
+    for step in proof:
+        match step:
+            case Fact():
+                yield f"{indent}fact: {names.of(step.says)}"
+                yield from _steps(step.proof, names, deeper)
+            case Equal():
+                yield f"{indent}{names.of(step.node)} is {names.of(step.to)}"
+                yield from _steps(step.proof, names, deeper)
+            case Close():
+                free = f", with {counted(len(step.free), 'node')} free" if step.free else ""
+                used = f", using {counted(len(step.using), 'fact')}" if step.using else ""
+                yield f"{indent}refuted{used}{free}"
+            case Cases():
+                for number, (case, part) in enumerate(step.cases, 1):
+                    yield f"{indent}case {number}: {names.of(case)}"
+                    yield from _steps(part, names, deeper)
+                yield f"{indent}none of these cases:"
+                yield from _steps(step.rest, names, deeper)

@@ -1,0 +1,189 @@
+"""Terms and proofs as plain data, for JSON.
+
+Terms stand in one table, arguments before the terms that use them, and are named by their place in it.
+An entry is ``[operation, width, data, places of the arguments]``; data are a constant in hexadecimal, a
+variable's name, or the bounds of an extraction. Two more operations name what a reader has already:
+``output``, the result of one of the statement's calls, and ``node``, a node of its goal by its digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof, Step
+from tcsmt.terms import Term, const, operands_first, rebuild, var
+
+__all__ = ["TermReader", "TermWriter", "named", "read_proof", "written_proof"]
+
+#: How many arguments an operation takes; those that are not here take any number.
+_ARITY = {
+    "not": 1, "neg": 1, "extract": 1, "zext": 1, "sext": 1, "xor": 2, "sub": 2, "mul": 2, "shl": 2, "lshr": 2,
+    "ashr": 2, "concat": 2, "eq": 2, "ult": 2, "slt": 2, "ite": 3,
+}  # fmt: skip
+#: Operations whose arguments have the width of the value.
+_UNIFORM = frozenset({"not", "and", "or", "xor", "neg", "add", "sub", "mul", "shl", "lshr", "ashr", "umax"})
+
+
+class TermWriter:
+    """A table of terms that grows. known: terms that are named and not written out, and their names."""
+
+    def __init__(self, known: Mapping[Term, list[Any]]) -> None:
+        self._entries: list[list[Any]] = []
+        self._known = known
+        self._places: dict[Term, int] = {}
+
+    def place(self, term: Term) -> int:
+        """Where the term stands in the table; it is added if it is new."""
+        for node in self._missing(term):
+            entry = self._known.get(node)
+            if entry is None:
+                data = f"{node.data:x}" if node.op == "const" else node.data
+                entry = [node.op, node.width, data, [self._places[arg] for arg in node.args]]
+            self._places[node] = len(self._places)
+            self._entries.append(entry)
+        return self._places[term]
+
+    def taken(self) -> list[list[Any]]:
+        """The entries since they were last taken."""
+        found, self._entries = self._entries, []
+        return found
+
+    def places(self, terms: Iterable[Term]) -> list[int]:
+        """Where each of the terms stands."""
+        return [self.place(term) for term in terms]
+
+    def _missing(self, term: Term) -> list[Term]:
+        """What has to be written for a term, arguments first."""
+        order: list[Term] = []
+        seen = set(self._places)
+        stack = [(term, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                order.append(node)
+            elif node not in seen:
+                seen.add(node)
+                stack.append((node, True))
+                if node not in self._known:
+                    stack += [(arg, False) for arg in node.args]
+        return order
+
+
+class TermReader:
+    """The terms of a table. outputs: of the statement's calls; nodes: what may be named by its digest.
+
+    Raises :class:`.Flaw` for an entry that is not a term.
+    """
+
+    def __init__(self, outputs: Sequence[Term] = (), roots: Sequence[Term] = ()) -> None:
+        self.outputs = list(outputs)
+        self._nodes = {f"{node.digest & _DIGEST:016x}": node for node in operands_first(roots)}
+        self._terms: list[Term] = []
+
+    def read(self, entries: object) -> None:
+        """Append these entries to the table."""
+        for entry in _list(entries):
+            self._terms.append(self._term(entry))
+
+    def __getitem__(self, place: object) -> Term:
+        if type(place) is not int or not 0 <= place < len(self._terms):
+            raise Flaw(f"there is no term {place!r} in the table")
+        return self._terms[place]
+
+    def all(self, places: object) -> list[Term]:
+        """The terms at these places."""
+        return [self[place] for place in _list(places)]
+
+    def _term(self, entry: object) -> Term:
+        match entry:
+            case ["output", int(number)] if 0 <= number < len(self.outputs):
+                return self.outputs[number]
+            case ["node", str(digest)] if digest in self._nodes:
+                return self._nodes[digest]
+            case ["const", int(width), str(value), []] if width >= 1:
+                return const(int(value, 16), width)
+            case ["var", int(width), str(name), []] if width >= 1:
+                return var(name, width)
+            case [str(op), int(width), data, [_, *_] as places]:
+                return self._operation(op, width, data, self.all(places), entry)
+        raise Flaw(f"not a term: {entry!r}")
+
+    def _operation(self, op: str, width: int, data: object, args: list[Term], entry: object) -> Term:
+        """The operation on its arguments, through the constructors that models use, too."""
+        if len(args) != _ARITY.get(op, len(args)):
+            raise Flaw(f"not a term: {entry!r}: {op} takes {_ARITY[op]} arguments")
+        widths = [arg.width for arg in args]
+        if (op in _UNIFORM and set(widths) != {width}) or (op == "ite" and widths != [1, width, width]):
+            raise Flaw(f"not a term: {entry!r}: arguments of {widths} bits")
+        node = Term()
+        node.op, node.width, node.args = op, width, tuple(args)
+        node.data = (int(data[0]), int(data[1])) if isinstance(data, list) else str(data)
+        try:
+            found = rebuild(node, args)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise Flaw(f"not a term: {entry!r}: {error}") from None
+        if found.width != width:
+            raise Flaw(f"not a term: {entry!r}: its width is {found.width}")
+        return found
+
+
+_DIGEST = (1 << 64) - 1
+
+
+def named(roots: Iterable[Term]) -> dict[Term, list[Any]]:
+    """The nodes of graphs that a reader has already, by their digests."""
+    return {node: ["node", f"{node.digest & _DIGEST:016x}"] for node in operands_first(roots) if node.args}
+
+
+def written_proof(proof: Proof, terms: TermWriter) -> list[dict[str, Any]]:
+    """The steps as plain data."""
+    return [_written(step, terms) for step in proof]
+
+
+def _written(step: Step, terms: TermWriter) -> dict[str, Any]:
+    match step:
+        case Fact():
+            return {"fact": terms.place(step.says), "proof": written_proof(step.proof, terms)}
+        case Equal():
+            node, to = terms.places([step.node, step.to])
+            return {"replace": node, "by": to, "proof": written_proof(step.proof, terms)}
+        case Close():
+            return {"using": terms.places(step.using), "free": terms.places(step.free)}
+        case Cases():
+            cases = [
+                {"case": terms.place(case), "proof": written_proof(proof, terms)}
+                for case, proof in step.cases
+            ]
+            return {"cases": cases, "otherwise": written_proof(step.rest, terms)}
+
+
+def read_proof(steps: object, terms: TermReader) -> Proof:
+    """The steps from plain data. Raises :class:`.Flaw` for what is none."""
+    return tuple(_step(step, terms) for step in _list(steps))
+
+
+def _step(step: object, terms: TermReader) -> Step:
+    match step:
+        case {"fact": says, "proof": proof, **rest} if not rest:
+            return Fact(terms[says], read_proof(proof, terms))
+        case {"replace": node, "by": to, "proof": proof, **rest} if not rest:
+            return Equal(terms[node], terms[to], read_proof(proof, terms))
+        case {"using": using, "free": free, **rest} if not rest:
+            return Close(tuple(terms.all(using)), tuple(terms.all(free)))
+        case {"cases": [*cases], "otherwise": otherwise, **rest} if not rest:
+            return Cases(tuple(_case(one, terms) for one in cases), read_proof(otherwise, terms))
+    raise Flaw(f"not a step of a proof: {step!r:.200}")
+
+
+def _case(given: object, terms: TermReader) -> tuple[Term, Proof]:
+    match given:
+        case {"case": case, "proof": proof, **rest} if not rest:
+            return terms[case], read_proof(proof, terms)
+    raise Flaw(f"not a case: {given!r:.200}")
+
+
+def _list(given: object) -> list[Any]:
+    if not isinstance(given, list):
+        raise Flaw(f"not a list: {given!r:.200}")
+    return given

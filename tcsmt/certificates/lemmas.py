@@ -1,0 +1,101 @@
+"""Lemmas: formulas without a solution, each with its clauses and their refutation in files.
+
+A lemma is known by its clauses (SHA-256 of the DIMACS file), so formulas that differ only in the names of
+their variables are one lemma: its variables are called ``x0``, ``x1``, … in the order in which the formula
+uses them. The files, in the folder ``lemmas``, are compressed with xz:
+
+    NAME.smt2   the formula, for any SMT solver
+    NAME.cnf    its clauses (:mod:`tcsmt.interpret.cnf`), with the variables' bits in comments
+    NAME.lrat   the refutation (:mod:`tcsmt.certificates.lrat`)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+from dataclasses import dataclass
+from pathlib import Path
+
+from tcsmt.certificates.derivation import Flaw
+from tcsmt.certificates.lrat import check_refutation
+from tcsmt.interpret.cnf import Cnf, as_clauses
+from tcsmt.interpret.smtlib import script
+from tcsmt.terms import Term, operands_first, substitute, var
+
+__all__ = ["SUFFIXES", "Lemma", "check_lemma", "lemma_of", "path_of"]
+
+#: The files of a lemma, by their suffixes.
+SUFFIXES = ("smt2", "cnf", "lrat")
+#: A file that unpacks to more is refused.
+_MOST = 4 << 30
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """A formula with its clauses, before anybody has refuted them. cnf: the text of the DIMACS file."""
+
+    formula: Term
+    clauses: Cnf
+    cnf: str
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return hashlib.sha256(self.cnf.encode()).hexdigest()[:32]
+
+    @property
+    def smt2(self) -> str:
+        """The formula as a benchmark for SMT solvers."""
+        info = [
+            ("smt-lib-version", "2.6"),
+            ("source", "|a lemma of a certificate of tcsmt|"),
+            ("license", '"https://www.apache.org/licenses/LICENSE-2.0"'),
+            ("category", '"crafted"'),
+            ("status", "unsat"),
+        ]
+        return script(self.formula, info=info, values=False)
+
+
+def lemma_of(formula: Term) -> Lemma:
+    """The lemma that a formula has no solution, its variables renamed."""
+    found = [node for node in operands_first([formula]) if node.op == "var"]
+    names = {node: var(f"x{number}", node.width) for number, node in enumerate(found)}
+    (plain,) = substitute([formula], names)
+    clauses = as_clauses(plain)
+    return Lemma(plain, clauses, clauses.dimacs())
+
+
+def check_lemma(folder: Path, formula: Term) -> str:
+    """The name of the lemma that refutes a formula; its files are checked. Raises :class:`.Flaw`."""
+    lemma = lemma_of(formula)
+    for suffix, expected in (("smt2", lemma.smt2), ("cnf", lemma.cnf)):
+        path = path_of(folder, lemma.name, suffix)
+        if _unpacked(path) != expected:
+            raise Flaw(f"{path}: not the formula of the step that needs it")
+    path = path_of(folder, lemma.name, "lrat")
+    try:
+        check_refutation(lemma.clauses.clauses, _unpacked(path).splitlines())
+    except Flaw as why:
+        raise Flaw(f"{path}: {why}") from None
+    return lemma.name
+
+
+def path_of(folder: Path, name: str, suffix: str) -> Path:
+    """A file of a lemma, in the folder of a certificate."""
+    return folder / "lemmas" / f"{name}.{suffix}.xz"
+
+
+def _unpacked(path: Path) -> str:
+    try:
+        with lzma.open(path) as file:
+            content = file.read(_MOST + 1)
+    except FileNotFoundError:
+        raise Flaw(f"{path} is missing") from None
+    except (OSError, lzma.LZMAError, EOFError) as error:
+        raise Flaw(f"{path} cannot be read: {error}") from None
+    if len(content) > _MOST:
+        raise Flaw(f"{path} holds more than {_MOST >> 30} GiB")
+    try:
+        return content.decode("ascii")
+    except UnicodeDecodeError:
+        raise Flaw(f"{path}: not ASCII text") from None

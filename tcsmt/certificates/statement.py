@@ -1,0 +1,121 @@
+"""What a certificate states: no input satisfies a truth value about the outputs of models.
+
+As JSON it has what a reader needs to build that truth value again, by the code that builds it everywhere:
+
+    title     what it says, for people
+    inputs    the format of each input word, by its name
+    calls     models applied to terms, one after the other; an output may be the c of a later call
+    domain    the inputs that count (:class:`.Domain`), with the terms ``also``, and ``differ``: the two calls
+              whose outputs are said to be equal there
+    goal      or else: the truth value, as a term
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tcsmt.arithmetic.formats import format_named
+from tcsmt.certificates.derivation import Flaw
+from tcsmt.certificates.encoding import TermReader, TermWriter
+from tcsmt.models import Model, Operands, Trace
+from tcsmt.models.base import Call
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question
+from tcsmt.support.errors import TcsmtError
+from tcsmt.terms import TRUE, Term, all_of, var, variables
+
+__all__ = ["Statement", "read_statement", "written_statement"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """No input satisfies the goal.
+
+    domain: of the inputs, where the goal says that two outputs differ. record: what it was read from.
+    """
+
+    title: str
+    goal: Term
+    calls: tuple[Call, ...]
+    domain: Domain | None
+    record: Mapping[str, Any]
+
+
+def written_statement(question: Question, name_of: Callable[[Model], str]) -> dict[str, Any]:
+    """The statement that a question has the answer no; ``name_of``: what a model's file is called."""
+    calls = [call for side in question.sides for call in side.trace.calls]
+    known: dict[Term, list[Any]] = {}
+    terms = TermWriter(known)
+    written = []
+    for number, call in enumerate(calls):
+        operands = {
+            name: terms.place(part) if name == "c" else terms.places(part)
+            for name, part in call.operands.named.items()
+        }
+        written.append({"model": name_of(call.model), **operands, "terms": terms.taken()})
+        if call.output.args:
+            known.setdefault(call.output, ["output", number])
+    record: dict[str, Any] = {
+        "title": question.title,
+        "inputs": {name: fmt.name for name, fmt in question.formats.items()},
+        "calls": written,
+    }
+    if question.inputs is not None and question.about_outputs:
+        first = len(question.sides[0].trace.calls)
+        record |= {
+            "domain": asdict(question.inputs),
+            "also": terms.places(question.also),
+            "differ": [first - 1, len(calls) - 1],
+        }
+    else:
+        record["goal"] = terms.place(question.goal)
+    return {**record, "terms": terms.taken()}
+
+
+def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model]) -> Statement:
+    """Build the goal again; ``model_named`` reads a model by its file's name. Raises :class:`.Flaw`."""
+    try:
+        formats = {str(name): format_named(fmt) for name, fmt in record["inputs"].items()}
+        terms = TermReader()
+        calls = []
+        for given in record["calls"]:
+            terms.read(given["terms"])
+            parts: dict[str, Any] = {
+                name: terms[part] if name == "c" else tuple(terms.all(part))
+                for name, part in given.items()
+                if name not in ("model", "terms")
+            }
+            (call,) = model_named(given["model"]).apply(Operands(**parts)).calls
+            _check_widths(call)
+            calls.append(call)
+            terms.outputs.append(call.output)
+        terms.read(record["terms"])
+        domain = None
+        if "goal" in record:
+            goal = terms[record["goal"]]
+        else:
+            one, two = (calls[number].output for number in record["differ"])
+            words = [var(name, fmt.width) for name, fmt in formats.items()]
+            lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
+            given_words = Trace(Operands.split(words, lanes, scales), (), TRUE, ())
+            domain = Domain(**{name: _frozen(value) for name, value in record["domain"].items()})
+            where = all_of([domain.holds(formats, given_words), *terms.all(record["also"])])
+            goal = where & one.ne(two)
+        for one in variables([goal]):
+            if str(one.data) not in formats or formats[str(one.data)].width != one.width:
+                raise Flaw(f"{one.data} is not an input of the statement")
+        return Statement(str(record["title"]), goal, tuple(calls), domain, record)
+    except (KeyError, IndexError, TypeError, ValueError, TcsmtError) as error:
+        raise Flaw(f"the statement cannot be read: {type(error).__name__}: {error}") from None
+
+
+def _check_widths(call: Call) -> None:
+    for (name, fmt), word in zip(call.model.input_formats.items(), call.operands.flat(), strict=True):
+        if word.width != fmt.width:
+            raise Flaw(f"{name} of a call has {word.width} bits: {fmt.name} has {fmt.width}")
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

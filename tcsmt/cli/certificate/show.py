@@ -1,0 +1,31 @@
+"""``tcsmt certificate show``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tcsmt.certificates.description import described
+from tcsmt.cli import options
+from tcsmt.cli.printing import echo_json
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@options.as_json
+def show(folder: Path, as_json: bool) -> None:
+    """Print what the certificate in FOLDER states, its models, and the steps of each proof.
+
+    Nothing is checked: see `tcsmt certificate check`.
+
+    \b
+    Examples:
+      tcsmt certificate show proofs
+      tcsmt certificate show proofs --json
+    """
+    statements = described(folder)
+    if as_json:
+        echo_json({"statements": [one.as_json() for one in statements]})
+    else:
+        click.echo("\n\n".join(map(str, statements)))

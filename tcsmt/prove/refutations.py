@@ -1,0 +1,86 @@
+"""Refutations of clauses: found by a SAT solver in its own process, and trimmed to what is needed."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+
+from tcsmt.prove.solvers.run import Settings
+
+__all__ = ["NotRefuted", "available", "refutation", "trimmed"]
+
+_CHILD = Path(__file__).parent / "solvers" / "refuting.py"
+
+
+class NotRefuted(Exception):
+    """Why there is no refutation."""
+
+
+def refutation(cnf: str, settings: Settings) -> str:
+    """A refutation of a DIMACS file's clauses in the LRAT format, trimmed.
+
+    Raises :class:`NotRefuted` where the solver finds none in the time and memory of the settings.
+    """
+    with tempfile.TemporaryDirectory(prefix="tcsmt-") as folder:
+        clauses, found = Path(folder) / "cnf", Path(folder) / "lrat"
+        clauses.write_text(cnf)
+        limits = [str(settings.memory), str(math.ceil(settings.timeout) + 1)]
+        command = [sys.executable, str(_CHILD), str(clauses), str(found), *limits]
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                text=True, timeout=settings.timeout, check=False, env={**os.environ, "PYTHONSAFEPATH": "1"},
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise NotRefuted(f"CaDiCaL: timeout after {settings.timeout:g} s") from None
+        said = done.stdout.strip()
+        if done.returncode or said != "unsat":
+            raise NotRefuted(f"CaDiCaL: {said or f'exit code {done.returncode}'}")
+        with found.open() as lines:
+            return "\n".join([*trimmed(lines), ""])
+
+
+def trimmed(lines: Iterable[str]) -> list[str]:
+    """Only the lines on which the empty clause rests, numbered without gaps from the first line's number.
+
+    Raises :class:`NotRefuted` where the empty clause is not reached.
+    """
+    found: dict[int, tuple[list[str], list[int]]] = {}
+    last = None
+    for line in lines:
+        words = line.split()
+        if words[1] == "d":
+            continue
+        end = words.index("0", 1)
+        number, literals = int(words[0]), words[1:end]
+        found[number] = literals, [int(word) for word in words[end + 1 : -1]]
+        if not literals:
+            last = number
+            break
+    if last is None:
+        raise NotRefuted("CaDiCaL: a refutation without the empty clause")
+    needed = {last}
+    for number in reversed(found):
+        if number in needed:
+            needed.update(found[number][1])
+    first = next(iter(found))
+    kept = [number for number in found if number in needed]
+    names = {number: first + place for place, number in enumerate(kept)}
+    text = []
+    for number in kept:
+        literals, hints = found[number]
+        text.append(
+            " ".join([str(names[number]), *literals, "0", *(str(names.get(h, h)) for h in hints), "0"])
+        )
+    return text
+
+
+def available() -> bool:
+    """Whether the SAT solver is installed."""
+    return find_spec("pysolvers") is not None

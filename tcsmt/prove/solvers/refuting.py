@@ -1,0 +1,44 @@
+"""The process in which a SAT solver refutes clauses: ``python refuting.py CNF LRAT MEMORY_MIB SECONDS``.
+
+Reads a DIMACS file, writes CaDiCaL's refutation in the LRAT format, and prints ``unsat``, ``sat``, or why
+there is no answer. It is run as a file, so that it imports the solver and nothing of this package.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+#: LRAT as text, and no technique that adds variables or clauses that do not follow by unit propagation.
+OPTIONS = {"lrat": 1, "binary": 0, "factor": 0, "block": 0, "cover": 0, "condition": 0}
+
+
+def main() -> None:
+    """Refute the clauses of the file."""
+    cnf, lrat, memory, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    try:
+        import pysolvers as library
+    except ImportError as error:
+        print(f"python-sat is not installed ({error})", flush=True)
+        os._exit(0)
+    solver = library.cadical300_new()
+    for name, value in OPTIONS.items():
+        library.cadical300_set(solver, name, value)
+    proof = open(lrat, "w+b")  # noqa: SIM115 - the solver closes it
+    library.cadical300_tracepr(solver, proof)
+    with open(cnf) as file:
+        for line in file:
+            if line[0] not in "cp":
+                library.cadical300_add_cl(solver, [int(word) for word in line.split()[:-1]])
+    satisfiable = library.cadical300_solve(solver, [], 1)
+    library.cadical300_del(solver, proof)  # writes what is left of the refutation
+    print("sat" if satisfiable else "unsat", flush=True)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

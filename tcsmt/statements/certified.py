@@ -1,0 +1,32 @@
+"""What became of a proof that was to have a certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcsmt.support.text import counted
+
+__all__ = ["Certified"]
+
+
+@dataclass(frozen=True)
+class Certified:
+    """Of one proof. path: the statement's file (None: there is none, and why); lemmas: how many it needs."""
+
+    title: str
+    path: Path | None
+    lemmas: int = 0
+    why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        if self.path is None:
+            return {"certified": False, "reason": self.why}
+        return {"certified": True, "file": str(self.path), "lemmas": self.lemmas}
+
+    def __str__(self) -> str:
+        if self.path is None:
+            return f"no certificate: {self.why}"
+        return f"certificate: {self.path} ({counted(self.lemmas, 'lemma')})"
