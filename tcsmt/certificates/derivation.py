@@ -14,7 +14,19 @@ from typing import TypeAlias
 
 from tcsmt.terms import TRUE, Term, all_of, any_of, operands_first, substitute, var, variables
 
-__all__ = ["Cases", "Close", "Equal", "Fact", "Flaw", "Proof", "Step", "characterised", "check", "cut"]
+__all__ = [
+    "Cases",
+    "Close",
+    "Equal",
+    "Fact",
+    "Flaw",
+    "Proof",
+    "Step",
+    "characterised",
+    "check",
+    "conjuncts",
+    "cut",
+]
 
 
 class Flaw(Exception):
@@ -80,14 +92,14 @@ def _check(
     """Facts hold, and keys of ``replaced`` have their terms' values, wherever the goal and all goals around
     this proof hold; a replaced node in a fact or in a term that replaces another does no harm.
     """
-    facts, replaced = facts | _conjuncts([goal]), dict(replaced)
+    facts, replaced = facts | conjuncts([goal]), dict(replaced)
     if not proof:
         raise Flaw("a proof without steps")
     for step in proof[:-1]:
         match step:
             case Fact():
                 _check(~_truth(step.says), facts, replaced, step.proof, refute)
-                facts |= _conjuncts([step.says])
+                facts |= conjuncts([step.says])
             case Equal():
                 (now,) = substitute([step.node], replaced)
                 if now.width != step.to.width:
@@ -98,7 +110,7 @@ def _check(
                 raise Flaw("a step after the one that ends a proof")
     match proof[-1]:
         case Close() as last:
-            if not _conjuncts(last.using) <= facts:
+            if not conjuncts(last.using) <= facts:
                 raise Flaw("what is used is not among the facts")
             formula = all_of([*last.using, *substitute([_truth(goal)], replaced)])
             formula = characterised(cut(formula, last.free))
@@ -108,7 +120,7 @@ def _check(
             given = [case for case, _ in last.cases]
             parts = [*last.cases, (~any_of(map(_truth, given)), last.rest)]
             for case, part in parts:
-                _check(goal, facts | _conjuncts([case]), replaced, part, refute)
+                _check(goal, facts | conjuncts([case]), replaced, part, refute)
         case _:
             raise Flaw("a proof that does not end")
 
@@ -119,11 +131,18 @@ def _truth(term: Term) -> Term:
     return term
 
 
-def _conjuncts(terms: Iterable[Term]) -> frozenset[Term]:
-    """The truth values that all hold where the terms do."""
+def conjuncts(terms: Iterable[Term]) -> frozenset[Term]:
+    """The truth values that all hold where the terms do: parts of an "and", and of an "or" that does not."""
     found: set[Term] = set()
-    for term in terms:
-        found |= set(_truth(term).args) if term.op == "and" else {term}
+    left = [_truth(term) for term in terms]
+    while left:
+        term = left.pop()
+        if term.op == "and":
+            left += term.args
+        elif term.op == "not" and term.args[0].op == "or":
+            left += [~part for part in term.args[0].args]
+        else:
+            found.add(term)
     return frozenset(found) - {TRUE}
 
 

@@ -20,7 +20,9 @@ from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, characterised
 from tcsmt.models import Kind, Stage
 from tcsmt.models.stages import Where, where_text
-from tcsmt.prove.alignment_grids import Block, multiple, same_result
+from tcsmt.prove.alignment_grids import multiple, same_result
+from tcsmt.prove.blocks import Block
+from tcsmt.prove.grid_steps import Known, multiple_steps, same_steps
 from tcsmt.prove.proof_steps import ProofStep, Proving
 from tcsmt.prove.witnesses import Replayed, replayed
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
@@ -65,20 +67,24 @@ class StageByStage:
         pairs = [(stage, there[stage.place]) for stage in ours if stage.place in there]
         if not pairs:
             return False
+        start = len(self.derived)
         for one, two in pairs:
             same = self._same(one, two)
             if self.witness is not None:
                 return False
             if one.kind is Kind.LARGEST_EXPONENT and not same:
-                if self._by_zeros(ours, theirs, pairs) or self._by_grids(ours, theirs):
+                if self._by_zeros(ours, theirs, pairs) or self._by_grids(ours, theirs, start):
                     return True
                 if self.witness is not None:
                     return False
         last, other = pairs[-1]
         return self._seen(other.term) is last.term
 
-    def _by_grids(self, ours: Sequence[Stage], theirs: Sequence[Stage]) -> bool:
-        """Where the largest exponents differ, but only where nothing is cut."""
+    def _by_grids(self, ours: Sequence[Stage], theirs: Sequence[Stage], start: int) -> bool:
+        """Where the largest exponents differ, but only where nothing is cut.
+
+        start: how many steps there were before this block, which is looked at without what was merged in it.
+        """
         one, two = Block.of(ours, {}), Block.of(theirs, self.results)
         if one is None or two is None:
             return False
@@ -102,14 +108,19 @@ class StageByStage:
             found = proving.lemmas.look(goal, limit / 4).answer
             return None if found == "unknown" else found == "sat"
 
-        if not same_result(one, two, known, prove, satisfiable):
+        grids = same_result(one, two, known, prove, satisfiable)
+        if grids is None:
             del proving.steps[steps:]
             return False
         (result,) = (stage.term for stage in theirs if stage.kind is Kind.RESULT)
         self.merged[result] = one.result
+        where = Known((proving.question.domain, *self.multiples.values()), tuple(self.multiples))
+        derived = [same_steps(result, one, two, grids, where)]
         fact = multiple(one, one.last_bit, known, prove) if ours[-1].block is not None else None
         if fact is not None:
             self.multiples[one.result] = fact
+            derived.append(multiple_steps(one, one.last_bit, where))
+        self.derived[start:start] = derived
         return self._seen(theirs[-1].term) is ours[-1].term
 
     def _same(self, one: Stage, two: Stage, assuming: Term = TRUE) -> bool:

@@ -17,7 +17,8 @@ from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import DotThenAdd, FusedDotAdd, Model, Operands
 from tcsmt.prove import engine
-from tcsmt.prove.alignment_grids import Block, multiple, same_result
+from tcsmt.prove.alignment_grids import multiple, same_result
+from tcsmt.prove.blocks import Block
 from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.boundary_inputs import search
 from tcsmt.prove.engine import Decision, compare_models, decide

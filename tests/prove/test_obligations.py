@@ -18,10 +18,11 @@ import pytest
 
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.arithmetic.formats import Format, Specials
+from tcsmt.certificates.derivation import characterised
 from tcsmt.interpret.smtlib import script
 from tcsmt.models import FusedDotAdd, Kind, Trace
-from tcsmt.prove import alignment_grids
-from tcsmt.prove.alignment_grids import Block, Prove, characterised, multiple, same_result
+from tcsmt.prove.alignment_grids import Prove, multiple, same_result
+from tcsmt.prove.blocks import Block, cut_off, multiple_of
 from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -239,7 +240,7 @@ def test_what_a_multiple_is(fmt: Format) -> None:
     word = var("x", fmt.width)
     words = np.arange(1 << fmt.width)
     for last_bit in range(fmt.e_min - fmt.fraction_bits - 2, fmt.e_max + 3):
-        (found,) = terms.values([alignment_grids._multiple_of(fmt, word, last_bit)], {"x": words})
+        (found,) = terms.values([multiple_of(fmt, word, last_bit)], {"x": words})
         for one, fine in zip(words, found, strict=True):
             special = fmt.is_nan(int(one)) or fmt.is_infinite(int(one))
             whole = special or (fmt.value(int(one)) / Fraction(2) ** last_bit).denominator == 1
@@ -293,7 +294,7 @@ def test_low_bits_that_are_cut() -> None:
     word, count = var("word", 5), var("count", 7)
     rows = np.arange(1 << 12)
     columns = {"word": rows & 31, "count": rows >> 5}
-    (found,) = terms.values([alignment_grids._cut(word, count)], columns)
+    (found,) = terms.values([cut_off(word, count)], columns)
     expected = [w >> n << n for w, n in zip((rows & 31).tolist(), (rows >> 5).tolist(), strict=True)]
     assert found.astype(np.int64).tolist() == expected
 
