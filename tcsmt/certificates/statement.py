@@ -3,7 +3,7 @@
 As JSON it has what a reader needs to build that truth value again, by the code that builds it everywhere:
 
     title     what it says, for people
-    inputs    the format of each input word, by its name
+    inputs    the format of each input word, by its name; of a plain word, how many bits it has
     calls     models applied to terms, one after the other; an output may be the c of a later call
     domain    the inputs that count (:class:`.Domain`), with the terms ``also``, and ``differ``: the two calls
               whose outputs are said to be equal there
@@ -57,9 +57,10 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
         written.append({"model": name_of(call.model), **operands, "terms": terms.taken()})
         if call.output.args:
             known.setdefault(call.output, ["output", number])
+    plain = {str(one.data): one.width for one in variables([question.goal])}
     record: dict[str, Any] = {
         "title": question.title,
-        "inputs": {name: fmt.name for name, fmt in question.formats.items()},
+        "inputs": {**plain, **{name: fmt.name for name, fmt in question.formats.items()}},
         "calls": written,
     }
     if question.inputs is not None and question.about_outputs:
@@ -77,7 +78,9 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
 def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model]) -> Statement:
     """Build the goal again; ``model_named`` reads a model by its file's name. Raises :class:`.Flaw`."""
     try:
-        formats = {str(name): format_named(fmt) for name, fmt in record["inputs"].items()}
+        widths = {name: fmt for name, fmt in record["inputs"].items() if isinstance(fmt, int)}
+        formats = {n: format_named(fmt) for n, fmt in record["inputs"].items() if n not in widths}
+        widths |= {name: fmt.width for name, fmt in formats.items()}
         terms = TermReader()
         calls = []
         for given in record["calls"]:
@@ -104,7 +107,7 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
             where = all_of([domain.holds(formats, given_words), *terms.all(record["also"])])
             goal = where & one.ne(two)
         for one in variables([goal]):
-            if str(one.data) not in formats or formats[str(one.data)].width != one.width:
+            if widths.get(str(one.data)) != one.width:
                 raise Flaw(f"{one.data} is not an input of the statement")
         return Statement(str(record["title"]), goal, tuple(calls), domain, record)
     except (KeyError, IndexError, TypeError, ValueError, TcsmtError) as error:

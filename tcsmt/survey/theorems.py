@@ -32,15 +32,17 @@ from tcsmt.catalogue.surveyed import (
     TRUNCATED,
     ZERO_EXPONENTS,
 )
+from tcsmt.certificates.derivation import Close, Proof
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import FusedDotAdd, Kind, Model, Operands
+from tcsmt.prove.certify import Certificates
 from tcsmt.prove.engine import Decision, compare_models, decide, finding_of
 from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving, proof_of
 from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, Side
+from tcsmt.statements.question import Question, Side, difference_of_sides
 from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Unknown
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
@@ -102,11 +104,7 @@ def _pair(part: str, title: str, left: Model, right: Model, equal: bool, domain:
 
 def _traces(part: str, title: str, one: Side, two: Side, equal: bool, domain: Domain = ALL_WORDS) -> Entry:
     """Two traces on the first one's inputs."""
-    where = domain.holds(one.model.input_formats, one.trace)
-    question = Question(
-        title=title, sides=(one, two), goal=where & one.trace.output.ne(two.trace.output), domain=where,
-        formats=one.model.input_formats, domain_text=str(domain),
-    )  # fmt: skip
+    question = difference_of_sides(title, (one, two), one.model.input_formats, domain, lanes=())
     outputs = one.trace.output, two.trace.output
     content = partial(digest_of_graph, question.goal, *outputs)
     return Entry(
@@ -165,7 +163,9 @@ def _lemma(title: str, differ: Any) -> Ask:
         question = Question(title=title, sides=(), goal=differ, formats={}, domain_text="all words")
         answer = known.ask(differ, solving.settings.timeout).answer
         if answer.answer == "unsat":
-            return Decision(question, proof_of("lemma", answer, answer.seconds))
+            proof: Proof = (Close(),)
+            kept = solving.certificates.add(question, proof) if solving.certificates is not None else None
+            return Decision(question, proof_of("lemma", answer, answer.seconds), (), proof, kept)
         reason = answer.reason or "not so for all words"
         return Decision(question, Unknown(reason=reason, seconds=answer.seconds))
 
@@ -334,19 +334,20 @@ def _by_title(source: Callable[[], Iterator[Entry]]) -> dict[str, Entry]:
 
 
 @lru_cache(maxsize=1)
-def _lemmas(settings: Settings, run: str) -> Lemmas:
+def _lemmas(settings: Settings, run: str, folder: Path | None) -> Lemmas:
     """One for each process and run: what one question has proved of a block serves the next."""
-    return Lemmas(Solving(settings, confirm=True))
+    certificates = None if folder is None else Certificates(folder)
+    return Lemmas(Solving(settings, confirm=True, certificates=certificates))
 
 
-def answered_by_title(title: str, settings: Settings, run: str) -> Record:
-    """What a worker does in one run of the list."""
-    known = _lemmas(settings, run)
+def answered_by_title(title: str, settings: Settings, run: str, folder: Path | None) -> Record:
+    """What a worker does in one run of the list; folder: for certificates."""
+    known = _lemmas(settings, run, folder)
     return answered(_by_title(entries)[title], known.solving, known)
 
 
-def _task(entry: Entry, settings: Settings, run: str) -> Task:
-    given = entry.title, settings, run
+def _task(entry: Entry, settings: Settings, run: str, folder: Path | None) -> Task:
+    given = entry.title, settings, run, folder
     return Task(entry.title, entry.content(), answered_by_title, given, prover(), entry.models())
 
 
@@ -361,10 +362,11 @@ def main(arguments: Sequence[str]) -> Exit:
     parser.add_argument("--kept", action="store_true", help="confirmed proofs in the file count")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time, on this machine")
     parser.add_argument("--scheduler", default="", help="ask on the workers of this Dask scheduler")
+    parser.add_argument("--certificate", type=Path, metavar="DIR", help="leave certificates of proofs here")
     given = parser.parse_args(arguments)
     trust, settings, run = Trust(confirm=True, kept=given.kept), Settings(timeout=30.0), uuid4().hex
     asked = [entry for entry in entries() if not given.parts or entry.part in given.parts]
-    tasks = [_task(entry, settings, run) for entry in asked]
+    tasks = [_task(entry, settings, run, given.certificate) for entry in asked]
     layout = Layout(key=lambda record: str(record["question"]))
     with Checkpoint(given.file, layout) as kept, shown() as progress:
         workers = Workers(max(1, given.jobs), given.scheduler)
