@@ -34,6 +34,8 @@ from tcsmt.simulator import compiled
 from tcsmt.simulator.compiled import Kernel
 
 WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127)
+#: One word of each kind: a bit, a part of a register, all of one, two.
+FEW = (1, 5, 16, 33, 64, 127)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +98,12 @@ OPERATIONS: dict[str, Callable[[Term, Term], Term]] = {
 }
 
 
+@pytest.mark.parametrize("widths", [FEW, pytest.param(WIDTHS, marks=pytest.mark.long)], ids=["few", "all"])
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_operations(operation: str) -> None:
+def test_operations(operation: str, widths: tuple[int, ...]) -> None:
     make = OPERATIONS[operation]
     rng = np.random.default_rng(7)
-    for width in WIDTHS:
+    for width in widths:
         model = AnyTerm(
             a_format="f64", b_format="f64", c_format="f64", d_format="f64", k=1, name=f"{operation}{width}",
             make=lambda x, y, w=width: make(narrowed(x, w), narrowed(y, w)),
@@ -191,9 +194,15 @@ def random_words(model: Model, rows: int, seed: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("rows", [1, 15, 16, 17, 1000])
-@pytest.mark.parametrize("name", ["volta", "hopper/mma.m16n8k4.f32.tf32.tf32.f32", "ada"])
-def test_as_numpy(name: str, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = row_named(name).model
+@pytest.mark.parametrize(
+    ("name", "k"),
+    [
+        ("volta", 4), ("volta", 8), ("hopper/mma.m16n8k4.f32.tf32.tf32.f32", 4),
+        pytest.param("ada", 16, marks=pytest.mark.long),
+    ],
+)  # fmt: skip
+def test_as_numpy(name: str, k: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = replace(row_named(name).model, k=k)
     words = random_words(model, rows, rows)
     monkeypatch.setattr(compiled, "_kernels", {})  # run_words has none for the model, so that it takes NumPy
     assert np.array_equal(Kernel(model).rows(words), run_words(model, Operands(*words)))
