@@ -38,7 +38,6 @@ def investigate(ask: Investigation) -> str:
             (f"{bits} carry bits", few),
             (f"{bits + 1} carry bits", more),
             lanes=(),
-            alike=bits < unit.enough_carry_bits,
         )
         if isinstance(verdict, Equivalent):
             width = 2 + unit.fraction_bits + bits

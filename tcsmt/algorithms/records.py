@@ -16,7 +16,9 @@ from tcsmt.recipes.split import F32
 from tcsmt.statements.finding import shown
 from tcsmt.statements.verdict import Distinguished, answer_json
 
-__all__ = ["bound_json", "comparison_json", "error_text", "flaw_json", "judged_json"]
+__all__ = [
+    "bound_json", "case_json", "comparison_json", "error_text", "flaw_json", "inputs_json", "judged_json",
+]  # fmt: skip
 
 
 def comparison_json(found: ErrorComparison) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def judged_json(pair: AlgorithmPair, values: Mapping[str, int], judgement: BothE
     """One input, both results on it, and by how much the first one's error is larger."""
     wide = pair.wide
     return {
-        "inputs": _inputs(wide, values),
+        "inputs": inputs_json(wide, values),
         "exact": signed_text(judgement.exact),
         "results": [
             {"algorithm": name, **shown(wide, word), "error": error_text(error)}
@@ -54,13 +56,14 @@ def flaw_json(found: FlawFinding) -> dict[str, Any]:
     data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
     data |= answer_json(verdict, flaw.title.lower(), flaw.absent.lower())
     if found.short is not None and found.worst is not None:
-        data |= {"short": _case(flaw.wide, found.short), "worst": _case(flaw.wide, found.worst)}
+        data |= {"short": case_json(flaw.wide, found.short), "worst": case_json(flaw.wide, found.worst)}
     return data
 
 
-def _case(wide: Format, case: Case) -> dict[str, Any]:
+def case_json(wide: Format, case: Case) -> dict[str, Any]:
+    """One input that shows a flaw, the result on it, and what it is once a word has moved."""
     data: dict[str, Any] = {
-        "inputs": _inputs(wide, case.values),
+        "inputs": inputs_json(wide, case.values),
         "exact": signed_text(case.exact),
         "result": shown(wide, case.result),
     }
@@ -88,7 +91,7 @@ def _extreme(one: Extreme | None) -> dict[str, Any] | None:
     if one is None:
         return None
     return {
-        "inputs": _inputs(F32, {name: word for name, word in one.values.items() if word}),
+        "inputs": inputs_json(F32, {name: word for name, word in one.values.items() if word}),
         "result": shown(F32, one.result),
         "exact": signed_text(one.exact),
         "error": error_text(one.error),
@@ -102,7 +105,8 @@ def error_text(error: Fraction | None) -> str:
     return "infinite" if error is None else signed_text(error)
 
 
-def _inputs(wide: Format, values: Mapping[str, int]) -> dict[str, dict[str, str]]:
+def inputs_json(wide: Format, values: Mapping[str, int]) -> dict[str, dict[str, str]]:
+    """Words by name, each with its value."""
     return {name: shown(wide, word) for name, word in values.items()}
 
 

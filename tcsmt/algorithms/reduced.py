@@ -29,11 +29,11 @@ from typing import Any
 from tcsmt.algorithms import compare, result_flaws
 from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.algorithms.exhaustive import LARGEST, Everything, middles
+from tcsmt.algorithms.records import case_json, inputs_json, judged_json
 from tcsmt.algorithms.result_flaws import FLAWS, Flaw
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import Model
-from tcsmt.pictures.explain import signed_text
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import Settings
@@ -42,6 +42,7 @@ from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
+from tcsmt.statements.finding import shown
 from tcsmt.statements.trust import Trust, sure
 from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict, answer_json
 from tcsmt.support.checkpoint import Checkpoint, Record
@@ -415,29 +416,15 @@ def _witness(question: Flaw | AlgorithmPair, values: Mapping[str, int], answer: 
     start = time.monotonic()
     if isinstance(question, AlgorithmPair):
         compared = compare.shown(question, dict(values), answer, start)
-        judged, verdict = compared.judgement, compared.verdict
+        verdict = compared.verdict
+        if isinstance(verdict, Distinguished) and compared.judgement is not None:
+            return judged_json(question, verdict.values, compared.judgement)
     else:
         found = result_flaws.shown(question, dict(values), answer, start)
-        judged, verdict = None, found.verdict
-    if not isinstance(verdict, Distinguished):
-        raise TcsmtError(f"{answer.by} gave {dict(values)}, which does not replay: {verdict}")
-    fmt = question.wide
-    data: dict[str, Any] = {
-        "inputs": {name: fmt.hex(word) for name, word in verdict.values.items() if word},
-        "values": {name: fmt.describe(word) for name, word in verdict.values.items() if word},
-    }
-    if judged is not None:
-        results = dict(zip(question.names, judged.words, strict=True))  # type: ignore[union-attr]
-        data["exact"] = signed_text(judged.exact)
-        data["results"] = {name: fmt.describe(word) for name, word in results.items()}
-        data["excess_ulp"] = None if judged.excess is None else float(judged.excess)
-        return data
-    case = found.short
-    assert case is not None
-    data |= {"exact": signed_text(case.exact), "result": fmt.describe(case.result)}
-    if case.moved:
-        data |= {"moved": case.moved, "to": fmt.describe(case.word), "result_after": fmt.describe(case.after)}
-    return data | {"ulps": float(case.ulps)}
+        verdict = found.verdict
+        if found.short is not None:
+            return case_json(question.wide, found.short)
+    raise TcsmtError(f"{answer.by} gave {dict(values)}, which does not replay: {verdict}")
 
 
 def _error(algorithm: Algorithm, everything: Everything, seconds: float) -> dict[str, Any]:
@@ -454,8 +441,6 @@ def _error(algorithm: Algorithm, everything: Everything, seconds: float) -> dict
         "largest_error": float(share),
         "exactly": f"{share.numerator}/{share.denominator}",
         "witness": {
-            "inputs": {name: fmt.hex(word) for name, word in worst.values.items() if word},
-            "values": {name: fmt.describe(word) for name, word in worst.values.items() if word},
-            "result": fmt.describe(worst.result),
+            "inputs": inputs_json(fmt, worst.values), "result": shown(fmt, worst.result),
         },
     }  # fmt: skip

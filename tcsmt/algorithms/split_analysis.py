@@ -1,7 +1,7 @@
 """Splitting an FP32 number into words of a narrower format: what is kept, and what underflows.
 
 Every statement about a :class:`.Split` is made twice: by a closed form
-(:func:`counted`) and by going through all 2^32 inputs (:func:`enumerated`); :func:`claim` has the
+(:func:`counted`) and by going through all 2^32 inputs (:func:`enumerated`); :func:`statement` has the
 solvers prove it for all inputs at once.
 
 The error x - (word 1 + word 2 + ...) is counted in units in the last place of x. It is a whole
@@ -38,7 +38,6 @@ __all__ = [
     "SplitTally",
     "Traced",
     "binade",
-    "claim",
     "counted",
     "distance",
     "enumerated",
@@ -47,6 +46,7 @@ __all__ = [
     "proved",
     "record",
     "splits",
+    "statement",
     "traced",
 ]
 
@@ -145,7 +145,7 @@ def _units(part: Number, x: Number) -> tuple[Term, Term]:
     return above.ite(up, down), back.ne(significand) | (above & up[_WIDTH - 1])
 
 
-def claim(split: Split) -> Term:
+def statement(split: Split) -> Term:
     """What is proved of every input x: a truth value over the variable x.
 
     The words are finite, or x is as large as :func:`least_special` says; and the error is
@@ -395,12 +395,12 @@ class _Counts:
 
 
 def proved(split: Split, solving: Solving) -> list[dict[str, Any]]:
-    """The verdicts on "is there an input for which :func:`claim` does not hold?", as plain data.
+    """The verdicts on "is there an input for which :func:`statement` does not hold?", as plain data.
 
     One for all inputs; where there is none in time, one for each half of the exponents, and so on. An input
     stands under ``x``.
     """
-    goal, word = ~claim(split), traced(split).word
+    goal, word = ~statement(split), traced(split).word
     found: list[dict[str, Any]] = []
 
     def ask(fixed: tuple[int, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -112,11 +113,11 @@ def identify(
             raise TcsmtError(f"formats = {formats}: allowed are those of a, b, c and d")
         fa, fb, fc, fd = (format_named(name) for name in formats or ())
         family = Family(fa, fb, fc, fd, k or 0)
-    found = Identification(
-        family, _asked(box, family), budget=budget, seed=seed, settings=Settings(timeout=timeout),
-        confirm=confirm, progress=progress, transcript=Transcript(family, Path(transcript)) if transcript
-        else None,
-    ).run()  # fmt: skip
+    with Transcript(family, Path(transcript)) if transcript else nullcontext() as kept:
+        found = Identification(
+            family, _asked(box, family), budget=budget, seed=seed, settings=Settings(timeout=timeout),
+            confirm=confirm, progress=progress, transcript=kept,
+        ).run()  # fmt: skip
     return Identified(family, found)
 
 

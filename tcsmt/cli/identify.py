@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -148,11 +149,11 @@ def identify(
         if probe is not None and source is not None:
             _probed(family, source, probe, as_json)
             return
-        found = Identification(
-            family, source, budget=budget, seed=seed, settings=Settings(timeout=timeout), confirm=confirm,
-            progress=_progress, transcript=Transcript(family, transcript) if transcript else None,
-            given=_exchanges(given, family),
-        ).run()  # fmt: skip
+        with Transcript(family, transcript) if transcript else nullcontext() as kept:
+            found = Identification(
+                family, source, budget=budget, seed=seed, settings=Settings(timeout=timeout), confirm=confirm,
+                progress=_progress, transcript=kept, given=_exchanges(given, family),
+            ).run()  # fmt: skip
     finally:
         if asked is not None:
             asked.close()

@@ -26,6 +26,7 @@ import numpy as np
 from tcsmt.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.catalogue import Row, architecture_named, rows_of
+from tcsmt.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
 from tcsmt.data.model_files import is_model_file, read_model, row_given
 from tcsmt.data.row_files import (
     line_of_row,
@@ -45,20 +46,6 @@ __all__ = ["DataSet", "Formats", "Mismatch", "Replay", "find_datasets", "objecti
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-#: The published text files, by input format: how the instruction was called.
-_PUBLISHED = {
-    "f16": "wmma m16n16k16",
-    "bf16": "wmma m16n16k16",
-    "tf32": "wmma m16n16k8",
-    "e4m3": "mma.sync m16n8k32",
-    "e5m2": "mma.sync m16n8k32",
-}
-#: (GPU, input, output) of published files that were made without their c file.
-_PUBLISHED_WITHOUT_C = {
-    (gpu, fmt, "f32"): "wgmma m64nNk32" for gpu in ("h100", "h200") for fmt in ("e4m3", "e5m2")
-}
-#: Format names of the published files that are no aliases of ours.
-_PUBLISHED_NAMES = {"tensorfloat32": "tf32", "fp8-e4m3": "e4m3", "fp8-e5m2": "e5m2"}
 #: What a file in tcsmt's own JSON may say of how it was measured.
 _PROVENANCE = ("date", "driver", "runtime", "kernel_driver", "instruction", "target", "program")
 #: What an interface is called, and what its rows in the catalogue begin with.
@@ -534,16 +521,14 @@ def _published(path: Path) -> DataSet:
         return beside[name.lower()]
 
     with _at(path):
-        inputs, result = (
-            format_named(_PUBLISHED_NAMES.get(name.lower(), name)) for name in (kind, output[1])
-        )
-    if inputs.name not in _PUBLISHED:
-        allowed = ", ".join(_PUBLISHED)
+        inputs, result = (format_named(FORMAT_NAMES.get(name.lower(), name)) for name in (kind, output[1]))
+    if inputs.name not in CALLED:
+        allowed = ", ".join(CALLED)
         raise TcsmtError(f"{path}: input format {inputs.name}; published are {allowed}")
     formats = Formats(inputs, inputs, FORMATS["f32"], result)
     words: dict[str, Any] = {side: _matrix(sibling(side, kind), inputs) for side in "ab"}
     words["d"] = _column(path, result)
-    without_c = _PUBLISHED_WITHOUT_C.get((gpu.lower(), inputs.name, result.name))
+    without_c = CALLED_WITHOUT_C.get((gpu.lower(), inputs.name, result.name))
     if without_c:
         words["c"], notes = np.zeros(len(words["d"]), np.uint32), "c not used: 0"
     else:
@@ -561,7 +546,7 @@ def _published(path: Path) -> DataSet:
         path=path,
         gpu=gpu,
         architecture=_known_architecture(gpu),
-        interface=without_c or _PUBLISHED[inputs.name],
+        interface=without_c or CALLED[inputs.name],
         formats=formats,
         notes=notes,
         d=words.pop("d"),

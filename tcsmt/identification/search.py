@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
+from tcsmt.support.checkpoint import lock_beside
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import wrote
 
@@ -76,12 +78,17 @@ class Transcript:
 
     A search that is started again with the same file and seed asks the same questions, and takes
     their answers from it. It is not a :class:`.Checkpoint`: a line is added for each answer, in order,
-    and people and other commands read the file as rows (``.jsonl``).
+    and people and other commands read the file as rows (``.jsonl``). One run at a time has the file.
     """
 
     def __init__(self, family: Family, path: Path | None = None) -> None:
         self.family, self.path = family, path
-        self._told: list[Exchange] = list(self._read()) if path is not None and path.exists() else []
+        self._lock = lock_beside(path) if path is not None else None
+        try:
+            self._told: list[Exchange] = list(self._read()) if path is not None and path.exists() else []
+        except TcsmtError:
+            self.close()
+            raise
         self._count = len(self._told)
         if path is not None and self._told:
             wrote(path, self._held)
@@ -91,6 +98,22 @@ class Transcript:
         """What the file has, for a search that is stopped."""
         answers = "answers" if self._count > 1 else "answer"
         return f"{self._count} {answers}; the same command goes on from there"
+
+    def close(self) -> None:
+        """Let other runs have the file."""
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        self.close()
 
     def answered(self, number: int, a: tuple[int, ...], b: tuple[int, ...], c: int) -> int | None:
         """The answer on file to question ``number``. Raises TcsmtError where another was asked."""

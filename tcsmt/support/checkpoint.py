@@ -17,7 +17,7 @@ from typing import Any, Self
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import forget, replace_text, wrote
 
-__all__ = ["Checkpoint", "Layout", "Record"]
+__all__ = ["Checkpoint", "Layout", "Record", "lock_beside"]
 
 Record = dict[str, Any]
 
@@ -83,7 +83,7 @@ class Checkpoint:
         self.path, self.layout = path, layout
         self.records: dict[str, Record] = {}
         self.before: Record = {}
-        self._lock = _held(path) if path is not None else None
+        self._lock = lock_beside(path) if path is not None else None
         try:
             if path is not None and path.exists():
                 self.before, self.records = _read(path, layout, option)
@@ -162,8 +162,11 @@ def _beside(path: Path) -> Path:
     return path.with_name(f"{path.name}.lock")
 
 
-def _held(path: Path) -> Any:
-    """The lock beside a file, with this process in it."""
+def lock_beside(path: Path) -> Any:
+    """The lock beside a file, with this process in it, until its ``release()``.
+
+    Raises :class:`.TcsmtError` where another run has it.
+    """
     from filelock import FileLock, Timeout  # slow to import
 
     beside = _beside(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -215,7 +216,7 @@ def held_truncation(sum_: FusedSum, rows: Rows, seed: object) -> None:
             assert (np.abs(given - kept) <= np.abs(given))[near].all(), seed
 
 
-def claimed(seeds: range) -> Counter[str]:
+def claimed(seeds: Iterable[int]) -> Counter[str]:
     counts = Counter[str]()
     chain = Chain(solving())
     for seed in seeds:
@@ -233,8 +234,9 @@ def claimed(seeds: range) -> Counter[str]:
     return counts
 
 
-def test_what_is_claimed_of_a_fused_sum() -> None:
-    counts = claimed(range(12))
+@pytest.mark.parametrize("seeds", [(0, 1, 3, 10), pytest.param(range(12), marks=pytest.mark.long)], ids=str)
+def test_what_is_claimed_of_a_fused_sum(seeds: Iterable[int]) -> None:
+    counts = claimed(seeds)
     assert {"zeros", "cut", "rounding 1", "rounding 1/2", "passes", "truncates", "small"} <= counts.keys()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -57,10 +57,11 @@ def fine(split: Split, domain: Domain, x: Fraction, parts: list[int], most: int,
     return not rest if digits is None else rest * 2**digits <= abs(x)
 
 
-def test_the_lemma_about_a_split() -> None:
+@pytest.mark.parametrize("seeds", [(1, 5, 8, 10), pytest.param(range(12), marks=pytest.mark.long)], ids=str)
+def test_the_lemma_about_a_split(seeds: Sequence[int]) -> None:
     """It fails exactly for the numbers of the domain of which something is not so."""
     counts: Counter[bool] = Counter()
-    for seed in range(12):
+    for seed in seeds:
         drawn = Drawn.of(f"split {seed}", 1 << 10)
         split, domain, wide = drawn.algorithm.split, drawn.domain, drawn.algorithm.wide
         everything = np.arange(1 << wide.width)

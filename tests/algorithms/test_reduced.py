@@ -23,6 +23,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.recipes import Algorithm, algorithm_named
 from tcsmt.recipes.arrays import simulate
 from tcsmt.statements.domain import Domain
+from tcsmt.statements.finding import shown
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import any_of
 from tests.oracles import rationals
@@ -366,10 +367,28 @@ def test_recorded_counterexamples_of_volta_follow_the_papers() -> None:
     assert wrong
     for entry in wrong:
         fmt, reference = wide_format(narrow_format(entry["width"])), Reference("volta", entry["width"])
-        given = {name: fmt.value(int(word, 16)) for name, word in entry["witness"]["inputs"].items()}
-        a, b, c = (given.get(name, Fraction(0)) for name in ("a0", "b0", "c"))
+        given = {name: fmt.value(int(one["word"], 16)) for name, one in entry["witness"]["inputs"].items()}
+        a, b, c = (given[name] for name in ("a0", "b0", "c"))
         one, two = (abs(f(a, b, c) - a * b - c) for f in (reference.ootomo, reference.markidis))
         assert one > two, entry["witness"]
+
+
+@pytest.mark.parametrize("widths", [range(2, 4), pytest.param(WIDTHS, marks=pytest.mark.long)], ids=str)
+def test_recorded_witnesses_replay(widths: range) -> None:
+    """Inputs and results are words with their values, as of other commands; the words are the algorithms'."""
+    entries = json.loads((ROOT / "results" / "reduced.json").read_text())["entries"].values()
+    found = [e for e in entries if e["width"] in widths and ("witness" in e)]
+    assert {e["verdict"] for e in found} == {"not so", "largest of all inputs"}
+    for entry in found:
+        fact, narrow, witness = FACTS[entry["fact"]], narrow_format(entry["width"]), entry["witness"]
+        wide = wide_format(narrow)
+        words = {name: int(one["word"], 16) for name, one in witness["inputs"].items()}
+        algorithms = fact.images(entry["unit"], narrow)
+        results = witness["results"] if "results" in witness else [witness["result"]]
+        given = [evaluate([one.trace.output], words)[0] for one in algorithms]
+        assert [int(one["word"], 16) for one in results] == given
+        for word, one in zip([*words.values(), *given], [*witness["inputs"].values(), *results], strict=True):
+            assert {name: one[name] for name in ("word", "value", "decimal", "format")} == shown(wide, word)
 
 
 @pytest.mark.long

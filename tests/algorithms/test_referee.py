@@ -85,8 +85,9 @@ def bounded(seed: int, most: int) -> list[str]:
     return found
 
 
-def test_bounds() -> None:
-    counts = Counter(kind for seed in range(8) for kind in bounded(seed, 1 << 10))
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 8), marks=pytest.mark.long)], ids=str)
+def test_bounds(seeds: range) -> None:
+    counts = Counter(kind for seed in seeds for kind in bounded(seed, 1 << 10))
     print(f"bounds: {dict(counts)}")
     assert counts["a bound"] >= 2 and counts["a bound of the whole"]
 
@@ -133,8 +134,9 @@ def judged(seed: int, most: int) -> str:
     return "unknown, and it is worse" if worse else "unknown"
 
 
-def test_never_worse() -> None:
-    counts = Counter(judged(seed, 1 << 10) for seed in range(6))
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 6), marks=pytest.mark.long)], ids=str)
+def test_never_worse(seeds: range) -> None:
+    counts = Counter(judged(seed, 1 << 10) for seed in seeds)
     print(f"never worse: {dict(counts)}")
     assert counts["never worse, by a proof"] and counts["worse"]
 

@@ -16,7 +16,6 @@ from tcsmt.algorithms.split_analysis import (
     CLASSES,
     SPLITS,
     binade,
-    claim,
     counted,
     distance,
     enumerated,
@@ -24,6 +23,7 @@ from tcsmt.algorithms.split_analysis import (
     name_of,
     proved,
     splits,
+    statement,
     traced,
 )
 from tcsmt.arithmetic.formats import Format
@@ -93,8 +93,8 @@ def test_terms_against_rationals(split: Split, word: int) -> None:
 
 @pytest.mark.parametrize("split", mostly_long(SPLITS, FEW), ids=name_of)
 @given(word=WORDS)
-def test_the_claim_holds(split: Split, word: int) -> None:
-    assert evaluate([claim(split)], {"x": word}) == [1]
+def test_the_statement_holds(split: Split, word: int) -> None:
+    assert evaluate([statement(split)], {"x": word}) == [1]
 
 
 @pytest.mark.parametrize("field", [pytest.param(101, marks=pytest.mark.long), 127])
@@ -132,14 +132,14 @@ def test_three_bf16_words_are_exact() -> None:
     assert lost == list(range(1, lost[-1] + 1))
 
 
-def test_a_solver_proves_the_claim() -> None:
+def test_a_solver_proves_the_statement() -> None:
     (answer,) = proved(SPLITS[2], Solving(Settings(timeout=60)))
     assert (answer["verdict"], answer["answer"]) == ("equivalent", "proved")
-    assert answer["scripts"] == [digest(script(~claim(SPLITS[2])))]
+    assert answer["scripts"] == [digest(script(~statement(SPLITS[2])))]
     assert answer["exponent_field"] == "xxxxxxxx"
 
 
-def test_a_false_claim_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_false_statement_has_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error of the scaled split is not the unscaled one's."""
     from tcsmt.algorithms import split_analysis
 

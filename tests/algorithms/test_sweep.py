@@ -222,11 +222,17 @@ def test_there_may_be_nothing_to_plot(tmp_path: Path) -> None:
     assert code == 0
     assert "nothing to plot: no figure shows fp8 on hopper\n" in text
     assert not folder.exists()
+
+
+def test_figures_that_show_something_are_plotted(tmp_path: Path) -> None:
+    folder = tmp_path / "plots"
+    few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--distribution", "uniform")
     pytest.importorskip("matplotlib")
     code, text = run("--algorithm", "markidis", *few, "--plots", folder)
     assert {path.name for path in folder.iterdir()} == {
         f"sweep-{name}.svg" for name in ("k", "bias", "rounding")
     }
+    assert code == 0
     assert text.count("written: ") == 3
 
 

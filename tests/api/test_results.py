@@ -19,6 +19,18 @@ MODULES = ["tcsmt", *(f"tcsmt.api.{name}" for name in (
 ))]  # fmt: skip
 
 
+#: Model files; searches are quick where formats are small.
+TWO_LANES = "k = 2\nn_fma = 2\n"
+TINY = """k = 1
+n_fma = 1
+a_format = "e2m1"
+b_format = "e2m1"
+c_format = "f16"
+d_format = "f16"
+fraction_bits = 6
+"""
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings_run(name: str) -> None:
     found = doctest.testmod(importlib.import_module(name))
@@ -77,26 +89,36 @@ def test_explain() -> None:
         tcsmt.explain("volta", "z0=1")
 
 
-def test_identify_a_function(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("model", "formats", "dtypes"),
+    [
+        (TINY, ("e2m1", "e2m1", "f16", "f16"), ("float4_e2m1fn", "float16")),
+        pytest.param(TWO_LANES, ("f16", "f16", "f32", "f32"), ("float16", "float32"), marks=pytest.mark.long),
+    ],
+)
+def test_identify_a_function(
+    model: str, formats: tuple[str, ...], dtypes: tuple[str, str], tmp_path: Path
+) -> None:
     """A function of arrays is a box; so is a unit, whose formats need not be said."""
-    mine = tcsmt.read_model(_two_lanes(tmp_path))
+    mine = tcsmt.read_model(_written(tmp_path, model))
+    k = mine.k
     asked = []
 
     def box(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
         asked.append((a.shape, b.shape, c.shape, a.dtype.name, c.dtype.name))
         return np.asarray(mine(a, b, c))
 
-    found = tcsmt.identify(box, formats=("f16", "f16", "f32", "f32"), k=2, budget=3)
-    assert set(asked) == {((1, 2), (1, 2), (1,), "float16", "float32")} and len(asked) == 3
+    found = tcsmt.identify(box, formats=formats, k=k, budget=3)
+    assert set(asked) == {((1, k), (1, k), (1,), *dtypes)} and len(asked) == 3
     assert found.verdict == "open" and found.as_json()["questions"] == 3
     assert "3 questions" in str(found)
     with pytest.raises(tcsmt.TcsmtError, match="give like, or formats and k"):
         tcsmt.identify(box)
 
 
-def _two_lanes(folder: Path) -> Path:
-    path = folder / "two.toml"
-    path.write_text('base = "volta/mma.m8n8k4.f32.f16.f16.f32"\nk = 2\nn_fma = 2\n')
+def _written(folder: Path, model: str) -> Path:
+    path = folder / "mine.toml"
+    path.write_text(f'base = "volta/mma.m8n8k4.f32.f16.f16.f32"\n{model}')
     return path
 
 
@@ -119,12 +141,17 @@ def test_validate_against_another_unit(tmp_path: Path) -> None:
 
 def test_accuracy() -> None:
     assert "markidis" in tcsmt.accuracy.recipes()
-    found = tcsmt.accuracy.compare("markidis", "single-f16", "volta", k=1, search=0.3, timeout=5)
+    found = tcsmt.accuracy.compare("markidis", "single-f16", "volta", k=1, search=0.3, timeout=0.5)
     assert found.ever_worse in (True, None) and "markidis: volta/" in str(found)
-    domain = tcsmt.Domain(exponents=(-2, 2), bits=(11, 11))
+    domain = tcsmt.Domain(exponents=(0, 0), bits=(8, 8), c_zero=True)
     bound = tcsmt.accuracy.bound("single-f16", "volta", k=1, domain=domain, search=0.3)
     assert bound.proved is not None and bound.as_json()["unit"] == row_named("volta").name
     assert "(proved)" in str(bound)
+
+
+@pytest.mark.long
+def test_accuracy_of_several_instructions() -> None:
+    domain = tcsmt.Domain(exponents=(-2, 2), bits=(11, 11))
     fp8 = tcsmt.accuracy.bound("fp8", "h100", k=1, domain=domain, search=0.2, timeout=0.2)
     assert fp8.row.instruction == "wgmma.m64nNk32.f32.e4m3.e4m3"
     assert "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32" in fp8.others and "compute otherwise" in str(fp8)

@@ -28,7 +28,7 @@ def test_find_text() -> None:
     assert "carry-bits: How many carry bits the accumulator needs" in text
     assert "unit: volta/mma.m8n8k4.f32.f16.f16.f32, evidence: measured (v100_f16_f32)" in text
     assert re.search(r"EQUIVALENT, proved by bitwuzla \S+ alone, \d+\.\d+ s: sum$", text, re.MULTILINE)
-    assert re.search(r"DISTINGUISHED by bitwuzla \S+, \d+\.\d+ s, replayed", text)
+    assert re.search(r"DISTINGUISHED by evaluator \S+, \d+\.\d+ s, replayed", text)
     assert re.search(r"^ +a0 = 0x[0-9a-f]{4}  ", text, re.MULTILINE)
     assert "they first differ at 'sum': " in text
     assert "answer: 3 carry bits are enough and 2 are not" in text

@@ -102,12 +102,17 @@ def test_what_has_written_nothing_says_so(tmp_path: Path) -> None:
     assert (process.returncode, errors, vectors.exists()) == (130, LINE, False)
 
 
+#: What it answers as.
+TINY = ("--formats", "e2m1,e2m1,f16,f16", "--k", 1)
 #: Answers two questions as a unit does, then says so and sleeps.
 ANSWERS = """
 import json, pathlib, sys, time
-from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
-model = row_named("volta").model
+from tcsmt.models import FusedDotAdd
+model = FusedDotAdd(
+    a_format="e2m1", b_format="e2m1", c_format="f16", d_format="f16", k=1, n_fma=1, fraction_bits=6,
+    rounding="RTZ", zero_exponent=None,
+)
 for number, line in enumerate(sys.stdin):
     if number == 2:
         pathlib.Path(sys.argv[1]).touch()
@@ -126,7 +131,7 @@ def test_what_identify_has_kept(keeps: bool, tmp_path: Path) -> None:
     script.write_text(ANSWERS)
     kept = ("--transcript", transcript) if keeps else ()
     command = f"{sys.executable} {script} {asked}"
-    with start("identify", "--like", "volta", "--command", command, *kept) as process:
+    with start("identify", *TINY, "--command", command, *kept) as process:
         until(asked.exists, 60)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=20)

@@ -17,9 +17,10 @@ from tests.support.command_line import done, refused
 from tests.support.compilers import compile_cuda, compile_hip
 from tests.support.emulated_gpu import emulate
 from tests.support.probes import SOME, by_layout, emitted, name, some_first, some_vectors
+from tests.support.sampling import mostly_long
 
 
-@pytest.mark.parametrize("row", emitted(), ids=name)
+@pytest.mark.parametrize("row", mostly_long(emitted(), by_layout()[::2]), ids=name)
 def test_every_row_has_a_program_that_holds_its_vectors(row: Row) -> None:
     vectors = some_vectors(row)
     source = program(row, vectors, language_of(row))

@@ -1,10 +1,12 @@
 """Searches on boxes of every kind, and their transcripts."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import tcsmt
 from tcsmt.catalogue import row_named
 from tcsmt.data.row_files import read_rows
 from tcsmt.identification.boxes import model_box
@@ -14,6 +16,7 @@ from tcsmt.identification.search import Exchange, Identification, Transcript
 from tcsmt.models import FusedDotAdd, IeeeDotAdd
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import TcsmtError
+from tests.support.command_line import refused
 from tests.support.families import family_like
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -141,6 +144,20 @@ def test_transcript_resumes_and_replays(tmp_path):
     assert again.exchanges == found.exchanges
     with pytest.raises(TcsmtError, match="another question"):
         Identification(family, dead, seed=2, transcript=Transcript(family, path)).run()
+
+
+def test_one_search_at_a_time_has_a_transcript(tmp_path):
+    family, path = family_like(VOLTA), tmp_path / "t.jsonl"
+    words = "--like", "volta", "--command", "true", "--transcript", path
+    with Transcript(family, path):
+        in_use = f"{path} is in use by another run (process {os.getpid()})"
+        assert in_use in refused("identify", *words)
+        with pytest.raises(TcsmtError, match="in use by another run"):
+            tcsmt.identify(lambda a, b, c: c, like="volta", transcript=path)
+    path.write_text("no question\n\n")
+    for _ in range(2):  # a file that is refused is nobody's
+        with pytest.raises(TcsmtError, match="no question and answer"):
+            Transcript(family, path)
 
 
 def test_a_transcript_is_a_file_of_rows(tmp_path):

@@ -436,10 +436,11 @@ def test_shapes(name: str) -> None:
         CHECKS[name](case)
 
 
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["llvm16", "c"])
-def test_shapes_compiled(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shapes_compiled(name: str, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path))
-    machine_named(name).check(corner_cases(), last=False)
+    machine_named(name).check(corner_cases()[::step], last=False)
 
 
 @pytest.mark.parametrize("name", CHECKS)

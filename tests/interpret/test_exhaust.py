@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tcsmt.algorithms.split_analysis import SPLITS, claim
+from tcsmt.algorithms.split_analysis import SPLITS, statement
 from tcsmt.cli import main
 from tcsmt.interpret import c, cc, exhaust, jit
 from tcsmt.interpret.exhaust import Exhaust
@@ -66,7 +66,7 @@ def test_what_was_once_wrong() -> None:
 
 
 def test_two_are_taken_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    root = claim(SPLITS[0])
+    root = statement(SPLITS[0])
     there = (jit.available(), cc.available())
     expected = None
     for wanted in itertools.product((True, False), repeat=2):

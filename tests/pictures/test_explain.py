@@ -128,10 +128,11 @@ def check(model: Model, values: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("near", [True, False])
-def test_bits(name: str, near: bool) -> None:
+@pytest.mark.parametrize("examples", [6, pytest.param(12, marks=pytest.mark.long)])
+def test_bits(name: str, near: bool, examples: int) -> None:
     model = row_named(name).model
 
-    @settings(max_examples=12, deadline=None)
+    @settings(max_examples=examples, deadline=None)
     @given(inputs(model, near=near))
     def holds(values: dict[str, int]) -> None:
         check(model, values)

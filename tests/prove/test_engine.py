@@ -27,6 +27,7 @@ from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, substitute, var
 from tests.oracles import tiny
+from tests.support import solving_here
 from tests.support.lying import Liars
 from tests.support.questions import found, unit
 
@@ -84,9 +85,18 @@ def test_stage_by_stage(name: str, changes: dict[str, Any]) -> None:
     assert isinstance(asked(replace(unit, **changes), unit).verdict, Equivalent)
 
 
-def test_equal_blocks_ask_the_same_lemma_once() -> None:
+def test_equal_blocks_ask_the_same_lemma_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a solver takes: a lemma that is out of time would be asked in another way."""
+    scripts = []
+
+    def patient(text: str, settings: Settings) -> Answer:
+        scripts.append(text)
+        return solving_here.solve(text, replace(settings, timeout=600))
+
+    monkeypatch.setattr(solving, "solve", patient)
     unit = fused(AMPERE)
     found = asked(unit, replace(unit, carry_bits=4))
+    assert len(scripts) == len(set(scripts))
     by_stage = {step.what: step.script for step in found.steps}
     assert by_stage["block 0: result"] == by_stage["block 1: result"]
 

@@ -51,7 +51,7 @@ def test_shortening(witnesses: dict[str, tuple[Question, dict[str, int]]], name:
 
 
 def test_block_scales_are_inputs_of_a_question() -> None:
-    """Finite excludes NaN scales; a short witness has scales of 1 where it can."""
+    """Finite excludes NaN scales."""
     row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
     assert isinstance(row, FusedDotAdd)
     unit = replace(row, k=32, n_fma=32)
@@ -67,6 +67,13 @@ def test_block_scales_are_inputs_of_a_question() -> None:
     scales = [np.stack([columns[f"s{side}{i}"] for i in range(2)], axis=-1) for side in "ab"]
     one, two = (int(run_words(s.model, Operands(*factors, columns["c"], *scales))[0]) for s in question.sides)
     assert one != two
+
+
+@pytest.mark.long
+def test_block_scales_of_a_short_witness_are_1() -> None:
+    row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
+    assert isinstance(row, FusedDotAdd)
+    unit = replace(row, k=32, n_fma=32)
     nearest = replace(unit, rounding="RNE")  # type: ignore[arg-type]
     values = found(difference("rounding", ("RTZ", unit), ("RNE", nearest), lanes=(2,))).values
     for group in range(2):

@@ -34,6 +34,8 @@ from tcsmt.simulator import compiled
 from tcsmt.simulator.compiled import Kernel
 
 WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127)
+#: One word of each kind: a bit, a part of a register, all of one, two.
+FEW = (1, 5, 16, 33, 64, 127)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,11 +98,12 @@ OPERATIONS: dict[str, Callable[[Term, Term], Term]] = {
 }
 
 
+@pytest.mark.parametrize("widths", [FEW, pytest.param(WIDTHS, marks=pytest.mark.long)], ids=["few", "all"])
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_operations(operation: str) -> None:
+def test_operations(operation: str, widths: tuple[int, ...]) -> None:
     make = OPERATIONS[operation]
     rng = np.random.default_rng(7)
-    for width in WIDTHS:
+    for width in widths:
         model = AnyTerm(
             a_format="f64", b_format="f64", c_format="f64", d_format="f64", k=1, name=f"{operation}{width}",
             make=lambda x, y, w=width: make(narrowed(x, w), narrowed(y, w)),
@@ -116,8 +119,11 @@ def test_operations(operation: str) -> None:
             assert got[row] == expected, (width, hex(a[row]), hex(b[row]))
 
 
-@pytest.mark.parametrize("name", ["f32", pytest.param("f64", marks=pytest.mark.long)])
-def test_native_fma(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [("f32", 37), *(pytest.param(name, 7, marks=pytest.mark.long) for name in ("f32", "f64"))],
+)
+def test_native_fma(name: str, step: int) -> None:
     """Native against the definition: all pairs of special values, and cancelling sums."""
     model = IeeeFma(a_format=name, b_format=name, c_format=name, d_format=name, k=1)
     fmt = model.d_format
@@ -136,7 +142,7 @@ def test_native_fma(name: str) -> None:
     near[2] = near[2] + rng.integers(0, 3, count).astype(words[0].dtype)
     columns = [np.concatenate(pair) for pair in zip(words, near, strict=True)]
     got = Kernel(model).rows([columns[0][:, None], columns[1][:, None], columns[2]])
-    for row in range(0, len(got), 7):
+    for row in range(0, len(got), step):
         values = {n: int(column[row]) for n, column in zip(("a0", "b0", "c"), columns, strict=True)}
         (expected,) = evaluate([model.trace.output], values)
         assert int(got[row]) == expected, values
@@ -188,9 +194,15 @@ def random_words(model: Model, rows: int, seed: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("rows", [1, 15, 16, 17, 1000])
-@pytest.mark.parametrize("name", ["volta", "hopper/mma.m16n8k4.f32.tf32.tf32.f32", "ada"])
-def test_as_numpy(name: str, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = row_named(name).model
+@pytest.mark.parametrize(
+    ("name", "k"),
+    [
+        ("volta", 4), ("volta", 8), ("hopper/mma.m16n8k4.f32.tf32.tf32.f32", 4),
+        pytest.param("ada", 16, marks=pytest.mark.long),
+    ],
+)  # fmt: skip
+def test_as_numpy(name: str, k: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = replace(row_named(name).model, k=k)
     words = random_words(model, rows, rows)
     monkeypatch.setattr(compiled, "_kernels", {})  # run_words has none for the model, so that it takes NumPy
     assert np.array_equal(Kernel(model).rows(words), run_words(model, Operands(*words)))
@@ -202,11 +214,11 @@ def test_any_number_of_lanes() -> None:
     assert np.array_equal(Kernel(model).rows(words), run_words(model, Operands(*words)))
 
 
-def test_wide_words() -> None:
-    """An exact sum needs hundreds of bits, and takes several words for them."""
+@pytest.mark.parametrize("name", ["e5m2", pytest.param("bf16", marks=pytest.mark.long)])
+def test_wide_words(name: str) -> None:
+    """An exact sum needs up to hundreds of bits, and takes several words for them."""
     model = IeeeDotAdd(
-        a_format="bf16", b_format="bf16", c_format="f32", d_format="f32", k=2, method="exact",
-        sum_format="f32",
+        a_format=name, b_format=name, c_format="f32", d_format="f32", k=2, method="exact", sum_format="f32",
     )  # fmt: skip
     made = Kernel(model)
     assert made.width > 1
@@ -271,7 +283,7 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Written once, read back, mended when damaged, done without where it cannot be written."""
-    model = row_named("volta").model
+    model = replace(row_named("volta").model, k=1, n_fma=1)  # type: ignore[call-arg]
     words = random_words(model, 100, 1)
     expected = run_words(model, Operands(*words))
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "kernels"))

@@ -20,6 +20,7 @@ from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named
 from tcsmt.cli import gemm as command
 from tcsmt.cli import main
+from tcsmt.data.model_files import row_given
 from tcsmt.interpret import jit
 from tcsmt.models import IeeeDotAdd, Kind, Model, Operands
 from tcsmt.prove.engine import decide
@@ -71,9 +72,22 @@ def one_by_one(model: Model, a: Any, b: Any, c: Any) -> Any:
     return result
 
 
+#: What is slow to compile is long.
+SLOW = [pytest.param(True, marks=pytest.mark.long), False]
+
+
+@pytest.mark.parametrize("compile_all", SLOW)
+@pytest.mark.parametrize("name", mostly_long(MODELS[1:], [MODELS[-1]]))
+def test_long_chains(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    chained(name, compile_all, monkeypatch)
+
+
 @pytest.mark.parametrize("compile_all", [True, False])
-@pytest.mark.parametrize("name", mostly_long(MODELS, [MODELS[0], MODELS[-1]]))
-def test_chains(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chains(compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    chained(MODELS[0], compile_all, monkeypatch)
+
+
+def chained(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if compile_all and not jit.available():
         pytest.skip("the extra `fast` is not installed")
     monkeypatch.setattr(matmul, "WORTH_COMPILING", 0 if compile_all else 1 << 60)
@@ -85,7 +99,7 @@ def test_chains(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -
     assert np.array_equal(tcsmt.gemm(a, b, c, unit=name).view(expected.dtype), expected)
 
 
-@pytest.mark.parametrize("compile_all", [True, False])
+@pytest.mark.parametrize("compile_all", SLOW)
 @pytest.mark.parametrize(
     "name",
     [
@@ -94,11 +108,23 @@ def test_chains(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -
     ],
 )
 def test_block_scales(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    scaled(name, compile_all, monkeypatch)
+
+
+def test_block_scales_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two blocks of 16 lanes, of which one is a group."""
+    file = tmp_path / "narrow.toml"
+    base = "b200/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3"
+    file.write_text(f'base = "{base}"\nk = 32\nn_fma = 32\n')
+    scaled(str(file), True, monkeypatch)
+
+
+def scaled(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if compile_all and not jit.available():
         pytest.skip("the extra `fast` is not installed")
     monkeypatch.setattr(matmul, "WORTH_COMPILING", 0 if compile_all else 1 << 60)
     monkeypatch.setattr(matmul, "compiled", lambda model: compile_all)
-    model = row_named(name).model
+    model = row_given(name).model
     fmt, block = model.scale_format, model.k // model.scales
     assert fmt is not None
     m, length, n = 3, 2 * model.k + block, 18

@@ -188,10 +188,13 @@ def _exponents(domain: str) -> str:
 
 def _shown(entry: Mapping[str, Any]) -> str:
     found = entry["witness"]
-    inputs = ", ".join(f"{name} = {value}" for name, value in found["values"].items())
-    results = found.get("results") or {"result": found["result"]}
+    inputs = ", ".join(f"{name} = {one['value']}" for name, one in found["inputs"].items())
+    if "results" in found:
+        results = {one["algorithm"]: one["value"] for one in found["results"]}
+    else:
+        results = {"result": found["result"]["value"]}
     if "moved" in found:
-        results |= {f"with {found['moved']} = {found['to']}": found["result_after"]}
+        results[f"with {found['moved']} = {found['to']['value']}"] = found["result_after"]["value"]
     said = ", ".join(f"{name} {value}" for name, value in results.items())
     share = ""
     if entry.get("enumerated", {}).get("counterexamples"):

@@ -11,13 +11,13 @@ import click
 
 from tcsmt import __version__
 from tcsmt.algorithms.split_analysis import (
-    claim,
     counted,
     enumerated,
     name_of,
     proved,
     record,
     splits,
+    statement,
     traced,
 )  # fmt: skip
 from tcsmt.cli import options
@@ -140,7 +140,7 @@ def _sure(what: str, found: Any) -> bool:
 def _asked(one: Split) -> str:
     """What is proved of a split, and what is counted for every input."""
     t = traced(one)
-    return digest_of_graph(claim(one), t.error, t.kind)
+    return digest_of_graph(statement(one), t.error, t.kind)
 
 
 def _all_inputs(one: Split) -> dict[str, Any]:

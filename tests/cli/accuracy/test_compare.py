@@ -34,6 +34,7 @@ def test_bad_input_is_one_line(arguments: list[str], message: str) -> None:
 def test_compare_on_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke
     arguments = ["accuracy", "compare", "ootomo-halfhalf", "markidis", "--arch", "volta", "--k", "1"]
+    arguments += ["--search", "0.5"]
     shown = run(main, [*arguments, "--explain"])
     assert shown.exit_code == 1
     assert "WORSE" in shown.output
