@@ -32,7 +32,7 @@ from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
 from tcsmt.terms import Term
 
-__all__ = ["Bound", "Extreme", "bound", "largest", "prove", "unit"]
+__all__ = ["Bound", "Extreme", "bound", "by_words", "largest", "prove", "unit"]
 
 #: A longer dot product is not given to a solver whole.
 _LONGEST = 2
@@ -190,20 +190,27 @@ def prove(
     found: the largest error found. below: a bound that is known. The chain holds the steps, or says why
     there are none: the split may leave something over, or a solver's time ran out.
     """
-    words = Words(algorithm, domain, counts_of(algorithm, domain))
-    if not split_steps(chain, words):
+    if not split_steps(chain, Words(algorithm, domain, counts_of(algorithm, domain))):
         return None
-    result = words.stages[-1].term
     for limit in _limits(found):
         if below is not None and limit >= below:
             break
-        over = _over(words.grid, result, words.exact, words.size, limit * unit(algorithm.wide))
-        goal = free_products(words.holds & (~words.grid.holds(result) | over))
-        if chain.prove(f"the sums err by {float(limit):g}·2^-24 of |c| + Σ|a·b| at most", goal):
+        if by_words(chain, algorithm, domain, limit):
             return limit
         if not chain.refuted:  # where time ran out for one limit, the others mostly cost as much again
             break
     return None
+
+
+def by_words(chain: Chain, algorithm: Algorithm, domain: Domain, limit: Fraction) -> bool:
+    """Whether the relative error was proved to be at most ``limit``, in 2^-24, by the words of a split."""
+    words = Words(algorithm, domain, counts_of(algorithm, domain))
+    if not split_steps(chain, words):
+        return False
+    result = words.stages[-1].term
+    over = _over(words.grid, result, words.exact, words.size, limit * unit(algorithm.wide))
+    goal = free_products(words.holds & (~words.grid.holds(result) | over))
+    return chain.prove(f"the sums err by {float(limit):g}·2^-24 of |c| + Σ|a·b| at most", goal)
 
 
 def _limits(found: Fraction) -> list[Fraction]:

@@ -18,7 +18,7 @@ checked that the largest value that it can reach lies below what its format hold
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -31,6 +31,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.algorithm import Step as Instruction
+from tcsmt.recipes.split import Split
 from tcsmt.statements.domain import Domain
 from tcsmt.terms import var
 
@@ -80,8 +81,12 @@ class Partial:
         )  # fmt: skip
 
 
-def budget(chain: Chain, algorithm: Algorithm, domain: Domain) -> Budget:
-    """The bound; its lemmas are added to the chain.
+#: The constants of a split, for the numbers of a domain that have so many bits, and so many words.
+Keeping = Callable[[Split, Domain, int, int], Kept]
+
+
+def budget(chain: Chain, algorithm: Algorithm, domain: Domain, keeping: Keeping = kept) -> Budget:
+    """The bound; its lemmas are added to the chain. keeping: says what a split keeps, and has proved it.
 
     Raises :class:`.Unbounded` where there is none.
     """
@@ -89,7 +94,7 @@ def budget(chain: Chain, algorithm: Algorithm, domain: Domain) -> Budget:
     split_alone = replace(domain, c_zero=False)  # c is not split: its domain makes no other constants
     sides = []
     for bits, count in zip(domain.bits_in(algorithm.wide), counts, strict=True):
-        sides.append(kept(algorithm.split, split_alone, bits, count))
+        sides.append(keeping(algorithm.split, split_alone, bits, count))
         name = algorithm.split.format.name
         words_of = f"{count} {name} words leave" if count > 1 else f"one {name} word leaves"
         what = f"{words_of} {float(sides[-1].left):.4g} of a number"

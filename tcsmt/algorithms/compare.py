@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from tcsmt.algorithms.error import ErrorGrid, exact_dot, nearer, require_normal, ulp, value
-from tcsmt.algorithms.proof import never_worse
+from tcsmt.algorithms.proof import Chain, never_worse
 from tcsmt.algorithms.search import Array, Rows, climb, errors, searched
 from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.exact import evaluate
@@ -169,11 +169,19 @@ def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> Er
     return replace(found, verdict=searched(found.verdict, search))
 
 
+def proved_never_worse(chain: Chain, pair: AlgorithmPair) -> bool:
+    """Whether the first algorithm's error was proved never to be larger: in steps, or as one goal."""
+    whole = pair.k <= _LONGEST
+    return never_worse(chain, *pair.algorithms, pair.domain) or (
+        whole and chain.prove("no input gives it a larger error", pair.question.goal)
+    )
+
+
 def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparison:
     """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     one, two = pair.algorithms
-    chain = never_worse(solving, one, two, pair.domain)
-    if chain is not None:
+    chain = Chain(solving)
+    if never_worse(chain, one, two, pair.domain):
         return ErrorComparison(pair, chain.verdict(time.monotonic() - start))
     for k in sorted({1, pair.k} if pair.k <= _LONGEST else {1}):
         goal = pair.with_k(k).question.goal

@@ -307,20 +307,19 @@ def counts_of(algorithm: Algorithm, domain: Domain) -> tuple[int, int]:
     return need[0], need[1]
 
 
-def never_worse(solving: Solving, one: Algorithm, two: Algorithm, domain: Domain) -> Chain | None:
-    """Steps of a proof that the first algorithm's error is never larger; None where there is no proof.
+def never_worse(chain: Chain, one: Algorithm, two: Algorithm, domain: Domain) -> bool:
+    """Whether it was proved that the first algorithm's error is never larger; the chain has the steps.
 
     Either its last addition outside, to nearest, is one of exact terms and gives a finite result, so that
     no number of the wide format is nearer; or no words at all (the same ones on both sides) give it a
     larger error.
     """
-    chain = Chain(solving)
     words, other = (Words(a, domain, counts_of(a, domain)) for a in (one, two))
     if not split_steps(chain, words):
-        return None
+        return False
     addends = _addends(chain, words)
     if addends is None:
-        return None
+        return False
     if one.rounding.nearest and len(addends) > 1:
         # two lemmas: together they take solvers much longer than one after the other
         exact = free_products(words.holds & _inexact(words, addends))
@@ -328,18 +327,18 @@ def never_worse(solving: Solving, one: Algorithm, two: Algorithm, domain: Domain
         if chain.prove("its last addition outside rounds the exact dot product to nearest", exact) and (
             chain.prove("its last addition outside gives a finite result", finite)
         ):
-            return chain
+            return True
     same = words.counts == other.counts and one.split.format == two.split.format
     if not (same and (max(words.counts) == 1 or one.split == two.split) and split_steps(chain, other)):
-        return None
+        return False
     others = _addends(chain, other)
     if others is None:
-        return None
+        return False
     last = [_added(words, addends), _added(other, others)]
     numbers = [words.grid.number(word) for word in last]
     doubt = any_of([*(~words.grid.holds(w) for w in last), nearer(numbers[1], numbers[0], words.exact)])
     goal = free_products(words.holds & doubt)
-    return chain if chain.prove("no words and products give it a larger error", goal) else None
+    return chain.prove("no words and products give it a larger error", goal)
 
 
 def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]] | None:

@@ -23,7 +23,7 @@ from tcsmt.recipes.split import Split
 from tcsmt.statements.domain import Domain, lies
 from tcsmt.terms import FALSE, Term, any_of, const, substitute, var
 
-__all__ = ["Kept", "kept"]
+__all__ = ["Kept", "kept", "kept_goal"]
 
 #: Significant bits of the constants.
 _DIGITS = 5
@@ -40,6 +40,10 @@ class Kept:
     left: Fraction
 
 
+#: Of a number that is not split.
+WHOLE = Kept((Fraction(1),), (Fraction(1),), Fraction(0))
+
+
 @lru_cache(maxsize=64)
 def kept(split: Split, domain: Domain, bits: int, count: int) -> Kept:
     """The constants of a split, for the numbers of a domain that have so many bits.
@@ -48,7 +52,7 @@ def kept(split: Split, domain: Domain, bits: int, count: int) -> Kept:
     ``count``.
     """
     if split.format == split.wide:
-        return Kept((Fraction(1),), (Fraction(1),), Fraction(0))
+        return WHOLE
     found = Kept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
     found = _raised(found, split, _samples(domain, split.wide, bits))
     for exponent in range(domain.low, domain.high + 1):
@@ -63,7 +67,7 @@ def kept(split: Split, domain: Domain, bits: int, count: int) -> Kept:
 
 def _against(split: Split, binade: Domain, bits: int, found: Kept) -> int | None:
     """A number of one binade for which the constants do not hold, of all that there are."""
-    wide, goal = split.wide, _kept_goal(split, binade, bits, found)
+    wide, goal = split.wide, kept_goal(split, binade, bits, found)
     if goal.value == 0:
         return None
     # a number of fewer bits is given by its first ones
@@ -121,8 +125,10 @@ def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
     return (exact - over) + -(-over // step) * step
 
 
-def _kept_goal(split: Split, domain: Domain, bits: int, found: Kept) -> Term:
+def kept_goal(split: Split, domain: Domain, bits: int, found: Kept) -> Term:
     """Is there a number of the domain for which the constants do not hold?"""
+    if split.format == split.wide and found == WHOLE:
+        return FALSE
     wide, fmt = split.wide, split.format
     word = var("x", wide.width)
     low, high = word_exponents(split, domain)

@@ -7,6 +7,7 @@ True
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,11 +17,13 @@ from typing import Any
 from tcsmt import __version__
 from tcsmt.algorithms.bound import Bound as FoundBound
 from tcsmt.algorithms.bound import bound as bound_of
+from tcsmt.algorithms.certified import certify_bound, certify_comparison
 from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison
 from tcsmt.algorithms.compare import compare as compare_pair
 from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.records import bound_json, comparison_json, error_text
 from tcsmt.algorithms.walk import parting, walk
+from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row, rows_of
 from tcsmt.catalogue.preferred import of_other_arithmetic
@@ -33,6 +36,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import RECIPES, algorithm_named, recipe_named
 from tcsmt.recipes.split import F32
+from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, said_by, verdict_text
@@ -56,6 +60,7 @@ class AccuracyComparison:
     found: ErrorComparison
     rows: tuple[Row, Row]
     others: tuple[str, ...] = ()
+    certified: Certified | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -79,6 +84,8 @@ class AccuracyComparison:
         if isinstance(self.verdict, Distinguished):
             moves = [walk(algorithm, self.verdict.values) for algorithm in self.found.pair.algorithms]
             data["steps"] = [[move.as_json() for move in one] for one in moves]
+        if self.certified is not None:
+            data["certificate"] = self.certified.as_json()
         return data
 
     def sheet(self) -> Sheet | None:
@@ -86,7 +93,8 @@ class AccuracyComparison:
         return _sheet_of(self.found, self.rows) if isinstance(self.verdict, Distinguished) else None
 
     def __str__(self) -> str:
-        return "\n".join([_comparison_text(self.found, self.rows), *_others_text(self.others)])
+        certified = [str(self.certified)] if self.certified is not None else []
+        return "\n".join([_comparison_text(self.found, self.rows), *certified, *_others_text(self.others)])
 
     def __repr__(self) -> str:
         names = " against ".join(self.found.pair.names)
@@ -110,6 +118,7 @@ def compare(
     memory: int = 8192,
     confirm: bool = False,
     dump_smt: Dump | None = None,
+    certificate: str | os.PathLike[str] | None = None,
 ) -> AccuracyComparison:
     """Whether algorithm ``one`` is ever less accurate than ``two`` on a unit: an input, or a proof.
 
@@ -120,8 +129,13 @@ def compare(
     """
     pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else row_of(unit), k, domain)
     solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
+    folder = certificates_in(certificate)
     found = compare_pair(pair, solving, search=search)
-    return AccuracyComparison(found, rows, _others(unit, dict(zip((one, two), rows, strict=True))))
+    others = _others(unit, dict(zip((one, two), rows, strict=True)))
+    certified = None
+    if folder is not None and isinstance(found.verdict, Equivalent):
+        certified = certify_comparison(folder, pair, rows)
+    return AccuracyComparison(found, rows, others, certified)
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,6 +148,7 @@ class AccuracyBound:
     domain: Domain
     found: FoundBound
     others: tuple[str, ...] = ()
+    certified: Certified | None = None
 
     @property
     def proved(self) -> float | None:
@@ -143,10 +158,12 @@ class AccuracyBound:
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt accuracy bound --json`` prints."""
         about = {"algorithm": self.algorithm, "unit": self.row.name, "k": self.k, "domain": str(self.domain)}
-        return about | {"others": list(self.others)} | bound_json(self.found)
+        certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
+        return about | {"others": list(self.others)} | bound_json(self.found) | certified
 
     def __str__(self) -> str:
-        return "\n".join([_bound_text(self.as_json()), *_others_text(self.others)])
+        certified = [str(self.certified)] if self.certified is not None else []
+        return "\n".join([_bound_text(self.as_json()), *certified, *_others_text(self.others)])
 
     def __repr__(self) -> str:
         return f"<AccuracyBound of {self.algorithm} on {self.row.name}, K = {self.k}: {self.proved}>"
@@ -165,14 +182,19 @@ def bound(
     solver: str = "auto",
     timeout: float = 60.0,
     confirm: bool = False,
+    certificate: str | os.PathLike[str] | None = None,
 ) -> AccuracyBound:
     """The largest error of an algorithm that is found on a unit, and the smallest bound that is proved.
 
     Arguments as for :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
     """
     chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit), k)
+    folder = certificates_in(certificate)
     found = bound_of(chosen, domain, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
-    return AccuracyBound(algorithm, row, k, domain, found, _others(unit, {algorithm: row}))
+    certified = None
+    if folder is not None and found.proved is not None:
+        certified = certify_bound(folder, algorithm, chosen, row, domain, found)
+    return AccuracyBound(algorithm, row, k, domain, found, _others(unit, {algorithm: row}), certified)
 
 
 def _others(unit: UnitLike, chosen: Mapping[str, Row]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from tcsmt.certificates.checker import Checked
     from tcsmt.prove.certify import Certificates
 
-__all__ = ["certificates_in", "check_certificate"]
+__all__ = ["certificates_in", "check_certificate", "checked_in"]
 
 
 def certificates_in(folder: str | os.PathLike[str] | None) -> Certificates | None:
@@ -40,6 +41,12 @@ def check_certificate(path: str | os.PathLike[str]) -> list[Checked]:
     >>> checked.title, checked.flaw
     ('3 against 4 carry bits', '')
     """
+    return list(checked_in(Path(path)))
+
+
+def checked_in(folder: Path) -> Iterator[Checked]:
+    """Each statement as soon as it is checked."""
+    from tcsmt.algorithms.certified import CHECKS
     from tcsmt.certificates import check_certificate as check
 
-    return list(check(Path(path)))
+    return check(folder, CHECKS)

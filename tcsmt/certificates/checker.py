@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tcsmt.certificates.derivation import Flaw, check
 from tcsmt.certificates.files import opened, record_of, statement_files
-from tcsmt.certificates.lemmas import check_lemma
-from tcsmt.terms import Term
+from tcsmt.certificates.lemmas import LemmaFiles
 
 __all__ = ["Checked", "check_certificate", "check_statement"]
 
@@ -33,32 +32,40 @@ class Checked:
         return holds | ({"flaw": self.flaw} if self.flaw else {"lemmas": list(self.lemmas)})
 
 
-def check_certificate(folder: Path) -> Iterator[Checked]:
+#: Checks a statement of some kind, by its record and the lemmas: the names of those that it needs, or a Flaw.
+Check = Callable[[Mapping[str, Any], LemmaFiles], Sequence[str]]
+_NONE: Mapping[str, Check] = {}
+
+
+def check_certificate(folder: Path, kinds: Mapping[str, Check] = _NONE) -> Iterator[Checked]:
     """Check each statement of a certificate, one after the other; a lemma that several need is checked once.
 
+    kinds: how statements are checked that are not about models, by what they are ``about``.
     Raises :class:`.TcsmtError` for a folder that is not a certificate, or a file that cannot be read at all.
     """
-    refuted: dict[Term, str] = {}
+    lemmas = LemmaFiles(folder)
     for path in statement_files(folder):
-        yield check_statement(path, refuted)
+        yield check_statement(path, lemmas, kinds)
 
 
-def check_statement(path: Path, refuted: dict[Term, str] | None = None) -> Checked:
-    """Check the statement of one file of a certificate. refuted: lemmas that were checked, by their formulas.
+def check_statement(path: Path, lemmas: LemmaFiles, kinds: Mapping[str, Check] = _NONE) -> Checked:
+    """Check the statement of one file of a certificate.
 
     Raises :class:`.TcsmtError` for a file that cannot be read at all.
     """
-    known = {} if refuted is None else refuted
     used: dict[str, None] = {}
 
     def refute(formula: Term) -> None:
-        if formula not in known:
-            known[formula] = check_lemma(path.parent.parent, formula)
-        used[known[formula]] = None
+        used[lemmas.check(formula)] = None
 
     record = record_of(path)
     title = str(record["statement"].get("title", path.name))
+    about = record["statement"].get("about")
     try:
+        if about is not None:
+            if about not in kinds:
+                raise Flaw(f"a statement about {about!r}: there is no check for it")
+            return Checked(path, title, "", tuple(kinds[about](record["statement"], lemmas)))
         statement, proof = opened(path, record)
         check(statement.goal, proof, refute)
     except Flaw as why:

@@ -12,10 +12,9 @@ from tcsmt.certificates.derivation import Flaw, Proof
 from tcsmt.certificates.encoding import TermReader, read_proof
 from tcsmt.certificates.statement import Statement, read_statement
 from tcsmt.data.model_files import read_model
-from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["FORMAT", "opened", "record_of", "statement_files"]
+__all__ = ["FORMAT", "model_named", "opened", "record_of", "statement_files"]
 
 #: The version of the files' layout.
 FORMAT = 1
@@ -46,13 +45,16 @@ def record_of(path: Path) -> dict[str, Any]:
 def opened(path: Path, record: dict[str, Any]) -> tuple[Statement, Proof]:
     """The statement of a file and its proof. Raises :class:`.Flaw` for what is none."""
     folder = path.parent.parent
-    statement = read_statement(record["statement"], cache(lambda name: _model(folder, name)))
+    statement = read_statement(
+        record["statement"], cache(lambda name: read_model(model_named(folder, name)).model)
+    )
     terms = TermReader(roots=[statement.goal])
     terms.read(record.get("terms"))
     return statement, read_proof(record.get("proof"), terms)
 
 
-def _model(folder: Path, name: object) -> Model:
+def model_named(folder: Path, name: object) -> Path:
+    """A model's file, by its name in a statement."""
     if not isinstance(name, str) or not re.fullmatch(r"[0-9a-f]+\.toml", name):
         raise Flaw(f"{name!r} is not the name of a model's file")
-    return read_model(folder / "models" / name).model
+    return folder / "models" / name

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import lzma
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tcsmt.certificates.derivation import Flaw
@@ -22,7 +22,7 @@ from tcsmt.interpret.cnf import Cnf, as_clauses
 from tcsmt.interpret.smtlib import script
 from tcsmt.terms import Term, operands_first, substitute, var
 
-__all__ = ["SUFFIXES", "Lemma", "check_lemma", "lemma_of", "path_of"]
+__all__ = ["SUFFIXES", "Lemma", "LemmaFiles", "lemma_of", "path_of"]
 
 #: The files of a lemma, by their suffixes.
 SUFFIXES = ("smt2", "cnf", "lrat")
@@ -65,19 +65,38 @@ def lemma_of(formula: Term) -> Lemma:
     return Lemma(plain, clauses, clauses.dimacs())
 
 
-def check_lemma(folder: Path, formula: Term) -> str:
-    """The name of the lemma that refutes a formula; its files are checked. Raises :class:`.Flaw`."""
-    lemma = lemma_of(formula)
-    for suffix, expected in (("smt2", lemma.smt2), ("cnf", lemma.cnf)):
-        path = path_of(folder, lemma.name, suffix)
-        if _unpacked(path) != expected:
-            raise Flaw(f"{path}: not the formula of the step that needs it")
-    path = path_of(folder, lemma.name, "lrat")
-    try:
-        check_refutation(lemma.clauses.clauses, _unpacked(path).splitlines())
-    except Flaw as why:
-        raise Flaw(f"{path}: {why}") from None
-    return lemma.name
+@dataclass
+class LemmaFiles:
+    """The lemmas of a certificate's folder, each checked once."""
+
+    folder: Path
+    _names: dict[Term, str] = field(default_factory=dict)
+    _checked: set[str] = field(default_factory=set)
+
+    def check(self, formula: Term) -> str:
+        """The name of the lemma that refutes a formula; its files are checked. Raises :class:`.Flaw`."""
+        if formula not in self._names:
+            lemma = lemma_of(formula)
+            if lemma.name not in self._checked:
+                self._check(lemma)
+                self._checked.add(lemma.name)
+            self._names[formula] = lemma.name
+        return self._names[formula]
+
+    def has(self, formula: Term) -> bool:
+        """Whether there is a file that may refute a formula."""
+        return formula in self._names or path_of(self.folder, lemma_of(formula).name, "lrat").is_file()
+
+    def _check(self, lemma: Lemma) -> None:
+        for suffix, expected in (("smt2", lemma.smt2), ("cnf", lemma.cnf)):
+            path = path_of(self.folder, lemma.name, suffix)
+            if _unpacked(path) != expected:
+                raise Flaw(f"{path}: not the formula of the step that needs it")
+        path = path_of(self.folder, lemma.name, "lrat")
+        try:
+            check_refutation(lemma.clauses.clauses, _unpacked(path).splitlines())
+        except Flaw as why:
+            raise Flaw(f"{path}: {why}") from None
 
 
 def path_of(folder: Path, name: str, suffix: str) -> Path:

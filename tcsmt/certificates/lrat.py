@@ -56,10 +56,13 @@ def _check_line(number: int, clause: Clause, hints: Iterable[int], known: dict[i
     for hint in hints:
         if hint not in known:
             raise Flaw(f"line {number} of the refutation: there is no clause {hint}")
-        left = {literal for literal in known[hint] if literal not in false}
+        left = 0
+        for literal in known[hint]:
+            if literal not in false:
+                if left not in (0, literal):
+                    raise Flaw(f"line {number} of the refutation: clause {hint} leaves several literals open")
+                left = literal
         if not left:
             return
-        if len(left) > 1:
-            raise Flaw(f"line {number} of the refutation: clause {hint} leaves {len(left)} literals open")
-        false.add(-left.pop())
+        false.add(-left)
     raise Flaw(f"line {number} of the refutation: the hints do not end in a false clause")

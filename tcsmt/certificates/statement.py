@@ -26,7 +26,7 @@ from tcsmt.statements.question import Question
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, var, variables
 
-__all__ = ["Statement", "read_statement", "written_statement"]
+__all__ = ["Statement", "domain_of", "read_statement", "written_statement"]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
             words = [var(name, fmt.width) for name, fmt in formats.items()]
             lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
             given_words = Trace(Operands.split(words, lanes, scales), (), TRUE, ())
-            domain = Domain(**{name: _frozen(value) for name, value in record["domain"].items()})
+            domain = domain_of(record["domain"])
             where = all_of([domain.holds(formats, given_words), *terms.all(record["also"])])
             goal = where & one.ne(two)
         for one in variables([goal]):
@@ -120,5 +120,9 @@ def _check_widths(call: Call) -> None:
             raise Flaw(f"{name} of a call has {word.width} bits: {fmt.name} has {fmt.width}")
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def domain_of(record: Mapping[str, Any]) -> Domain:
+    """A domain from plain data."""
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
+    }
+    return Domain(**values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -26,6 +27,7 @@ from tcsmt.support.errors import Exit
 @options.solver
 @options.timeout()
 @options.confirm
+@options.certificate
 @options.as_json
 def bound(
     algorithm: str,
@@ -36,6 +38,7 @@ def bound(
     solver: str,
     timeout: float,
     confirm: bool,
+    certificate: Path | None,
     as_json: bool,
 ) -> None:
     """Print the largest error of ALGORITHM that is found, and the smallest bound that is proved.
@@ -53,7 +56,15 @@ def bound(
     """
     check_length(k, search, most=Algorithm.longest)
     found = bound_of(
-        algorithm, arch, k=k, domain=domain, search=search, solver=solver, timeout=timeout, confirm=confirm
+        algorithm,
+        arch,
+        k=k,
+        domain=domain,
+        search=search,
+        solver=solver,
+        timeout=timeout,
+        confirm=confirm,
+        certificate=certificate,
     )
     click.echo(json_text(found.as_json()) if as_json else str(found))
     sys.exit(Exit.UNKNOWN if found.proved is None else Exit.ANSWERED)

@@ -37,6 +37,7 @@ from tcsmt.statements.domain import Domain
 )
 @options.as_json
 @options.dump_smt
+@options.certificate
 def compare(
     one: str,
     two: str,
@@ -52,6 +53,7 @@ def compare(
     output: Path | None,
     as_json: bool,
     dump_smt: Path | None,
+    certificate: Path | None,
 ) -> None:
     """Decide whether algorithm ONE is ever less accurate than TWO: an input, or a proof that there is none.
 
@@ -68,7 +70,7 @@ def compare(
     dump = None if dump_smt is None else Dump(dump_smt)
     found = compare_algorithms(
         one, two, arch, k=k, domain=domain, search=search, solver=solver, timeout=timeout, memory=memory,
-        confirm=confirm, dump_smt=dump,
+        confirm=confirm, dump_smt=dump, certificate=certificate,
     )  # fmt: skip
     say_dumped(dump)
     sheet = found.sheet() if explain or output is not None else None

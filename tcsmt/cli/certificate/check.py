@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.certificates import check_certificate
+from tcsmt.api.certificates import checked_in
 from tcsmt.cli import options
 from tcsmt.cli.printing import echo_json
 from tcsmt.support.errors import Exit
@@ -31,7 +31,7 @@ def check(folder: Path, as_json: bool) -> None:
       tcsmt certificate check proofs --json
     """
     done = []
-    for one in check_certificate(folder):
+    for one in checked_in(folder):
         done.append(one)
         if not as_json:
             state = f"NOT PROVED: {one.flaw}" if one.flaw else f"proved, {counted(len(one.lemmas), 'lemma')}"

@@ -1,0 +1,201 @@
+"""Certificates of what is proved about algorithms: bounds, and that one is never less accurate than another.
+
+Such a proof is a list of goals without a solution, and an argument from them in ``budget.py``, ``bound.py``
+or ``proof.py``. A certificate has a lemma for each goal, and the numbers that the argument starts from and
+ends with, as fractions. The argument itself is code; it is gone through again when a certificate is written
+and when it is checked, with a :class:`Chain` for which a goal is proved if its lemma is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from tcsmt.algorithms.bound import Bound, by_words, unit
+from tcsmt.algorithms.budget import budget
+from tcsmt.algorithms.compare import AlgorithmPair, proved_never_worse
+from tcsmt.algorithms.fused_loss import Unbounded
+from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.split_constants import Kept, kept, kept_goal
+from tcsmt.catalogue import Row
+from tcsmt.certificates.checker import Check
+from tcsmt.certificates.derivation import Flaw
+from tcsmt.certificates.files import model_named
+from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.statement import domain_of
+from tcsmt.data.model_files import read_model
+from tcsmt.prove.certify import Certificates
+from tcsmt.prove.refutations import NotRefuted
+from tcsmt.prove.solving import Solving
+from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.named import algorithm_named
+from tcsmt.recipes.split import Split
+from tcsmt.statements.certified import Certified
+from tcsmt.statements.domain import Domain
+from tcsmt.terms import Term
+
+__all__ = ["CHECKS", "certify_bound", "certify_comparison"]
+
+
+class _Lemmas(Chain):
+    """Goals are proved by lemmas alone: ``lemma_for`` gives a lemma's name, or None where there is none."""
+
+    def __init__(self, lemma_for: Callable[[Term], str | None]) -> None:
+        super().__init__(Solving())
+        self._lemma_for = lemma_for
+        self.names: dict[str, None] = {}
+
+    def prove(self, what: str, goal: Term) -> bool:
+        """Whether there is a lemma for the goal."""
+        if goal.value == 0:
+            return True
+        name = self._lemma_for(goal) if goal.value is None else None
+        if name is None:
+            self.stopped = f"no lemma says: {what}"
+            return False
+        self.names[name] = None
+        return True
+
+
+def _written(certificates: Certificates) -> _Lemmas:
+    """Lemmas that are refuted now."""
+
+    def lemma_for(goal: Term) -> str | None:
+        try:
+            return certificates.lemma(goal)
+        except NotRefuted:
+            return None
+
+    return _Lemmas(lemma_for)
+
+
+def _filed(files: LemmaFiles) -> _Lemmas:
+    """Lemmas in the files of a certificate; one that is there has to be right."""
+    return _Lemmas(lambda goal: files.check(goal) if files.has(goal) else None)
+
+
+# --- bounds
+
+
+def certify_bound(
+    certificates: Certificates, name: str, algorithm: Algorithm, row: Row, domain: Domain, found: Bound
+) -> Certified:
+    """Write the certificate of a bound that was proved, in units of |c| + Σ |a·b|."""
+    assert found.proved is not None
+    limit = found.proved * unit(algorithm.wide)
+    title = f"{name} on {row.name}, K = {algorithm.k}, {domain}: an error of {float(found.proved):.6g}·2^-24"
+    about: dict[str, Any] = {
+        "about": "bound", "title": f"{title} at most", "algorithm": name, "k": algorithm.k,
+        "domain": asdict(domain), "unit": certificates.model(row.model), "limit": str(limit),
+    }  # fmt: skip
+    chain = _written(certificates)
+    constants: list[Kept] = []
+
+    def keeping(split: Split, where: Domain, bits: int, count: int) -> Kept:
+        constants.append(_held(chain, kept(split, where, bits, count), split, where, bits))
+        return constants[-1]
+
+    try:
+        if found.shares:
+            _require_equal(budget(chain, algorithm, domain, keeping).total, limit)
+            about["constants"] = [_constants(one) for one in constants]
+        elif not by_words(chain, algorithm, domain, found.proved):
+            return certificates.failed(about["title"], chain.stopped)
+    except (Unbounded, Flaw) as why:
+        return certificates.failed(about["title"], str(why))
+    return certificates.keep({"statement": about}, list(chain.names))
+
+
+def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> _Lemmas:
+    algorithm, domain = _algorithm(files.folder, about, "algorithm", "unit"), domain_of(about["domain"])
+    chain, limit = _filed(files), Fraction(about["limit"])
+    if "constants" not in about:
+        if not by_words(chain, algorithm, domain, limit / unit(algorithm.wide)):
+            raise Flaw(chain.stopped)
+        return chain
+    given = iter(about["constants"])
+
+    def keeping(split: Split, where: Domain, bits: int, count: int) -> Kept:
+        found = _kept(next(given))
+        if len(found.sizes) != len(found.exponents) or len(found.sizes) > count:
+            raise Flaw(f"constants of {len(found.sizes)} words of a split into {count}")
+        return _held(chain, found, split, where, bits)
+
+    _require_equal(budget(chain, algorithm, domain, keeping).total, limit)
+    return chain
+
+
+def _held(chain: Chain, found: Kept, split: Split, where: Domain, bits: int) -> Kept:
+    """The constants, once no number of the domain breaks them."""
+    goal = kept_goal(split, where, bits, found)
+    if not chain.prove("the constants of the split hold", goal):
+        raise Unbounded(chain.stopped)
+    return found
+
+
+def _require_equal(total: Fraction, limit: Fraction) -> None:
+    if total != limit:
+        raise Flaw(f"the losses add up to {total}, not to {limit}")
+
+
+def _constants(found: Kept) -> dict[str, Any]:
+    lists = {"sizes": found.sizes, "exponents": found.exponents}
+    return {name: [str(x) for x in values] for name, values in lists.items()} | {"left": str(found.left)}
+
+
+def _kept(given: Mapping[str, Any]) -> Kept:
+    sizes, exponents = (tuple(map(Fraction, given[name])) for name in ("sizes", "exponents"))
+    return Kept(sizes, exponents, Fraction(given["left"]))
+
+
+# --- comparisons
+
+
+def certify_comparison(certificates: Certificates, pair: AlgorithmPair, rows: Sequence[Row]) -> Certified:
+    """Write the certificate that the first algorithm's error is never larger."""
+    one, two = pair.names
+    units = [certificates.model(row.model) for row in rows]
+    title = f"{one} on {rows[0].name}, K = {pair.k}, {pair.domain}: never less accurate than {two}"
+    about = {
+        "about": "comparison", "title": title, "one": one, "two": two, "k": pair.k,
+        "domain": asdict(pair.domain), "units": units,
+    }  # fmt: skip
+    chain = _written(certificates)
+    if not proved_never_worse(chain, pair):
+        return certificates.failed(title, chain.stopped)
+    return certificates.keep({"statement": about}, list(chain.names))
+
+
+def _check_comparison(about: Mapping[str, Any], files: LemmaFiles) -> _Lemmas:
+    given = {**about} | dict(zip(("unit one", "unit two"), about["units"], strict=True))
+    one, two = (_algorithm(files.folder, given, name, f"unit {name}") for name in ("one", "two"))
+    pair = AlgorithmPair((about["one"], about["two"]), (one, two), domain_of(about["domain"]))
+    chain = _filed(files)
+    if not proved_never_worse(chain, pair):
+        raise Flaw(chain.stopped)
+    return chain
+
+
+# --- reading
+
+
+def _algorithm(folder: Path, about: Mapping[str, Any], name: str, file: str) -> Algorithm:
+    row = read_model(model_named(folder, about[file]))
+    return algorithm_named(about[name], row, about["k"])[0]
+
+
+def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], _Lemmas]) -> Check:
+    def run(about: Mapping[str, Any], files: LemmaFiles) -> list[str]:
+        try:
+            return list(check(about, files).names)
+        except (KeyError, IndexError, StopIteration, TypeError, ValueError) as error:
+            raise Flaw(f"{type(error).__name__}: {error}") from None
+
+    return run
+
+
+#: How statements of these kinds are checked: the names of the lemmas that they need, or :class:`.Flaw`.
+CHECKS = {"bound": _checked(_check_bound), "comparison": _checked(_check_comparison)}
