@@ -80,10 +80,10 @@ class AlgorithmPair:
     def __post_init__(self) -> None:
         one, two = self.algorithms
         if one.k != two.k:
-            raise TcsmtError(f"{self.names[0]} takes {one.k} products, {self.names[1]} {two.k}")
+            raise TcsmtError(f"{self.names[0]} takes {one.k} products, but {self.names[1]} takes {two.k}")
         if one.wide != two.wide:
             raise TcsmtError(
-                f"{self.names[0]} takes words of {one.wide.name}, {self.names[1]} of {two.wide.name}"
+                f"{self.names[0]} takes {one.wide.name}, but {self.names[1]} takes {two.wide.name}"
             )
         require_normal(self.domain, self.wide)
 

@@ -71,7 +71,7 @@ def family_like(row: Row) -> Family:
     """The hypotheses with a unit's formats and K; nothing else of the unit is used."""
     model = row.model
     if model.scale_format is not None:
-        raise TcsmtError(f"{row.name} has block scales: no hypothesis of `identify` has any")
+        raise TcsmtError(f"{row.name} has block scales; identify supports only units without them")
     return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
 
 
@@ -104,12 +104,12 @@ def identify(
     if like is None and formats is None and isinstance(box, Unit):
         like = box
     if (like is None) == (formats is None) or (formats is None) != (k is None):
-        raise TcsmtError("give like, or formats and k")
+        raise TcsmtError("give like=UNIT, or formats=... and k=...")
     if like is not None:
         family = family_like(row_of(like))
     else:
         if len(formats or ()) != 4:
-            raise TcsmtError(f"formats = {formats}: allowed are those of a, b, c and d")
+            raise TcsmtError(f"formats = {formats}: must be four formats, those of a, b, c and d")
         fa, fb, fc, fd = (format_named(name) for name in formats or ())
         family = Family(fa, fb, fc, fd, k or 0)
     found = Identification(
@@ -129,7 +129,7 @@ def _asked(box: Callable[..., Any], family: Family) -> Box:
         arrays = [from_words(fmt, one) for fmt, one in zip((fa, fb, fc), words, strict=True)]
         answer = to_words(fd, as_numpy(box(*arrays), "the box's answer"), "the box's answer")
         if answer.shape != (1,):
-            raise TcsmtError(f"the box's answer has shape {answer.shape}: allowed is (1,)")
+            raise TcsmtError(f"the box's answer has shape {answer.shape}: must be (1,)")
         return int(answer[0])
 
     return ask

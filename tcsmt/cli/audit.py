@@ -114,7 +114,9 @@ def audit(
     if not files and not published:
         raise click.UsageError(f"give FILES, or --published {' or '.join(_PUBLISHED)}")
     if published and not files and model is None:
-        raise click.UsageError("--published needs --model: the papers' vectors do not name a unit")
+        raise click.UsageError(
+            "--published needs --model: the papers' vectors do not say which unit they are for"
+        )
     if output is not None and output.suffix.lower() not in _WRITERS:
         raise TcsmtError(f"--output {output}: allowed suffixes: {', '.join(_WRITERS)}")
     if output is not None and not solve:

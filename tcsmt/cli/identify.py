@@ -195,14 +195,14 @@ def _fitting(name: str, family: Family) -> Row:
     model = row.model
     other = (model.a_format, model.b_format, model.c_format, model.d_format)
     if other != family.formats or model.k != family.k or model.scale_format is not None:
-        raise TcsmtError(f"{name} has other formats, K or scales than --formats or --like say")
+        raise TcsmtError(f"the formats, K or scales of {name} are not those of --formats or --like")
     return row
 
 
 def _one_data_set(option: str, path: Path) -> DataSet:
     data = list(find_datasets([path]))
     if len(data) != 1:
-        raise TcsmtError(f"{option} {path}: {len(data)} data sets; give one file")
+        raise TcsmtError(f"{option} {path} holds {len(data)} data sets; give a single one")
     return data[0]
 
 
@@ -210,7 +210,7 @@ def _exchanges(given: DataSet | None, family: Family) -> list[Exchange]:
     if given is None:
         return []
     if family_of(given) != family:
-        raise TcsmtError(f"--answers {given.path}: other formats or K than those of the box")
+        raise TcsmtError(f"--answers {given.path}: its formats or K are not those of the box")
     words = zip(*(part.tolist() for part in given.operands.parts), given.d.tolist(), strict=True)
     return [Exchange(tuple(a), tuple(b), c, d, "given") for a, b, c, d in words]
 

@@ -110,7 +110,7 @@ def listed(row: Row, found: Sequence[tuple[str, Sequence[int]]]) -> Vectors:
 
 def _is_data(path: Path) -> bool:
     if not path.exists():
-        raise TcsmtError(f"no file or folder {path}")
+        raise TcsmtError(f"there is no file or folder {path}")
     if path.is_dir() or path.suffix.lower() == ".txt" or path.name == "manifest.json":
         return True
     if path.suffix.lower() == ".json":

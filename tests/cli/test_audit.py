@@ -63,7 +63,7 @@ def test_command(tmp_path: Path) -> None:
         (["--published", "fttn"], "needs --model"),
         (["--published", "fttn", "--model", "cdna2/v_mfma_f64_4x4x4f64"], "FTTN's vectors are for f16"),
         (["--published", "fasi", "--model", "ada/mma.m16n8k8.f32.tf32"], "Fasi et al.'s tests are for f16"),
-        (["none.json"], "no file or folder none.json"),
+        (["none.json"], "there is no file or folder none.json"),
         (["FILE"], "does not say which unit its vectors are for: give --model"),
         (["FILE", "--model", "ampere"], "no column"),
         (["FILE", "--model", "volta", "--output", "x.txt"], "allowed suffixes"),

@@ -121,7 +121,9 @@ def test_files_that_name_no_model(suffix: str, tmp_path: Path) -> None:
 
 
 def test_rows_without_results_are_no_data_set(rows: Path, tmp_path: Path) -> None:
-    assert f"{rows}:1: no column d: a data set has results" in refused("validate", rows, "--against", "volta")
+    assert f"{rows}:1: column d is missing: a data set needs results" in refused(
+        "validate", rows, "--against", "volta"
+    )
     path = tmp_path / "x.npz"
     np.savez(path, a=np.zeros((1, 4), np.uint16), b=np.zeros((1, 4), np.uint16))
     assert "x.npz: d is missing" in refused("validate", path, "--against", "volta")

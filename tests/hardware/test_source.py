@@ -74,7 +74,7 @@ def test_block_scales_are_read_and_checked(tmp_path: Path) -> None:
     data = json.loads(path.read_text())
     del data["rows"][1]["scale_a"][3]
     path.write_text(json.dumps(data))
-    assert "[1].scale_a has 3 words, where the unit has 4 block scales" in refused("validate", path)
+    assert "[1].scale_a has 3 words, but the unit has 4 block scales" in refused("validate", path)
     del data["rows"][1]["scale_a"]
     path.write_text(json.dumps(data))
     assert "[1].scale_a is not a list" in refused("validate", path)

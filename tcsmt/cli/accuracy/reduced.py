@@ -119,7 +119,7 @@ def widths_of(text: str) -> list[int]:
     except ValueError:
         found = []
     if not found:
-        allowed = f"allowed are numbers from {WIDTHS[0]} to {WIDTHS[-1]}, as 2,3,4 or 2:6"
+        allowed = f"must be numbers from {WIDTHS[0]} to {WIDTHS[-1]}, such as 2,3,4 or 2:6"
         raise TcsmtError(f"--widths {text}: {allowed}")
     for width in found:
         narrow_format(width)

@@ -188,7 +188,7 @@ def _check_settings(path: Path | None, settings: Record, before: Record) -> None
     for name, value in settings.items():
         if before and before.get(name) != value:
             raise TcsmtError(
-                f"--output {path}: was made with {name} = {before.get(name)}, now {value}; give another"
+                f"--output {path} was made with {name} = {before.get(name)}, now it is {value}; give another"
             )
 
 

@@ -56,5 +56,5 @@ def test_long_dot_products(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_lengths_beyond_what_is_allowed() -> None:
-    assert "k = 65537: allowed is 1 to 65536" in refused(*LONG, "--k", 65537)
-    assert "k = 0: allowed is 1 to 65536" in refused(*LONG, "--k", 0)
+    assert "k = 65537: must be 1 to 65536" in refused(*LONG, "--k", 65537)
+    assert "k = 0: must be 1 to 65536" in refused(*LONG, "--k", 0)
