@@ -26,7 +26,7 @@ from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, Side
-from tcsmt.statements.verdict import Distinguished, Unknown, Verdict
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, any_of
 
@@ -162,11 +162,23 @@ def judge(pair: AlgorithmPair, inputs: Sequence[Mapping[str, int]]) -> list[Both
 def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> ErrorComparison:
     """Is the first algorithm ever less accurate? ``search``: seconds for the simulator."""
     start = time.monotonic()
+    same = _same(pair)
+    if same:
+        proof = Equivalent(stage=same, scripts=(), solver="", version="", seconds=time.monotonic() - start)
+        return ErrorComparison(pair, proof)
     rows, scores = climb(pair.domain, pair.wide, pair.k, pair.score, seconds=search, enough=_SURE)
     if scores[0] > _SURE:
         return shown(pair, rows.values(0), Answer("sat", "simulator"), start)
     found = settle(pair, solving, start)
     return replace(found, verdict=searched(found.verdict, search))
+
+
+def _same(pair: AlgorithmPair) -> str:
+    """Why neither algorithm can be less accurate, where nothing needs to be asked; else empty."""
+    one, two = pair.algorithms
+    if one == two:
+        return "both are the same algorithm on the same unit"
+    return "both are the same graph" if one.trace.output is two.trace.output else ""
 
 
 def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparison:

@@ -47,7 +47,11 @@ memory = click.option(
 dump_smt = click.option("--dump-smt", type=_PATH, help="Write the SMT-LIB scripts here.")
 
 _CONFIRM = "A proof counts only if another solver confirms it."
-confirm = click.option("--confirm", is_flag=True, help=_CONFIRM)
+#: For commands that ask many questions: to confirm takes up to twice as long, and leaves more questions open.
+confirm = click.option(
+    "--confirm/--no-confirm", default=False,
+    help=f"{_CONFIRM}  [default: no-confirm, because confirming takes up to twice as long]",
+)  # fmt: skip
 #: For commands that confirm where nothing is said.
 confirmed = click.option("--confirm/--no-confirm", default=True, help=f"{_CONFIRM}  [default: confirm]")
 #: See :class:`.Trust`.

@@ -618,7 +618,7 @@ def test_shapes_of_arrays_stay() -> None:
         ("f16", np.array([1, 2]), "a has dtype int64: for f16 it must be float16"),
         ("f16", ["1.0"], "a has dtype <U3"),
         ("f16", [[1.0], [1.0, 2.0]], "a cannot be read as an array"),
-        ("ue4m3", [1.0], "a: ue4m3 is given as unsigned words"),
+        ("ue4m3", [1.0], "a: ue4m3 values must be given as unsigned words"),
     ],
 )
 def test_to_words_refuses(name: str, values: Any, why: str) -> None:

@@ -65,7 +65,7 @@ def test_command(tmp_path: Path) -> None:
         (["--published", "fasi", "--model", "ada/mma.m16n8k8.f32.tf32"], "Fasi et al.'s tests are for f16"),
         (["none.json"], "there is no file or folder none.json"),
         (["FILE"], "does not say which unit its vectors are for: give --model"),
-        (["FILE", "--model", "ampere"], "no column"),
+        (["FILE", "--model", "ampere"], "missing columns: "),
         (["FILE", "--model", "volta", "--output", "x.txt"], "allowed suffixes"),
         (["FILE", "--model", "volta", "--output", "x.json", "--no-solve"], "--output needs --solve"),
     ],

@@ -126,7 +126,7 @@ def test_rows_without_results_are_no_data_set(rows: Path, tmp_path: Path) -> Non
     )
     path = tmp_path / "x.npz"
     np.savez(path, a=np.zeros((1, 4), np.uint16), b=np.zeros((1, 4), np.uint16))
-    assert "x.npz: d is missing" in refused("validate", path, "--against", "volta")
+    assert "x.npz: array d is missing" in refused("validate", path, "--against", "volta")
     text = "a0,a1,a2,a3,b0,b1,b2,b3,d,model\n0,0,0,0,0,0,0,0,0,volta\n0,0,0,0,0,0,0,0,0,ampere\n"
     (tmp_path / "two.csv").write_text(text)
     assert "rows of several models: ampere, volta" in refused("validate", tmp_path / "two.csv")

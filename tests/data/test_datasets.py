@@ -346,7 +346,7 @@ def test_bad_text_folders(measured_data: Path, tmp_path: Path) -> None:
     assert "unknown format 'fp61'" in refused(tmp_path)
     (folder / "d_V100_fp61.txt").rename(folder / "d_V100_fp32.txt")
     moved = folder.rename(folder.with_name("fp64"))
-    assert "input format f64; published are f16" in refused(tmp_path)
+    assert "input format f64: must be one of f16" in refused(tmp_path)
     moved.rename(folder.with_name("tf23"))
     assert "unknown format 'tf23': did you mean tf32" in refused(tmp_path)
 

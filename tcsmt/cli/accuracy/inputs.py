@@ -13,7 +13,13 @@ from tcsmt.support.errors import TcsmtError
 arch_option = click.option(
     "--arch", type=UNIT, required=True, help="Architecture, GPU, ARCH/INSTRUCTION or a model file."
 )
-k_option = click.option("--k", type=int, default=1, help="Products in the dot product.", show_default=True)
+k_option = click.option(
+    "--k",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Products in the dot product; not the unit's K by default, because time grows with K.",
+)
 
 
 def search_option(seconds: float) -> Callable[[Any], Any]:
