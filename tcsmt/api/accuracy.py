@@ -153,6 +153,7 @@ class AccuracyBound:
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt accuracy bound --json`` prints."""
         about: dict[str, Any] = {
+            "tcsmt": __version__,
             "algorithm": self.algorithm,
             "unit": self.row.name,
             "k": self.k,

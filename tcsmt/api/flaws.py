@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from tcsmt import __version__
 from tcsmt.algorithms import result_flaws
 from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.records import flaw_json
@@ -58,7 +59,8 @@ class AccuracyFlaw:
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt accuracy find --json`` prints."""
-        return {"question": self.question, "unit": self.row.name, **flaw_json(self.found)}
+        about = {"tcsmt": __version__, "question": self.question, "unit": self.row.name}
+        return about | flaw_json(self.found)
 
     def sheet(self) -> Sheet | None:
         """The algorithm on the witness, step by step; None where there is none."""

@@ -1,4 +1,4 @@
-"""Which unit is this? From the answers of a black box to the fused dot-product-add that explains them."""
+"""Which unit is this? From the answers of a black box to the fused dot-add that explains them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy
 from tcsmt.api.units import Unit, UnitLike, row_of
 from tcsmt.arithmetic.formats import format_named
@@ -55,7 +56,7 @@ class Identified:
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt identify --json`` prints."""
-        return as_data(self.family, self.outcome)
+        return {"tcsmt": __version__, **as_data(self.family, self.outcome)}
 
     def __str__(self) -> str:
         return as_text(self.family, self.outcome)
@@ -88,7 +89,7 @@ def identify(
     transcript: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Identified:
-    """Find every fused dot-product-add that explains a black box, with few questions.
+    """Find every fused dot-add that explains a black box, with few questions.
 
     box: called as ``box(a, b, c)`` with arrays of shapes (1, k), (1, k) and (1,) of the formats' dtypes;
     returns an array of shape (1,), of the result's dtype or words. A :class:`tcsmt.Unit` is such a box.

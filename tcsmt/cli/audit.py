@@ -100,11 +100,11 @@ def audit(
     """Audit test vectors: which hypotheses they tell apart, and which vectors would close the gaps.
 
     FILES are data sets or rows as `validate` and `run` read them; results in them are ignored. The
-    hypotheses are the unit's model, its neighbours (one parameter changed), and the catalogue's rows and
-    claims with the same formats and K.
+    hypotheses are the unit's model, its neighbours (one parameter changed), and every model in the
+    catalogue with the same formats and K, refuted ones included.
 
-    Exit code: 0 all are told apart, or proved equal; 1 some are not; 2 usage error; 3 for some it
-    is unknown whether a vector could.
+    Exit code: 0 every pair of hypotheses is told apart or proved equal, 1 some pair is not, 2 usage error,
+    3 unknown for some pair.
 
     \b
     Examples:

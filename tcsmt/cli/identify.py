@@ -38,13 +38,13 @@ _EXIT = {
     "--like",
     type=UNIT,
     metavar="UNIT",
-    help="Take the formats and K of this model (nothing else of it is used).",
+    help="Take the formats and K of this unit (nothing else).",
 )
 @click.option(
     "--box",
     type=UNIT,
     metavar="UNIT",
-    help="The box is this model (a self-test), used only to answer questions.",
+    help="The box is this unit's model, which only answers questions (a self-test).",
 )
 @click.option("--command", help="The box is this program: JSON lines in and out.")
 @click.option(
@@ -56,13 +56,13 @@ _EXIT = {
     type=click.IntRange(1),
     default=2000,
     show_default=True,
-    help="Most rows of --data to use.",
+    help="Use at most this many rows of --data.",
 )
 @click.option(
     "--answers", type=click.Path(path_type=Path), help="Continue from the output of a `tcsmt probe` program."
 )
 @click.option(
-    "--budget", type=click.IntRange(1), default=60, show_default=True, help="Most questions to ask."
+    "--budget", type=click.IntRange(1), default=60, show_default=True, help="Ask at most this many questions."
 )
 @click.option(
     "--transcript",
@@ -107,7 +107,7 @@ def identify(
     probe: str | None,
     as_json: bool,
 ) -> None:
-    """Identify a black box: find every fused dot-product-add that explains its answers, with few questions.
+    """Identify a black box: find every fused dot-add that explains its answers, with few questions.
 
     The program of --command reads a line {"a": [hex, ...], "b": [...], "c": hex} and writes a line
     {"d": hex}, for each question. A plan is for hardware that is on another machine: `--plan set` prints

@@ -65,7 +65,7 @@ finite = click.option(
     "--finite/--all-words", default=False, help="Exclude NaN and infinity.  [default: all words]"
 )
 positive = click.option("--positive", is_flag=True, help="Only inputs without a sign bit.")
-c_zero = click.option("--c-zero", is_flag=True, help="c is +0.")
+c_zero = click.option("--c-zero", is_flag=True, help="Only c = +0.")
 
 scheduler = click.option(
     "--scheduler", default="", metavar="ADDRESS",

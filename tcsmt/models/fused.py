@@ -1,4 +1,4 @@
-"""The truncated fused dot-product-add, with and without block scales."""
+"""The truncated fused dot-add, with and without block scales."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CANONICAL_NAN = {"f32": 0x7FFFFFFF, "f16": 0x7FFF}
 
 @dataclass(frozen=True, kw_only=True)
 class FusedDotAdd(Model):
-    """The truncated fused dot-product-add, with every feature a parameter.
+    """The truncated fused dot-add, with every feature a parameter.
 
     Decisions where sources differ: products are not normalised before alignment (measured: the
     2.25 product test); a subnormal operand or c keeps the smallest exponent; a finite product

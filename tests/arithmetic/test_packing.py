@@ -47,5 +47,5 @@ def test_what_does_not_fit() -> None:
         unpack(FP6, np.zeros(4, np.uint8))
     with pytest.raises(TcsmtError, match="f16 has words of 16 bits"):
         pack(FORMATS["f16"], np.zeros(4, np.uint8))
-    with pytest.raises(TcsmtError, match=r"uint16.*allowed is uint8"):
+    with pytest.raises(TcsmtError, match=r"uint16.*must be uint8"):
         to_containers(FP4, np.zeros(4, np.uint16))

@@ -45,7 +45,7 @@ def find(
     and the exact c + Σ a·b with it? ``sign``: can the result be zero or have the wrong sign when the exact
     sum is not zero?
 
-    Exit code: 0 never (proved), 1 there is such an input, 2 usage error, 3 unknown.
+    Exit code: 0 no flaw (proved), 1 an input shows the flaw, 2 usage error, 3 unknown.
 
     \b
     Examples:

@@ -74,7 +74,7 @@ def reduced(
     as_json: bool,
     results: Path,
 ) -> None:
-    """Check facts about algorithms on smaller formats: by all inputs where possible, then by solvers.
+    """Check facts about algorithms on smaller formats: on all inputs where possible, then with solvers.
 
     A format of p significant bits stands for FP16, one of 2p + 2 stands for FP32, and the unit between them
     is scaled in the same way; p = 11 is the real case. Writes RESULTS/reduced.json during the run, and
