@@ -165,7 +165,9 @@ def units(
     """The catalogue's units, an architecture's most used instruction first.
 
     arch: an architecture or a GPU. The others: only units with these formats, this K, this evidence.
-    claims: include published models that are refuted or disputed. Raises :class:`tcsmt.TcsmtError` for unknown names.
+    claims: include published models that are refuted or disputed.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names.
 
     >>> import tcsmt
     >>> [u.name for u in tcsmt.units("volta", d_format="f32")]

@@ -164,19 +164,19 @@ def objection(dataset: DataSet, model: Model) -> str:
     """Why a model cannot be held against a data set; empty where it can."""
     formats = Formats.of(model)
     if formats != dataset.formats:
-        return f"is of {dataset.formats}: the model takes {formats}"
+        return f"has {dataset.formats}, but the model takes {formats}"
     scale = dataset.operands.scale_a
     if (scale is None) != (model.scale_format is None):
-        given, takes = ("no ", "takes") if scale is None else ("", "has none of")
-        return f"has {given}block scales: the model {takes} them"
+        given, takes = ("no ", "them") if scale is None else ("", "none")
+        return f"has {given}block scales, but the model takes {takes}"
     if scale is not None and (scale.shape[1], dataset.k) != (model.scales, model.k):
-        return f"has {scale.shape[1]} block scales for {dataset.k} lanes: the model {model.scales}"
+        return f"has {scale.shape[1]} block scales for {dataset.k} lanes, but the model takes {model.scales}"
     if not _fits(dataset.k, model):
-        return f"has {dataset.k} lanes: no multiple of the model's k = {model.k}"
+        return f"has {dataset.k} lanes, which is not a multiple of the model's k = {model.k}"
     if dataset.k > model.k and formats.c != formats.d:
         return (
-            f"has {dataset.k} lanes, the model k = {model.k}: its {formats.d.name} result "
-            f"cannot be the next c, which is {formats.c.name}: the unit cannot be chained"
+            f"has {dataset.k} lanes, but the model has k = {model.k} and cannot be chained: its result is "
+            f"{formats.d.name}, and the next c would have to be {formats.c.name}"
         )
     return ""
 
@@ -330,7 +330,7 @@ def _npz_file(path: Path, model: str) -> DataSet:
     if own or (model and not entries):
         return _own_rows(path, own or model)
     if not entries:
-        raise TcsmtError(f"{path}: no manifest.json beside it, and {_NAMELESS}")
+        raise TcsmtError(f"{path} has no manifest.json beside it, and {_NAMELESS}")
     near = get_close_matches(path.name, names, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise TcsmtError(f"{path} is not listed in {manifest}{hint}")
@@ -338,7 +338,7 @@ def _npz_file(path: Path, model: str) -> DataSet:
 
 #: Of a file of rows and results.
 _NAMELESS = (
-    "it does not say which model its results are of: `tcsmt validate` takes --against MODEL; "
+    "it does not say which unit its results are from: give `tcsmt validate` --against UNIT; "
     "or add a column (an array) `model`"
 )
 

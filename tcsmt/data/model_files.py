@@ -165,7 +165,7 @@ class _File:
                     key,
                     str(
                         UnknownName(
-                            f"parameter of {kind.kind}", key, [*known, *_ABOUT], "tcsmt models --toml MODEL"
+                            f"parameter of {kind.kind}", key, [*known, *_ABOUT], "tcsmt models --toml UNIT"
                         )
                     ),
                 )

@@ -29,7 +29,7 @@ def test_fttn_misidentifies_the_custom_models(number: int) -> None:
         row = next(line for line in lines if line.startswith("rounding = RNE"))
         assert row.split()[3].startswith("RNA")  # nothing is told apart
     else:  # the answers do differ, but not as the rule expects
-        assert ">= 16   WRONG, it is 8 (the rule errs" in said["N_FMA"]
+        assert ">= 16   WRONG, it is 8 (the rule is wrong" in said["N_FMA"]
         assert "WRONG" not in said["rounding"]
     assert "WRONG" not in said["extra bits"]
 

@@ -163,7 +163,7 @@ def test_more_lanes_are_chained_over_c(measured_data: Path) -> None:
 def test_lanes_that_do_not_fit(measured_data: Path) -> None:
     dataset = recorded(measured_data, "a100_f16_f32")
     three = replace(fused("ampere/m16n8k16.f32.f16"), k=3, n_fma=3)
-    with pytest.raises(TcsmtError, match="has 8 lanes: no multiple of the model's k = 3"):
+    with pytest.raises(TcsmtError, match="has 8 lanes, which is not a multiple of the model's k = 3"):
         replay(dataset, three)
     mixed = fused("volta/mma.m8n8k4.f32.f16.f16.f16")
     operands = replace(dataset.operands, c=np.zeros(dataset.rows, np.uint16))
@@ -527,7 +527,7 @@ def test_bad_manifests(tmp_path: Path) -> None:
         manifest.write_text(text)
         assert message in refused(tmp_path)
     manifest.unlink()
-    assert "x.npz: no manifest.json beside it" in refused(tmp_path / "x.npz")
+    assert "x.npz has no manifest.json beside it" in refused(tmp_path / "x.npz")
     assert f"{tmp_path} is not a data set" in refused(tmp_path)
 
 

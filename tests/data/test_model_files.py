@@ -325,7 +325,7 @@ def test_data_that_do_not_fit_are_skipped(tmp_path: Path, wide: Path) -> None:
     assert re.search(
         r"^a +skipped: is of f16, f16, f16 to f16: the model takes f16, f16, f32 to f32$", text, re.M
     )
-    assert re.search(r"^c +skipped: has 6 lanes: no multiple of the model's k = 4$", text, re.M)
+    assert re.search(r"^c +skipped: has 6 lanes, which is not a multiple of the model's k = 4$", text, re.M)
     assert text.endswith("1 data set, 1 row, 0 mismatches; 2 skipped\n")
     data = json.loads(tcsmt("validate", folder, "--against", wide, "--json"))
     assert [one["dataset"] for one in data["datasets"]] == ["b"]

@@ -219,7 +219,7 @@ def test_special_values() -> None:
 
     last = picture(row_named("cdna3/v_mfma_f32_32x32x8_f16").model, a0="1", b0="1", c="inf").panels[-1]
     assert isinstance(last, Listing)
-    assert "c: no finite number" in notes(last)
+    assert "c: not finite" in notes(last)
 
 
 def test_rounding_down() -> None:
@@ -250,7 +250,7 @@ def test_without_grid() -> None:
     assert isinstance(panel, Listing)
     assert [n.label for n in panel.notes] == ["sum 1", "sum 2", "sum 3", "sum 4", "result"]
     special = picture(row_named(f"{VOLTA}@fasi").model, a0="inf", b0="1")
-    assert results(special)["special"].startswith("a0: no finite number")
+    assert results(special)["special"].startswith("a0: not finite")
     volta = row_named(VOLTA).model
     for changes in ({"normalisation": "every"}, {"c_position": "summed"}):
         other = replace(volta, **changes)  # type: ignore[arg-type]
