@@ -275,7 +275,8 @@ def _redundant(made: Audit) -> Iterator[str]:
     rest = len(made.vectors) - len(chosen)
     how = "no smaller set does" if made.enough.exact else "a greedy choice: a smaller set might do"
     yield f"{len(chosen)} of the {len(made.vectors)} vectors tell apart as much as all of them ({how});"
-    yield f"the other {rest} decide nothing new, and {len(nothing)} of these decide nothing at all. The {len(chosen)}:"
+    none = f"{len(nothing)} of these decide nothing at all"
+    yield f"the other {rest} decide nothing new, and {none}. The {len(chosen)}:"
     yield from _item("", (made.vectors.names[n] for n in chosen))
     if 0 < len(nothing) <= 20:
         yield from _item("nothing at all: ", nothing)

@@ -164,7 +164,7 @@ def objection(dataset: DataSet, model: Model) -> str:
     """Why a model cannot be held against a data set; empty where it can."""
     formats = Formats.of(model)
     if formats != dataset.formats:
-        return f"has {dataset.formats}, but the model takes {formats}"
+        return f"has formats {dataset.formats}, but the model takes {formats}"
     scale = dataset.operands.scale_a
     if (scale is None) != (model.scale_format is None):
         given, takes = ("no ", "them") if scale is None else ("", "none")

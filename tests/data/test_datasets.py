@@ -168,12 +168,12 @@ def test_lanes_that_do_not_fit(measured_data: Path) -> None:
     mixed = fused("volta/mma.m8n8k4.f32.f16.f16.f16")
     operands = replace(dataset.operands, c=np.zeros(dataset.rows, np.uint16))
     half_c = replace(dataset, formats=Formats.of(mixed), operands=operands)
-    with pytest.raises(TcsmtError, match="f32 result cannot be the next c, which is f16"):
+    with pytest.raises(TcsmtError, match="its result is f32, and the next c would have to be f16"):
         replay(half_c, mixed)
 
 
 def test_formats_that_do_not_fit(measured_data: Path) -> None:
-    with pytest.raises(TcsmtError, match="f16, f32 to f32: the model takes f16, f16, f16 to f16"):
+    with pytest.raises(TcsmtError, match="f16, f32 to f32, but the model takes f16, f16, f16 to f16"):
         replay(recorded(measured_data, "v100_f16_f32"), fused("volta/mma.m8n8k4.f16.f16.f16.f16"))
 
 
