@@ -110,7 +110,7 @@ def find(
     question: ``"monotone"``: can the result decrease when one input increases, and the exact c + Σ a·b with
     it? ``"sign"``: can the result be zero or have the wrong sign when the exact sum is not zero? algorithm: a
     name of :func:`recipes`. k: products of binary32 numbers, from 1 to 64; the others as for :func:`compare`.
-    Sizes of flaws are relative to |c| + Σ|a·b| or in ulps of the exact sum; the output says which.
+    Sizes of flaws are relative to ``|c| + Σ|a·b|`` or in ulps of the exact sum; the output says which.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, and for lengths above 64.
     """
