@@ -44,7 +44,7 @@ def claims(
 ) -> None:
     """Check published statements about matrix units against measured data and proofs.
 
-    NAMES: check only these statements; the output begins each statement with its name. Measured rows confirm
+    NAMES: check only these statements. Without NAMES, the output names all of them. Measured rows confirm
     or refute a statement about hardware. If no row decides it, the command prints a vector that would, or
     says that there is none.
 

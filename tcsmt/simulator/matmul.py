@@ -36,10 +36,10 @@ _PORTION = 1 << 22
 class Reduction:
     """The order in which products are added up beyond one instruction.
 
-    parts: from K to the slices of the K indices, each summed by a chain of instructions of its own.
-    One part: C is its first c. Several: each begins with +0, and the parts are added to C (or to
-    the first part) in order, by IEEE additions in the output format, as a kernel does that keeps
-    partial sums in ordinary registers.
+    parts: a function from K to slices of the K indices. A chain of instructions sums each slice. The first
+    chain starts with C if there is one slice; if there are several, each chain starts with +0, and their sums
+    are added to C in order (without C, to the first sum), by IEEE additions in the output format, as a kernel
+    does that keeps partial sums in ordinary registers.
     """
 
     name: str

@@ -114,7 +114,7 @@ def test_files_that_name_no_model(suffix: str, tmp_path: Path) -> None:
     else:
         a = np.array([[1, 0, 0, 0]] * 2, np.float16)
         np.savez(path, a=a, b=2 * a, c=np.zeros(2, np.float32), d=np.array([2, 0], np.float32))
-    assert "does not say which model its results are of: `tcsmt validate` takes --against MODEL" in refused(
+    assert "does not say which unit its results are from: give `tcsmt validate` --against UNIT" in refused(
         "validate", path
     )
     assert "2 rows, 1 mismatch" in done("validate", path, "--against", "volta", code=1)
