@@ -90,5 +90,5 @@ def test_words_and_refusals() -> None:
         Domain(exponents=(5, 3))
     with pytest.raises(TcsmtError, match="bits 11 0: must be at least 1"):
         Domain(bits=(11, 0))
-    with pytest.raises(TcsmtError, match="have to be restricted"):
+    with pytest.raises(TcsmtError, match="must be restricted"):
         _ = Domain().low
