@@ -32,12 +32,12 @@ from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
 from tcsmt.terms import Term
 
-__all__ = ["Bound", "Extreme", "bound", "by_words", "largest", "prove", "unit"]
+__all__ = ["SEARCHED", "Bound", "Extreme", "bound", "by_words", "largest", "prove", "unit"]
 
 #: A longer dot product is not given to a solver whole.
 _LONGEST = 2
 #: Products of a dot product that the search changes, at most.
-_SEARCHED = 1024
+SEARCHED = 1024
 #: A bound that is not larger than the error found by more is close enough.
 _CLOSE = Fraction(63, 64)
 #: Why a budget may lie above every error.
@@ -130,7 +130,7 @@ def largest(
     solving: asked for a larger relative error after each climb (None: the simulator alone).
     """
     end = time.monotonic() + seconds
-    whole, algorithm = algorithm, replace(algorithm, k=min(algorithm.k, _SEARCHED))
+    whole, algorithm = algorithm, replace(algorithm, k=min(algorithm.k, SEARCHED))
     score, wide, k, start = _relative(algorithm), algorithm.wide, algorithm.k, None
     if k > 2:
         alike, _ = climb(domain, wide, 2, lambda rows: score(rows.repeated(k)), seconds=seconds / 2, lanes=k)

@@ -26,7 +26,7 @@ from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import F32
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, Side
-from tcsmt.statements.verdict import Distinguished, Unknown, Verdict
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, any_of
 
@@ -80,10 +80,10 @@ class AlgorithmPair:
     def __post_init__(self) -> None:
         one, two = self.algorithms
         if one.k != two.k:
-            raise TcsmtError(f"{self.names[0]} takes {one.k} products, {self.names[1]} {two.k}")
+            raise TcsmtError(f"{self.names[0]} takes {one.k} products, but {self.names[1]} takes {two.k}")
         if one.wide != two.wide:
             raise TcsmtError(
-                f"{self.names[0]} takes words of {one.wide.name}, {self.names[1]} of {two.wide.name}"
+                f"{self.names[0]} takes {one.wide.name}, but {self.names[1]} takes {two.wide.name}"
             )
         require_normal(self.domain, self.wide)
 
@@ -162,6 +162,10 @@ def judge(pair: AlgorithmPair, inputs: Sequence[Mapping[str, int]]) -> list[Both
 def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> ErrorComparison:
     """Is the first algorithm ever less accurate? ``search``: seconds for the simulator."""
     start = time.monotonic()
+    same = _same(pair)
+    if same:
+        proof = Equivalent(stage=same, scripts=(), solver="", version="", seconds=time.monotonic() - start)
+        return ErrorComparison(pair, proof)
     rows, scores = climb(pair.domain, pair.wide, pair.k, pair.score, seconds=search, enough=_SURE)
     if scores[0] > _SURE:
         return shown(pair, rows.values(0), Answer("sat", "simulator"), start)
@@ -171,10 +175,20 @@ def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> Er
 
 def proved_never_worse(chain: Chain, pair: AlgorithmPair) -> bool:
     """Whether the first algorithm's error was proved never to be larger: in steps, or as one goal."""
+    if _same(pair):
+        return True
     whole = pair.k <= _LONGEST
     return never_worse(chain, *pair.algorithms, pair.domain) or (
         whole and chain.prove("no input gives it a larger error", pair.question.goal)
     )
+
+
+def _same(pair: AlgorithmPair) -> str:
+    """Why neither algorithm can be less accurate, where nothing needs to be asked; else empty."""
+    one, two = pair.algorithms
+    if one == two:
+        return "both are the same algorithm on the same unit"
+    return "both are the same graph" if one.trace.output is two.trace.output else ""
 
 
 def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparison:

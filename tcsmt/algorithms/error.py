@@ -29,12 +29,12 @@ def require_normal(domain: Domain, wide: Format) -> None:
     """
     allowed = f"{wide.e_min} to {wide.e_max}, {wide.name}'s normal numbers"
     if domain.c_free:
-        raise TcsmtError(f"domain {domain}: c must be restricted as well: leave out --c-free")
+        raise TcsmtError(f"domain {domain}: c must have restricted exponents, too; leave out --c-free")
     if not (wide.e_min <= domain.low and domain.high <= wide.e_max):
-        raise TcsmtError(f"exponents {domain.low} to {domain.high}: allowed is {allowed}")
+        raise TcsmtError(f"exponents {domain.low} to {domain.high}: must lie in {allowed}")
     if domain.bits is not None and max(domain.bits) > wide.precision:
         raise TcsmtError(
-            f"bits {domain.bits[0]} {domain.bits[1]}: allowed is 1 to {wide.precision} for a and for b"
+            f"bits {domain.bits[0]} {domain.bits[1]}: must be from 1 to {wide.precision} for a and for b"
         )
 
 

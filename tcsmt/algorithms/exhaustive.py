@@ -152,7 +152,9 @@ class Everything:
         """
         wide, grid = self.wide, ErrorGrid.of(self.domain, 1, self.wide)
         if self.k != 1 or grid.width > 53:
-            raise TcsmtError(f"K = {self.k}, {self.domain}: allowed is one product, and 53 bits for its sum")
+            raise TcsmtError(
+                f"K = {self.k}, {self.domain}: only one product whose sum fits 53 bits can be enumerated"
+            )
         tables = {name: self._table(name) for name in self.places}
         best, place = Fraction(-1), 0
 
@@ -206,7 +208,9 @@ class Everything:
         Returns how many inputs it has seen, and what computed the values.
         """
         if self.width > LARGEST:
-            raise TcsmtError(f"{self.domain}, K = {self.k}: 2^{self.width} inputs; allowed are 2^{LARGEST}")
+            raise TcsmtError(
+                f"{self.domain}, K = {self.k}: 2^{self.width} inputs are too many: at most 2^{LARGEST}"
+            )
         names = zip(algorithm.input_names, algorithm.trace.inputs, strict=True)
         (root,) = substitute([term], {given: self.words[name] for name, given in names})
         total, size = 1 << self.width, min(_PORTION, 1 << self.width)

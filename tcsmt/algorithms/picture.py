@@ -82,7 +82,7 @@ def walked_sheet(walked: Sequence[Walked], values: Mapping[str, int]) -> Sheet:
     """
     for name, word in values.items():
         if value(word) is None:
-            raise TcsmtError(f"{name} = {F32.describe(word)}: allowed are finite numbers")
+            raise TcsmtError(f"{name} = {F32.describe(word)}: must be a finite number")
     names = " against ".join(f"{one.name} on {one.unit}" for one in walked)
     parts = parting(*(one.moves for one in walked)) if len(walked) == 2 else None
     inputs = tuple(InputLine(n, F32.hex(w), F32.describe(w)) for n, w in values.items() if F32.value(w))

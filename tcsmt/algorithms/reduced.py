@@ -80,7 +80,7 @@ def _format(exponent_bits: int, precision: int) -> Format:
 def narrow_format(precision: int) -> Format:
     """What stands for f16. Raises :class:`.TcsmtError` where p is not in ``WIDTHS``."""
     if precision not in WIDTHS:
-        raise TcsmtError(f"width {precision}: allowed is {WIDTHS[0]} to {WIDTHS[-1]} significant bits")
+        raise TcsmtError(f"width {precision}: must be from {WIDTHS[0]} to {WIDTHS[-1]} significant bits")
     return _format(4 if precision <= 4 else 5, precision)
 
 
@@ -99,7 +99,7 @@ def image(algorithm: Algorithm, narrow: Format) -> Algorithm:
     if split.format.name not in formats or split.scale not in (0, F16.precision):
         raise TcsmtError(
             f"words of {split.format.name}, residuals times 2^{split.scale}: "
-            f"allowed are f16 and f32, and residuals times 1 or 2^{F16.precision}"
+            f"only f16 and f32 are supported, with residuals times 1 or 2^{F16.precision}"
         )
     scale = narrow.precision if split.scale else 0
     return replace(
@@ -137,9 +137,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not 0 <= self.most <= LARGEST:
-            raise TcsmtError(f"2^{self.most} inputs: allowed are 2^0 to 2^{LARGEST}")
+            raise TcsmtError(f"2^{self.most} inputs: must be from 2^0 to 2^{LARGEST}")
         if self.seconds <= 0:
-            raise TcsmtError(f"{self.seconds:g} seconds: allowed is more than 0")
+            raise TcsmtError(f"{self.seconds:g} seconds: must be more than 0")
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""

@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import Any
 
 from tcsmt import __version__
+from tcsmt.algorithms import bound as bounds
 from tcsmt.algorithms.bound import Bound as FoundBound
 from tcsmt.algorithms.bound import bound as bound_of
 from tcsmt.algorithms.certified import certify_bound, certify_comparison
@@ -24,6 +25,8 @@ from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.records import bound_json, comparison_json, error_text
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.api.certificates import certificates_in
+from tcsmt.api.flaws import TYPE1, AccuracyFlaw, find
+from tcsmt.api.sweep import Sweep, sweep
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row, rows_of
 from tcsmt.catalogue.preferred import of_other_arithmetic
@@ -42,10 +45,17 @@ from tcsmt.statements.finding import shown
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, said_by, verdict_text
 from tcsmt.support.text import ranges
 
-__all__ = ["AccuracyBound", "AccuracyComparison", "bound", "compare", "recipes"]
-
-#: The exponents of Ootomo and Yokota's Type 1, where no domain is given.
-TYPE1 = Domain(exponents=(-15, 14))
+__all__ = [
+    "AccuracyBound",
+    "AccuracyComparison",
+    "AccuracyFlaw",
+    "Sweep",
+    "bound",
+    "compare",
+    "find",
+    "recipes",
+    "sweep",
+]
 
 
 def recipes() -> dict[str, str]:
@@ -157,7 +167,14 @@ class AccuracyBound:
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt accuracy bound --json`` prints."""
-        about = {"algorithm": self.algorithm, "unit": self.row.name, "k": self.k, "domain": str(self.domain)}
+        about: dict[str, Any] = {
+            "tcsmt": __version__,
+            "algorithm": self.algorithm,
+            "unit": self.row.name,
+            "k": self.k,
+            "domain": str(self.domain),
+        }
+        about["searched"] = min(self.k, bounds.SEARCHED)
         certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
         return about | {"others": list(self.others)} | bound_json(self.found) | certified
 
@@ -186,7 +203,8 @@ def bound(
 ) -> AccuracyBound:
     """The largest error of an algorithm that is found on a unit, and the smallest bound that is proved.
 
-    Arguments as for :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
+    k: up to 65536; above 1024, the search for errors changes the first 1024 products only. The other
+    arguments as for :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
     """
     chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit), k)
     folder = certificates_in(certificate)
@@ -226,7 +244,10 @@ def _comparison_text(found: ErrorComparison, rows: tuple[Row, Row]) -> str:
     pair, verdict, judgement = found.pair, found.verdict, found.judgement
     lines = [f"{n}: {r.name}, evidence: {r.evidence}" for n, r in zip(pair.names, rows, strict=True)]
     lines += [f"K = {pair.k}; domain: {pair.domain}", ""]
-    lines.append(verdict_text(verdict, "WORSE", "NEVER WORSE"))
+    if isinstance(verdict, Equivalent) and not verdict.scripts and not verdict.solver:
+        lines.append(f"NEVER WORSE: {verdict.stage}")
+    else:
+        lines.append(verdict_text(verdict, "WORSE", "NEVER WORSE"))
     if isinstance(verdict, Distinguished) and judgement is not None:
         for name, word in verdict.values.items():
             if word:
@@ -256,6 +277,11 @@ def _sheet_of(found: ErrorComparison, rows: tuple[Row, Row]) -> Sheet:
 
 def _bound_text(data: dict[str, Any]) -> str:
     lines = [f"{data['algorithm']} on {data['unit']}, K = {data['k']}; domain: {data['domain']}", ""]
+    if data["searched"] < data["k"]:
+        most = data["searched"]
+        lines.append(
+            f"the search changed the first {most} products only; the others repeat them, or are zero"
+        )
     for name, title in (("relative", "relative to |c| + Σ|a·b|"), ("ulps", "in ulps of the exact result")):
         one = data[name]
         if one is None:

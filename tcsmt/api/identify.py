@@ -1,4 +1,4 @@
-"""Which unit is this? From the answers of a black box to the fused dot-product-add that explains them."""
+"""Which unit is this? From the answers of a black box to the fused dot-add that explains them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy
 from tcsmt.api.units import Unit, UnitLike, row_of
 from tcsmt.arithmetic.formats import format_named
@@ -56,7 +57,7 @@ class Identified:
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt identify --json`` prints."""
-        return as_data(self.family, self.outcome)
+        return {"tcsmt": __version__, **as_data(self.family, self.outcome)}
 
     def __str__(self) -> str:
         return as_text(self.family, self.outcome)
@@ -72,7 +73,7 @@ def family_like(row: Row) -> Family:
     """The hypotheses with a unit's formats and K; nothing else of the unit is used."""
     model = row.model
     if model.scale_format is not None:
-        raise TcsmtError(f"{row.name} has block scales: no hypothesis of `identify` has any")
+        raise TcsmtError(f"{row.name} has block scales; identify supports only units without them")
     return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
 
 
@@ -89,7 +90,7 @@ def identify(
     transcript: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Identified:
-    """Find every fused dot-product-add that explains a black box, with few questions.
+    """Find every fused dot-add that explains a black box, with few questions.
 
     box: called as ``box(a, b, c)`` with arrays of shapes (1, k), (1, k) and (1,) of the formats' dtypes;
     returns an array of shape (1,), of the result's dtype or words. A :class:`tcsmt.Unit` is such a box.
@@ -105,12 +106,12 @@ def identify(
     if like is None and formats is None and isinstance(box, Unit):
         like = box
     if (like is None) == (formats is None) or (formats is None) != (k is None):
-        raise TcsmtError("give like, or formats and k")
+        raise TcsmtError("give like=UNIT, or formats=... and k=...")
     if like is not None:
         family = family_like(row_of(like))
     else:
         if len(formats or ()) != 4:
-            raise TcsmtError(f"formats = {formats}: allowed are those of a, b, c and d")
+            raise TcsmtError(f"formats = {formats}: must be four formats, those of a, b, c and d")
         fa, fb, fc, fd = (format_named(name) for name in formats or ())
         family = Family(fa, fb, fc, fd, k or 0)
     with Transcript(family, Path(transcript)) if transcript else nullcontext() as kept:
@@ -130,7 +131,7 @@ def _asked(box: Callable[..., Any], family: Family) -> Box:
         arrays = [from_words(fmt, one) for fmt, one in zip((fa, fb, fc), words, strict=True)]
         answer = to_words(fd, as_numpy(box(*arrays), "the box's answer"), "the box's answer")
         if answer.shape != (1,):
-            raise TcsmtError(f"the box's answer has shape {answer.shape}: allowed is (1,)")
+            raise TcsmtError(f"the box's answer has shape {answer.shape}: must be (1,)")
         return int(answer[0])
 
     return ask

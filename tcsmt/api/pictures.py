@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tcsmt import __version__
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row
 from tcsmt.data.vectors import neutral, vector_of
@@ -31,7 +32,7 @@ class Explanation:
 
     def as_json(self) -> dict[str, Any]:
         """Every stage with its bits, as plain data: what ``tcsmt explain --json`` prints."""
-        return self.sheet.as_json()
+        return {"tcsmt": __version__, **self.sheet.as_json()}
 
     def as_svg(self) -> str:
         """An SVG document."""

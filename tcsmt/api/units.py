@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy, like_given
 from tcsmt.catalogue import Row, rows, rows_of, selected
 from tcsmt.catalogue.description import description
@@ -99,7 +100,7 @@ class Unit:
 
     def as_json(self) -> dict[str, Any]:
         """The row as plain data: what ``tcsmt describe --json`` prints."""
-        return self.row.as_json()
+        return {"tcsmt": __version__, **self.row.as_json()}
 
     def as_toml(self) -> str:
         """A model file that reads back as this unit's model."""
@@ -164,7 +165,9 @@ def units(
     """The catalogue's units, an architecture's most used instruction first.
 
     arch: an architecture or a GPU. The others: only units with these formats, this K, this evidence.
-    claims: also refuted and disputed readings of units. Raises :class:`tcsmt.TcsmtError` for unknown names.
+    claims: include published models that are refuted or disputed.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names.
 
     >>> import tcsmt
     >>> [u.name for u in tcsmt.units("volta", d_format="f32")]

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from tcsmt import __version__
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row
 from tcsmt.data.datasets import Mismatch, Replay, find_datasets, objection, replay
@@ -91,7 +92,8 @@ class Validation:
         """As plain data: what ``tcsmt validate --json`` prints."""
         found = [one.as_json() for one in self.replayed if one.result is not None]
         skipped = [{"dataset": o.name, "reason": o.skipped} for o in self.replayed if o.result is None]
-        return {"datasets": found, "skipped": skipped, "rows": self.rows, "mismatches": self.mismatches}
+        counts = {"rows": self.rows, "mismatches": self.mismatches}
+        return {"tcsmt": __version__, "datasets": found, "skipped": skipped, **counts}
 
     def __str__(self) -> str:
         lines, left = [HEAD], self.examples

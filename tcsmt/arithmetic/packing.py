@@ -33,7 +33,7 @@ def unpack(fmt: Format, packed: Bytes) -> Bytes:
     """Dense bytes of shape (..., m) as words of shape (..., m * 8 / width)."""
     _check(fmt, packed, "bytes")
     if packed.shape[-1] * 8 % fmt.width:
-        raise TcsmtError(f"{packed.shape[-1]} bytes are no whole number of {fmt.name} words")
+        raise TcsmtError(f"{packed.shape[-1]} bytes do not hold a whole number of {fmt.name} words")
     bits = np.unpackbits(packed, axis=-1, bitorder="little")
     each = bits.reshape(*packed.shape[:-1], -1, fmt.width)
     return np.packbits(each, axis=-1, bitorder="little")[..., 0]
@@ -58,6 +58,8 @@ def _padding(fmt: Format) -> int:
 
 def _check(fmt: Format, array: Bytes, what: str) -> None:
     if fmt.width not in (4, 6, 8):
-        raise TcsmtError(f"{fmt.name} has words of {fmt.width} bits: only 4, 6 and 8 are packed")
+        raise TcsmtError(
+            f"{fmt.name} has words of {fmt.width} bits: only words of 4, 6 and 8 bits can be packed"
+        )
     if array.dtype != np.uint8 or array.ndim == 0:
-        raise TcsmtError(f"{what} of {array.dtype} and shape {array.shape}: allowed is uint8, shape (..., n)")
+        raise TcsmtError(f"{what} of {array.dtype} and shape {array.shape}: must be uint8 of shape (..., n)")

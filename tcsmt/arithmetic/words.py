@@ -70,7 +70,9 @@ def to_words(fmt: Format, values: Any, name: str) -> Array:
         rounded = np.array([int(one) != exact for one, exact in zip(numbers.flat, array.flat, strict=True)])
         if rounded.any():
             element, value = _first(name, array, rounded.reshape(array.shape))
-            raise TcsmtError(f"{element} = {value}: a Python integer must be a float64 value; give words")
+            raise TcsmtError(
+                f"{element} = {value}: a Python integer here must be exact in float64; or give words"
+            )
         array = numbers
     elif array.dtype.kind == "i" and array.dtype.itemsize == unsigned(fmt).itemsize:
         array = array.view(unsigned(fmt))
@@ -87,7 +89,7 @@ def to_words(fmt: Format, values: Any, name: str) -> Array:
             if fmt.name == "tf32":
                 narrow = wide.astype(np.float32)
             elif own.kind == "u":
-                raise TcsmtError(f"{name}: {fmt.name} is given as unsigned words")
+                raise TcsmtError(f"{name}: {fmt.name} values must be given as unsigned words")
             else:
                 narrow = wide.astype(own)
             back = narrow.astype(np.float64)
@@ -100,7 +102,7 @@ def to_words(fmt: Format, values: Any, name: str) -> Array:
             )
         return narrow.view(unsigned(fmt))
     allowed = f"{own.name}, words of {fmt.width} bits ({unsigned(fmt).name}), float32 or float64"
-    raise TcsmtError(f"{name} has dtype {array.dtype}: allowed for {fmt.name} is {allowed}")
+    raise TcsmtError(f"{name} has dtype {array.dtype}: for {fmt.name} it must be {allowed}")
 
 
 def _first(name: str, array: Array, wrong: Array) -> tuple[str, Any]:
@@ -207,7 +209,7 @@ def _beyond(fmt: Format, value: Fraction) -> str:
 def _number(text: str) -> Fraction:
     exponent = text.rpartition("p" if "x" in text else "e")[2]
     if exponent != text and exponent.lstrip("+-").isdigit() and abs(int(exponent)) > _LARGEST_EXPONENT:
-        raise ValueError("an exponent that no format reaches")
+        raise ValueError("the exponent is beyond every format")
     parts = _HEX_FLOAT.fullmatch(text)
     if parts is None:
         return Fraction(text)

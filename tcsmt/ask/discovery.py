@@ -53,7 +53,7 @@ def properties(folders: Sequence[Path] = ()) -> dict[str, Property]:
     found: dict[str, Property] = {}
     for folder in (shipped(), *folders):
         if not folder.is_dir():
-            raise TcsmtError(f"no folder of property modules: {folder}")
+            raise TcsmtError(f"there is no folder of property modules {folder}")
         for path in sorted(p for p in folder.resolve().glob("[!_]*.py") if p.is_file()):
             name = path.stem.replace("_", "-")
             found[name] = Property(name, path)
@@ -79,10 +79,10 @@ def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
         said = error if plain else repr(error)
         raise TcsmtError(f"{found.path}: {_place(error, found.path)}{said}") from None
     if not callable(getattr(module, "investigate", None)):
-        raise TcsmtError(f"{found.path}: a property module defines investigate(ask)")
+        raise TcsmtError(f"{found.path}: a property module must define investigate(ask)")
     claims = getattr(module, "CLAIMS", ())
     if not (isinstance(claims, tuple) and all(isinstance(claim, Claim) for claim in claims)):
-        raise TcsmtError(f"{found.path}: CLAIMS is a tuple of tcsmt.ask.investigation.Claim")
+        raise TcsmtError(f"{found.path}: CLAIMS must be a tuple of tcsmt.ask.investigation.Claim")
     return LoadedProperty(found, module)
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
+from tcsmt import __version__
 from tcsmt.arithmetic.datapath import decode
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.catalogue import Row
@@ -214,6 +215,7 @@ class Report:
         """The report as plain data."""
         row = self.row
         return {
+            "tcsmt": __version__,
             "property": self.name,
             "title": self.title,
             "architecture": row.architecture,

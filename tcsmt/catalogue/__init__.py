@@ -92,7 +92,7 @@ def instruction_named(architecture: str, instruction: str) -> Row:
     if len(found) == 1:
         return found[0]
     if found:
-        raise TcsmtError(f"instruction {instruction!r} of {name} is one of several: {_listed(found)}")
+        raise TcsmtError(f"{instruction!r} matches several instructions of {name}: {_listed(found)}")
     names = [row.instruction for row in table]
     raise UnknownName(f"instruction of {name}", instruction, names, f"tcsmt models --arch {name}")
 
@@ -127,7 +127,7 @@ def rows_named(name: str) -> list[Row]:
         if len(found) == 1:
             return found
     several = ", ".join(dict.fromkeys(row.architecture for row in found))
-    raise TcsmtError(f"instruction {name!r} is one of several ({several}): give ARCH/{name}")
+    raise TcsmtError(f"{name!r} is an instruction of several architectures ({several}): give ARCH/{name}")
 
 
 def row_named(name: str) -> Row:

@@ -10,6 +10,7 @@ from typing import Any
 from tcsmt.certificates.derivation import Flaw, check
 from tcsmt.certificates.files import opened, record_of, statement_files
 from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.terms import Term
 
 __all__ = ["Checked", "check_certificate", "check_statement"]
 

@@ -36,7 +36,7 @@ _GROUPS = {
     },
     "Data": {
         "models": "List the catalogue.",
-        "describe": "Describe a unit in every convention in use.",
+        "describe": "Describe a unit by the parameters of every convention.",
         "export": "Write SMT-LIB scripts for solvers.",
     },
 }
@@ -50,11 +50,11 @@ _GROUPS = {
 )
 @click.version_option(__version__, prog_name="tcsmt")
 def main() -> None:
-    """What matrix units compute, bit for bit: inputs that tell them apart, or proofs that none do.
+    """What matrix units compute, bit for bit: inputs on which they differ, or proofs that there are none.
 
-    A unit is an architecture or a GPU (its most used instruction), ARCH/INSTRUCTION, where the instruction
-    may be written as in PTX, or a model file. Results go to standard output, everything else to standard
-    error.
+    A unit is given as an architecture or a GPU (for its most used instruction), as ARCH/INSTRUCTION (the
+    instruction may be written as in PTX), or as a model file. Results go to standard output, everything
+    else to standard error.
 
     \b
     Examples:

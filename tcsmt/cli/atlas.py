@@ -27,12 +27,12 @@ from tcsmt.survey.settle import Asking, verdicts_in
     "architectures",
     type=ARCHITECTURE,
     multiple=True,
-    help="Only rows of this architecture (may be repeated).",
+    help="Only units of this architecture (may be repeated).",
 )
 @click.option(
-    "--types", multiple=True, help="Only these types, D.A.B.C, e.g. f32.f16.f16.f32 (may be repeated)."
+    "--types", multiple=True, help="Only these formats, D.A.B.C, e.g. f32.f16.f16.f32 (may be repeated)."
 )
-@click.option("--claims", is_flag=True, help="Include rows that were refuted or are disputed.")
+@click.option("--claims", is_flag=True, help="Include published models that are refuted or disputed.")
 @options.finite
 @options.jobs(2)
 @options.scheduler
@@ -60,7 +60,7 @@ def atlas(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare all catalogue rows with the same types and K, pair by pair; can be stopped and resumed.
+    """Compare all units that have the same formats and K, pair by pair; can be stopped and resumed.
 
     Exit code: 0 every pair has a verdict, 2 usage error, 3 some pair remained unknown.
 

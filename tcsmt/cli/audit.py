@@ -100,11 +100,11 @@ def audit(
     """Audit test vectors: which hypotheses they tell apart, and which vectors would close the gaps.
 
     FILES are data sets or rows as `validate` and `run` read them; results in them are ignored. The
-    hypotheses are the unit's model, its neighbours (one parameter changed), and the catalogue's rows and
-    claims with the same formats and K.
+    hypotheses are the unit's model, its neighbours (one parameter changed), and every model in the
+    catalogue with the same formats and K, refuted ones included.
 
-    Exit code: 0 all are told apart, or proved equal; 1 some are not; 2 usage error; 3 for some it
-    is unknown whether a vector could.
+    Exit code: 0 every pair of hypotheses is told apart or proved equal, 1 some pair is not, 2 usage error,
+    3 unknown for some pair.
 
     \b
     Examples:
@@ -114,7 +114,9 @@ def audit(
     if not files and not published:
         raise click.UsageError(f"give FILES, or --published {' or '.join(_PUBLISHED)}")
     if published and not files and model is None:
-        raise click.UsageError("--published needs --model: the papers' vectors do not name a unit")
+        raise click.UsageError(
+            "--published needs --model: the papers' vectors do not say which unit they are for"
+        )
     if output is not None and output.suffix.lower() not in _WRITERS:
         raise TcsmtError(f"--output {output}: allowed suffixes: {', '.join(_WRITERS)}")
     if output is not None and not solve:
@@ -271,9 +273,10 @@ def _redundant(made: Audit) -> Iterator[str]:
     nothing = [name for name, told in zip(made.vectors.names, made.sets, strict=True) if not told]
     chosen = made.enough.chosen
     rest = len(made.vectors) - len(chosen)
-    how = "no fewer do" if made.enough.exact else "a greedy choice: fewer might do"
-    yield f"{len(chosen)} of the {len(made.vectors)} vectors tell apart all that all of them do ({how});"
-    yield f"the other {rest} decide nothing new, {len(nothing)} of them nothing at all. The {len(chosen)}:"
+    how = "no smaller set does" if made.enough.exact else "a greedy choice: a smaller set might do"
+    yield f"{len(chosen)} of the {len(made.vectors)} vectors tell apart as much as all of them ({how});"
+    none = f"{len(nothing)} of these decide nothing at all"
+    yield f"the other {rest} decide nothing new, and {none}. The {len(chosen)}:"
     yield from _item("", (made.vectors.names[n] for n in chosen))
     if 0 < len(nothing) <= 20:
         yield from _item("nothing at all: ", nothing)
@@ -291,7 +294,7 @@ def _readings(made: Audit, readings: _Readings) -> Iterator[str]:
                 blame = (
                     f"no rule could: the vectors do not tell every {one.parameter} apart"
                     if one.parameter in untold
-                    else f"the rule errs: the vectors do tell every {one.parameter} apart"
+                    else f"the rule is wrong: the vectors do tell every {one.parameter} apart"
                 )
                 text += f"   WRONG, it is {one.true} ({blame})"
             yield text
@@ -303,11 +306,11 @@ def _closing(made: Audit, closed: Closing | None) -> Iterator[str]:
         return
     count = len(closed.vectors)
     how = (
-        f"no fewer of {closed.candidates} candidates do"
+        f"no smaller set of the {closed.candidates} candidates does"
         if closed.exact
-        else "a greedy choice: fewer might do"
+        else "a greedy choice: a smaller set might do"
     )
-    yield f"{count} vector{'s' * (count > 1)} that would tell apart all that is not ({how}), replayed:"
+    yield f"{count} vector{'s' * (count > 1)} that would close every gap ({how}), replayed:"
     model = made.row.model
     for number, pairs in enumerate(closed.closes):
         inputs = ", ".join(_runs(_inputs(model, closed, number)))
@@ -359,7 +362,7 @@ def _verdict(made: Audit, found: list[Gap] | None) -> Iterator[str]:
         near = _told(made, ((0, n) for n in missed if made.hypotheses[n].parameter))
         parts = [*([", ".join(others)] if others else []), *near]
         yield from wrap(
-            f"These vectors would take {made.row.name} also for a unit with: {'; or '.join(parts)}", _WIDTH
+            f"These vectors cannot tell {made.row.name} from a unit with: {'; or '.join(parts)}", _WIDTH
         )
 
 

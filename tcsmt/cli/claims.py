@@ -44,8 +44,9 @@ def claims(
 ) -> None:
     """Check published statements about matrix units against measured data and proofs.
 
-    NAMES: check only these statements (named in the first column). Measured rows confirm or refute a
-    statement about hardware. If no row decides it, a vector that would is printed, or that there is none.
+    NAMES: check only these statements. Without NAMES, the output names all of them. Measured rows confirm
+    or refute a statement about hardware. If no row decides it, the command prints a vector that would, or
+    says that there is none.
 
     Exit code: 0 judged, 2 usage error, 3 a solver did not answer a decisive question.
 

@@ -33,7 +33,7 @@ from tcsmt.statements.domain import Domain
 @options.memory
 @options.confirmed
 @options.kept
-@click.option("--explain", is_flag=True, help="Draw both models on the witness.")
+@click.option("--explain", is_flag=True, help="Draw both units on the witness.")
 @options.as_json
 @options.dump_smt
 @options.certificate

@@ -17,7 +17,7 @@ from tcsmt.data.model_files import is_model_file, row_given
 @click.argument("instruction", required=False)
 @options.as_json
 def describe(arch: str, instruction: str | None, as_json: bool) -> None:
-    """Describe a unit in every convention in use.
+    """Describe a unit by the parameters that each published convention uses.
 
     UNIT is an architecture, a GPU, ARCH/INSTRUCTION or a model file. For an architecture or a GPU
     without INSTRUCTION, describes the most used instruction and lists the names of the others.

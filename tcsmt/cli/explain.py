@@ -26,7 +26,7 @@ from tcsmt.support.errors import TcsmtError
     "--against",
     type=UNIT,
     metavar="UNIT",
-    help="Draw this model below UNIT, and mark where they first differ.",
+    help="Draw this unit below UNIT, and mark where they first differ.",
 )
 @picture_options
 def explain(

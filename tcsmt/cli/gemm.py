@@ -35,7 +35,7 @@ def reduction_named(text: str) -> Reduction:
     name, _, number = text.partition(":")
     name = choose("reduction", name, [SEQUENTIAL.name, *_REDUCTIONS])
     if name == SEQUENTIAL.name or not number.isdigit():
-        raise TcsmtError(f"reduction {text!r}: allowed is sequential, split-k:PARTS or promote:EVERY")
+        raise TcsmtError(f"reduction {text!r}: must be sequential, split-k:PARTS or promote:EVERY")
     return _REDUCTIONS[name](int(number))
 
 
@@ -87,10 +87,10 @@ def gemm(
         raise TcsmtError(f"--output {output}: the name must end in .npy")
     for array, name in ((a, "A"), (b, "B"), (c, "C"), (scale_b, "scale_b")):
         if array is not None and array.ndim != 2:
-            raise TcsmtError(f"{name} has shape {array.shape}: allowed is a matrix")
+            raise TcsmtError(f"{name} has shape {array.shape}: must be a matrix")
     m, n = a.shape[0], b.shape[1]
     if c is not None and c.shape != (m, n):
-        raise TcsmtError(f"C has shape {c.shape}: A·B is {(m, n)}")
+        raise TcsmtError(f"C has shape {c.shape}: must be {(m, n)}, the shape of A·B")
     a = from_words(row.model.a_format, to_words(row.model.a_format, a, "A"))
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)
     job = [
@@ -186,9 +186,9 @@ def _array(path: Path) -> Array:
         array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise TcsmtError(f"{path}: no .npy array ({reason})") from None
+        raise TcsmtError(f"{path} is not a .npy array ({reason})") from None
     if not isinstance(array, np.ndarray):
-        raise TcsmtError(f"{path}: allowed is one array (.npy)")
+        raise TcsmtError(f"{path}: must hold one array (.npy)")
     # NumPy stores ml_dtypes' arrays without their names
     return array.view(f"uint{array.dtype.itemsize * 8}") if array.dtype.kind == "V" else array
 

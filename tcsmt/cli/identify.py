@@ -39,13 +39,13 @@ _EXIT = {
     "--like",
     type=UNIT,
     metavar="UNIT",
-    help="Take the formats and K of this model (nothing else of it is used).",
+    help="Take the formats and K of this unit (nothing else).",
 )
 @click.option(
     "--box",
     type=UNIT,
     metavar="UNIT",
-    help="The box is this model (a self-test), used only to answer questions.",
+    help="The box is this unit's model, which only answers questions (a self-test).",
 )
 @click.option("--command", help="The box is this program: JSON lines in and out.")
 @click.option(
@@ -57,13 +57,13 @@ _EXIT = {
     type=click.IntRange(1),
     default=2000,
     show_default=True,
-    help="Most rows of --data to use.",
+    help="Use at most this many rows of --data.",
 )
 @click.option(
     "--answers", type=click.Path(path_type=Path), help="Continue from the output of a `tcsmt probe` program."
 )
 @click.option(
-    "--budget", type=click.IntRange(1), default=60, show_default=True, help="Most questions to ask."
+    "--budget", type=click.IntRange(1), default=60, show_default=True, help="Ask at most this many questions."
 )
 @click.option(
     "--transcript",
@@ -108,7 +108,7 @@ def identify(
     probe: str | None,
     as_json: bool,
 ) -> None:
-    """Identify a black box: find every fused dot-product-add that explains its answers, with few questions.
+    """Identify a black box: find every fused dot-add that explains its answers, with few questions.
 
     The program of --command reads a line {"a": [hex, ...], "b": [...], "c": hex} and writes a line
     {"d": hex}, for each question. A plan is for hardware that is on another machine: `--plan set` prints
@@ -196,14 +196,14 @@ def _fitting(name: str, family: Family) -> Row:
     model = row.model
     other = (model.a_format, model.b_format, model.c_format, model.d_format)
     if other != family.formats or model.k != family.k or model.scale_format is not None:
-        raise TcsmtError(f"{name} has other formats, K or scales than --formats or --like say")
+        raise TcsmtError(f"the formats, K or scales of {name} are not those of --formats or --like")
     return row
 
 
 def _one_data_set(option: str, path: Path) -> DataSet:
     data = list(find_datasets([path]))
     if len(data) != 1:
-        raise TcsmtError(f"{option} {path}: {len(data)} data sets; give one file")
+        raise TcsmtError(f"{option} {path} holds {len(data)} data sets; give a single one")
     return data[0]
 
 
@@ -211,7 +211,7 @@ def _exchanges(given: DataSet | None, family: Family) -> list[Exchange]:
     if given is None:
         return []
     if family_of(given) != family:
-        raise TcsmtError(f"--answers {given.path}: other formats or K than those of the box")
+        raise TcsmtError(f"--answers {given.path}: its formats or K are not those of the box")
     words = zip(*(part.tolist() for part in given.operands.parts), given.d.tolist(), strict=True)
     return [Exchange(tuple(a), tuple(b), c, d, "given") for a, b, c, d in words]
 

@@ -21,7 +21,9 @@ from tcsmt.data.model_files import model_toml, row_given
 @click.option("--d", "d_format", metavar="FORMAT", help="Only units with results in this format.")
 @click.option("--k", type=click.IntRange(1), metavar="N", help="Only units with this number of products.")
 @click.option("--evidence", metavar="LEVEL", help=f"Only units with this evidence: {', '.join(EVIDENCE)}.")
-@click.option("--claims/--no-claims", default=True, help="Include refuted and disputed readings.")
+@click.option(
+    "--claims/--no-claims", default=True, help="Include published models that are refuted or disputed."
+)
 @click.option(
     "--toml", type=UNIT, metavar="UNIT", help="Print this unit as a model file, as a start for your own."
 )
@@ -66,7 +68,7 @@ def models(
         click.echo(markdown(chosen))
         return
     width = max(len(row.name) for row in chosen)
-    click.echo(f"{'model':<{width}}  {'K':>3} {'N_FMA':>5} {'F':>3}  {'zero':>5}  evidence    status")
+    click.echo(f"{'unit':<{width}}  {'K':>3} {'N_FMA':>5} {'F':>3}  {'zero':>5}  evidence    status")
     for row in chosen:
         m = row.model
         given = [getattr(m, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent")]

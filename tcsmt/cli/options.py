@@ -52,7 +52,11 @@ certificate = click.option(
 )  # fmt: skip
 
 _CONFIRM = "A proof counts only if another solver confirms it."
-confirm = click.option("--confirm", is_flag=True, help=_CONFIRM)
+#: For commands that ask many questions: to confirm takes up to twice as long, and leaves more questions open.
+confirm = click.option(
+    "--confirm/--no-confirm", default=False,
+    help=f"{_CONFIRM}  [default: no-confirm, because confirming takes up to twice as long]",
+)  # fmt: skip
 #: For commands that confirm where nothing is said.
 confirmed = click.option("--confirm/--no-confirm", default=True, help=f"{_CONFIRM}  [default: confirm]")
 #: See :class:`.Trust`.
@@ -66,7 +70,7 @@ finite = click.option(
     "--finite/--all-words", default=False, help="Exclude NaN and infinity.  [default: all words]"
 )
 positive = click.option("--positive", is_flag=True, help="Only inputs without a sign bit.")
-c_zero = click.option("--c-zero", is_flag=True, help="c is +0.")
+c_zero = click.option("--c-zero", is_flag=True, help="Only c = +0.")
 
 scheduler = click.option(
     "--scheduler", default="", metavar="ADDRESS",

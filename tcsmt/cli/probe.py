@@ -78,12 +78,14 @@ def probe(
         raise click.UsageError("give --property or --vectors, not both")
     if run and (output is None or emit in ("json", "csv")):
         raise click.UsageError(
-            "--run writes what the GPU answers: give --output FILE.json, and no data to --emit"
+            "--run writes the answers of the GPU: give --output FILE.json, and leave out --emit json and csv"
         )
     if not run and emit is None:
         raise click.UsageError(f"give --emit ({', '.join(_EMITTED)}) or --run")
     if as_json and output is None and emit != "json":
-        raise click.UsageError("--json says what was written: use --output, or --emit json")
+        raise click.UsageError(
+            "--json describes what was written: give --output FILE, or use --emit json instead"
+        )
     row = row_given(model)
     if emit not in ("json", "csv"):  # before the solvers work
         program(row, [], emit or language_of(row))

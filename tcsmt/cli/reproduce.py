@@ -272,7 +272,7 @@ def _ootomo(job: _Job) -> None:
 def _swept(path: Path) -> list[dict[str, Any]]:
     """The records that ``accuracy sweep --output`` left, where it has run."""
     if not path.exists():
-        click.echo(f"no {path}: run tcsmt accuracy sweep --output {path} for what needs it", err=True)
+        click.echo(f"{path} is missing; make it with tcsmt accuracy sweep --output {path}", err=True)
         return []
     records: list[dict[str, Any]] = json.loads(path.read_text())["records"]
     return records

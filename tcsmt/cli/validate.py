@@ -21,7 +21,7 @@ from tcsmt.support.errors import Exit
     "--against",
     type=UNIT,
     metavar="UNIT",
-    help="Try this model (or model file) on all data sets that it fits.",
+    help="Try this unit on all data sets that it fits.",
 )
 @click.option(
     "--examples",

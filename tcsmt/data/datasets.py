@@ -101,7 +101,7 @@ class DataSet:
         shaped(f"{self.path}: c", given.c, (rows,))
         shaped(f"{self.path}: d", self.d, (rows,))
         if not rows or not k:
-            raise TcsmtError(f"{self.path}: no rows")
+            raise TcsmtError(f"{self.path} has no rows")
 
     @property
     def rows(self) -> int:
@@ -151,19 +151,19 @@ def objection(dataset: DataSet, model: Model) -> str:
     """Why a model cannot be held against a data set; empty where it can."""
     formats = Formats.of(model)
     if formats != dataset.formats:
-        return f"is of {dataset.formats}: the model takes {formats}"
+        return f"has formats {dataset.formats}, but the model takes {formats}"
     scale = dataset.operands.scale_a
     if (scale is None) != (model.scale_format is None):
-        given, takes = ("no ", "takes") if scale is None else ("", "has none of")
-        return f"has {given}block scales: the model {takes} them"
+        given, takes = ("no ", "them") if scale is None else ("", "none")
+        return f"has {given}block scales, but the model takes {takes}"
     if scale is not None and (scale.shape[1], dataset.k) != (model.scales, model.k):
-        return f"has {scale.shape[1]} block scales for {dataset.k} lanes: the model {model.scales}"
+        return f"has {scale.shape[1]} block scales for {dataset.k} lanes, but the model takes {model.scales}"
     if not _fits(dataset.k, model):
-        return f"has {dataset.k} lanes: no multiple of the model's k = {model.k}"
+        return f"has {dataset.k} lanes, which is not a multiple of the model's k = {model.k}"
     if dataset.k > model.k and formats.c != formats.d:
         return (
-            f"has {dataset.k} lanes, the model k = {model.k}: its {formats.d.name} result "
-            f"cannot be the next c, which is {formats.c.name}: the unit cannot be chained"
+            f"has {dataset.k} lanes, but the model has k = {model.k} and cannot be chained: its result is "
+            f"{formats.d.name}, and the next c would have to be {formats.c.name}"
         )
     return ""
 
@@ -249,7 +249,7 @@ def find_datasets(paths: Iterable[Path], model: str = "") -> Iterator[DataSet]:
     chosen = [Path(path) for path in paths]
     for path in chosen:
         if not path.exists():
-            raise TcsmtError(f"no file or folder {path}")
+            raise TcsmtError(f"there is no file or folder {path}")
     for path in chosen:
         yield from _folder(path) if path.is_dir() else _file(path, model)
 
@@ -301,8 +301,7 @@ def _file(path: Path, model: str) -> Iterator[DataSet]:
         yield _published(path)
     else:
         raise TcsmtError(
-            f"{path} is not a data set: allowed are .npz, .json, .csv, "
-            "and published GPU/FORMAT/d_GPU_FORMAT.txt"
+            f"{path} is not a data set: must be .npz, .json, .csv or a published GPU/FORMAT/d_GPU_FORMAT.txt"
         )
 
 
@@ -318,7 +317,7 @@ def _npz_file(path: Path, model: str) -> DataSet:
     if own or (model and not entries):
         return _own_rows(path, own or model)
     if not entries:
-        raise TcsmtError(f"{path}: no manifest.json beside it, and {_NAMELESS}")
+        raise TcsmtError(f"{path} has no manifest.json beside it, and {_NAMELESS}")
     near = get_close_matches(path.name, names, n=1)
     hint = f"; did you mean {near[0]}?" if near else ""
     raise TcsmtError(f"{path} is not listed in {manifest}{hint}")
@@ -326,7 +325,7 @@ def _npz_file(path: Path, model: str) -> DataSet:
 
 #: Of a file of rows and results.
 _NAMELESS = (
-    "it does not say which model its results are of: `tcsmt validate` takes --against MODEL; "
+    "it does not say which unit its results are from: give `tcsmt validate` --against UNIT; "
     "or add a column (an array) `model`"
 )
 
@@ -355,7 +354,7 @@ def _own_rows(path: Path, model: str) -> DataSet:
 def _text(where: str, given: Mapping[str, Any], name: str, default: str | None = None) -> str:
     value = given.get(name, default)
     if not isinstance(value, str):
-        raise TcsmtError(f"{where}: {name!r} is missing or no text")
+        raise TcsmtError(f"{where}: {name!r} is missing or is not text")
     return value
 
 
@@ -402,7 +401,7 @@ def _manifest(path: Path) -> list[dict[str, Any]]:
         raise TcsmtError(f"{path}: not a list of data sets")
     for number, entry in enumerate(data):
         if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):
-            raise TcsmtError(f'{path}: [{number}] is not an object with a text "file"')
+            raise TcsmtError(f'{path}: [{number}] is not an object with a "file" that is text')
     return data
 
 
@@ -476,7 +475,7 @@ def _words(where: str, rows: object, formats: Formats, model: Model | None = Non
             raise TcsmtError(f"{where}{place} is not a list of words")
         if len(texts) != count:
             wanted = f"[0].a has {lanes}" if count == lanes else f"the unit has {count} block scales"
-            raise TcsmtError(f"{where}{place} has {len(texts)} words, where {wanted}")
+            raise TcsmtError(f"{where}{place} has {len(texts)} words, but {wanted}")
         return [word(f"{place}[{i}]", fmt, text) for i, text in enumerate(texts)]
 
     found = {
@@ -517,14 +516,14 @@ def _published(path: Path) -> DataSet:
     def sibling(side: str, fmt: str) -> Path:
         name = f"{side}_{gpu}_{fmt}.txt"
         if name.lower() not in beside:
-            raise TcsmtError(f"{path}: no {name} beside it")
+            raise TcsmtError(f"{path}: the file {name} is missing beside it")
         return beside[name.lower()]
 
     with _at(path):
         inputs, result = (format_named(FORMAT_NAMES.get(name.lower(), name)) for name in (kind, output[1]))
     if inputs.name not in CALLED:
         allowed = ", ".join(CALLED)
-        raise TcsmtError(f"{path}: input format {inputs.name}; published are {allowed}")
+        raise TcsmtError(f"{path}: input format {inputs.name}: must be one of {allowed}")
     formats = Formats(inputs, inputs, FORMATS["f32"], result)
     words: dict[str, Any] = {side: _matrix(sibling(side, kind), inputs) for side in "ab"}
     words["d"] = _column(path, result)
@@ -538,9 +537,9 @@ def _published(path: Path) -> DataSet:
     rows, lanes = words["a"].shape
     for side, array in words.items():
         if len(array) != rows:
-            raise TcsmtError(f"{path}: {side} has {len(array)} rows, where a has {rows}")
+            raise TcsmtError(f"{path}: {side} has {len(array)} rows, but a has {rows}")
     if words["b"].shape[1] != lanes:
-        raise TcsmtError(f"{path}: b has {words['b'].shape[1]} lanes, where a has {lanes}")
+        raise TcsmtError(f"{path}: b has {words['b'].shape[1]} lanes, but a has {lanes}")
     return DataSet(
         name=f"{gpu}_{inputs.name}_{result.name}".lower(),
         path=path,
@@ -557,7 +556,7 @@ def _published(path: Path) -> DataSet:
 def _lines(path: Path) -> list[str]:
     lines = read_bytes(path).decode("ascii", errors="replace").rstrip().splitlines()
     if not lines:
-        raise TcsmtError(f"{path}: no rows")
+        raise TcsmtError(f"{path} has no rows")
     return lines
 
 
@@ -567,7 +566,7 @@ def _matrix(path: Path, fmt: Format) -> Array:
     lanes = len(rows[0])
     for number, row in enumerate(rows, 1):
         if len(row) != lanes:
-            raise TcsmtError(f"{path}:{number}: {len(row)} words, where line 1 has {lanes}")
+            raise TcsmtError(f"{path}:{number}: {len(row)} words, but line 1 has {lanes}")
     digits = "".join(word.removeprefix("0x").zfill(8) for row in rows for word in row)
     try:
         words = np.frombuffer(bytes.fromhex(digits), ">u4").reshape(len(rows), lanes)

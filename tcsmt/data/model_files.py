@@ -165,7 +165,7 @@ class _File:
         """The value of a key that is one line of text."""
         value = self.given[key]
         if not isinstance(value, str) or not value or not value.isprintable():
-            raise self.error(key, f"{key} = {_shown(value)}: allowed is a line of text")
+            raise self.error(key, f"{key} = {_shown(value)}: must be one line of text")
         return value
 
     def values(self, kind: type[Model]) -> dict[str, Any]:
@@ -177,7 +177,7 @@ class _File:
                     key,
                     str(
                         UnknownName(
-                            f"parameter of {kind.kind}", key, [*known, *_ABOUT], "tcsmt models --toml MODEL"
+                            f"parameter of {kind.kind}", key, [*known, *_ABOUT], "tcsmt models --toml UNIT"
                         )
                     ),
                 )
@@ -195,7 +195,7 @@ class _File:
             allowed = "an integer"
         if allowed:
             more = f' or "{_NONE}"' if kind.endswith("| None") else ""
-            raise self.error(one.name, f"{one.name} = {_shown(given)}: allowed is {allowed}{more}")
+            raise self.error(one.name, f"{one.name} = {_shown(given)}: must be {allowed}{more}")
         return tuple(given) if isinstance(given, list) else given
 
     @contextmanager
@@ -262,7 +262,7 @@ def _changed(file: _File, about: dict[str, str]) -> Model:
         base = row_named(about["base"]).model
     if about.get("kind", base.kind) != base.kind:
         raise file.error(
-            "kind", f"kind = {about['kind']!r}: allowed is {base.kind}, as base = {about['base']}"
+            "kind", f"kind = {about['kind']!r}: must be {base.kind}, the kind of base = {about['base']}"
         )
     values = file.values(type(base))
     with file.explained("base"):

@@ -59,7 +59,7 @@ def read_rows(path: Path, model: Model, rounded: Told | None = None) -> Words:
     read = _READERS[choose("suffix of an input file", path.suffix, _READERS)]
     inputs = read(path, model, rounded)
     if not len(inputs.c):
-        raise TcsmtError(f"{path}: no rows")
+        raise TcsmtError(f"{path} has no rows")
     return inputs
 
 
@@ -85,7 +85,7 @@ def model_named_in(path: Path) -> str:
     else:
         found = {row.get("model") or "" for _, row in _csv_lines(path)}
     if len(found) > 1:
-        raise TcsmtError(f"{path}: rows of several models: {', '.join(sorted(found))}")
+        raise TcsmtError(f"{path} has rows of several models: {', '.join(sorted(found))}")
     return found.pop() if found else ""
 
 
@@ -98,7 +98,7 @@ def read_results(path: Path, model: Model) -> Array:
     if path.suffix.lower() == ".npz":
         arrays = read_npz(path)
         if "d" not in arrays:
-            raise TcsmtError(f"{path}: d is missing")
+            raise TcsmtError(f"{path}: array d is missing")
         array = arrays["d"]
         if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
             array = array.view(unsigned(fmt))
@@ -106,7 +106,7 @@ def read_results(path: Path, model: Model) -> Array:
     words = []
     for number, row in _csv_lines(path):
         if row.get("d") is None:
-            raise TcsmtError(f"{path}:1: no column d: a data set has results")
+            raise TcsmtError(f"{path}:1: column d is missing: a data set needs results")
         words.append(word_at(f"{path}:{number}: d", fmt, row["d"]))
     return np.array(words, unsigned(fmt))
 
@@ -125,9 +125,9 @@ def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             if any(value.strip() for value in values):
                 yield reader.line_num, dict(zip(header, values, strict=False))
     except UnicodeDecodeError:
-        raise TcsmtError(f"{path}: not UTF-8 text") from None
+        raise TcsmtError(f"{path} is not UTF-8 text") from None
     except csv.Error as error:
-        raise TcsmtError(f"{path}:{reader.line_num}: no CSV: {error}") from None
+        raise TcsmtError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
 
 
 def read_bytes(path: Path) -> bytes:
@@ -143,7 +143,7 @@ def read_json(path: Path, **options: Any) -> Any:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise TcsmtError(f"{path}: not JSON: not UTF-8 text") from None
+        raise TcsmtError(f"{path} is not JSON: it is not UTF-8 text") from None
     return parse_json(str(path), text, **options)
 
 
@@ -155,7 +155,9 @@ def parse_json(where: str, text: str, **options: Any) -> Any:
         place = where if re.search(r":\d+$", where) else f"{where}:{error.lineno}"
         raise TcsmtError(f"{place}: not JSON: {error.msg}") from None
     except (RecursionError, ValueError):  # integers of thousands of digits
-        raise TcsmtError(f"{where}: not JSON that Python can read: too deep, or too long") from None
+        raise TcsmtError(
+            f"{where}: JSON that Python cannot read: nested too deeply, or a number too long"
+        ) from None
 
 
 def read_npz(path: Path) -> dict[str, Array]:
@@ -167,7 +169,7 @@ def read_npz(path: Path) -> dict[str, Array]:
             raise ValueError("a single array")
         return {name: loaded[name] for name in loaded.files}
     except (EOFError, NotImplementedError, OSError, ValueError, zipfile.BadZipFile, zlib.error):
-        raise TcsmtError(f"{path}: no .npz file of numeric arrays") from None
+        raise TcsmtError(f"{path} is not an .npz file of numeric arrays") from None
 
 
 def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
@@ -194,7 +196,7 @@ def _known(
             raise TcsmtError(f"{where}: {name} is missing")
     for name in given:
         if name not in allowed:
-            raise TcsmtError(f"{where}: unknown {name!r}; allowed: {', '.join(allowed)}")
+            raise TcsmtError(f"{where}: unknown name {name!r}; known: {', '.join(allowed)}")
     return dict(given)
 
 
@@ -252,7 +254,7 @@ def rows_of_json(path: Path) -> list[Any]:
     data = read_json(path, **options)
     rows = data.get("rows") if isinstance(data, dict) else data
     if not isinstance(rows, list):
-        raise TcsmtError(f'{path}: neither a list of rows nor an object with a list "rows"')
+        raise TcsmtError(f'{path} is neither a list of rows nor an object with a list "rows"')
     return rows
 
 
@@ -260,7 +262,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise TcsmtError(f"{path}: not UTF-8 text") from None
+        raise TcsmtError(f"{path} is not UTF-8 text") from None
     return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
@@ -296,7 +298,7 @@ def _read_csv(path: Path, model: Model, rounded: Told | None) -> Words:
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise TcsmtError(f"{path}: not UTF-8 text") from None
+        raise TcsmtError(f"{path} is not UTF-8 text") from None
     reader = csv.reader(io.StringIO(text, newline=""))
     names, formats = model.input_names, model.input_formats
     try:
@@ -313,7 +315,7 @@ def _read_csv(path: Path, model: Model, rounded: Told | None) -> Words:
                 raise TcsmtError(f"{path}:1: column {name} is given twice")
         missing = [name for name in names if name not in header and name != "c"]
         if missing:
-            raise TcsmtError(f"{path}:1: no column {', '.join(missing)}")
+            raise TcsmtError(f"{path}:1: missing columns: {', '.join(missing)}")
 
         def rows() -> Iterator[_Row]:
             for values in reader:
@@ -321,13 +323,13 @@ def _read_csv(path: Path, model: Model, rounded: Told | None) -> Words:
                 if not any(value.strip() for value in values):
                     continue
                 if len(values) != len(header):
-                    raise TcsmtError(f"{where}: {len(values)} values under {len(header)} columns")
+                    raise TcsmtError(f"{where}: {len(values)} values for {len(header)} columns")
                 given = {"c": "0x0", **dict(zip(header, values, strict=True))}
                 yield [word_at(f"{where}: {n}", formats[n], given[n], rounded) for n in names]
 
         return _inputs(model, list(rows()))
     except csv.Error as error:
-        raise TcsmtError(f"{path}:{reader.line_num}: no CSV: {error}") from None
+        raise TcsmtError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
 
 
 def _read_npz(path: Path, model: Model, rounded: Told | None) -> Words:

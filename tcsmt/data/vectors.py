@@ -29,7 +29,7 @@ def vector_of(text: str, model: Model, rounded: Callable[[str], None] | None = N
     for part in text.replace(",", " ").split():
         name, equals, value = part.partition("=")
         if not equals:
-            raise TcsmtError(f"{part!r} is not of the form a0=1.5")
+            raise TcsmtError(f"{part!r} does not have the form NAME=VALUE, such as a0=1.5")
         if name not in formats:
             raise UnknownName("input", name, formats)
         if name in values:

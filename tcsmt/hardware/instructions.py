@@ -82,7 +82,7 @@ def instruction_of(row: Row) -> HardwareInstruction:
         tile = warpgroup_tile(int(k), formats)
         return HardwareInstruction(f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}", "wgmma", tile)
     raise TcsmtError(
-        f"no program for {row.name}: those of mma and wgmma (NVIDIA) and v_mfma (AMD) are made; "
+        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA) and v_mfma (AMD) are supported; "
         "--emit json and csv give the vectors of every instruction"
     )
 

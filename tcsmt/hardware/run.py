@@ -51,7 +51,7 @@ def measure(row: Row, source: str) -> str:
     try:
         answers = json.loads(text)
     except json.JSONDecodeError as error:
-        raise TcsmtError(f"the program printed no JSON: {error.msg} in line {error.lineno}") from None
+        raise TcsmtError(f"the program did not print JSON: {error.msg} in line {error.lineno}") from None
     if not isinstance(answers, dict):
         raise TcsmtError("the program printed JSON that is not an object")
     return text
@@ -69,7 +69,7 @@ def _done(what: str, command: list[str]) -> str:
     if ended.returncode:
         if NO_GPU in ended.stderr:
             why = ended.stderr.partition(NO_GPU)[2].strip(": \n")
-            raise TcsmtError(f"--run: no GPU that can be used here ({why}); --emit writes the program")
+            raise TcsmtError(f"--run: this machine has no usable GPU ({why}); --emit writes the program")
         said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()[:4]
         raise TcsmtError(f"{what}: {name} ended with {ended.returncode}: {' | '.join(said) or 'no message'}")
     return ended.stdout

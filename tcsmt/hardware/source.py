@@ -59,7 +59,7 @@ def program(row: Row, vectors: Sequence[Vector], language: str, made_by: str = "
     instruction = instruction_of(row)
     own = language_of(row)
     if language != own:
-        raise TcsmtError(f"{row.name} is run by a program in {own}: --emit {own}, not {language}")
+        raise TcsmtError(f"{row.name} needs a program in {own}: use --emit {own}, not {language}")
     tile, model = instruction.tile, row.model
     target = TARGETS[row.architecture]
     made_by = made_by or f"tcsmt probe {row.name} --emit {language}"

@@ -68,7 +68,7 @@ def _said(path: Path, row: Row) -> list[tuple[str, dict[str, int]]]:
         told = given.get("predictions", {})
         where = f"{path}: rows[{number}].predictions"
         if not isinstance(told, dict):
-            raise TcsmtError(f"{where}: not an object")
+            raise TcsmtError(f"{where} is not an object")
         words = {name: word_at(f"{where}[{name!r}]", fmt, text) for name, text in told.items()}
         found.append((str(given.get("asks", given.get("why", ""))), words))
     return found
@@ -119,7 +119,7 @@ def from_properties(
         sides = (row.name, row.model), (other.name, other.model)
         Investigation(row, solving, partial(keep, "claim")).differ(f"against {other.instruction}", *sides)
     if not found:
-        raise TcsmtError(f"{', '.join(chosen) or 'claims'}: no witness that {row.name} can run")
+        raise TcsmtError(f"{', '.join(chosen) or 'claims'}: found no witness that {row.name} can run")
     return list(found.values())
 
 

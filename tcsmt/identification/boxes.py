@@ -103,7 +103,7 @@ class Command:
     ) -> None:
         self.command, self.formats, self.timeout, self.tries = shlex.split(command), formats, timeout, tries
         if not self.command:
-            raise TcsmtError("--command: empty")
+            raise TcsmtError("--command is empty")
         self._child: subprocess.Popen[bytes] | None = None
         self._rest = b""
 
@@ -148,20 +148,20 @@ class Command:
         try:
             child.stdin.write(line)
         except OSError:
-            raise BoxFailed(f"it died (exit code {child.wait()})") from None
+            raise BoxFailed(f"the program ended (exit code {child.wait()})") from None
         deadline = time.monotonic() + self.timeout
         with selectors.DefaultSelector() as ready:
             ready.register(child.stdout, selectors.EVENT_READ)
             while b"\n" not in self._rest:
                 left = deadline - time.monotonic()
                 if left <= 0 or not ready.select(left):
-                    raise BoxFailed(f"no answer within {self.timeout:g} s")
+                    raise BoxFailed(f"it gave no answer within {self.timeout:g} s")
                 more = child.stdout.read(1 << 16)
                 if not more:
-                    raise BoxFailed(f"it died (exit code {child.wait()})")
+                    raise BoxFailed(f"the program ended (exit code {child.wait()})")
                 self._rest += more
                 if len(self._rest) > 1 << 20:
-                    raise BoxFailed("an answer of more than 1 MiB without a line end")
+                    raise BoxFailed("it wrote more than 1 MiB without a line end")
         answer, _, self._rest = self._rest.partition(b"\n")
         return answer
 

@@ -225,7 +225,7 @@ def summation_tree(box: BlackBox) -> Tree:
     """
     count = box.k + 1
     if box.largest - box.smallest < _SWALLOWED:
-        raise OutOfReach(f"the operands reach only from 2^{box.smallest} to 2^{box.largest}")
+        raise OutOfReach(f"the operands only reach from 2^{box.smallest} to 2^{box.largest}")
     big, tiny = Fraction(2) ** box.largest, Fraction(2) ** box.smallest
     pairs = [(i, j) for i in range(count) for j in range(i)]
     rows = [dict.fromkeys(range(count), tiny) | {i: big, j: -big} for i, j in pairs]

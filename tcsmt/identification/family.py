@@ -72,12 +72,12 @@ class Family:
 
     def __post_init__(self) -> None:
         if not self.d_format.has_infinity:
-            raise TcsmtError(f"identify: D in {self.d_format.name}; the family's results have infinities")
+            raise TcsmtError(f"identify: D is {self.d_format.name}; it must be a format with infinities")
         for fmt in (self.a_format, self.b_format, self.c_format):
             if not fmt.signed or fmt.width > 32:
                 raise TcsmtError(f"identify: {fmt.name} is not a signed format of at most 32 bits")
         if not 1 <= self.k <= 128:
-            raise TcsmtError(f"identify: K = {self.k}: allowed is from 1 to 128")
+            raise TcsmtError(f"identify: K = {self.k}: must be from 1 to 128")
 
     @property
     def formats(self) -> tuple[Format, Format, Format, Format]:

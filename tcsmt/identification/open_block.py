@@ -1,4 +1,4 @@
-"""One block of a fused dot-product-add with the parameters as inputs.
+"""One block of a fused dot-add with the parameters as inputs.
 
 The graphs are those of :mod:`tcsmt.models.fused_block` on variables, so that they run on the parameters of
 many hypotheses as on the words of many questions. One graph goes from words to a sum; its variables are F,

@@ -84,8 +84,8 @@ def survivors(
     search = _Search(family, questions, _answers(dataset, rows), seed, progress)
     if not len(search.plain):
         raise TcsmtError(
-            f"{dataset.name}: no ordinary row (no zero, subnormal or special word, and products that are "
-            "not tiny), with which the search starts"
+            f"{dataset.name} has no ordinary row (no zero, subnormal or special word, and products that are "
+            "not tiny); the search starts with such a row"
         )
     try:
         opened = search.opened(search.plain[:FIRST])
@@ -109,7 +109,9 @@ def _answers(dataset: DataSet, rows: int) -> Array:
             nans.setdefault(word, row)
     if len(nans) > 1:
         places = ", ".join(f"{fmt.hex(word)} ({dataset.place(row)})" for word, row in nans.items())
-        raise TcsmtError(f"{dataset.name}: different NaN words, and no hypothesis has two: {places}")
+        raise TcsmtError(
+            f"{dataset.name}: the rows have different NaN words, and no hypothesis has two: {places}"
+        )
     return np.array([fmt.nan_word if w in nans else w for w in answers.tolist()], np.uint64)
 
 

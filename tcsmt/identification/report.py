@@ -186,7 +186,7 @@ def as_text(family: Family, found: Outcome) -> str:
                 listed = ", ".join(shown if len(shown) < 8 else [*shown[:3], "...", shown[-1]])
                 text.append(f"  {name} = {listed}{several}")
         names = known(family, found.rows)
-        text.append(f"catalogue: {', '.join(names)}" if names else "catalogue: no row is this unit")
+        text.append(f"catalogue: {', '.join(names)}" if names else "catalogue: none of its units is this one")
     elif found.verdict == "refuted":
         for one in nearest(family, found):
             text.append(

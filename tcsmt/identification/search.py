@@ -122,8 +122,8 @@ class Transcript:
         told = self._told[number]
         if (told.a, told.b, told.c) != (a, b, c):
             raise TcsmtError(
-                f"{self.path}:{number + 1}: another question than this search asks; "
-                "was it another --seed, or another version of tcsmt?"
+                f"{self.path}:{number + 1}: this is not the question that the search asks here; "
+                "was the file made with another --seed, or another version of tcsmt?"
             )
         return told.d
 
@@ -159,7 +159,7 @@ class Transcript:
                 if number == len(lines):  # cut off while it was written
                     self._cut(lines[:-1])
                     return
-                raise TcsmtError(f"{self.path}:{number}: no question and answer") from None
+                raise TcsmtError(f"{self.path}:{number}: not a question with its answer") from None
 
     def _cut(self, lines: list[str]) -> None:
         assert self.path is not None

@@ -31,7 +31,7 @@ def storage(width: int) -> np.dtype[Any]:
 def _dtype(width: int) -> np.dtype[Any]:
     """That of a word which is computed on."""
     if width > LIMB:
-        raise ValueError(f"a word of {width} bits is not computed on: allowed are limbs of {LIMB}")
+        raise ValueError(f"a word of {width} bits: must be split into limbs of {LIMB} bits first")
     return np.dtype(bool if width == 1 else np.uint32 if width <= 32 else np.uint64)
 
 

@@ -43,7 +43,7 @@ def statements(nodes: Sequence[Term], inputs: Mapping[Term, str]) -> tuple[list[
     names: dict[Term, str] = {}
     for node in nodes:
         if node.width > LIMB:
-            raise ValueError(f"a word of {node.width} bits: allowed are {LIMB}")
+            raise ValueError(f"a word of {node.width} bits: at most {LIMB} are allowed")
         if node.op == "var":
             names[node] = inputs[node]
             continue

@@ -69,6 +69,8 @@ def _target() -> str:
 def _said(*options: str, given: str = "") -> str:
     compiler = shlex.split(os.environ.get("CC", "cc"))
     if not compiler or shutil.which(compiler[0]) is None:
-        raise TcsmtError(f"no C compiler: {' '.join(compiler)!r} is not a program ($CC, else cc)")
+        raise TcsmtError(
+            f"C compiler not found: {' '.join(compiler)!r} is not a program (set $CC; the default is cc)"
+        )
     command = [*compiler, *options]
     return subprocess.run(command, input=given, capture_output=True, text=True, check=True).stdout

@@ -55,7 +55,7 @@ class Exhaust:
     def __init__(self, root: Term) -> None:
         (variable,) = variables([root])
         if max(root.width, variable.width) > BITS:
-            raise ValueError(f"{variable} to {root}: allowed are words of {BITS} bits")
+            raise ValueError(f"{variable} to {root}: must be words of {BITS} bits")
         self._words = 1 << variable.width
         self._back_ends = [kind(root, variable) for kind in _chosen(self._words)]
         names = [one.name for one in self._back_ends]
@@ -64,7 +64,7 @@ class Exhaust:
     def __call__(self, start: int, count: int) -> Array:
         """The results for the words from ``start`` on: uint32. Raises InternalError where two differ."""
         if not 0 <= start <= start + count <= self._words:
-            raise ValueError(f"words {start} to {start + count}: allowed are 0 to {self._words}")
+            raise ValueError(f"words {start} to {start + count}: must be within 0 to {self._words}")
         if not count:
             return np.empty(0, dtype=np.uint32)
         found = [one(start, count) for one in self._back_ends]

@@ -24,7 +24,7 @@ def container(width: int, least: int = 16) -> int:
     for bits in (16, 32, 64):
         if least <= bits and width <= bits:
             return bits
-    raise ValueError(f"a word of {width} bits: allowed are 64, machines have no wider integers")
+    raise ValueError(f"a word of {width} bits: at most 64, because machines have no wider integers")
 
 
 def schedule(roots: Sequence[Term], lane_of: Mapping[Term, int]) -> list[Term]:

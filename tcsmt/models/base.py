@@ -113,7 +113,7 @@ class Model(ABC):
     def check(self, name: str, holds: bool, allowed: str) -> None:
         """Refuse a parameter with an error that names it, its value and what is allowed."""
         if not holds:
-            raise TcsmtError(f"{name} = {getattr(self, name)!r}: allowed is {allowed}")
+            raise TcsmtError(f"{name} = {getattr(self, name)!r}: must be {allowed}")
 
     @abstractmethod
     def validate(self) -> None:
@@ -127,7 +127,7 @@ class Model(ABC):
         """The model on input words. Raises :class:`.TcsmtError` where there are not as many as it takes."""
         lengths = {name: len(part) for name, part in operands.named.items() if name != "c"}
         if lengths != self.operand_lengths:
-            raise TcsmtError(f"operands of lengths {lengths}: allowed is {self.operand_lengths}")
+            raise TcsmtError(f"operands of lengths {lengths}: must be {self.operand_lengths}")
         stages: list[Stage] = []
         output = self.result(operands, stages)
         return Trace(operands, tuple(stages), output, (Call(self, operands, output),))

@@ -68,7 +68,7 @@ class DotThenAdd(Model):
         self.check("dot_fraction_bits", self.dot_fraction_bits >= self.fraction_bits, "fraction_bits or more")
         limit, a, b = self.product_limit, self.a_format, self.b_format
         least = max(a.e_min + b.e_max, a.e_max + b.e_min) + 1
-        allowed = f"None or {least} to 4096, beyond products of subnormal numbers"
+        allowed = f"None or from {least} to 4096, above the exponent of every product with a subnormal number"
         self.check("product_limit", limit is None or least <= limit <= 4096, allowed)
         for name in ("c_reach", "normalised_fraction_bits"):
             given = getattr(self, name)

@@ -1,4 +1,4 @@
-"""The truncated fused dot-product-add, with and without block scales."""
+"""The truncated fused dot-add, with and without block scales."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CANONICAL_NAN = {"f32": 0x7FFFFFFF, "f16": 0x7FFF}
 
 @dataclass(frozen=True, kw_only=True)
 class FusedDotAdd(Model):
-    """The truncated fused dot-product-add, with every feature a parameter.
+    """The truncated fused dot-add, with every feature a parameter.
 
     Decisions where sources differ: products are not normalised before alignment (measured: the
     2.25 product test); a subnormal operand or c keeps the smallest exponent; a finite product
@@ -102,21 +102,23 @@ class FusedDotAdd(Model):
         )
         self.check("fraction_bits", 1 <= self.fraction_bits <= 1024, "from 1 to 1024")
         carry = self.carry_bits
-        self.check("carry_bits", carry is None or 0 <= carry <= 16, "None (enough) or 0 to 16")
+        self.check(
+            "carry_bits", carry is None or 0 <= carry <= 16, "None (as many as needed) or from 0 to 16"
+        )
         if self.normalisation == "every":
-            self.check("c_position", self.c_position == "aligned", "aligned, as normalisation = every")
-            self.check("alignment_sticky", not self.alignment_sticky, "False, as normalisation = every")
-            self.check("carry_bits", carry is None, "None, as normalisation = every")
+            self.check("c_position", self.c_position == "aligned", "aligned when normalisation = every")
+            self.check("alignment_sticky", not self.alignment_sticky, "False when normalisation = every")
+            self.check("carry_bits", carry is None, "None when normalisation = every")
             self.check(
                 "zero_exponent",
                 self.zero_exponent is not None,
-                "a number, as normalisation = every",
+                "a number when normalisation = every",
             )
         self._validate_scales()
         if self.alignment_sticky:
-            self.check("alignment", self.alignment is RTZ, "RTZ, as alignment_sticky = True")
+            self.check("alignment", self.alignment is RTZ, "RTZ when alignment_sticky = True")
         zero = self.zero_exponent
-        self.check("zero_exponent", zero is None or -4096 <= zero <= 4096, "None or -4096 to 4096")
+        self.check("zero_exponent", zero is None or -4096 <= zero <= 4096, "None or from -4096 to 4096")
         kept = self.round_fraction_bits
         most = self.d_format.fraction_bits
         self.check("round_fraction_bits", kept is None or 1 <= kept <= most, f"None or from 1 to {most}")
@@ -128,16 +130,16 @@ class FusedDotAdd(Model):
         scaled, block = self.scale_format is not None, self.scale_block
         whole = 1 <= block <= self.k and self.k % block == 0
         if not scaled:
-            self.check("scale_block", block == 0, "0, as scale_format = None")
-            self.check("group", self.group == 1, "1, as scale_format = None")
+            self.check("scale_block", block == 0, "0 when scale_format = None")
+            self.check("group", self.group == 1, "1 when scale_format = None")
             return
-        self.check("scale_block", whole, f"a divisor of k = {self.k}, as there are scales")
+        self.check("scale_block", whole, f"a divisor of k = {self.k} when the unit has scales")
         shared = min(self.n_fma, block)
         self.check("group", 1 <= self.group <= shared and shared % self.group == 0, f"a divisor of {shared}")
-        self.check("interleave", self.interleave == 0, "0, as there are scales")
-        self.check("products", self.products == "unnormalised", "unnormalised, as there are scales")
-        self.check("normalisation", self.normalisation == "once", "once, as there are scales")
-        self.check("c_position", self.c_position == "aligned", "aligned, as there are scales")
+        self.check("interleave", self.interleave == 0, "0 when the unit has scales")
+        self.check("products", self.products == "unnormalised", "unnormalised when the unit has scales")
+        self.check("normalisation", self.normalisation == "once", "once when the unit has scales")
+        self.check("c_position", self.c_position == "aligned", "aligned when the unit has scales")
 
     @property
     def scales(self) -> int:

@@ -1,4 +1,4 @@
-"""One block of a fused dot-product-add: from input words to a sum, and from the sum to a word.
+"""One block of a fused dot-add: from input words to a sum, and from the sum to a word.
 
 Parameters are numbers, or terms. A unit's own are constants, which fold away, so that nothing of them is left
 in its graph. Where they are variables (:mod:`tcsmt.identification.open_block`), one graph serves a family of

@@ -68,23 +68,25 @@ class IeeeDotAdd(Model):
         size = self.block
         self.check("n_fma", 1 <= size <= self.k and self.k % size == 0, f"None or a divisor of k = {self.k}")
         blocks = self.method in ("pairwise", "exact")
-        self.check("n_fma", self.n_fma is None or blocks, "None, as method = " + self.method)
+        self.check("n_fma", self.n_fma is None or blocks, "None when method = " + self.method)
         power = self.method != "pairwise" or size & (size - 1) == 0
-        self.check("k" if self.n_fma is None else "n_fma", power, "a power of two, as method = pairwise")
+        self.check("k" if self.n_fma is None else "n_fma", power, "a power of two when method = pairwise")
         lanes = list(range(self.k))
         order = self.order
         ordered = order is None or (isinstance(order, tuple) and sorted(order) == lanes)
         self.check("order", ordered, f"a permutation of {lanes}")
         exact = self.method not in ("fma", "exact") or self.product_format is None
-        self.check("product_format", exact, f"None, as method = {self.method}")
+        self.check("product_format", exact, f"None when method = {self.method}")
         for name in ("product_format", "sum_format", "d_format"):
             fmt = getattr(self, name)
             self.check(name, fmt is None or fmt.has_infinity, "a format with infinities")
         self.check(
-            "flush", not self.flush or self._by_words, "False, unless all is f32 or f64, pairwise or fma"
+            "flush",
+            not self.flush or self._by_words,
+            "False unless all formats are f32 or all are f64, and method is pairwise or fma",
         )
         zero = self.negative_zero or self.method == "exact"
-        self.check("negative_zero", zero, f"True, as method = {self.method}")
+        self.check("negative_zero", zero, f"True when method = {self.method}")
         nan = self.nan
         self.check("nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}")
 

@@ -236,7 +236,7 @@ def authentication() -> list[dict[str, Any]]:
 
 def _true(model: Model) -> dict[str, str]:
     if not isinstance(model, FusedDotAdd):
-        raise TcsmtError(f"FTTN's rules are for one fused sum of products and c, not for {model.title}")
+        raise TcsmtError(f"FTTN's rules apply to one fused sum of products and c, not to {model.title}")
     modes = {"RNE": "RN", "RTZ": "RZ", "RTP": "RU", "RTN": "RD"}
     return {
         "N_FMA": str(model.n_fma),

@@ -147,7 +147,7 @@ class _Drawing:
     def _special_inputs(self) -> str:
         formats = self.model.input_formats
         names = ", ".join(name for name, fmt in formats.items() if _special(fmt, self.values[name]))
-        return names and f"{names}: no finite number; the rules for NaN and infinity decide"
+        return names and f"{names}: not finite, so the rules for NaN and infinity decide"
 
     def _special(self, terms: Sequence[Number], result: Stage | None) -> Iterator[Note]:
         for x in terms:

@@ -24,7 +24,9 @@ from tcsmt.pictures.drawing import (
 
 __all__ = ["as_svg"]
 
-_CELL, _GAP, _LINE, _SPACE, _CHARACTER, _HEAD = 12, 34, 20, 6, 7.25, 8.45
+_CELL, _GAP, _LINE, _SPACE = 12, 34, 20, 6
+#: Widths of a character: of text, small text and headings.
+_CHARACTER, _SMALL_CHARACTER, _HEAD = 7.25, 6.05, 8.45
 _MARGIN, _NARROWEST = 20, 860
 _MOST_COLUMNS = 100
 _RULER_STEP = 4
@@ -203,14 +205,21 @@ class _Drawing:
             ("window", edge(grid.top + INTEGER_BITS - 1), edge(grid.unit - 1), ""),
             ("cut-zone", edge(grid.unit - 1), x, "cut off"),
         ]
+        titles: list[tuple[float, str]] = []
         for name, start, end, title in zones:
             if end > start:
                 self.elements.append(
                     f'<rect class="{name}" x="{start:g}" y="{head + 4}" width="{end - start:g}" '
                     f'height="{bottom - head - 4}"/>'
                 )
-                self._text(start + 1, title, "faint small", head)
-        self._text(edge(grid.top - 1) + 1, f"{grid.top - grid.unit} fraction bits", "faint small", head)
+                titles.append((start, title))
+        titles.append((edge(grid.top - 1), f"{grid.top - grid.unit} fraction bits"))
+        free = 0.0  # a zone of few columns moves the next title to the right, so that none covers another
+        for start, title in sorted(titles):
+            if title:
+                place = max(start + 1, free)
+                self._text(place, title, "faint small", head)
+                free = place + len(title) * _SMALL_CHARACTER + 4
         self._text(_MARGIN, "relative", "faint small", head + 15)
         self._text(_MARGIN, "power of two", "faint small", head + 29)
         for weight, start in at.items():

@@ -79,7 +79,7 @@ def compare_models(
     trace = given.sides[0].trace
     length = len(trace.a)
     if lanes is not None and not 1 <= lanes <= length:
-        raise TcsmtError(f"lanes = {lanes}: allowed is from 1 to k = {length}")
+        raise TcsmtError(f"lanes = {lanes}: must be from 1 to k = {length}")
     also = [t.eq(0) for t in (*trace.a[lanes:], *trace.b[lanes:])] if lanes is not None else []
     sides, formats = given.sides, given.input_formats
     title = f"{left[0]} against {right[0]}"

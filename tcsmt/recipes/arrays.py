@@ -37,10 +37,12 @@ def simulate(algorithm: Algorithm, a: Any, b: Any, c: Any = 0.0) -> Array:
     wide = algorithm.wide
     left, right = to_words(wide, a, "a"), to_words(wide, b, "b")
     if left.ndim != 2 or left.shape != right.shape or 0 in left.shape:
-        raise TcsmtError(f"a has shape {left.shape}, b {right.shape}: allowed is (rows, length), both alike")
+        raise TcsmtError(
+            f"a has shape {left.shape}, b {right.shape}: both must have the same shape, (rows, length)"
+        )
     addend = to_words(wide, c if isinstance(c, np.ndarray) else np.float32(c), "c")
     if addend.shape not in ((), (len(left),)):
-        raise TcsmtError(f"c has shape {addend.shape}: allowed is ({len(left)},) or one number")
+        raise TcsmtError(f"c has shape {addend.shape}: must be ({len(left)},) or one number")
     start = np.ascontiguousarray(np.broadcast_to(addend, (len(left),)))
 
     def chain(x: Array, y: Array, inside: Array) -> Array:
@@ -62,11 +64,11 @@ def multiply(algorithm: Algorithm, a: Any, b: Any, c: Any = None) -> Array:
     wide = algorithm.wide
     left, right = to_words(wide, a, "A"), to_words(wide, b, "B")
     if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0] or 0 in left.shape + right.shape:
-        raise TcsmtError(f"A has shape {left.shape}, B {right.shape}: allowed is (M, K) and (K, N)")
+        raise TcsmtError(f"A has shape {left.shape}, B {right.shape}: must be (M, K) and (K, N)")
     shape = (left.shape[0], right.shape[1])
     start = np.zeros(shape, unsigned(wide)) if c is None else to_words(wide, c, "C")
     if start.shape != shape:
-        raise TcsmtError(f"C has shape {start.shape}: A·B is {shape}")
+        raise TcsmtError(f"C has shape {start.shape}: must be {shape}, the shape of A·B")
 
     def chain(x: Array, y: Array, inside: Array) -> Array:
         return gemm(x, y, inside, model=algorithm.unit).view(inside.dtype)

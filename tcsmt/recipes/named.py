@@ -158,7 +158,7 @@ def _yes(text: str) -> bool:
 
 def _number(name: str, text: str, least: int) -> int:
     if not text.isdigit() or int(text) < least:
-        raise TcsmtError(f"{name} = {text!r}: allowed is a number, {least} or more")
+        raise TcsmtError(f"{name} = {text!r}: must be an integer, {least} or more")
     return int(text)
 
 

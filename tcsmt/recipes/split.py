@@ -52,13 +52,11 @@ class Split:
 
     def __post_init__(self) -> None:
         if not 1 <= self.words <= 8:
-            raise TcsmtError(f"words = {self.words}: allowed is from 1 to 8")
+            raise TcsmtError(f"words = {self.words}: must be from 1 to 8")
         if not 0 <= self.scale <= 60:
-            raise TcsmtError(f"scale = {self.scale}: allowed is from 0 to 60")
+            raise TcsmtError(f"scale = {self.scale}: must be from 0 to 60")
         if self.words > 1 and not self.wide.holds(self.format):
-            raise TcsmtError(
-                f"format = {self.format.name}: {self.wide.name} does not have all of its numbers"
-            )
+            raise TcsmtError(f"format = {self.format.name}: {self.wide.name} cannot hold all of its values")
 
     def apply(self, word: Term) -> tuple[Term, ...]:
         """The words of a word of the wide format, the largest first."""

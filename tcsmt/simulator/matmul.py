@@ -36,10 +36,10 @@ _PORTION = 1 << 22
 class Reduction:
     """The order in which products are added up beyond one instruction.
 
-    parts: from K to the slices of the K indices, each summed by a chain of instructions of its own.
-    One part: C is its first c. Several: each begins with +0, and the parts are added to C (or to
-    the first part) in order, by IEEE additions in the output format, as a kernel does that keeps
-    partial sums in ordinary registers.
+    parts: a function from K to slices of the K indices. A chain of instructions sums each slice. The first
+    chain starts with C if there is one slice; if there are several, each chain starts with +0, and their sums
+    are added to C in order (without C, to the first sum), by IEEE additions in the output format, as a kernel
+    does that keeps partial sums in ordinary registers.
     """
 
     name: str
@@ -60,7 +60,7 @@ SEQUENTIAL = Reduction("sequential", lambda length: [slice(0, length)])
 def split_k(parts: int) -> Reduction:
     """So many chains side by side, each over its contiguous share of K (split-K kernels)."""
     if parts < 1:
-        raise TcsmtError(f"split_k({parts}): allowed is 1 or more")
+        raise TcsmtError(f"split_k({parts}): the number of parts must be 1 or more")
     return Reduction(f"split-k:{parts}", lambda length: _slices(-(-length // parts), length))
 
 
@@ -70,7 +70,7 @@ def promoted(every: int) -> Reduction:
     DeepGEMM does so for FP8 on Hopper with every = 128 (DeepSeek-V3's N_C).
     """
     if every < 1:
-        raise TcsmtError(f"promoted({every}): allowed is 1 or more")
+        raise TcsmtError(f"promoted({every}): the number of products must be 1 or more")
     return Reduction(f"promote:{every}", partial(_slices, every))
 
 
@@ -104,7 +104,9 @@ def gemm(
     left, right = to_words(model.a_format, a, "A"), to_words(model.b_format, b, "B")
     for words, name in ((left, "A"), (right, "B")):
         if words.ndim != 2 or 0 in words.shape:
-            raise TcsmtError(f"{name} has shape {words.shape}: allowed is a matrix with no empty dimension")
+            raise TcsmtError(
+                f"{name} has shape {words.shape}: must be a matrix with at least one row and one column"
+            )
     (m, length), (other, n) = left.shape, right.shape
     if length != other:
         raise TcsmtError(
@@ -122,7 +124,7 @@ def gemm(
     _check_memory(m, n, model)
     c_words = None if c is None or beta == 0 else to_words(model.c_format, c, "C")
     if c is not None and np.shape(c) != (m, n):
-        raise TcsmtError(f"C has shape {np.shape(c)}: A·B is {(m, n)}")
+        raise TcsmtError(f"C has shape {np.shape(c)}: must be {(m, n)}, the shape of A·B")
     plain = alpha == 1 and (beta == 1 or c_words is None)
     start = np.zeros((m, n), dtype=unsigned(model.c_format))
     if plain and len(parts) == 1 and c_words is not None:
@@ -189,7 +191,7 @@ def _scales(
     fmt, scale_a, scale_b = model.scale_format, x.scale_a, x.scale_b
     for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
         if fmt is None and scale is not None:
-            raise TcsmtError(f"{name} is given: the unit has no block scales")
+            raise TcsmtError(f"{name} is given, but the unit has no block scales")
         if fmt is not None and scale is None:
             raise TcsmtError(f"{name} is missing: the unit takes one {fmt.name} scale for each block")
     if fmt is None or scale_a is None or scale_b is None:

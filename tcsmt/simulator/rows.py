@@ -55,7 +55,7 @@ def _check_scales(model: Model, scale_a: Any, scale_b: Any) -> None:
     for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
         if model.scale_format is None:
             if scale is not None:
-                raise TcsmtError(f"{name} is given: the unit has no block scales")
+                raise TcsmtError(f"{name} is given, but the unit has no block scales")
             continue
         wanted = f"{model.scales} {model.scale_format.name} scales in each row"
         if scale is None:

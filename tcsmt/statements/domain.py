@@ -42,7 +42,7 @@ class Domain:
                 f"exponents {self.exponents[0]} to {self.exponents[1]}: no number has such an exponent"
             )
         if self.bits is not None and min(self.bits) < 1:
-            raise TcsmtError(f"bits {self.bits[0]} {self.bits[1]}: at least 1 is allowed for a and for b")
+            raise TcsmtError(f"bits {self.bits[0]} {self.bits[1]}: must be at least 1 for a and for b")
 
     @property
     def low(self) -> int:
@@ -57,7 +57,7 @@ class Domain:
     @property
     def _range(self) -> tuple[int, int]:
         if self.exponents is None:
-            raise TcsmtError(f"domain {self}: the exponents have to be restricted")
+            raise TcsmtError(f"domain {self}: the exponents must be restricted, e.g. to -15:14")
         return self.exponents
 
     def bits_in(self, fmt: Format) -> tuple[int, int]:

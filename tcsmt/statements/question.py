@@ -128,7 +128,7 @@ def difference(
             formats = " and ".join(getattr(model, name).name for model in (one, two))
             raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: {name} is {formats}")
     if one.k != two.k:
-        raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: k is {one.k} and {two.k}")
+        raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: k = {one.k} and {two.k}")
     scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in (one, two)]
     if scales[0] != scales[1]:
         raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: block scales are {' and '.join(scales)}")

@@ -66,7 +66,7 @@ def chain(name: str, model: Model, k: int) -> Chain:
     if k == model.k:
         return Chain(model, k, model, exact=True)
     if k % model.k or k > 1024:
-        raise TcsmtError(f"k = {k}: allowed for {name} are multiples of {model.k} up to 1024")
+        raise TcsmtError(f"k = {k}: for {name} it must be a multiple of {model.k}, up to 1024")
     if model.c_format != model.d_format:
         formats = f"its c is {model.c_format.name}, its result {model.d_format.name}"
         raise TcsmtError(f"{name} cannot be chained to k = {k}: {formats}")

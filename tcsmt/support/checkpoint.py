@@ -171,7 +171,7 @@ def lock_beside(path: Path) -> Any:
 
     beside = _beside(path)
     if not path.parent.is_dir():
-        raise TcsmtError(f"cannot write {path}: there is no folder {path.parent}")
+        raise TcsmtError(f"cannot write {path}: the folder {path.parent} does not exist")
     lock = FileLock(beside, timeout=0)
     try:
         lock.acquire()

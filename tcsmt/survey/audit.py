@@ -110,7 +110,7 @@ def listed(row: Row, found: Sequence[tuple[str, Sequence[int]]]) -> Vectors:
 
 def _is_data(path: Path) -> bool:
     if not path.exists():
-        raise TcsmtError(f"no file or folder {path}")
+        raise TcsmtError(f"there is no file or folder {path}")
     if path.is_dir() or path.suffix.lower() == ".txt" or path.name == "manifest.json":
         return True
     if path.suffix.lower() == ".json":
@@ -135,7 +135,7 @@ def _of_dataset(dataset: DataSet, row: Row) -> tuple[Row, Words]:
     reason = objection(dataset, row.model)
     if not reason and dataset.k > row.model.k:
         chained = _chained(row, dataset.k)
-        reason = f"has {dataset.k} lanes: no chain of {row.name}" if chained is None else ""
+        reason = f"has {dataset.k} lanes, which is not a chain of {row.name}" if chained is None else ""
         row = chained or row
     if reason:
         raise TcsmtError(f"data set {dataset.name} {reason}")

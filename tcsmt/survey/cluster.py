@@ -37,7 +37,7 @@ def answers_of(address: str, tasks: Sequence[Task]) -> Generator[tuple[Task, Rec
     try:
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, ImportError) as error:
-        raise TcsmtError(f"--scheduler {address}: no Dask scheduler answers: {error}") from None
+        raise TcsmtError(f"--scheduler {address}: no Dask scheduler answered: {error}") from None
     futures: dict[Any, Task] = {}
     try:
         _check(client, address)
@@ -68,7 +68,9 @@ def _check(client: Any, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
-        raise TcsmtError(f"--scheduler {address}: it has no workers") from None
+        raise TcsmtError(
+            f"--scheduler {address} has no workers; start some with `dask worker {address}`"
+        ) from None
     ours = version_of_worker()
     for worker, found in client.run(version_of_worker, on_error="return").items():
         if isinstance(found, OSError):  # it went away; its tasks go to the others, or to the one after it

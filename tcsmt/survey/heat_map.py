@@ -64,7 +64,9 @@ _PAGE = """<!doctype html>
 body {{ margin: 1rem; font-family: system-ui, sans-serif; }}
 p, summary, li {{ max-width: 70rem; }}
 table {{ border-collapse: collapse; font-size: small; }}
+.wide {{ overflow-x: auto; }}
 th {{ text-align: left; font-weight: normal; padding: 2px 8px; white-space: nowrap; }}
+@media (max-width: 50rem) {{ th[title] {{ white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }} }}
 td {{ width: 2.6em; height: 1.8em; padding: 0; border: 1px solid Canvas; }}
 td button {{ width: 100%; height: 100%; border: 0; cursor: pointer; font: inherit; color: #000; }}
 td button[aria-pressed=true] {{ outline: 3px solid CanvasText; }}
@@ -73,21 +75,21 @@ td button[aria-pressed=true] {{ outline: 3px solid CanvasText; }}
 .n1, .n1 button {{ background: #f6c7b0; }} .n2, .n2 button {{ background: #f0a080; }}
 .n3, .n3 button {{ background: #d97757; }}
 .self {{ background: color-mix(in srgb, CanvasText 12%, Canvas); }}
-details {{ margin: .3rem 0; font-size: small; }}
+details {{ margin: .3rem 0; font-size: small; overflow-wrap: anywhere; }}
 #panel {{ position: sticky; bottom: 0; background: Canvas; border-top: 2px solid CanvasText; }}
 #panel > button {{ position: absolute; right: 1.5rem; top: .5rem; font: inherit; }}
 #shown {{ max-height: 60vh; overflow: auto; padding: .5rem 0; }}
 pre {{ white-space: pre-wrap; }}
 </style>
 <h1>Which units are the same?</h1>
-<p>A table for each kind of matrix instruction: units that take and give the same words. Each cell compares
-two of them on {domain}; click it for the proof, or for the input that tells them apart, drawn bit by bit.</p>
-<p><span class="key equal">=</span> proved equal: no input tells them apart.
+<p>Each table holds the units with the same formats and the same K. A cell compares two of them on {domain}.
+Click it to see the proof, or an input on which they differ, drawn bit by bit.</p>
+<p><span class="key equal">=</span> proved equal: they differ on no input.
 <span class="key n1">3</span> <span class="key n2">5</span> <span class="key n3">7</span> different: the
-number of inputs (of all a, b and c) that are not zero in the smallest known example.
+number says how many of the inputs a, b and c are not zero in the smallest known example.
 <span class="key unknown">?</span> neither proved nor refuted.
-Units with the same number in front are equal. A name with @ is what a publication claimed of that unit, and
-what data or proofs refute or cannot decide yet.</p>
+Units with the same number in front are equal. A name with @ is a published statement about that unit
+which data or proofs refute, or which is still open.</p>
 {alone}
 {body}
 <div id="panel"><button hidden>close</button>
@@ -143,7 +145,7 @@ def as_page(atlas: Atlas) -> str:
 def _alone(groups: Sequence[Group]) -> str:
     """Units that no other one can be compared with."""
     items = [f"<li>{_title(group)}: {escape(_names(group.units[0]))}</li>" for group in groups]
-    head = f"{len(groups)} kinds of instructions have one unit in the catalogue, and no table here"
+    head = f"{len(groups)} kinds of instructions have no table here: the catalogue has one unit of each"
     return f"<details><summary>{head}</summary><ul>{''.join(items)}</ul></details>"
 
 
@@ -181,9 +183,10 @@ def _heat(atlas: Atlas, group: Group, prefix: str) -> tuple[str, dict[str, str]]
         rows.append(f'<tr><th title="{escape(_names(one))}">{escape(label)}</th>{"".join(cells)}</tr>')
     same = [unit for unit in order if len(unit.rows) > 1]
     members = "".join(f"<li>{number[unit]}: {escape(_names(unit))}</li>" for unit in same)
-    more = f"<details><summary>instructions of each row</summary><ul>{members}</ul></details>" if same else ""
+    summary = "<summary>all instructions of each unit</summary>"
+    more = f"<details>{summary}<ul>{members}</ul></details>" if same else ""
     table = f"<table><tr><th></th>{head}</tr>\n{chr(10).join(rows)}\n</table>"
-    return f"<h2>{_title(group)}</h2>\n{table}\n{more}", details
+    return f'<h2>{_title(group)}</h2>\n<div class="wide">{table}</div>\n{more}', details
 
 
 def _cell(record: dict[str, Any] | None, name: str, pair: str) -> str:
@@ -205,6 +208,8 @@ def _detail(record: dict[str, Any] | None, one: Unit, two: Unit) -> str:
     if record["verdict"] == "equivalent":
         steps = [f"{s['what']}: {s['how']} {s['solver']} {s['version']}" for s in record["steps"]]
         return title + "<ol>" + "".join(f"<li>{escape(step)}</li>" for step in steps) + "</ol>"
+    if record["cause"]:
+        title += f"<p>{escape(record['cause'])}</p>"
     values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
     return title + _svg([one, two], values, record)
 

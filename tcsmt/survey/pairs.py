@@ -14,10 +14,12 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.prove.witnesses import narrowed, witness
 from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Lanes
+from tcsmt.statements.finding import Finding
+from tcsmt.statements.question import Lanes, difference_of_sides
+from tcsmt.statements.shared_inputs import shared
 from tcsmt.statements.verdict import Distinguished, said_by
 
-__all__ = ["Pair", "Unit", "proved_by", "record_of", "verdict_on", "without_verdict"]
+__all__ = ["Pair", "Unit", "explained_again", "proved_by", "record_of", "verdict_on", "without_verdict"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,26 @@ def record_of(found: Decision) -> dict[str, Any]:
         "left": left, "right": right, **finding_of(found).as_json(), "steps": steps,
         "sure": found.sure,
     }  # fmt: skip
+
+
+def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
+    """A kept record of a witness, explained by today's code: its values, where the units differ, and why.
+
+    The witness itself is replayed elsewhere; only the explanation may come from code that was different.
+    """
+    left, right = (pair.left.name, pair.left.model), (pair.right.name, pair.right.model)
+    given = shared(left, right, None)
+    question = difference_of_sides(record["question"], given.sides, given.input_formats, pair.domain)
+    values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
+    verdict = Distinguished(
+        values=values, solver=record["solver"], version=record["version"], seconds=record["seconds"]
+    )
+    known = {name: value for name, value in record.items() if name in _KEPT}
+    return {"left": left[0], "right": right[0], **Finding(question, verdict).as_json(), **known}
+
+
+#: What a record of a witness has besides its finding: how it was found, and the stamps of :class:`.Task`.
+_KEPT = ("steps", "sure", "models", "asked", "code")
 
 
 def proved_by(record: dict[str, Any]) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing as mp
 import signal
+import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 from tcsmt.prove.solvers.answer import ended
@@ -52,7 +54,7 @@ def answers_of(jobs: int, tasks: Sequence[Task]) -> Generator[tuple[Task, Record
                     answer = ready.recv()
                 except (EOFError, OSError):
                     worker.process.join()
-                    answer = Failure(f"the process died ({ended(worker.process.exitcode)})")
+                    answer = Failure(f"the process died ({ended(worker.process.exitcode)}){_cause(worker)}")
                     ready.close()
                 else:
                     idle.append(worker)
@@ -65,6 +67,21 @@ def answers_of(jobs: int, tasks: Sequence[Task]) -> Generator[tuple[Task, Record
             worker.process.kill()
             worker.process.join()
             worker.pipe.close()
+
+
+def _cause(worker: _Worker) -> str:
+    """Why a process may have died before it computed anything, and what helps.
+
+    A new process imports the script that started it. A script that starts processes while it is imported
+    makes Python refuse, and the process ends with 1; nothing that a task does ends a process with 1.
+    """
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    if worker.process.exitcode != 1 or script is None:
+        return ""
+    return (
+        f': {Path(script).name} may lack `if __name__ == "__main__":`; put the calls that start processes '
+        "under it, because every process imports the script"
+    )
 
 
 def _given(task: Task, idle: list[_Worker], context: Any) -> _Worker:

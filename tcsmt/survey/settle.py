@@ -14,7 +14,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.trust import Trust
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.progress import Seen, unseen
-from tcsmt.survey.pairs import Pair, verdict_on, without_verdict
+from tcsmt.survey.pairs import Pair, explained_again, verdict_on, without_verdict
 from tcsmt.survey.tasks import Workers, computed
 from tcsmt.survey.work import Task
 
@@ -60,8 +60,7 @@ def settle(
         progress,
     )
     records = {
-        key: record
-        | ({"earlier": True} if key in found.earlier and record["verdict"] == "equivalent" else {})
+        key: _kept(record, wanted[key]) if key in found.earlier else record
         for key, record in found.records.items()
     }
     return records | {key: without_verdict(wanted[key], why) for key, why in found.failed.items()}
@@ -73,6 +72,13 @@ def _task(pair: Pair, asking: Asking) -> Task:
         {unit.name: unit.model.digest for unit in (pair.left, pair.right)},
         f"{pair.left.name} | {pair.right.name}",
     )  # fmt: skip
+
+
+def _kept(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
+    """A record of an earlier run as it is shown: a proof marked, a witness explained by today's code."""
+    if record["verdict"] == "equivalent":
+        return record | {"earlier": True}
+    return record if record.get("code") == prover() else explained_again(record, pair)
 
 
 def _counts(record: dict[str, Any], pair: Pair, code: str, trust: Trust) -> bool:

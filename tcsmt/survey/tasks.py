@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -16,7 +16,10 @@ __all__ = ["Computed", "Workers", "computed"]
 
 @dataclass(frozen=True)
 class Workers:
-    """Who computes: so many processes of this machine, or the workers of a Dask scheduler by its address."""
+    """Who computes: so many processes of this machine, or the workers of a Dask scheduler by its address.
+
+    With no jobs, this process computes: no other one is started.
+    """
 
     jobs: int = 1
     scheduler: str = ""
@@ -63,6 +66,8 @@ def computed(
     missing = [task for key, task in wanted.items() if key not in records]
     if workers.scheduler and missing:
         answers = cluster.answers_of(workers.scheduler, missing)
+    elif not workers.jobs:
+        answers = _here(missing)
     else:
         answers = processes.answers_of(workers.jobs, missing)
     with closing(answers):  # whatever happens here, nobody is left working
@@ -77,6 +82,11 @@ def computed(
             records[task.key] = record
             progress(done, len(wanted), f"{task.title or task.key}: {task.said(record)}")
     return Computed({key: records[key] for key in wanted if key in records}, earlier, failed)
+
+
+def _here(tasks: Sequence[Task]) -> Generator[tuple[Task, Record | Failure], None, None]:
+    for task in tasks:
+        yield task, task.run()
 
 
 def _about(task: Task, record: Record | None) -> bool:

@@ -207,7 +207,7 @@ def test_results_are_what_the_command_draws(name: str, vector: str) -> None:
         ([*NAMES, "--arch", "volta", "--vector", ""], "names no input"),
         ([*NAMES, "--arch", "volta", "--vector", "a0=0", "--k", "0"], "'--k': 0 is not in the range"),
         ([*NAMES, "--arch", "volta", "--vector", "a0=0", "--output", "x.pgn"], "unknown suffix of a picture"),
-        ([*NAMES, "--arch", "volta", "--vector", "a1=inf"], "a1 = inf: allowed are finite numbers"),
+        ([*NAMES, "--arch", "volta", "--vector", "a1=inf"], "a1 = inf: must be a finite number"),
         ([*NAMES, "--arch", "volta"], "Missing option '--vector'"),
     ],
 )  # fmt: skip

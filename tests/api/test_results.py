@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import tcsmt
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named
+from tcsmt.cli import main
 
 MODULES = ["tcsmt", *(f"tcsmt.api.{name}" for name in (
-    "accuracy", "compare", "find", "identify", "pictures", "units", "validate",
+    "accuracy", "compare", "find", "flaws", "identify", "pictures", "sweep", "units", "validate",
 ))]  # fmt: skip
 
 
@@ -112,7 +114,7 @@ def test_identify_a_function(
     assert set(asked) == {((1, k), (1, k), (1,), *dtypes)} and len(asked) == 3
     assert found.verdict == "open" and found.as_json()["questions"] == 3
     assert "3 questions" in str(found)
-    with pytest.raises(tcsmt.TcsmtError, match="give like, or formats and k"):
+    with pytest.raises(tcsmt.TcsmtError, match=r"give like=UNIT, or formats=\.\.\. and k"):
         tcsmt.identify(box)
 
 
@@ -155,3 +157,44 @@ def test_accuracy_of_several_instructions() -> None:
     fp8 = tcsmt.accuracy.bound("fp8", "h100", k=1, domain=domain, search=0.2, timeout=0.2)
     assert fp8.row.instruction == "wgmma.m64nNk32.f32.e4m3.e4m3"
     assert "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32" in fp8.others and "compute otherwise" in str(fp8)
+
+
+def test_an_algorithm_against_itself_asks_nobody() -> None:
+    found = tcsmt.accuracy.compare("markidis", "markidis", "volta", k=16, search=1e-6, timeout=1e-6)
+    assert found.ever_worse is False
+    assert "NEVER WORSE: both are the same algorithm on the same unit" in str(found)
+    assert found.as_json()["scripts"] == []
+
+
+def test_flaws() -> None:
+    found = tcsmt.accuracy.find("sign", "markidis", "hopper", k=2, search=0.5)
+    assert found.has_flaw is True and found.witness is not None and "WRONG SIGN" in str(found)
+    data = json.loads(json.dumps(found.as_json()))
+    assert data["unit"] == found.row.name and data["short"]["inputs"]["a0"]["word"] in str(found)
+    assert "<svg" in found._repr_html_() and repr(found).endswith("distinguished>")
+    with pytest.raises(tcsmt.TcsmtError, match="unknown question 'sing': did you mean sign"):
+        tcsmt.accuracy.find("sing", "markidis", "volta")
+    with pytest.raises(tcsmt.TcsmtError, match="k = 65: must be from 1 to 64"):
+        tcsmt.accuracy.find("sign", "markidis", "volta", k=65)
+
+
+def test_sweep_goes_on_from_its_file(tmp_path: Path) -> None:
+    """What the call returns is what the command prints; a second call computes only what is missing."""
+    file = tmp_path / "sweep.json"
+    asked = {"distributions": "positive", "seeds": 1, "output": file}
+    one = tcsmt.accuracy.sweep("markidis", "volta", lengths=16, **asked)  # type: ignore[arg-type]
+    assert len(one.new) == len(one.records) == 1 and one.error("markidis", "volta", 16, "positive")
+    both = tcsmt.accuracy.sweep("markidis", "volta", lengths=[16, 32], **asked)  # type: ignore[arg-type]
+    assert [record["k"] for record in both.new] == [32] and len(both.records) == 2
+    arguments = ["--algorithm", "markidis", "--arch", "volta", "--distribution", "positive"]
+    arguments += ["--k", "16", "--seeds", "1"]
+    printed = CliRunner().invoke(main, ["accuracy", "sweep", *arguments]).stdout
+    assert printed == f"{one}\n"
+    assert json.loads(json.dumps(one.as_json()))["records"][0]["k"] == 16
+    assert "markidis" in one._repr_html_() and "1 records on volta" in repr(one)
+    with pytest.raises(tcsmt.TcsmtError, match="no record of markidis at K = 99"):
+        one.error("markidis", "volta", 99)
+    with pytest.raises(tcsmt.TcsmtError, match="was made with seeds = 1, now it is 2"):
+        tcsmt.accuracy.sweep("markidis", "volta", distributions="positive", lengths=16, output=file)
+    with pytest.raises(tcsmt.TcsmtError, match="K = 0: must be 1 or more"):
+        tcsmt.accuracy.sweep("markidis", "volta", lengths=0)

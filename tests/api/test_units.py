@@ -62,7 +62,7 @@ def test_python_integers_are_exact_or_refused() -> None:
     """2^53 is a binary64 number and 2^53 + 1 is not: it must not become its neighbour."""
     unit = tcsmt.unit("cdna3/v_mfma_f64_16x16x4_f64")
     assert int(unit([2**53, 0, 0, 0], [1, 0, 0, 0], 0)) == 2**53
-    with pytest.raises(tcsmt.TcsmtError, match=r"a\[1\] = 9007199254740993: a Python integer must be"):
+    with pytest.raises(tcsmt.TcsmtError, match=r"a\[1\] = 9007199254740993: a Python integer here must be"):
         unit([0, 2**53 + 1, 0, 0], [1, 0, 0, 0])
     with pytest.raises(tcsmt.TcsmtError, match="c = 9007199254740993: a Python integer"):
         unit([0.0] * 4, [0.0] * 4, 2**53 + 1)

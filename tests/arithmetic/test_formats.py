@@ -615,10 +615,10 @@ def test_shapes_of_arrays_stay() -> None:
         ("tf32", [1 + 2.0**-30], r"a\[0\] = .* is not a valid tf32 value"),
         ("e2m1", np.array([3, 16], np.uint8), r"a\[1\] = 0x10: a word of e2m1 has 4 bits"),
         ("f16", np.array([1 << 16], np.uint32), r"a\[0\] = 0x10000: .* 16 bits"),
-        ("f16", np.array([1, 2]), "a has dtype int64: allowed for f16 is float16"),
+        ("f16", np.array([1, 2]), "a has dtype int64: for f16 it must be float16"),
         ("f16", ["1.0"], "a has dtype <U3"),
         ("f16", [[1.0], [1.0, 2.0]], "a cannot be read as an array"),
-        ("ue4m3", [1.0], "a: ue4m3 is given as unsigned words"),
+        ("ue4m3", [1.0], "a: ue4m3 values must be given as unsigned words"),
     ],
 )
 def test_to_words_refuses(name: str, values: Any, why: str) -> None:

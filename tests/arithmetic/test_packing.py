@@ -43,9 +43,9 @@ def test_containers() -> None:
 def test_what_does_not_fit() -> None:
     with pytest.raises(TcsmtError, match="3 words of e2m1 do not fill whole bytes"):
         pack(FP4, np.zeros(3, np.uint8))
-    with pytest.raises(TcsmtError, match="4 bytes are no whole number of e3m2 words"):
+    with pytest.raises(TcsmtError, match="4 bytes do not hold a whole number of e3m2 words"):
         unpack(FP6, np.zeros(4, np.uint8))
     with pytest.raises(TcsmtError, match="f16 has words of 16 bits"):
         pack(FORMATS["f16"], np.zeros(4, np.uint8))
-    with pytest.raises(TcsmtError, match=r"uint16.*allowed is uint8"):
+    with pytest.raises(TcsmtError, match=r"uint16.*must be uint8"):
         to_containers(FP4, np.zeros(4, np.uint16))

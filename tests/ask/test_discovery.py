@@ -97,8 +97,8 @@ BAD = {
     "deeper": (f"def f():\n    return 1 / 0\n\n\n{ASK}    return f()\n", "line 2: ZeroDivisionError: "),
     "applies": (f"def applies(row):\n    return row.colour\n\n\n{ASK}    pass\n", "line 2: AttributeError: "),
     "parameter": (f"from dataclasses import replace\n{ASK}    replace(ask.unit, k=0)\n", "k = 0"),
-    "no investigate": ("'''A title.'''\n", "a property module defines investigate(ask)"),
-    "no function": ("investigate = 3\n", "a property module defines investigate(ask)"),
+    "no investigate": ("'''A title.'''\n", "a property module must define investigate(ask)"),
+    "no function": ("investigate = 3\n", "a property module must define investigate(ask)"),
     "syntax": ("x = 1\ndef f(:\n", "line 2"),
     "exit": ("raise SystemExit(5)\n", "line 1: SystemExit(5)"),
     "exit later": (f"{ASK}    raise SystemExit(5)\n", "line 2: SystemExit: 5"),
@@ -113,7 +113,7 @@ def test_a_bad_module(case: str, tmp_path: Path) -> None:
 
 
 def test_no_folder(tmp_path: Path) -> None:
-    refused(find(tmp_path / "none", "carry-bits"), "no folder of property modules: ")
+    refused(find(tmp_path / "none", "carry-bits"), "no folder of property modules ")
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:

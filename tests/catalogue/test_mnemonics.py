@@ -30,10 +30,10 @@ def test_every_name_means_its_row() -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ("a100/mma.sync.m16n8k16", "is one of several: mma.m16n8k16.f32.f16.f16.f32, mma"),
-    ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", r"one of several \(ampere, ada.*give ARCH/mma"),
+    ("a100/mma.sync.m16n8k16", "matches several instructions of ampere: mma.m16n8k16.f32.f16.f16.f32, mma"),
+    ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", r"architectures \(ampere, ada.*give ARCH/mma"),
     ("volta/mma.m16n8k16.f32.f16.f16.f32", "unknown instruction of volta"),
-    ("mma", "is one of several"),
+    ("mma", "is an instruction of several architectures"),
     ("nothing", "unknown architecture 'nothing'"),
 ])  # fmt: skip
 def test_nothing_is_chosen_silently(given: str, said: str) -> None:

@@ -29,7 +29,7 @@ def test_fttn_misidentifies_the_custom_models(number: int) -> None:
         row = next(line for line in lines if line.startswith("rounding = RNE"))
         assert row.split()[3].startswith("RNA")  # nothing is told apart
     else:  # the answers do differ, but not as the rule expects
-        assert ">= 16   WRONG, it is 8 (the rule errs" in said["N_FMA"]
+        assert ">= 16   WRONG, it is 8 (the rule is wrong" in said["N_FMA"]
         assert "WRONG" not in said["rounding"]
     assert "WRONG" not in said["extra bits"]
 
@@ -63,9 +63,9 @@ def test_command(tmp_path: Path) -> None:
         (["--published", "fttn"], "needs --model"),
         (["--published", "fttn", "--model", "cdna2/v_mfma_f64_4x4x4f64"], "FTTN's vectors are for f16"),
         (["--published", "fasi", "--model", "ada/mma.m16n8k8.f32.tf32"], "Fasi et al.'s tests are for f16"),
-        (["none.json"], "no file or folder none.json"),
+        (["none.json"], "there is no file or folder none.json"),
         (["FILE"], "does not say which unit its vectors are for: give --model"),
-        (["FILE", "--model", "ampere"], "no column"),
+        (["FILE", "--model", "ampere"], "missing columns: "),
         (["FILE", "--model", "volta", "--output", "x.txt"], "allowed suffixes"),
         (["FILE", "--model", "volta", "--output", "x.json", "--no-solve"], "--output needs --solve"),
     ],

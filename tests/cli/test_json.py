@@ -78,7 +78,7 @@ def test_probe(tmp_path: Path) -> None:
     data = json.loads(done(*common, "cuda", "--output", out))
     assert (data["output"], data["emitted"], data["vectors"]) == (str(out), "cuda", 1)
     assert len(json.loads(done(*common, "json"))["rows"]) == 1
-    assert "--json says what was written: use --output, or --emit json" in refused(*common, "cuda")
+    assert "--json describes what was written: give --output FILE" in refused(*common, "cuda")
 
 
 @pytest.mark.parametrize(

@@ -114,17 +114,19 @@ def test_files_that_name_no_model(suffix: str, tmp_path: Path) -> None:
     else:
         a = np.array([[1, 0, 0, 0]] * 2, np.float16)
         np.savez(path, a=a, b=2 * a, c=np.zeros(2, np.float32), d=np.array([2, 0], np.float32))
-    assert "does not say which model its results are of: `tcsmt validate` takes --against MODEL" in refused(
+    assert "does not say which unit its results are from: give `tcsmt validate` --against UNIT" in refused(
         "validate", path
     )
     assert "2 rows, 1 mismatch" in done("validate", path, "--against", "volta", code=1)
 
 
 def test_rows_without_results_are_no_data_set(rows: Path, tmp_path: Path) -> None:
-    assert f"{rows}:1: no column d: a data set has results" in refused("validate", rows, "--against", "volta")
+    assert f"{rows}:1: column d is missing: a data set needs results" in refused(
+        "validate", rows, "--against", "volta"
+    )
     path = tmp_path / "x.npz"
     np.savez(path, a=np.zeros((1, 4), np.uint16), b=np.zeros((1, 4), np.uint16))
-    assert "x.npz: d is missing" in refused("validate", path, "--against", "volta")
+    assert "x.npz: array d is missing" in refused("validate", path, "--against", "volta")
     text = "a0,a1,a2,a3,b0,b1,b2,b3,d,model\n0,0,0,0,0,0,0,0,0,volta\n0,0,0,0,0,0,0,0,0,ampere\n"
     (tmp_path / "two.csv").write_text(text)
     assert "rows of several models: ampere, volta" in refused("validate", tmp_path / "two.csv")

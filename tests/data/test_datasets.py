@@ -163,17 +163,17 @@ def test_more_lanes_are_chained_over_c(measured_data: Path) -> None:
 def test_lanes_that_do_not_fit(measured_data: Path) -> None:
     dataset = recorded(measured_data, "a100_f16_f32")
     three = replace(fused("ampere/m16n8k16.f32.f16"), k=3, n_fma=3)
-    with pytest.raises(TcsmtError, match="has 8 lanes: no multiple of the model's k = 3"):
+    with pytest.raises(TcsmtError, match="has 8 lanes, which is not a multiple of the model's k = 3"):
         replay(dataset, three)
     mixed = fused("volta/mma.m8n8k4.f32.f16.f16.f16")
     operands = replace(dataset.operands, c=np.zeros(dataset.rows, np.uint16))
     half_c = replace(dataset, formats=Formats.of(mixed), operands=operands)
-    with pytest.raises(TcsmtError, match="f32 result cannot be the next c, which is f16"):
+    with pytest.raises(TcsmtError, match="its result is f32, and the next c would have to be f16"):
         replay(half_c, mixed)
 
 
 def test_formats_that_do_not_fit(measured_data: Path) -> None:
-    with pytest.raises(TcsmtError, match="f16, f32 to f32: the model takes f16, f16, f16 to f16"):
+    with pytest.raises(TcsmtError, match="f16, f32 to f32, but the model takes f16, f16, f16 to f16"):
         replay(recorded(measured_data, "v100_f16_f32"), fused("volta/mma.m8n8k4.f16.f16.f16.f16"))
 
 
@@ -307,7 +307,7 @@ def test_a_gpu_outside_the_catalogue_is_read(measured_data: Path, tmp_path: Path
     ("file", "line", "text", "message"),
     [
         ("a_V100_fp16", 2, "3f800000 zz 0 0", r"a_V100_fp16\.txt:2: 'zz' is not a hexadecimal word"),
-        ("a_V100_fp16", 3, "3f800000 0 0", r"a_V100_fp16\.txt:3: 3 words, where line 1 has 4"),
+        ("a_V100_fp16", 3, "3f800000 0 0", r"a_V100_fp16\.txt:3: 3 words, but line 1 has 4"),
         ("b_V100_fp16", 1, "13f800000 0 0 0", r"fp16\.txt:1: '13f800000' is wider than 32 bits"),
         ("b_V100_fp16", 4, "3f800001 0 0 0", r"b_V100_fp16\.txt:4: 3f800001 is not a valid f16 value"),
         ("b_V100_fp16", 4, "47800000 0 0 0", r"b_V100_fp16\.txt:4: 47800000 is not a valid f16 value"),
@@ -315,9 +315,9 @@ def test_a_gpu_outside_the_catalogue_is_read(measured_data: Path, tmp_path: Path
         ("d_V100_fp32", 2, "1" * 31 + "2", r"d_V100_fp32\.txt:2: '1+2' is not a word of 32 binary"),
         ("d_V100_fp32", 2, "", r"d_V100_fp32\.txt:2: '' is not a word"),
         ("d_V100_fp32", 1, "ä" * 32, r"d_V100_fp32\.txt:1: "),
-        ("d_V100_fp32", 4, None, r"d_V100_fp32\.txt: d has 3 rows, where a has 4"),
-        ("c_V100_fp32", 4, None, r"d_V100_fp32\.txt: c has 3 rows, where a has 4"),
-        ("b_V100_fp16", 4, None, r"d_V100_fp32\.txt: b has 3 rows, where a has 4"),
+        ("d_V100_fp32", 4, None, r"d_V100_fp32\.txt: d has 3 rows, but a has 4"),
+        ("c_V100_fp32", 4, None, r"d_V100_fp32\.txt: c has 3 rows, but a has 4"),
+        ("b_V100_fp16", 4, None, r"d_V100_fp32\.txt: b has 3 rows, but a has 4"),
     ],
 )  # fmt: skip
 def test_bad_text_files(
@@ -337,16 +337,16 @@ def test_bad_text_folders(measured_data: Path, tmp_path: Path) -> None:
     folder = publish(measured_data, "v100_f16_f32", tmp_path, rows=4)
     a, b = folder / "a_V100_fp16.txt", folder / "b_V100_fp16.txt"
     b.write_text("0 0 0\n" * 4)
-    assert "b has 3 lanes, where a has 4" in refused(tmp_path)
+    assert "b has 3 lanes, but a has 4" in refused(tmp_path)
     a.write_text("\n\n")
-    assert f"{a}: no rows" in refused(tmp_path)
+    assert f"{a} has no rows" in refused(tmp_path)
     a.unlink()
-    assert "no a_V100_fp16.txt beside it" in refused(tmp_path)
+    assert "the file a_V100_fp16.txt is missing beside it" in refused(tmp_path)
     (folder / "d_V100_fp32.txt").rename(folder / "d_V100_fp61.txt")
     assert "unknown format 'fp61'" in refused(tmp_path)
     (folder / "d_V100_fp61.txt").rename(folder / "d_V100_fp32.txt")
     moved = folder.rename(folder.with_name("fp64"))
-    assert "input format f64; published are f16" in refused(tmp_path)
+    assert "input format f64: must be one of f16" in refused(tmp_path)
     moved.rename(folder.with_name("tf23"))
     assert "unknown format 'tf23': did you mean tf32" in refused(tmp_path)
 
@@ -389,7 +389,7 @@ def test_own_json(tmp_path: Path) -> None:
         ({"a": ["13c00", "0", "0", "0"]}, "rows[1].a[0]: '13c00': a word of f16 has 16 bits"),
         ({"b": ["0", "0", "0", "1.5"]}, "rows[1].b[3]: '1.5' is not a hexadecimal word"),
         ({"b": ["0", 0, "0", "0"]}, "rows[1].b[1]: 0 is not a hexadecimal word"),
-        ({"a": ["0"] * 5}, "rows[1].a has 5 words, where [0].a has 4"),
+        ({"a": ["0"] * 5}, "rows[1].a has 5 words, but [0].a has 4"),
         ({"a": "0000"}, "rows[1].a is not a list of words"),
         ({"c": "140000000"}, "rows[1].c: '140000000': a word of f32 has 32 bits"),
         ({"d": None}, "rows[1].d: None is not a hexadecimal word"),
@@ -405,17 +405,17 @@ def test_bad_own_rows(tmp_path: Path, changes: dict[str, Any], message: str) -> 
     [
         ("{", ":1: not JSON: "),
         ('{"rows":\n[}', ":2: not JSON: "),
-        ("[" * 100_000, "not JSON that Python can read"),
-        ("1" * 10_000, "not JSON that Python can read"),
+        ("[" * 100_000, "JSON that Python cannot read"),
+        ("1" * 10_000, "JSON that Python cannot read"),
         ("[]", 'is not a data set: it has neither "cases" nor "model" and "rows"'),
         ('{"rows": []}', "is not a data set"),
-        ('{"model": 3, "rows": []}', "'model' is missing or no text"),
-        ('{"model": "volta/mma", "rows": []}', "'mma' of volta is one of several"),
+        ('{"model": 3, "rows": []}', "'model' is missing or is not text"),
+        ('{"model": "volta/mma", "rows": []}', "'mma' matches several instructions of volta"),
         ('{"model": "voltta", "rows": []}', "unknown architecture 'voltta': did you mean volta"),
         (f'{{"model": "{VOLTA}", "rows": []}}', "rows is not a list of rows, or is empty"),
         (f'{{"model": "{VOLTA}", "rows": [{{"a": []}}]}}', "rows[0] is not an object with a, b, c"),
         (f'{{"model": "{VOLTA}", "rows": [{{"a":[],"b":[],"c":"0","d":"0"}}]}}', ""),
-        ('{"cases": []}', "'a_format' is missing or no text"),
+        ('{"cases": []}', "'a_format' is missing or is not text"),
     ],
 )
 def test_bad_json_files(tmp_path: Path, text: str, message: str) -> None:
@@ -471,7 +471,7 @@ def test_a_small_manifest(tmp_path: Path) -> None:
     ("arrays", "message"),
     [
         ({"b": None}, "b is missing"),
-        ({"e": np.zeros(3)}, "unknown 'e'; allowed: a, b, c, d"),
+        ({"e": np.zeros(3)}, "unknown name 'e'; known: a, b, c, d"),
         ({"a": np.zeros(3, np.uint16)}, "a has shape (3,): it must be (rows, k)"),
         ({"b": np.zeros((3, 5), np.uint16)}, "b has shape (3, 5): it must be (3, 4)"),
         ({"c": np.zeros(2, np.uint32)}, "c has shape (2,): it must be (3,)"),
@@ -480,9 +480,9 @@ def test_a_small_manifest(tmp_path: Path) -> None:
             {"a": np.array([[0, 1, 2, 3], [0, 0, 1 << 16, 0], [0] * 4], np.uint32)},
             "a[1, 2] = 0x10000: a word of f16 has 16 bits",
         ),
-        ({"d": np.zeros(3, np.int64)}, "d has dtype int64: allowed for f32 is "),
+        ({"d": np.zeros(3, np.int64)}, "d has dtype int64: for f32 it must be "),
         ({"d": np.array(["x"] * 3)}, "d has dtype <U1"),
-        ({"d": np.array([None] * 3)}, "no .npz file of numeric arrays"),
+        ({"d": np.array([None] * 3)}, "is not an .npz file of numeric arrays"),
     ],
 )
 def test_bad_arrays(tmp_path: Path, arrays: dict[str, Any], message: str) -> None:
@@ -497,9 +497,9 @@ def test_bad_arrays(tmp_path: Path, arrays: dict[str, Any], message: str) -> Non
         ({"rows": 4}, "'rows' is 4, but"),
         ({"k": 8}, "'k' is 8, but"),
         ({"a_format": "f61"}, "unknown format 'f61': did you mean"),
-        ({"a_format": None}, "'a_format' is missing or no text"),
-        ({"c_convention": 3}, "'c_convention' is missing or no text"),
-        ({"interface": 3}, "'interface' is missing or no text"),
+        ({"a_format": None}, "'a_format' is missing or is not text"),
+        ({"c_convention": 3}, "'c_convention' is missing or is not text"),
+        ({"interface": 3}, "'interface' is missing or is not text"),
     ],
 )
 def test_bad_manifest_entries(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
@@ -514,28 +514,28 @@ def test_bad_manifests(tmp_path: Path) -> None:
     assert "x.npz is not listed in" in refused(tmp_path / "x.npz")
     assert "did you mean y.npz?" in refused(tmp_path / "x.npz")
     (tmp_path / "y.npz").write_text("not an archive")
-    assert f"{tmp_path / 'y.npz'}: no .npz file" in refused(tmp_path)
+    assert f"{tmp_path / 'y.npz'} is not an .npz file" in refused(tmp_path)
     (tmp_path / "y.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:-60])
-    assert f"{tmp_path / 'y.npz'}: no .npz file" in refused(tmp_path)
+    assert f"{tmp_path / 'y.npz'} is not an .npz file" in refused(tmp_path)
     manifest = tmp_path / "manifest.json"
     for text, message in (
         ('[\n{"file": }]', ":2: not JSON"),
         ("{}", "not a list of data sets"),
-        ("[3]", '[0] is not an object with a text "file"'),
-        ('[{"file": 3}]', '[0] is not an object with a text "file"'),
+        ("[3]", '[0] is not an object with a "file" that is text'),
+        ('[{"file": 3}]', '[0] is not an object with a "file" that is text'),
     ):
         manifest.write_text(text)
         assert message in refused(tmp_path)
     manifest.unlink()
-    assert "x.npz: no manifest.json beside it" in refused(tmp_path / "x.npz")
+    assert "x.npz has no manifest.json beside it" in refused(tmp_path / "x.npz")
     assert f"{tmp_path} is not a data set" in refused(tmp_path)
 
 
 def test_paths_that_are_no_data_set(tmp_path: Path) -> None:
-    assert refused(tmp_path / "nowhere") == f"no file or folder {tmp_path / 'nowhere'}"
+    assert refused(tmp_path / "nowhere") == f"there is no file or folder {tmp_path / 'nowhere'}"
     (tmp_path / "notes.txt").write_text("hello\n")
-    assert "is not a data set: allowed are" in refused(tmp_path / "notes.txt")
+    assert "is not a data set: must be" in refused(tmp_path / "notes.txt")
     assert "is not a data set: it has no manifest.json" in refused(tmp_path)
     # a missing path is refused before anything is read
-    with pytest.raises(TcsmtError, match="no file or folder"):
+    with pytest.raises(TcsmtError, match="there is no file or folder"):
         next(find_datasets([tmp_path, tmp_path / "nowhere"]))

@@ -146,27 +146,27 @@ BAD: dict[str, tuple[str, int | None, str]] = {
     "syntax": (f"{HEAD}k = = 4\n", 3, "not TOML: Invalid value: 'k = = 4'"),
     "half a line": (f"{HEAD}k =", 3, "not TOML: Invalid value: 'k ='"),
     "open text": (f'{HEAD}note = """x\n\n', 4, "not TOML: "),
-    "integer": (f"{HEAD}k = 4.0", 3, "k = 4.0: allowed is an integer"),
-    "text for a number": (f"{HEAD}k = '4'", 3, "k = '4': allowed is an integer"),
-    "no number": (f"{HEAD}fraction_bits = true", 3, "fraction_bits = true: allowed is an integer"),
-    "no number, or none": (f"{HEAD}carry_bits = false", 3, 'carry_bits = false: allowed is an integer or "'),
-    "boolean": (f"{HEAD}flush_inputs = 1", 3, "flush_inputs = 1: allowed is True or False"),
-    "none": (f"{HEAD}k = 'none'", 3, "k = 'none': allowed is an integer"),
-    "array": (FASI.replace(ORDER, 'order = [0, "a", 2, 3]'), None, "order = [0, 'a', 2, 3]: allowed is "),
-    "permutation": (FASI.replace(ORDER, "order = [0, 1, 2, 2]"), None, "order = (0, 1, 2, 2): allowed "),
+    "integer": (f"{HEAD}k = 4.0", 3, "k = 4.0: must be an integer"),
+    "text for a number": (f"{HEAD}k = '4'", 3, "k = '4': must be an integer"),
+    "no number": (f"{HEAD}fraction_bits = true", 3, "fraction_bits = true: must be an integer"),
+    "no number, or none": (f"{HEAD}carry_bits = false", 3, 'carry_bits = false: must be an integer or "'),
+    "boolean": (f"{HEAD}flush_inputs = 1", 3, "flush_inputs = 1: must be True or False"),
+    "none": (f"{HEAD}k = 'none'", 3, "k = 'none': must be an integer"),
+    "array": (FASI.replace(ORDER, 'order = [0, "a", 2, 3]'), None, "order = [0, 'a', 2, 3]: must be "),
+    "permutation": (FASI.replace(ORDER, "order = [0, 1, 2, 2]"), None, "order = (0, 1, 2, 2): must be "),
     "format": (f"{HEAD}a_format = 'fp17'", 3, "a_format: unknown format 'fp17': "),
     "rounding": (f"{HEAD}rounding = 'RNE'\nc_rounding = 'RNX'", 4, "c_rounding: unknown rounding mode 'RNX"),
     "choice": (f"{HEAD}products = 'normalized'", 3, "unknown products 'normalized': did you mean normalised"),
-    "range": (f"{HEAD}note = 'x'\nk = 2000", 4, "k = 2000: allowed is from 1 to 1024"),
-    "contradiction": (f"{HEAD}n_fma = 3", 3, "n_fma = 3: allowed is a divisor of k = 4"),
-    "contradiction with the base": (f"{HEAD}k = 6", 3, "k: n_fma = 4: allowed is a divisor of k = 6"),
-    "two that contradict": (f"{EVERY}carry_bits = 3", 4, "carry_bits = 3: allowed is None, as norm"),
+    "range": (f"{HEAD}note = 'x'\nk = 2000", 4, "k = 2000: must be from 1 to 1024"),
+    "contradiction": (f"{HEAD}n_fma = 3", 3, "n_fma = 3: must be a divisor of k = 4"),
+    "contradiction with the base": (f"{HEAD}k = 6", 3, "k: n_fma = 4: must be a divisor of k = 6"),
+    "two that contradict": (f"{EVERY}carry_bits = 3", 4, "carry_bits = 3: must be None when norm"),
     "kind": (WHOLE.replace("fused-dot-add", "fused-dot"), 5, "unknown kind of model 'fused-dot': did you "),
-    "kind is no text": ("kind = 3", 1, "kind = 3: allowed is a line of text"),
-    "kind of the base": (f"{HEAD}kind = 'ieee-dot-add'", 3, "kind = 'ieee-dot-add': allowed is fused-dot-"),
+    "kind is no text": ("kind = 3", 1, "kind = 3: must be one line of text"),
+    "kind of the base": (f"{HEAD}kind = 'ieee-dot-add'", 3, "kind = 'ieee-dot-add': must be fused-dot-"),
     "base": ("base = 'hoper'", 1, "base: unknown architecture 'hoper': did you mean hopper?"),
     "instruction": ("\nbase = 'volta/mma.m9'", 2, "base: unknown instruction of volta 'mma.m9': "),
-    "name": ('base = "volta"\nname = "a\\nb"', 2, "name = 'a\\nb': allowed is a line of text"),
+    "name": ('base = "volta"\nname = "a\\nb"', 2, "name = 'a\\nb': must be one line of text"),
     "empty": ("", None, "neither kind nor base is given; kinds: "),
     "missing": (
         without(WHOLE, "n_fma", "zero_exponent"), None,
@@ -323,15 +323,17 @@ def test_data_that_do_not_fit_are_skipped(tmp_path: Path, wide: Path) -> None:
     data_set(folder, "c", "ampere/mma.m16n8k16.f32.f16.f16.f32", 6)
     text = tcsmt("validate", folder, "--against", wide)
     assert re.search(
-        r"^a +skipped: is of f16, f16, f16 to f16: the model takes f16, f16, f32 to f32$", text, re.M
+        r"^a +skipped: has formats f16, f16, f16 to f16, but the model takes f16, f16, f32 to f32$",
+        text,
+        re.M,
     )
-    assert re.search(r"^c +skipped: has 6 lanes: no multiple of the model's k = 4$", text, re.M)
+    assert re.search(r"^c +skipped: has 6 lanes, which is not a multiple of the model's k = 4$", text, re.M)
     assert text.endswith("1 data set, 1 row, 0 mismatches; 2 skipped\n")
     data = json.loads(tcsmt("validate", folder, "--against", wide, "--json"))
     assert [one["dataset"] for one in data["datasets"]] == ["b"]
-    assert {one["dataset"]: one["reason"].split()[0] for one in data["skipped"]} == {"a": "is", "c": "has"}
+    assert {one["dataset"]: one["reason"].split()[0] for one in data["skipped"]} == {"a": "has", "c": "has"}
     (folder / "b.json").unlink()
-    assert "nothing to compare: a is of f16, " in tcsmt("validate", folder, "--against", wide, code=2)
+    assert "nothing to compare: a has formats f16, " in tcsmt("validate", folder, "--against", wide, code=2)
 
 
 def test_an_error_of_ours_keeps_its_text(tmp_path: Path) -> None:

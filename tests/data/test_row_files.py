@@ -150,7 +150,7 @@ def test_scales_missing_unknown_and_of_the_wrong_count(tmp_path: Path) -> None:
         saved(tmp_path, "b.json", [few]), NVFP4
     )
     plain = {"a": ["0"] * 4, "b": ["0"] * 4, "scale_a": four}
-    assert "unknown 'scale_a'; allowed: a, b, c, d, value" in refused(saved(tmp_path, "c.json", [plain]))
+    assert "unknown name 'scale_a'; known: a, b, c, d, value" in refused(saved(tmp_path, "c.json", [plain]))
     assert "sa0 to sa3, sb0 to sb3" in refused(saved(tmp_path, "d.csv", "a0,x\n"), NVFP4)
     arrays = {"a": np.zeros((3, 64), np.uint8), "b": np.zeros((3, 64), np.uint8)}
     assert "scale_a is missing" in refused(saved(tmp_path, "e.npz", arrays), NVFP4)
@@ -182,7 +182,7 @@ def test_npz_values(tmp_path: Path) -> None:
         ("[]", "no rows"),
         ("[3]", "rows[0]: not an object"),
         ([{"a": [0] * 4, "b": [0] * 4}, {"a": [0] * 4}], "rows[1]: b is missing"),
-        ([{"a": [0] * 4, "b": [0] * 4, "C": 1}], "rows[0]: unknown 'C'; allowed: a, b, c, d"),
+        ([{"a": [0] * 4, "b": [0] * 4, "C": 1}], "rows[0]: unknown name 'C'; known: a, b, c, d"),
         ([{"a": [0] * 3, "b": [0] * 4}], "rows[0].a has 3 values: the model's k is 4"),
         ([{"a": 0, "b": [0] * 4}], "rows[0].a: not a list"),
         ([{"a": [0, 0, True, 0], "b": [0] * 4}], "rows[0].a[2]: true is not a word or a number"),
@@ -207,16 +207,16 @@ HEADER = "a0,a1,a2,a3,b0,b1,b2,b3,c\n"
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", ":1: no column a0, a1, a2, a3, b0, b1, b2, b3"),
-        ("a0,a1,a2,b0,b1,b2,b3,c\n", ":1: no column a3"),
+        ("", ":1: missing columns: a0, a1, a2, a3, b0, b1, b2, b3"),
+        ("a0,a1,a2,b0,b1,b2,b3,c\n", ":1: missing columns: a3"),
         ("a0,a1,a2,a3,a4,b0,b1,b2,b3\n", ":1: unknown column 'a4'; for this model: a0 to a3,"),
         ("a0,a0,a1,a2,a3,b0,b1,b2,b3\n", ":1: column a0 is given twice"),
-        (HEADER, ": no rows"),
-        (HEADER + "0,0,0,0,0,0,0,0,0\n\n0,0\n", ":4: 2 values under 9 columns"),
+        (HEADER, " has no rows"),
+        (HEADER + "0,0,0,0,0,0,0,0,0\n\n0,0\n", ":4: 2 values for 9 columns"),
         (HEADER + "0,0,0,0,0,0,0,0,0\n0,0,0,0,0,zz,0,0,0\n", ":3: b1: 'zz' is neither a f16 word"),
         (HEADER + "0,0,0,0,0,,0,0,0\n", ":2: b1: '' is neither a f16 word"),
         (HEADER + "0,0,0,0,0,0,0,0,0x123456789\n", ":2: c: '0x123456789': a word of f32 has 32"),
-        (HEADER + f'"{"0" * 200_000}"\n', ": no CSV: "),
+        (HEADER + f'"{"0" * 200_000}"\n', ": not valid CSV: "),
     ],
 )  # fmt: skip
 def test_bad_csv(tmp_path: Path, content: str, message: str) -> None:
@@ -233,7 +233,7 @@ Z = np.zeros((3, 4), np.uint16)
     ("content", "message"),
     [
         ({"a": Z}, "b is missing"),
-        ({"a": Z, "b": Z, "C": Z}, "unknown 'C'; allowed: a, b, c, d, value"),
+        ({"a": Z, "b": Z, "C": Z}, "unknown name 'C'; known: a, b, c, d, value"),
         ({"a": Z[:, :3], "b": Z}, "a has shape (3, 3): it must be (rows, 4)"),
         ({"a": np.uint16(3), "b": Z}, "a has shape (): it must be (rows, 4)"),
         ({"a": Z, "b": Z[:2]}, "b has shape (2, 4): it must be (3, 4)"),
@@ -243,7 +243,7 @@ Z = np.zeros((3, 4), np.uint16)
         ({"a": Z + np.uint32(1 << 16), "b": Z}, "a[0, 0] = 0x10000: a word of f16 has 16 bits"),
         ({"a": Z.astype(np.int32), "b": Z}, "a has dtype int32"),
         ({"a": Z.astype("V4"), "b": Z}, "a has dtype |V4"),
-        ({"a": Z.astype(object), "b": Z}, "no .npz file of numeric arrays"),
+        ({"a": Z.astype(object), "b": Z}, "is not an .npz file of numeric arrays"),
     ],
 )
 def test_bad_npz(tmp_path: Path, content: dict[str, Any], message: str) -> None:
@@ -264,7 +264,7 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
         assert "Is a directory" in refused(path)
     np.save(tmp_path / "one.npy", Z)
     single = (tmp_path / "one.npy").rename(tmp_path / "one.npz")
-    assert "no .npz file" in refused(single)
+    assert "is not an .npz file" in refused(single)
     assert "unknown suffix of an input file '.txt'" in refused(tmp_path / "rows.txt")
 
 

@@ -69,9 +69,9 @@ def test_run_compiles_runs_and_judges(
     [
         (
             "sys.exit('find a GPU: no CUDA-capable device')",
-            "--run: no GPU that can be used here (no CUDA-capable device); --emit writes the program",
+            "--run: this machine has no usable GPU (no CUDA-capable device); --emit writes the program",
         ),
-        ("print('nonsense')", "printed no JSON"),
+        ("print('nonsense')", "did not print JSON"),
         ("print('[]')", "not an object"),
         ("print('{}')", "is not a data set"),
     ],

@@ -69,13 +69,13 @@ def test_block_scales_are_read_and_checked(tmp_path: Path) -> None:
     path.write_text(emulate(row, program(row, some_vectors(row), "cuda"), tmp_path))
     assert "3 rows, 0 mismatches" in done("validate", path)
     unscaled = "rtx-blackwell/mma.m16n8k32.kind::f8f6f4.f32.e2m1.e2m1.f32"
-    assert "has block scales: the model has none of them" in done(
+    assert "has block scales, but the model takes none" in done(
         "validate", path, "--against", unscaled, code=2
     )  # fmt: skip
     data = json.loads(path.read_text())
     del data["rows"][1]["scale_a"][3]
     path.write_text(json.dumps(data))
-    assert "[1].scale_a has 3 words, where the unit has 4 block scales" in refused("validate", path)
+    assert "[1].scale_a has 3 words, but the unit has 4 block scales" in refused("validate", path)
     del data["rows"][1]["scale_a"]
     path.write_text(json.dumps(data))
     assert "[1].scale_a is not a list" in refused("validate", path)

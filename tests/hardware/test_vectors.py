@@ -89,7 +89,7 @@ def test_what_a_file_predicts_is_kept(tmp_path: Path) -> None:
     file.write_text(json.dumps({**question, "predictions": {"x": "0x123456789"}}))
     assert "predictions['x']" in refused("probe", "volta", "--vectors", file, "--emit", "json")
     file.write_text(json.dumps({**question, "predictions": 3}))
-    assert "predictions: not an object" in refused("probe", "volta", "--vectors", file, "--emit", "json")
+    assert "predictions is not an object" in refused("probe", "volta", "--vectors", file, "--emit", "json")
 
 
 def test_what_does_not_apply_is_skipped_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,14 +118,14 @@ def investigate(ask):
     assert asked == {"contradictory", "product-normalization"}
     skipped = [line for line in found.stderr.splitlines() if ": skipped: " in line]
     assert skipped == [
-        "normalization-in-addition: skipped: zero_exponent = None: allowed is a number, "
-        "as normalisation = every",
+        "normalization-in-addition: skipped: zero_exponent = None: must be a number "
+        "when normalisation = every",
         "zero-exponent: skipped: the unit has no zero exponent: its zeros have the exponents of their fields",
-        "contradictory: skipped: c_position = 'last': allowed is aligned, as normalisation = every",
+        "contradictory: skipped: c_position = 'last': must be aligned when normalisation = every",
     ]
     for name in ("normalization-in-addition", "zero-exponent"):
         assert f"{name} does not apply to custom/u: " in refused(*common, "--property", name)
-    assert "as normalisation = every" in refused(*common, "--property", "contradictory")
+    assert "when normalisation = every" in refused(*common, "--property", "contradictory")
 
 
 def test_a_broken_property_is_not_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ for line in sys.stdin:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("sys.exit(3)", r"it died \(exit code 3\) \(2 tries\)"),
+        ("sys.exit(3)", r"the program ended \(exit code 3\) \(2 tries\)"),
         ("import time; time.sleep(60)", "no answer within 0.5 s"),
         ("print('hello', flush=True); continue", "'hello' is no"),
         ('print(\'{"d": "1ffffffff"}\', flush=True); continue', "a word of f32 has 32 bits"),

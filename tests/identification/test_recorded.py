@@ -74,7 +74,7 @@ def test_two_nan_words_are_named(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     rows = "1,0,0,0,1,0,0,0,0,0x3f800000", "nan,0,0,0,1,0,0,0,0,0x7fffffff", "nan,0,0,0,1,0,0,0,0,0x7fc00000"
     path.write_text("\n".join(["a0,a1,a2,a3,b0,b1,b2,b3,c,d", *rows]))
-    assert "it does not say which model its results are of" in refused("identify", "--data", path)
+    assert "it does not say which unit its results are from" in refused("identify", "--data", path)
     path.write_text("\n".join(["a0,a1,a2,a3,b0,b1,b2,b3,c,d,model", *(f"{row},volta" for row in rows)]))
     said = refused("identify", "--data", path)
     assert f"no hypothesis has two: 0x7fffffff ({path}:3), 0x7fc00000 ({path}:4)" in said

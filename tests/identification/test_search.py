@@ -142,7 +142,7 @@ def test_transcript_resumes_and_replays(tmp_path):
 
     again = Identification(family, dead, budget=3, transcript=Transcript(family, path)).run()
     assert again.exchanges == found.exchanges
-    with pytest.raises(TcsmtError, match="another question"):
+    with pytest.raises(TcsmtError, match="not the question that the search asks"):
         Identification(family, dead, seed=2, transcript=Transcript(family, path)).run()
 
 

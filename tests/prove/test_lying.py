@@ -75,7 +75,7 @@ def test_what_is_an_answer(answer: str, liars: Liars) -> None:
 
 def test_answers_are_closed() -> None:
     for wrong in ("timeout", "", None, "UNSAT", True, ["unsat"]):
-        with pytest.raises(ValueError, match="allowed are sat, unsat, unknown"):
+        with pytest.raises(ValueError, match="must be one of sat, unsat, unknown"):
             Answer(wrong, "bitwuzla")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="values of an answer that is unsat"):
         Answer("unsat", "bitwuzla", values={"x": 1})

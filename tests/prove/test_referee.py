@@ -212,7 +212,7 @@ def found(name: str, first: int, rows: int, bits: int) -> Counter[str]:
         try:
             prop.investigate(ask)
         except TcsmtError as error:  # the variant that is asked about contradicts the row
-            if ": allowed is " not in str(error):
+            if ": must be " not in str(error):
                 raise
         counts.update(held_finding(finding, 1 << (bits + 5)) for finding in ask.findings)
         rows -= bool(ask.findings)

@@ -265,7 +265,7 @@ def test_words_that_no_machine_has_are_refused(operation: str) -> None:
     x, y = var("x", 65), var("y", 65)
     e = Emitter(8)
     e.register |= {x: "%x", y: "%y"}
-    with pytest.raises(ValueError, match=r"a word of \d+ bits: allowed are 64"):
+    with pytest.raises(ValueError, match=r"a word of \d+ bits: at most 64"):
         e.run(operands_first(expand([OPERATIONS[operation](x, y)])))
 
 

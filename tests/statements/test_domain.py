@@ -88,7 +88,7 @@ def test_words_and_refusals() -> None:
     )
     with pytest.raises(TcsmtError, match="exponents 5 to 3: no number"):
         Domain(exponents=(5, 3))
-    with pytest.raises(TcsmtError, match="bits 11 0: at least 1"):
+    with pytest.raises(TcsmtError, match="bits 11 0: must be at least 1"):
         Domain(bits=(11, 0))
-    with pytest.raises(TcsmtError, match="have to be restricted"):
+    with pytest.raises(TcsmtError, match="must be restricted"):
         _ = Domain().low

@@ -72,7 +72,7 @@ def test_models_that_do_not_fit() -> None:
     volta, f16 = unit(), unit("volta/mma.m8n8k4.f16.f16.f16.f16")
     with pytest.raises(TcsmtError, match="cannot compare x with y: c_format is f32 and f16"):
         difference("", ("x", volta), ("y", f16))
-    with pytest.raises(TcsmtError, match="cannot compare x with y: k is 4 and 2"):
+    with pytest.raises(TcsmtError, match="cannot compare x with y: k = 4 and 2"):
         difference("", ("x", volta), ("y", replace(volta, k=2, n_fma=2)))
 
 

@@ -90,7 +90,7 @@ def test_a_model_of_a_chain_is_found_by_its_graph_alone() -> None:
 
 def test_what_cannot_be_chained() -> None:
     """Other lengths, and results that are no c."""
-    with pytest.raises(TcsmtError, match="k = 6: allowed for volta are multiples of 4 up to 1024"):
+    with pytest.raises(TcsmtError, match="k = 6: for volta it must be a multiple of 4, up to 1024"):
         chain("volta", row_named(VOLTA).model, 6)
     with pytest.raises(TcsmtError, match="cannot be chained to k = 8: its c is f32, its result f16"):
         chain("mine", replace(row_named(VOLTA).model, d_format="f16"), 8)  # type: ignore[arg-type]

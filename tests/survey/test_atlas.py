@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from dataclasses import replace
@@ -14,7 +15,7 @@ from tcsmt.catalogue import rows
 from tcsmt.statements.domain import Domain
 from tcsmt.survey import processes
 from tcsmt.survey.atlas import Atlas, groups, run
-from tcsmt.survey.heat_map import as_table
+from tcsmt.survey.heat_map import as_page, as_table
 from tcsmt.survey.settle import verdicts_in
 from tests.support.small_atlas import ASKING, small
 
@@ -64,6 +65,26 @@ def test_resumes_after_an_interruption(tmp_path: Path) -> None:
         sure = run(small(), Domain(), store, confirming, lambda *what: seen.append(what[:2]))
     assert seen[-2:] == [(2, 3), (3, 3)]
     assert [r["sure"] for r in sure.records.values() if r["verdict"] == "equivalent"] == [True]
+
+
+def test_a_kept_witness_is_explained_by_todays_code(tmp_path: Path) -> None:
+    """The store of an earlier version has other keys, and may name a stage whose values do not differ."""
+    file = tmp_path / "a.json"
+    with verdicts_in(file) as store:
+        made = run(small(), Domain(), store, ASKING)
+    kept = json.loads(file.read_text())
+    for record in kept["verdicts"].values():
+        if record["verdict"] == "distinguished":
+            record["code"] = "0" * 32
+            record["parts_at"] = record.pop("first_difference")
+            del record["cause"]
+    file.write_text(json.dumps(kept))
+    with verdicts_in(file) as store:
+        again = run(small(), Domain(), store, ASKING)
+    for key, record in again.records.items():
+        if record["verdict"] == "distinguished":
+            assert record == made.records[key] | {"code": "0" * 32}
+    assert as_page(again) != ""
 
 
 def unmarked(made: Atlas) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import errno
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -25,6 +27,7 @@ from tcsmt.support.errors import Contradiction, TcsmtError
 from tcsmt.survey import processes
 from tcsmt.survey.tasks import Computed, Workers, computed
 from tcsmt.survey.work import Task
+from tests.support.paths import ROOT
 
 
 def square(number: int) -> Record:
@@ -65,6 +68,29 @@ def test_records_say_what_they_are_about(tmp_path: Path) -> None:
     assert os.getpid() not in ids and len(ids) <= 2
     assert not active_children()
     assert json.loads((tmp_path / "a.json").read_text()).keys() == found.records.keys()
+
+
+def test_no_jobs_means_this_process(tmp_path: Path) -> None:
+    found = run(tmp_path / "a.json", tasks(3), jobs=0)
+    assert {record["process"] for record in found.records.values()} == {os.getpid()}
+
+
+def test_a_script_that_lacks_its_guard_is_told_so(tmp_path: Path) -> None:
+    """Every process imports the script, which starts processes again: Python refuses, and it ends."""
+    call = "sweep('markidis', 'volta', distributions='positive', lengths=16, seeds=1, jobs=1).failed"
+    script = tmp_path / "mine.py"
+    script.write_text(f"from tcsmt.api.sweep import sweep\nprint({call})\n")
+    ended = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False, cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert "mine.py may lack `if __name__ ==" in ended.stdout
+    script.write_text(f"from tcsmt.api.sweep import sweep\nif __name__ == '__main__':\n    print({call})\n")
+    ended = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=True, cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert ended.stdout == "{}\n"
 
 
 def test_only_what_is_missing_is_computed(tmp_path: Path) -> None:

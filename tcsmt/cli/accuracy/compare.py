@@ -59,7 +59,7 @@ def compare(
 
     Errors are absolute: the distance from the exact dot product c + Σ a·b.
 
-    Exit code: 0 never (proved), 1 there is such an input, 2 usage error, 3 unknown.
+    Exit code: 0 never less accurate (proved), 1 an input shows that it is, 2 usage error, 3 unknown.
 
     \b
     Examples:

@@ -38,7 +38,7 @@ def findings(
     kept: bool | None,
     as_json: bool,
 ) -> None:
-    """Whether Ootomo-Yokota is ever worse than Markidis, on every unit, and what follows from it.
+    """Decide on every unit whether Ootomo-Yokota is ever worse than Markidis, and bound the errors of both.
 
     Prints the comparisons and the bounds as Markdown tables.
 

@@ -13,7 +13,13 @@ from tcsmt.support.errors import TcsmtError
 arch_option = click.option(
     "--arch", type=UNIT, required=True, help="Architecture, GPU, ARCH/INSTRUCTION or a model file."
 )
-k_option = click.option("--k", type=int, default=1, help="Products in the dot product.", show_default=True)
+k_option = click.option(
+    "--k",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Products in the dot product; not the unit's K by default, because time grows with K.",
+)
 
 
 def search_option(seconds: float) -> Callable[[Any], Any]:
@@ -26,6 +32,6 @@ def search_option(seconds: float) -> Callable[[Any], Any]:
 def check_length(k: int | None, search: float, most: int = 64) -> None:
     """Refuse lengths and times that nothing can be done with. most: products that terms are made for."""
     if k is not None and not 1 <= k <= most:
-        raise TcsmtError(f"k = {k}: allowed is 1 to {most}")
+        raise TcsmtError(f"k = {k}: must be from 1 to {most}")
     if not 0 < search <= 1e6:
-        raise TcsmtError(f"search = {search:g}: allowed is over 0 and up to 1000000 seconds")
+        raise TcsmtError(f"search = {search:g}: must be over 0 and up to 1000000 seconds")

@@ -74,7 +74,7 @@ def reduced(
     as_json: bool,
     results: Path,
 ) -> None:
-    """Check facts about algorithms on smaller formats: by all inputs where possible, then by solvers.
+    """Check facts about algorithms on smaller formats: on all inputs where possible, then with solvers.
 
     A format of p significant bits stands for FP16, one of 2p + 2 stands for FP32, and the unit between them
     is scaled in the same way; p = 11 is the real case. Writes RESULTS/reduced.json during the run, and
@@ -119,7 +119,7 @@ def widths_of(text: str) -> list[int]:
     except ValueError:
         found = []
     if not found:
-        allowed = f"allowed are numbers from {WIDTHS[0]} to {WIDTHS[-1]}, as 2,3,4 or 2:6"
+        allowed = f"must be numbers from {WIDTHS[0]} to {WIDTHS[-1]}, such as 2,3,4 or 2:6"
         raise TcsmtError(f"--widths {text}: {allowed}")
     for width in found:
         narrow_format(width)

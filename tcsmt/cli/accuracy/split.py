@@ -190,6 +190,6 @@ def _show(data: dict[str, Any]) -> None:
         found = data["all_inputs"]
         mark = f"DIFFERS at exponent fields {found['differ']}" if found["differ"] else "as the closed form"
         click.echo(
-            f"  {found['inputs']} inputs gone through: {mark}; {found['exact_in_all']} are split exactly"
+            f"  {found['inputs']} inputs tried: {mark}; {found['exact_in_all']} are split exactly"
             f"{marks.get('all_inputs', '')}\n  (by {found.get('by', 'one back end')})"
         )

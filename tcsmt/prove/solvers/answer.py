@@ -56,7 +56,7 @@ class Answer(Answered):
 
     def __post_init__(self) -> None:
         if self.answer not in ANSWERS:
-            raise ValueError(f"answer {self.answer!r}: allowed are {', '.join(ANSWERS)}")
+            raise ValueError(f"answer {self.answer!r}: must be one of {', '.join(ANSWERS)}")
         if self.values and self.answer != "sat":
             raise ValueError(f"values of an answer that is {self.answer}")
         if self.confirmed and self.answer != "unsat":

@@ -44,9 +44,9 @@ class Settings:
     def __post_init__(self) -> None:
         object.__setattr__(self, "solver", choose("solver", self.solver, CHOICES))
         if not 0 < self.timeout <= 1e6:
-            raise TcsmtError(f"timeout = {self.timeout}: allowed is over 0 and up to 1000000 seconds")
+            raise TcsmtError(f"timeout = {self.timeout}: must be over 0 and up to 1000000 seconds")
         if not 64 <= self.memory <= 1 << 20:
-            raise TcsmtError(f"memory = {self.memory}: allowed is from 64 to {1 << 20} MiB")
+            raise TcsmtError(f"memory = {self.memory}: must be from 64 to {1 << 20} MiB")
 
     @property
     def team(self) -> tuple[str, ...]:

@@ -45,16 +45,18 @@ LONG = ("accuracy", "bound", "fp32-fma", "--arch", "hopper", "--exponents", "0:0
 @pytest.mark.parametrize("k", [600, pytest.param(8192, marks=pytest.mark.long)])
 def test_long_dot_products(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound holds for any K; the search changes the first products, the error is that of all."""
-    monkeypatch.setattr(bound, "_SEARCHED", 2)
+    monkeypatch.setattr(bound, "SEARCHED", 2)
     text = done(*LONG, "--k", k)
     assert "·2^-24 (proved)" in text
     assert f"  a1..a{k - 1} = 0x" in text
     assert "proved without a solver:" in text
+    assert "the search changed the first 2 products only; the others repeat them, or are zero" in text
     data = json.loads(done(*LONG, "--k", k, "--json"))
     assert len(data["relative"]["inputs"]) >= 2 * k
+    assert data["searched"] == 2
     assert 16 < data["relative"]["relative"] < data["proved"] <= k + 2
 
 
 def test_lengths_beyond_what_is_allowed() -> None:
-    assert "k = 65537: allowed is 1 to 65536" in refused(*LONG, "--k", 65537)
-    assert "k = 0: allowed is 1 to 65536" in refused(*LONG, "--k", 0)
+    assert "k = 65537: must be from 1 to 65536" in refused(*LONG, "--k", 65537)
+    assert "k = 0: must be from 1 to 65536" in refused(*LONG, "--k", 0)

@@ -10,7 +10,7 @@ from tcsmt.cli import main
 BAD_FLAWS = [
     (["sing", "markidis", "--arch", "volta"], "did you mean sign"),
     (["sign", "markids", "--arch", "volta"], "did you mean markidis"),
-    (["sign", "markidis", "--arch", "volta", "--k", "65"], "allowed is 1 to 64"),
+    (["sign", "markidis", "--arch", "volta", "--k", "65"], "must be from 1 to 64"),
     (["monotone", "ootomo-tf32tf32", "--arch", "volta"], "it needs a unit from tf32 to f32"),
     (["monotone", "markidis", "--arch", "volta", "--exponents", "5:3"], "no number has such an exponent"),
 ]

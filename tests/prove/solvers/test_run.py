@@ -235,13 +235,13 @@ def test_a_killed_parent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), 1e7])
 def test_bad_timeouts(timeout: float) -> None:
-    with pytest.raises(TcsmtError, match=r"timeout = .*: allowed is over 0 and up to 1000000"):
+    with pytest.raises(TcsmtError, match=r"timeout = .*: must be over 0 and up to 1000000"):
         Settings(timeout=timeout)
 
 
 @pytest.mark.parametrize("memory", [-1, 63, 1 << 50])
 def test_bad_memory(memory: int) -> None:
-    with pytest.raises(TcsmtError, match=r"memory = .*: allowed is from 64 to 1048576 MiB"):
+    with pytest.raises(TcsmtError, match=r"memory = .*: must be from 64 to 1048576 MiB"):
         Settings(memory=memory)
 
 
