@@ -1,0 +1,65 @@
+"""The benchmark set: each status is right, and the text is what SMT-LIB asks of a submission."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import pytest
+
+from tcsmt.catalogue import row_named
+from tcsmt.interpret.exact import evaluate
+from tcsmt.papers.hard_queries import HardQuery, hard_queries
+from tcsmt.prove.solvers.run import Settings, solve
+from tcsmt.terms import variables
+from tests.support.paths import ROOT
+
+QUERIES = {f"{query.family}/{query.name}": query for query in hard_queries()}
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=list(QUERIES))
+def test_text_is_a_submission(query: HardQuery) -> None:
+    lines = query.text.splitlines()
+    assert lines[:2] == ["(set-info :smt-lib-version 2.6)", "(set-logic QF_BV)"]
+    assert re.findall(r"^\(set-info :(\S+)", query.text, re.MULTILINE) == [
+        "smt-lib-version", "source", "license", "category", "status",
+    ]  # fmt: skip
+    assert lines[-2:] == ["(check-sat)", "(exit)"]
+    assert "get-value" not in query.text
+    assert "set-option" not in query.text
+
+
+def test_a_sum_is_written_out_in_two_directions() -> None:
+    """Both are the unit's result on random words, and neither is the same node as the other."""
+    draw = random.Random(1)
+    unit = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
+    goal = QUERIES["order/n4"].goal
+    one, two = goal.args[0].args  # not (one = two)
+    assert one is not two
+    for _ in range(300):
+        words = {str(v.data): draw.getrandbits(v.width) for v in variables([goal])}
+        assert evaluate([one, two], words) == evaluate([unit.trace.output] * 2, words)
+
+
+@pytest.mark.parametrize(
+    ("name", "solver"),
+    [
+        ("maximum/of5", "bitwuzla"),
+        ("maximum/of5", "z3"),
+        pytest.param("order/n4", "bitwuzla", marks=pytest.mark.long),
+    ],
+)
+def test_small_ones_have_their_answers(name: str, solver: str) -> None:
+    assert solve(QUERIES[name].text, Settings(solver, timeout=300)).answer == QUERIES[name].status
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_an_input_is_known(k: int) -> None:
+    """The recorded witness of the same comparison is a solution."""
+    records = json.loads((ROOT / "results" / "accuracy.json").read_text())
+    unit = "volta/mma.m8n8k4.f32.f16.f16.f32@valpey"
+    record = records[f"ootomo-halfhalf worse than markidis: {unit}, K = {k}, exponents -15 to 14"]
+    goal = QUERIES[f"accuracy/ootomo-halfhalf-markidis-k{k}"].goal
+    words = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
+    assert evaluate([goal], dict.fromkeys((str(v.data) for v in variables([goal])), 0) | words) == [1]
