@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tcsmt.certificates.checker import Checked
     from tcsmt.prove.certify import Certificates
 
-__all__ = ["certificates_in", "check_certificate", "checked_in"]
+__all__ = ["certificates_in", "check_certificate", "checked_in", "require_sat_solver"]
 
 
 def certificates_in(folder: str | os.PathLike[str] | None) -> Certificates | None:
@@ -21,11 +21,17 @@ def certificates_in(folder: str | os.PathLike[str] | None) -> Certificates | Non
     if folder is None:
         return None
     from tcsmt.prove.certify import Certificates
+
+    require_sat_solver(folder)
+    return Certificates(Path(folder))
+
+
+def require_sat_solver(folder: str | os.PathLike[str] | None) -> None:
+    """Raise :class:`tcsmt.TcsmtError` where certificates are wanted and no SAT solver is installed."""
     from tcsmt.prove.refutations import available
 
-    if not available():
+    if folder is not None and not available():
         raise TcsmtError("certificates need a SAT solver: pip install 'tcsmt[certificates]'")
-    return Certificates(Path(folder))
 
 
 def check_certificate(path: str | os.PathLike[str]) -> list[Checked]:

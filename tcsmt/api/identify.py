@@ -14,6 +14,7 @@ import numpy as np
 
 from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy
+from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import Unit, UnitLike, row_of
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.arithmetic.words import from_words, to_words, unsigned
@@ -88,6 +89,7 @@ def identify(
     timeout: float = 10.0,
     confirm: bool = False,
     transcript: str | os.PathLike[str] | None = None,
+    certificate: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Identified:
     """Find every fused dot-add that explains a black box, with few questions.
@@ -97,6 +99,7 @@ def identify(
     like: a unit with the box's formats and K (nothing else of it is used; not needed where the box is a
     Unit); or formats: those of a, b, c and d, and k: products in one call. budget: questions at most. seed:
     of the random questions. timeout: seconds for each query. confirm: another solver confirms each proof.
+    certificate: a folder for those of proofs that two hypotheses are equal (see :func:`tcsmt.compare`).
     transcript: a file in which questions and answers are kept; a run goes on from it. progress: called with
     one line. Raises :class:`tcsmt.TcsmtError` for answers that do not fit.
 
@@ -117,7 +120,7 @@ def identify(
     with Transcript(family, Path(transcript)) if transcript else nullcontext() as kept:
         found = Identification(
             family, _asked(box, family), budget=budget, seed=seed, settings=Settings(timeout=timeout),
-            confirm=confirm, progress=progress, transcript=kept,
+            confirm=confirm, progress=progress, transcript=kept, certificates=certificates_in(certificate),
         ).run()  # fmt: skip
     return Identified(family, found)
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import click
 
+from tcsmt.api.certificates import require_sat_solver
 from tcsmt.catalogue import architecture_named, rows
 from tcsmt.cli import options
+from tcsmt.cli.certified import say_certified
 from tcsmt.cli.names import ARCHITECTURE
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.domain import Domain
@@ -42,6 +44,7 @@ from tcsmt.survey.settle import Asking, verdicts_in
 @options.confirmed
 @options.store("atlas-store.json")
 @options.kept
+@options.certificate
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for atlas.json, .txt and .html.")
 @options.as_json
 def atlas(
@@ -57,6 +60,7 @@ def atlas(
     confirm: bool,
     store: Path,
     kept: bool | None,
+    certificate: Path | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
@@ -68,7 +72,8 @@ def atlas(
     Examples:
       tcsmt atlas --arch volta --arch ampere --output results
     """
-    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept)
+    require_sat_solver(certificate)
+    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept, certificate)
     names = {architecture_named(name) for name in architectures}
     chosen = groups(
         row
@@ -92,5 +97,6 @@ def atlas(
         replace_text(output / "atlas.txt", table)
         replace_text(output / "atlas.html", as_page(made))
     click.echo(text if as_json else table, nl=as_json)
+    say_certified(certificate, made.records.values())
     unknown = [r for r in made.records.values() if r["verdict"] == "unknown"]
     sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)

@@ -12,8 +12,10 @@ from typing import Any
 import click
 
 from tcsmt import __version__
+from tcsmt.api.certificates import require_sat_solver
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
+from tcsmt.cli.certified import say_certified
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import row_given
@@ -80,6 +82,7 @@ _WIDTH = 110
 @options.confirmed
 @options.store("audit-store.json")
 @options.kept
+@options.certificate
 @options.as_json
 def audit(
     files: tuple[Path, ...],
@@ -95,6 +98,7 @@ def audit(
     confirm: bool,
     store: Path,
     kept: bool | None,
+    certificate: Path | None,
     as_json: bool,
 ) -> None:
     """Audit test vectors: which hypotheses they tell apart, and which vectors would close the gaps.
@@ -121,7 +125,10 @@ def audit(
         raise TcsmtError(f"--output {output}: allowed suffixes: {', '.join(_WRITERS)}")
     if output is not None and not solve:
         raise click.UsageError("--output needs --solve")
-    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept)
+    if certificate is not None and not solve:
+        raise click.UsageError("--certificate needs --solve")
+    require_sat_solver(certificate)
+    asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept, certificate)
     row, vectors = _vectors(files, published, row_given(model) if model is not None else None)
     with progress_shown(lines=False) as progress:
         made = audit_of(row, vectors, progress)
@@ -139,6 +146,8 @@ def audit(
         echo_json(_data(made, found, closed, readings))
     else:
         click.echo("\n".join(_lines(made, found, closed, readings)))
+    if found is not None:
+        say_certified(certificate, [gap.record for gap in found])
     states = {gap.verdict for gap in found} if found is not None else {"open"} if made.untold() else set()
     sys.exit(Exit.DIFFERS if "open" in states else Exit.UNKNOWN if "unknown" in states else Exit.ANSWERED)
 

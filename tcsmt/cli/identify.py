@@ -10,9 +10,11 @@ from pathlib import Path
 import click
 import numpy as np
 
+from tcsmt.api.certificates import certificates_in
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
+from tcsmt.cli.certified import say_certified
 from tcsmt.cli.classical import probed
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
@@ -73,6 +75,7 @@ _EXIT = {
 @click.option("--seed", default=1, show_default=True, help="Seed of the random questions.")
 @options.timeout(10.0)
 @options.confirm
+@options.certificate
 @click.option(
     "--answer-timeout",
     default=30.0,
@@ -103,6 +106,7 @@ def identify(
     seed: int,
     timeout: float,
     confirm: bool,
+    certificate: Path | None,
     answer_timeout: float,
     plan: str | None,
     probe: str | None,
@@ -123,6 +127,7 @@ def identify(
       tcsmt identify --box volta
       tcsmt identify --like h100 --command ./my_emulator --transcript asked.jsonl
     """
+    certificates = certificates_in(certificate)
     boxes = [box, command, device]
     sources = [*boxes, data, plan]
     if sum(x is not None for x in sources) + (answers is not None and not any(sources)) != 1:
@@ -153,10 +158,14 @@ def identify(
             found = Identification(
                 family, source, budget=budget, seed=seed, settings=Settings(timeout=timeout), confirm=confirm,
                 progress=_progress, transcript=kept, given=_exchanges(given, family),
+                certificates=certificates,
             ).run()  # fmt: skip
     finally:
         if asked is not None:
             asked.close()
+    if certificates is not None:
+        records = [{"verdict": "equivalent", "certificate": one.as_json()} for one in certificates.done]
+        say_certified(certificate, records)
     if as_json:
         echo_json(identified.as_data(family, found))
     else:

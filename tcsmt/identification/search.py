@@ -29,6 +29,7 @@ from tcsmt.identification.questions import Questions, ordinary_rows
 from tcsmt.identification.score import best_of
 from tcsmt.identification.vectors import Random, mixed, nan_of_c, ordinary
 from tcsmt.models import FusedDotAdd
+from tcsmt.prove.certify import Certificates
 from tcsmt.prove.engine import compare_models
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -193,7 +194,7 @@ class Outcome:
 class Identification:
     """One search. box: None where ``given`` answers are all there is. budget: questions at most.
 
-    confirm: a proof counts only if another solver confirms it.
+    confirm: a proof counts only if another solver confirms it. certificates: where proofs leave theirs.
     """
 
     family: Family
@@ -203,6 +204,7 @@ class Identification:
     transcript: Transcript | None = None
     settings: Settings = field(default_factory=lambda: Settings(timeout=10.0))
     confirm: bool = False
+    certificates: Certificates | None = None
     progress: Callable[[str], None] = lambda text: None
     given: Sequence[Exchange] = ()
 
@@ -214,7 +216,7 @@ class Identification:
         self.proofs: list[Equivalent] = []
         self.unproved: list[Table] = []
         self.reasons: list[str] = []
-        self.solving = Solving(self.settings, confirm=self.confirm)
+        self.solving = Solving(self.settings, confirm=self.confirm, certificates=self.certificates)
         self.table: Table = np.zeros((0, len(COLUMNS)), np.int16)
 
     # --- asking --------------------------------------------------------------------------------

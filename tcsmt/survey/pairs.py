@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from tcsmt.catalogue import Row
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import Model
+from tcsmt.prove.certify import Certificates
 from tcsmt.prove.engine import Decision, compare_models, finding_of
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -88,10 +90,11 @@ def proved_by(record: dict[str, Any]) -> str:
     return f"{said}, kept from an earlier run" if record.get("earlier") else said
 
 
-def verdict_on(pair: Pair, settings: Settings, confirm: bool) -> dict[str, Any]:
-    """Ask the engine, in this process."""
+def verdict_on(pair: Pair, settings: Settings, confirm: bool, certificates: Path | None) -> dict[str, Any]:
+    """Ask the engine, in this process; certificates: a folder for those of proofs."""
     sides = (pair.left.name, pair.left.model), (pair.right.name, pair.right.model)
-    solving = Solving(settings, confirm=confirm)
+    folder = None if certificates is None else Certificates(certificates)
+    solving = Solving(settings, confirm=confirm, certificates=folder)
     return record_of(_smaller(compare_models(*sides, pair.domain, solving), solving))
 
 

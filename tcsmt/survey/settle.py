@@ -27,7 +27,8 @@ class Asking:
 
     settings: of solvers. confirm: whether another solver has to confirm every proof. jobs: pairs at a time,
     on this machine. scheduler: the address of a Dask scheduler, whose workers ask instead; empty: none.
-    kept: whether proofs that are in the store count (:class:`.Trust`).
+    kept: whether proofs that are in the store count (:class:`.Trust`). certificates: a folder for those of
+    proofs; a proof in the store then counts only if it has one.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -35,6 +36,7 @@ class Asking:
     jobs: int = 1
     scheduler: str = ""
     kept: bool | None = None
+    certificates: Path | None = None
 
 
 def verdicts_in(path: Path) -> Checkpoint:
@@ -56,7 +58,9 @@ def settle(
         [_task(pair, asking) for pair in wanted.values()],
         store,
         Workers(asking.jobs, asking.scheduler),
-        lambda task, record: _counts(record, wanted[task.key], task.code, trust),
+        lambda task, record: (
+            _counts(record, wanted[task.key], task.code, trust) and _certified(record, asking.certificates)
+        ),
         progress,
     )
     records = {
@@ -67,8 +71,9 @@ def settle(
 
 
 def _task(pair: Pair, asking: Asking) -> Task:
+    given = pair, asking.settings, asking.confirm, asking.certificates
     return Task(
-        pair.key, pair.key, verdict_on, (pair, asking.settings, asking.confirm), prover(),
+        pair.key, pair.key, verdict_on, given, prover(),
         {unit.name: unit.model.digest for unit in (pair.left, pair.right)},
         f"{pair.left.name} | {pair.right.name}",
     )  # fmt: skip
@@ -79,6 +84,14 @@ def _kept(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
     if record["verdict"] == "equivalent":
         return record | {"earlier": True}
     return record if record.get("code") == prover() else explained_again(record, pair)
+
+
+def _certified(record: dict[str, Any], folder: Path | None) -> bool:
+    """Whether a record has the certificate that it should have."""
+    if folder is None or record["verdict"] != "equivalent":
+        return True
+    file = (record.get("certificate") or {}).get("file")
+    return file is not None and (folder / "statements" / Path(file).name).is_file()
 
 
 def _counts(record: dict[str, Any], pair: Pair, code: str, trust: Trust) -> bool:
