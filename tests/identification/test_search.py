@@ -156,7 +156,7 @@ def test_one_search_at_a_time_has_a_transcript(tmp_path):
             tcsmt.identify(lambda a, b, c: c, like="volta", transcript=path)
     path.write_text("no question\n\n")
     for _ in range(2):  # a file that is refused is nobody's
-        with pytest.raises(TcsmtError, match="no question and answer"):
+        with pytest.raises(TcsmtError, match="not a question with its answer"):
             Transcript(family, path)
 
 

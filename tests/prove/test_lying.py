@@ -235,7 +235,8 @@ COMMANDS: dict[str, Arguments] = {
     "claims": ["claims", "hopper-fp8-six-carry-bits"],
     "identify": _identify,
     "accuracy compare": [
-        "accuracy", "compare", "markidis", "markidis", "--arch", "volta", "--k", 1, "--search", 0.1,
+        "accuracy", "compare", "ootomo-halfhalf", "markidis", "--arch", "volta", "--k", 1, "--search", 0.1,
+        "--exponents", "-14:14", "--bits", 11, 11, "--c-zero",
     ],
     "accuracy find": [
         "accuracy", "find", "monotone", "single-f16", "--arch", "volta", "--c-zero", "--bits", 4, 4,

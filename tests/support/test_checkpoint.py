@@ -174,7 +174,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 
 def test_no_folder_is_made(tmp_path: Path) -> None:
-    with pytest.raises(TcsmtError, match="there is no folder"):
+    with pytest.raises(TcsmtError, match="does not exist"):
         Checkpoint(tmp_path / "none" / "a.json", Layout())
     assert not (tmp_path / "none").exists()
 
