@@ -59,9 +59,10 @@ def test_folders_of_tests_mirror_rooms() -> None:
 def test_a_command_lives_in_the_module_of_its_name() -> None:
     from tcsmt.cli import main
     from tcsmt.cli.accuracy import accuracy
+    from tcsmt.cli.certificate import certificate
     from tcsmt.cli.lazy import Lazy
 
-    for group in (main, accuracy):
+    for group in (main, accuracy, certificate):
         assert isinstance(group, Lazy)
         for name in group.summaries:
             assert hasattr(import_module(f"{group.package}.{name}"), name)

@@ -12,15 +12,15 @@ As JSON it has what a reader needs to build that truth value again, by the code 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tcsmt.arithmetic.formats import format_named
+from tcsmt.arithmetic.formats import Format, format_named
 from tcsmt.certificates.derivation import Flaw
 from tcsmt.certificates.encoding import TermReader, TermWriter
 from tcsmt.models import Model, Operands, Trace
-from tcsmt.models.base import Call
+from tcsmt.models.base import Call, Terms
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question
 from tcsmt.support.errors import TcsmtError
@@ -33,13 +33,16 @@ __all__ = ["Statement", "read_statement", "written_statement"]
 class Statement:
     """No input satisfies the goal.
 
-    domain: of the inputs, where the goal says that two outputs differ. record: what it was read from.
+    formats: of the inputs, by their names. domain: of the inputs, where the goal says that two outputs
+    differ; also: what holds there, too. record: what it was read from.
     """
 
     title: str
     goal: Term
+    formats: Mapping[str, Format]
     calls: tuple[Call, ...]
     domain: Domain | None
+    also: tuple[Term, ...]
     record: Mapping[str, Any]
 
 
@@ -77,6 +80,9 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
 def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model]) -> Statement:
     """Build the goal again; ``model_named`` reads a model by its file's name. Raises :class:`.Flaw`."""
     try:
+        title = record["title"]
+        if not isinstance(title, str) or not title.isprintable():
+            raise Flaw("the title of the statement is not a line of text")
         formats = {str(name): format_named(fmt) for name, fmt in record["inputs"].items()}
         terms = TermReader()
         calls = []
@@ -92,22 +98,21 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
             calls.append(call)
             terms.outputs.append(call.output)
         terms.read(record["terms"])
-        domain = None
+        domain, also = None, []
         if "goal" in record:
             goal = terms[record["goal"]]
         else:
-            one, two = (calls[number].output for number in record["differ"])
-            words = [var(name, fmt.width) for name, fmt in formats.items()]
-            lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
-            given_words = Trace(Operands.split(words, lanes, scales), (), TRUE, ())
+            one, two = (_numbered(calls, number).output for number in record["differ"])
+            given_words = Trace(_inputs(formats), (), TRUE, ())
             domain = Domain(**{name: _frozen(value) for name, value in record["domain"].items()})
-            where = all_of([domain.holds(formats, given_words), *terms.all(record["also"])])
+            also = terms.all(record["also"])
+            where = all_of([domain.holds(formats, given_words), *also])
             goal = where & one.ne(two)
         for one in variables([goal]):
             if str(one.data) not in formats or formats[str(one.data)].width != one.width:
                 raise Flaw(f"{one.data} is not an input of the statement")
-        return Statement(str(record["title"]), goal, tuple(calls), domain, record)
-    except (KeyError, IndexError, TypeError, ValueError, TcsmtError) as error:
+        return Statement(title, goal, formats, tuple(calls), domain, tuple(also), record)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TcsmtError) as error:
         raise Flaw(f"the statement cannot be read: {type(error).__name__}: {error}") from None
 
 
@@ -115,6 +120,27 @@ def _check_widths(call: Call) -> None:
     for (name, fmt), word in zip(call.model.input_formats.items(), call.operands.flat(), strict=True):
         if word.width != fmt.width:
             raise Flaw(f"{name} of a call has {word.width} bits: {fmt.name} has {fmt.width}")
+
+
+def _numbered(calls: Sequence[Call], number: object) -> Call:
+    if type(number) is not int or not 0 <= number < len(calls):
+        raise Flaw(f"there is no call {number!r:.80} in the statement")
+    return calls[number]
+
+
+def _inputs(formats: Mapping[str, Format]) -> Terms:
+    """The inputs by their names, which are those of a model and in their order: domains go by both."""
+    lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
+    rows = {"a": lanes, "b": lanes, "c": None, "sa": scales, "sb": scales}
+    names: list[str] = []
+    for row, count in rows.items():
+        lanes_of: Iterable[object] = ("",) if count is None else range(count)
+        names += [f"{row}{lane}" for lane in lanes_of]
+    if list(formats) != names:
+        raise Flaw(
+            f"the inputs of the statement are {', '.join(formats):.200}, and not {', '.join(names):.200}"
+        )
+    return Operands.split([var(name, fmt.width) for name, fmt in formats.items()], lanes, scales)
 
 
 def _frozen(value: Any) -> Any:
