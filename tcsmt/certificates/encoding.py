@@ -129,8 +129,8 @@ class TermReader:
         node.op, node.width, node.args, node.data = op, width, tuple(args), _data(op, data, entry)
         try:
             found = rebuild(node, args)
-            # A macro's definition takes words of any width. On others than its models' the value is not of the
-            # width that the node has, and then what holds of one of them need not hold of the other.
+            # A macro's definition takes words of any width. On others than its models' have, its value is not
+            # of the node's width: what is shown of the node, left free, need not hold of the value.
             defined = MACROS[str(data)].definition(*args).width if op == "macro" else width
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise Flaw(f"not a term: {entry!r:.200}: {error}") from None

@@ -13,7 +13,7 @@ As JSON it has what a reader needs to build that truth value again, by the code 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from tcsmt.arithmetic.formats import Format, format_named
@@ -104,8 +104,10 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
         else:
             one, two = (_numbered(calls, number).output for number in record["differ"])
             given_words = Trace(_inputs(formats), (), TRUE, ())
-            domain = Domain(**{name: _frozen(value) for name, value in record["domain"].items()})
+            domain = _domain(record["domain"])
             also = terms.all(record["also"])
+            if any(term.width != 1 for term in also):
+                raise Flaw("a word where a truth value belongs")
             where = all_of([domain.holds(formats, given_words), *also])
             goal = where & one.ne(two)
         for one in variables([goal]):
@@ -143,5 +145,12 @@ def _inputs(formats: Mapping[str, Format]) -> Terms:
     return Operands.split([var(name, fmt.width) for name, fmt in formats.items()], lanes, scales)
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _domain(given: Mapping[str, Any]) -> Domain:
+    """A domain goes by its values and does not look at their types."""
+    for one in fields(Domain):
+        value = given[one.name]
+        pair = isinstance(value, list) and len(value) == 2 and all(type(bound) is int for bound in value)
+        if not (isinstance(value, bool) if isinstance(one.default, bool) else value is None or pair):
+            raise Flaw(f"the domain has {one.name} = {value!r:.80}")
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return Domain(**values)

@@ -59,12 +59,11 @@ def random_terms(rng: random.Random, steps: int) -> list[Term]:
             x = x[y.width - 1 : 0]
         y = y[x.width - 1 : 0]
         shapes = [
-            lambda: x & y, lambda: x | y, lambda: x ^ y, lambda: ~x, lambda: x + y, lambda: x - y, lambda: -x,
-            lambda: umax(x, y, x + 1), lambda: umax(x, y), lambda: x.eq(y), lambda: x.ult(y), lambda: x.slt(y),
-            lambda: x << y, lambda: x.ashr(y), lambda: z[0].ite(x, y), lambda: x.zext(3) if x.width < 3 else x,
-            lambda: x * y, lambda: x.concat(y)[2:0] if x.width > 1 else x.concat(y),
+            x & y, x | y, x ^ y, ~x, x + y, x - y, -x, x * y, umax(x, y, x + 1), umax(x, y), x.eq(y),
+            x.ult(y), x.slt(y), x << y, x.ashr(y), z[0].ite(x, y), x.zext(max(x.width, 3)),
+            x.concat(y)[min(2, 2 * x.width - 1) : 0],
         ]  # fmt: skip
-        found.append(rng.choice(shapes)())
+        found.append(rng.choice(shapes))
     return found
 
 
