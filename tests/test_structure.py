@@ -71,8 +71,8 @@ def test_a_command_lives_in_the_module_of_its_name() -> None:
 #: Rooms of mechanism: architectures are data of the rooms above them (and of ``data``, which reads files
 #: that were published under GPUs' names).
 MECHANISM = (
-    "algorithms", "arithmetic", "identification", "interpret", "models", "pictures", "prove", "recipes",
-    "simulator", "statements", "support", "survey",
+    "algorithms", "arithmetic", "certificates", "identification", "interpret", "models", "pictures", "prove",
+    "recipes", "simulator", "statements", "support", "survey",
 )  # fmt: skip
 VENDORS = ("nvidia", "amd", "cdna", "rdna", "gfx", "geforce", "radeon")
 

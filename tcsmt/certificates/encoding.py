@@ -132,7 +132,7 @@ class TermReader:
             # A macro's definition takes words of any width. On others than its models' have, its value is not
             # of the node's width: what is shown of the node, left free, need not hold of the value.
             defined = MACROS[str(data)].definition(*args).width if op == "macro" else width
-        except (KeyError, IndexError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise Flaw(f"not a term: {entry!r:.200}: {error}") from None
         if not found.width == defined == width:
             raise Flaw(f"not a term: {entry!r:.200}: its width is {found.width}, or {defined}")

@@ -152,5 +152,7 @@ def _domain(given: Mapping[str, Any]) -> Domain:
         pair = isinstance(value, list) and len(value) == 2 and all(type(bound) is int for bound in value)
         if not (isinstance(value, bool) if isinstance(one.default, bool) else value is None or pair):
             raise Flaw(f"the domain has {one.name} = {value!r:.80}")
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
     return Domain(**values)

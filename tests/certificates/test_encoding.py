@@ -87,11 +87,13 @@ NO_TERMS: dict[str, Any] = {
     "a constant with arguments": ["const", 8, "ff", [0]],
     "a constant with arguments of a truth value": ["const", 1, "x", [0]],
     "a variable with arguments": ["var", 8, "a", [0]],
+    "a constant with arguments and no value": ["const", 8, None, [0]],
+    "a variable with arguments and no name": ["var", 8, None, [0]],
     "a variable without a name": ["var", 8, None, []],
     "a variable of a huge width": ["var", 1 << 60, "x", []],
     "arguments that there are not": ["add", 8, None, [0, 9]],
     "itself": ["add", 8, None, [0, 5]],
-    "arguments from behind": ["add", 8, None, [0, -1]],
+    "arguments from behind": ["add", 8, None, [0, -2]],
     "arguments that are truth values": ["add", 8, None, [False, True]],
     "arguments that are text": ["add", 8, None, ["0", "1"]],
     "no arguments": ["add", 8, None, []],
@@ -130,6 +132,7 @@ NO_TERMS: dict[str, Any] = {
     "a macro of another width": ["macro", 9, "normalised.8", [0]],
     "a macro of a word of another width": ["macro", 8, "normalised.8", [4]],
     "a count of another word's zeros": ["macro", 3, "leading_zeros.8", [4]],
+    "a macro of one bit": ["macro", 8, "normalised.8", [2]],
     "a macro of two words": ["macro", 8, "normalised.8", [0, 1]],
 }  # fmt: skip
 

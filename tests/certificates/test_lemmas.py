@@ -75,13 +75,13 @@ def test_the_formula_for_other_solvers() -> None:
     assert lemma.cnf.startswith("c x0: ")
 
 
-# --- an outside checker --------------------------------------------------------------------------------------
+# --- an outside checker ----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def drup() -> ModuleType:
     """A checker of refutations that is extracted from a verified development."""
-    module: ModuleType = pytest.importorskip("drup", reason="the extra `oracle` is not installed")
+    module: ModuleType = pytest.importorskip("drup", reason="the extra `oracle` is missing")
     return module
 
 
