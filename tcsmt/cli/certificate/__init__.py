@@ -22,6 +22,6 @@ def certificate() -> None:
 
     \b
     Examples:
-      tcsmt find --property carry-bits --arch volta --certificate proofs
       tcsmt certificate check proofs
+      tcsmt certificate show proofs
     """

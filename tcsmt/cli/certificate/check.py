@@ -15,7 +15,7 @@ from tcsmt.support.text import counted
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folder", type=click.Path(path_type=Path))
 @options.as_json
 def check(folder: Path, as_json: bool) -> None:
     """Check every proof in FOLDER from its files alone.

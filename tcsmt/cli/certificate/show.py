@@ -12,7 +12,7 @@ from tcsmt.cli.printing import echo_json
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folder", type=click.Path(path_type=Path))
 @options.as_json
 def show(folder: Path, as_json: bool) -> None:
     """Print what the certificate in FOLDER states, its models, and the steps of each proof.

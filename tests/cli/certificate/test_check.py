@@ -39,7 +39,7 @@ def test_json(certificates: Path) -> None:
 
 def test_what_is_no_certificate(certificates: Path, tmp_path: Path) -> None:
     assert "is not a certificate" in refused("certificate", "check", tmp_path)
-    assert "does not exist" in refused("certificate", "check", tmp_path / "nowhere")
+    assert "is not a certificate" in refused("certificate", "check", tmp_path / "nowhere")
     path = only(certificates, tmp_path / "c", "2 carry bits")
     edited(path, lambda record: record.update(certificate=2))
     assert "a certificate of version 2" in refused("certificate", "check", tmp_path / "c")
