@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tcsmt.prove import engine, solving
+from tests.support import certificates as small_certificates
 from tests.support import solving_here
 from tests.support.lying import Liars
 from tests.support.paths import ROOT
@@ -36,6 +37,15 @@ def measured_data() -> Path:
     folder = ROOT.parent / "shared" / "hardware"
     if not (folder / "manifest.json").is_file():
         pytest.skip(f"{folder} has no measured data")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with certificates of all kinds: to be copied, not changed."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    folder = tmp_path_factory.mktemp("certificates") / "made"
+    small_certificates.write_all(folder)
     return folder
 
 

@@ -59,9 +59,10 @@ def test_folders_of_tests_mirror_rooms() -> None:
 def test_a_command_lives_in_the_module_of_its_name() -> None:
     from tcsmt.cli import main
     from tcsmt.cli.accuracy import accuracy
+    from tcsmt.cli.certificate import certificate
     from tcsmt.cli.lazy import Lazy
 
-    for group in (main, accuracy):
+    for group in (main, accuracy, certificate):
         assert isinstance(group, Lazy)
         for name in group.summaries:
             assert hasattr(import_module(f"{group.package}.{name}"), name)
@@ -69,8 +70,8 @@ def test_a_command_lives_in_the_module_of_its_name() -> None:
 
 #: Rooms of mechanism: architectures are data of the catalogue and of the rooms above.
 MECHANISM = (
-    "algorithms", "api", "arithmetic", "ask", "data", "identification", "interpret", "models", "pictures",
-    "prove", "recipes", "simulator", "statements", "support", "survey",
+    "algorithms", "api", "arithmetic", "ask", "certificates", "data", "identification", "interpret", "models",
+    "pictures", "prove", "recipes", "simulator", "statements", "support", "survey",
 )  # fmt: skip
 #: The curated scripts ask about units by name.
 CURATED = ROOT / "tcsmt" / "ask" / "scripts.py"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from tcsmt.arithmetic import ieee
 from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof
 from tcsmt.certificates.files import opened, record_of, statement_files
 from tcsmt.certificates.statement import Statement
 from tcsmt.models import Model
+from tcsmt.models.base import Call
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
-from tcsmt.terms import Term, operands_first
+from tcsmt.terms import Term, operands_first, var
 
 __all__ = ["Description", "described"]
 
@@ -23,23 +26,27 @@ _LONGEST = 12
 
 @dataclass(frozen=True)
 class Description:
-    """One statement of a certificate: its file, what it says, its models, and the steps of its proof."""
+    """One statement of a certificate: its file, what it says, its models, and the steps of its proof.
+
+    inputs: their formats, by their names.
+    """
 
     path: Path
     title: str
     says: str
+    inputs: str
     models: tuple[str, ...]
     steps: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
         return {
-            "file": self.path.name, "title": self.title, "says": self.says, "models": list(self.models),
-            "steps": list(self.steps),
+            "file": self.path.name, "title": self.title, "says": self.says, "inputs": self.inputs,
+            "models": list(self.models), "steps": list(self.steps),
         }  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [self.title, f"  file: {self.path}", f"  statement: {self.says}"]
+        lines = [self.title, f"  file: {self.path}", f"  statement: {self.says}", f"  inputs: {self.inputs}"]
         lines += [f"  model {number}: {text}" for number, text in enumerate(self.models, 1)]
         return "\n".join([*lines, "  proof:", *(f"    {step}" for step in self.steps)])
 
@@ -48,36 +55,83 @@ def described(folder: Path) -> list[Description]:
     """Every statement of a certificate. Raises :class:`.TcsmtError` for a file that cannot be read."""
     found = []
     for path in statement_files(folder):
+        record = record_of(path)
+        if "about" in record["statement"]:
+            found.append(_about(path, record))
+            continue
         try:
-            statement, proof = opened(path, record_of(path))
+            statement, proof = opened(path, record)
         except Flaw as why:
             raise TcsmtError(f"{path}: {why}") from None
+        names = _Names(statement)
         found.append(
             Description(
-                path, statement.title, _says(statement), _models(statement),
-                tuple(_steps(proof, _Names(statement), "")),
+                path, statement.title, _says(statement, names), _inputs(statement),
+                _models(statement, names), tuple(_steps(proof, names, "")),
             )
         )  # fmt: skip
     return found
 
 
-def _says(statement: Statement) -> str:
+def _about(path: Path, record: Mapping[str, Any]) -> Description:
+    """A statement of another kind, whose argument is code: what it is about, value by value."""
+    known = record["statement"]
+    values = {name: value for name, value in known.items() if name not in ("about", "title", "constants")}
+    says = "; ".join(f"{name} = {_value(value)}" for name, value in values.items())
+    lemmas = record.get("lemmas")
+    steps = counted(len(lemmas), "lemma") if isinstance(lemmas, list) else "lemmas that it does not name"
+    title = (
+        ascii(known.get("title"))[1:-1] if not str(known.get("title")).isprintable() else known.get("title")
+    )
+    return Description(path, str(title), f"{known['about']}: {says}", "binary32 words", (), (steps,))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {one}" for name, one in value.items()) + "}"
+    return str(value)
+
+
+def _says(statement: Statement, names: _Names) -> str:
     if statement.domain is None:
-        return "no input satisfies the goal, which the file spells out"
-    also = ", and where further terms hold" if statement.record["also"] else ""
+        return f"no input satisfies the goal, which the file spells out: {names.of(statement.goal)}"
+    also = "".join(f", and {names.of(term)} holds" for term in statement.also)
     one, two = (number + 1 for number in statement.record["differ"])
     return f"on inputs that are {statement.domain}{also}, models {one} and {two} give the same word"
 
 
-def _models(statement: Statement) -> tuple[str, ...]:
-    """The first model in full, of the others what differs from it."""
+def _inputs(statement: Statement) -> str:
+    """Those of one format after another are said together."""
+    kinds = (
+        (n, f"{kind} bits" if isinstance(kind, int) else kind)
+        for n, kind in statement.record["inputs"].items()
+    )
+    groups = groupby(kinds, lambda item: item[1])
+    return "; ".join(f"{', '.join(name for name, _ in group)}: {kind}" for kind, group in groups)
+
+
+def _models(statement: Statement, names: _Names) -> tuple[str, ...]:
+    """The first model in full, of the others what differs from it; and what each is applied to."""
     first = statement.calls[0].model if statement.calls else None
     lines = []
     for number, call in enumerate(statement.calls):
         file = statement.record["calls"][number]["model"]
         known = first if number and type(first) is type(call.model) else None
-        lines.append(f"models/{file}: {_parameters(call.model, known)}")
+        lines.append(f"models/{file}: {_parameters(call.model, known)}; {_operands(call, statement, names)}")
     return tuple(lines)
+
+
+def _operands(call: Call, statement: Statement, names: _Names) -> str:
+    """What a model is applied to: the inputs in their order, or word by word."""
+    words = call.operands.flat()
+    if words == tuple(var(name, fmt.width) for name, fmt in statement.formats.items()):
+        return "of the inputs"
+    inputs = {var(name, fmt.width): fmt for name, fmt in statement.formats.items()}
+    said = []
+    for (name, wide), word in zip(call.model.input_formats.items(), words, strict=True):
+        converted = [x for x, fmt in inputs.items() if word is not x and ieee.widen(x, fmt, wide) is word]
+        said.append(f"{name} = {f'{converted[0].data} in {wide.name}' if converted else names.of(word)}")
+    return f"of {', '.join(said)}"
 
 
 def _parameters(model: Model, known: Model | None) -> str:
@@ -95,9 +149,11 @@ class _Names:
 
     def __init__(self, statement: Statement) -> None:
         self.names: dict[Term, str] = {}
+        self._inputs = {var(name, fmt.width) for name, fmt in statement.formats.items()}
         for number, call in enumerate(statement.calls, 1):
             for stage in call.model.apply(call.operands).stages:
-                self.names.setdefault(stage.term, f"model {number}'s '{stage.name}'")
+                if stage.term.value is None and stage.term not in self._inputs:
+                    self.names.setdefault(stage.term, f"model {number}'s '{stage.name}'")
 
     def of(self, term: Term) -> str:
         """The term's name, or what it is."""

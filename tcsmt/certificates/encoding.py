@@ -8,21 +8,26 @@ variable's name, or the bounds of an extraction. Two more operations name what a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof, Step
-from tcsmt.terms import Term, const, operands_first, rebuild, var
+from tcsmt.terms import MACROS, Term, const, operands_first, rebuild, var
 
 __all__ = ["TermReader", "TermWriter", "named", "read_proof", "written_proof"]
 
-#: How many arguments an operation takes; those that are not here take any number.
+#: How many arguments an operation takes.
 _ARITY = {
     "not": 1, "neg": 1, "extract": 1, "zext": 1, "sext": 1, "xor": 2, "sub": 2, "mul": 2, "shl": 2, "lshr": 2,
     "ashr": 2, "concat": 2, "eq": 2, "ult": 2, "slt": 2, "ite": 3,
 }  # fmt: skip
+#: Operations that take any number of arguments.
+_ANY = frozenset({"and", "or", "add", "umax", "macro"})
 #: Operations whose arguments have the width of the value.
 _UNIFORM = frozenset({"not", "and", "or", "xor", "neg", "add", "sub", "mul", "shl", "lshr", "ashr", "umax"})
+#: No word of a model is nearly as wide; wider ones would only fill the memory.
+_WIDEST = 1 << 16
 
 
 class TermWriter:
@@ -101,33 +106,52 @@ class TermReader:
                 return self.outputs[number]
             case ["node", str(digest)] if digest in self._nodes:
                 return self._nodes[digest]
-            case ["const", int(width), str(value), []] if width >= 1:
+            case ["const", int(width), str(value), []] if 1 <= width <= _WIDEST and _HEX.fullmatch(value):
                 return const(int(value, 16), width)
-            case ["var", int(width), str(name), []] if width >= 1:
+            case ["var", int(width), str(name), []] if 1 <= width <= _WIDEST:
                 return var(name, width)
-            case [str(op), int(width), data, [_, *_] as places]:
+            case [str(op), int(width), data, [_, *_] as places] if 1 <= width <= _WIDEST:
                 return self._operation(op, width, data, self.all(places), entry)
-        raise Flaw(f"not a term: {entry!r}")
+        raise Flaw(f"not a term: {entry!r:.200}")
 
     def _operation(self, op: str, width: int, data: object, args: list[Term], entry: object) -> Term:
-        """The operation on its arguments, through the constructors that models use, too."""
-        if len(args) != _ARITY.get(op, len(args)):
-            raise Flaw(f"not a term: {entry!r}: {op} takes {_ARITY[op]} arguments")
+        """The operation on its arguments, through the constructors that models use, too.
+
+        Only operations of this table: a constant or a variable with arguments would be a node that is not
+        shared, and not what its name and value say.
+        """
+        if op not in _ANY and len(args) != _ARITY.get(op):
+            raise Flaw(f"not a term: {entry!r:.200}: no operation of {len(args)} arguments")
         widths = [arg.width for arg in args]
         if (op in _UNIFORM and set(widths) != {width}) or (op == "ite" and widths != [1, width, width]):
-            raise Flaw(f"not a term: {entry!r}: arguments of {widths} bits")
+            raise Flaw(f"not a term: {entry!r:.200}: arguments of {widths} bits")
         node = Term()
-        node.op, node.width, node.args = op, width, tuple(args)
-        node.data = (int(data[0]), int(data[1])) if isinstance(data, list) else str(data)
+        node.op, node.width, node.args, node.data = op, width, tuple(args), _data(op, data, entry)
         try:
             found = rebuild(node, args)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise Flaw(f"not a term: {entry!r}: {error}") from None
-        if found.width != width:
-            raise Flaw(f"not a term: {entry!r}: its width is {found.width}")
+            # A macro's definition takes words of any width. On others than its models' have, its value is not
+            # of the node's width: what is shown of the node, left free, need not hold of the value.
+            defined = MACROS[str(data)].definition(*args).width if op == "macro" else width
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise Flaw(f"not a term: {entry!r:.200}: {error}") from None
+        if not found.width == defined == width:
+            raise Flaw(f"not a term: {entry!r:.200}: its width is {found.width}, or {defined}")
         return found
 
 
+def _data(op: str, data: object, entry: object) -> tuple[int, int] | str | None:
+    """What an operation has besides its arguments."""
+    match data:
+        case [int(high), int(low)] if op == "extract":
+            return int(high), int(low)
+        case str() if op == "macro":
+            return data
+        case None if op not in ("extract", "macro"):
+            return None
+    raise Flaw(f"not a term: {entry!r:.200}: {data!r:.80} does not belong to it")
+
+
+_HEX = re.compile("[0-9a-f]+")
 _DIGEST = (1 << 64) - 1
 
 

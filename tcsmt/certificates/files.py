@@ -36,8 +36,8 @@ def record_of(path: Path) -> dict[str, Any]:
         raise TcsmtError(f"{path}: not a statement of a certificate: {error}") from None
     if not isinstance(record, dict) or not isinstance(record.get("statement"), dict):
         raise TcsmtError(f"{path}: not a statement of a certificate: it has no statement")
-    if record.get("certificate") != FORMAT:
-        given = record.get("certificate")
+    given = record.get("certificate")
+    if type(given) is not int or given != FORMAT:
         raise TcsmtError(f"{path}: a certificate of version {given!r}: this tcsmt reads version {FORMAT}")
     return record
 
@@ -50,7 +50,10 @@ def opened(path: Path, record: dict[str, Any]) -> tuple[Statement, Proof]:
     )
     terms = TermReader(roots=[statement.goal])
     terms.read(record.get("terms"))
-    return statement, read_proof(record.get("proof"), terms)
+    try:
+        return statement, read_proof(record.get("proof"), terms)
+    except RecursionError:
+        raise Flaw("the proof is nested too deeply") from None
 
 
 def model_named(folder: Path, name: object) -> Path:

@@ -26,7 +26,7 @@ __all__ = ["SUFFIXES", "Lemma", "LemmaFiles", "lemma_of", "path_of"]
 
 #: The files of a lemma, by their suffixes.
 SUFFIXES = ("smt2", "cnf", "lrat")
-#: A file that unpacks to more is refused.
+#: A refutation that unpacks to more bytes is refused.
 _MOST = 4 << 30
 
 
@@ -90,11 +90,11 @@ class LemmaFiles:
     def _check(self, lemma: Lemma) -> None:
         for suffix, expected in (("smt2", lemma.smt2), ("cnf", lemma.cnf)):
             path = path_of(self.folder, lemma.name, suffix)
-            if _unpacked(path) != expected:
+            if _unpacked(path, len(expected)) != expected:
                 raise Flaw(f"{path}: not the formula of the step that needs it")
         path = path_of(self.folder, lemma.name, "lrat")
         try:
-            check_refutation(lemma.clauses.clauses, _unpacked(path).splitlines())
+            check_refutation(lemma.clauses.clauses, _unpacked(path, _MOST).splitlines())
         except Flaw as why:
             raise Flaw(f"{path}: {why}") from None
 
@@ -104,16 +104,16 @@ def path_of(folder: Path, name: str, suffix: str) -> Path:
     return folder / "lemmas" / f"{name}.{suffix}.xz"
 
 
-def _unpacked(path: Path) -> str:
+def _unpacked(path: Path, most: int) -> str:
     try:
         with lzma.open(path) as file:
-            content = file.read(_MOST + 1)
+            content = file.read(most + 1)
     except FileNotFoundError:
         raise Flaw(f"{path} is missing") from None
-    except (OSError, lzma.LZMAError, EOFError) as error:
+    except (OSError, lzma.LZMAError, EOFError, MemoryError) as error:
         raise Flaw(f"{path} cannot be read: {error}") from None
-    if len(content) > _MOST:
-        raise Flaw(f"{path} holds more than {_MOST >> 30} GiB")
+    if len(content) > most:
+        raise Flaw(f"{path} holds more than the {most} bytes that are allowed")
     try:
         return content.decode("ascii")
     except UnicodeDecodeError:

@@ -12,15 +12,15 @@ As JSON it has what a reader needs to build that truth value again, by the code 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from tcsmt.arithmetic.formats import format_named
+from tcsmt.arithmetic.formats import Format, format_named
 from tcsmt.certificates.derivation import Flaw
 from tcsmt.certificates.encoding import TermReader, TermWriter
 from tcsmt.models import Model, Operands, Trace
-from tcsmt.models.base import Call
+from tcsmt.models.base import Call, Terms
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question
 from tcsmt.support.errors import TcsmtError
@@ -33,13 +33,16 @@ __all__ = ["Statement", "domain_of", "read_statement", "written_statement"]
 class Statement:
     """No input satisfies the goal.
 
-    domain: of the inputs, where the goal says that two outputs differ. record: what it was read from.
+    formats: of the inputs, by their names. domain: of the inputs, where the goal says that two outputs
+    differ; also: what holds there, too. record: what it was read from.
     """
 
     title: str
     goal: Term
+    formats: Mapping[str, Format]
     calls: tuple[Call, ...]
     domain: Domain | None
+    also: tuple[Term, ...]
     record: Mapping[str, Any]
 
 
@@ -57,10 +60,11 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
         written.append({"model": name_of(call.model), **operands, "terms": terms.taken()})
         if call.output.args:
             known.setdefault(call.output, ["output", number])
-    plain = {str(one.data): one.width for one in variables([question.goal])}
+    inputs: dict[str, str | int] = {name: fmt.name for name, fmt in question.formats.items()}
+    plain = (one for one in variables([question.goal]) if str(one.data) not in inputs)
     record: dict[str, Any] = {
         "title": question.title,
-        "inputs": {**plain, **{name: fmt.name for name, fmt in question.formats.items()}},
+        "inputs": inputs | {str(one.data): one.width for one in plain},
         "calls": written,
     }
     if question.inputs is not None and question.about_outputs:
@@ -78,7 +82,10 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
 def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model]) -> Statement:
     """Build the goal again; ``model_named`` reads a model by its file's name. Raises :class:`.Flaw`."""
     try:
-        widths = {name: fmt for name, fmt in record["inputs"].items() if isinstance(fmt, int)}
+        title = record["title"]
+        if not isinstance(title, str) or not title.isprintable():
+            raise Flaw("the title of the statement is not a line of text")
+        widths = {name: fmt for name, fmt in record["inputs"].items() if type(fmt) is int}
         formats = {n: format_named(fmt) for n, fmt in record["inputs"].items() if n not in widths}
         widths |= {name: fmt.width for name, fmt in formats.items()}
         terms = TermReader()
@@ -95,22 +102,23 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
             calls.append(call)
             terms.outputs.append(call.output)
         terms.read(record["terms"])
-        domain = None
+        domain, also = None, []
         if "goal" in record:
             goal = terms[record["goal"]]
         else:
-            one, two = (calls[number].output for number in record["differ"])
-            words = [var(name, fmt.width) for name, fmt in formats.items()]
-            lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
-            given_words = Trace(Operands.split(words, lanes, scales), (), TRUE, ())
+            one, two = (_numbered(calls, number).output for number in record["differ"])
+            given_words = Trace(_inputs(formats), (), TRUE, ())
             domain = domain_of(record["domain"])
-            where = all_of([domain.holds(formats, given_words), *terms.all(record["also"])])
+            also = terms.all(record["also"])
+            if any(term.width != 1 for term in also):
+                raise Flaw("a word where a truth value belongs")
+            where = all_of([domain.holds(formats, given_words), *also])
             goal = where & one.ne(two)
         for one in variables([goal]):
             if widths.get(str(one.data)) != one.width:
                 raise Flaw(f"{one.data} is not an input of the statement")
-        return Statement(str(record["title"]), goal, tuple(calls), domain, record)
-    except (KeyError, IndexError, TypeError, ValueError, TcsmtError) as error:
+        return Statement(title, goal, formats, tuple(calls), domain, tuple(also), record)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, TcsmtError) as error:
         raise Flaw(f"the statement cannot be read: {type(error).__name__}: {error}") from None
 
 
@@ -120,9 +128,35 @@ def _check_widths(call: Call) -> None:
             raise Flaw(f"{name} of a call has {word.width} bits: {fmt.name} has {fmt.width}")
 
 
-def domain_of(record: Mapping[str, Any]) -> Domain:
-    """A domain from plain data."""
+def _numbered(calls: Sequence[Call], number: object) -> Call:
+    if type(number) is not int or not 0 <= number < len(calls):
+        raise Flaw(f"there is no call {number!r:.80} in the statement")
+    return calls[number]
+
+
+def _inputs(formats: Mapping[str, Format]) -> Terms:
+    """The inputs by their names, which are those of a model and in their order: domains go by both."""
+    lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
+    rows = {"a": lanes, "b": lanes, "c": None, "sa": scales, "sb": scales}
+    names: list[str] = []
+    for row, count in rows.items():
+        lanes_of: Iterable[object] = ("",) if count is None else range(count)
+        names += [f"{row}{lane}" for lane in lanes_of]
+    if list(formats) != names:
+        raise Flaw(
+            f"the inputs of the statement are {', '.join(formats):.200}, and not {', '.join(names):.200}"
+        )
+    return Operands.split([var(name, fmt.width) for name, fmt in formats.items()], lanes, scales)
+
+
+def domain_of(given: Mapping[str, Any]) -> Domain:
+    """A domain from plain data, whose types it does not look at itself. Raises :class:`.Flaw`."""
+    for one in fields(Domain):
+        value = given[one.name]
+        pair = isinstance(value, list) and len(value) == 2 and all(type(bound) is int for bound in value)
+        if not (isinstance(value, bool) if isinstance(one.default, bool) else value is None or pair):
+            raise Flaw(f"the domain has {one.name} = {value!r:.80}")
     values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in record.items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
     }
     return Domain(**values)

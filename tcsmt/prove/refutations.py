@@ -42,8 +42,11 @@ def refutation(cnf: str, settings: Settings) -> str:
         said = done.stdout.strip()
         if done.returncode or said != "unsat":
             raise NotRefuted(f"CaDiCaL: {said or f'exit code {done.returncode}'}")
-        with found.open() as lines:
-            return "\n".join([*trimmed(lines), ""])
+        try:
+            with found.open() as lines:
+                return "\n".join([*trimmed(lines), ""])
+        except (OSError, ValueError, IndexError):
+            raise NotRefuted("CaDiCaL: what it wrote is not a refutation") from None
 
 
 def trimmed(lines: Iterable[str]) -> list[str]:

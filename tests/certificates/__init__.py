@@ -1,0 +1,1 @@
+"""Certificates: what a proof may do, and what its files hold."""

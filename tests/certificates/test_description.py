@@ -1,0 +1,71 @@
+"""What is said of a certificate is what it proves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tcsmt.certificates.description import described
+from tcsmt.prove.certify import Certificates
+from tcsmt.prove.engine import compare_models
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import difference
+from tcsmt.support.errors import TcsmtError
+from tcsmt.terms import var
+from tests.support.certificates import certified, edited, only, two_products
+
+
+def test_statements_models_and_steps(certificates: Path) -> None:
+    found = {one.title: one for one in described(certificates)}
+    carry = found["2 carry bits against 3 carry bits"]
+    assert carry.says == "on inputs that are finite, models 1 and 2 give the same word"
+    assert carry.inputs == "a0, a1, b0, b1: f16; c: f32"
+    assert carry.models[1].endswith("as model 1, but carry_bits = 3; of the inputs")
+    assert carry.steps[0] == "model 2's 'sum' is model 1's 'sum'"
+    assert carry.steps[-1] == "refuted"
+    zero = next(one for title, one in found.items() if title.startswith("zero"))
+    assert any("none of these cases" in step for step in zero.steps)
+    nan = found["a NaN stays"]
+    assert nan.says.startswith("no input satisfies the goal")
+    chain = next(one for title, one in found.items() if title.startswith("chain"))
+    assert len(chain.models) == 4
+    assert "c = model 1's 'result'" in chain.models[1]
+    assert "c = 0" in chain.says
+    assert "models 2 and 4" in chain.says
+    for one in found.values():
+        assert one.as_json()["says"] == one.says
+        assert all(text in str(one) for text in (one.title, one.says, one.inputs, *one.models, *one.steps))
+
+
+def test_further_conditions_are_said(tmp_path: Path) -> None:
+    """A statement about nothing says so."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    one, two = (("", two_products(carry_bits=bits)) for bits in (2, 3))
+    certified(tmp_path / "c", difference("carry", one, two, Domain(), also=(var("a0", 16).ult(5),)))
+    assert described(tmp_path / "c")[0].says == (
+        "on inputs that are finite, and (ult a0 0x5) holds, models 1 and 2 give the same word"
+    )
+
+
+def test_converted_inputs_are_said(tmp_path: Path) -> None:
+    """The same values in another format, where the alignment is one."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    wide = two_products(k=1, n_fma=1, a_format="bf16", b_format="bf16", c_format="f32", d_format="f32")
+    narrow = replace(wide, a_format="f32", b_format="f32")
+    solving = Solving(certificates=Certificates(tmp_path / "c"))
+    found = compare_models(("one", wide), ("two", narrow), Domain(finite=False), solving)
+    if found.certified is None or found.certified.path is None:
+        pytest.skip("they are not proved equal")
+    (said,) = described(tmp_path / "c")
+    assert said.inputs == "a0, b0: bf16; c: f32"
+    assert "a0 = a0 in f32" in said.models[1]
+
+
+def test_what_cannot_be_read(certificates: Path, tmp_path: Path) -> None:
+    path = only(certificates, tmp_path / "c", "2 carry bits")
+    edited(path, lambda record: record.update(proof=5))
+    with pytest.raises(TcsmtError, match="not a list"):
+        described(tmp_path / "c")

@@ -1,0 +1,119 @@
+"""Refutations: what the SAT solver is asked, and what is left of its answer."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+from tcsmt.api.certificates import certificates_in
+from tcsmt.certificates.derivation import Flaw
+from tcsmt.certificates.lemmas import lemma_of
+from tcsmt.certificates.lrat import check_refutation
+from tcsmt.prove import refutations
+from tcsmt.prove.refutations import NotRefuted, refutation, trimmed
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.support.errors import TcsmtError
+from tcsmt.terms import Term, all_of, any_of, var
+
+SETTINGS = Settings(timeout=30)
+
+
+@pytest.fixture
+def solver() -> None:
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+
+
+def pigeons(holes: int) -> Term:
+    """One pigeon more than there are holes, each in a hole of its own."""
+    there = [[var(f"p{i}h{j}", 1) for j in range(holes)] for i in range(holes + 1)]
+    homes = [any_of(row) for row in there]
+    alone = [~(one[j] & two[j]) for one, two in itertools.combinations(there, 2) for j in range(holes)]
+    return all_of([*homes, *alone])
+
+
+def test_what_has_no_solution(solver: None) -> None:
+    lemma = lemma_of(pigeons(4))
+    text = refutation(lemma.cnf, SETTINGS)
+    check_refutation(lemma.clauses.clauses, text.splitlines())
+    assert text.endswith(" 0\n")
+    assert refutation(lemma.cnf, SETTINGS) == text  # the same each time
+
+
+def test_what_has_one(solver: None) -> None:
+    with pytest.raises(NotRefuted, match="CaDiCaL: sat"):
+        refutation(lemma_of(var("x", 4).eq(3)).cnf, SETTINGS)
+
+
+def test_random_formulas(solver: None) -> None:
+    """Refuted, and the refutation holds; or there is a solution."""
+    rng = random.Random(6)
+    answers = set()
+    for _ in range(8):
+        clauses = [
+            tuple(rng.choice((1, -1)) * v for v in rng.sample(range(1, 13), 3))
+            for _ in range(rng.choice((30, 90)))
+        ]
+        lines = "".join(" ".join(map(str, (*clause, 0))) + "\n" for clause in clauses)
+        try:
+            found = refutation(f"p cnf 12 {len(clauses)}\n{lines}", SETTINGS)
+        except NotRefuted as why:
+            answers.add(str(why))
+        else:
+            check_refutation(clauses, found.splitlines())
+            answers.add("refuted")
+    assert answers == {"CaDiCaL: sat", "refuted"}
+
+
+def test_no_time(solver: None) -> None:
+    with pytest.raises(NotRefuted, match=r"timeout after 0\.3 s"):
+        refutation(lemma_of(pigeons(11)).cnf, Settings(timeout=0.3))
+
+
+def child(folder: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Another program in the solver's place: it is given CNF LRAT MEMORY SECONDS."""
+    path = folder / "child.py"
+    path.write_text(f"import sys\n{code}\n")
+    monkeypatch.setattr(refutations, "_CHILD", path)
+
+
+SAID = "open(sys.argv[2], 'w').write({text!r}); print('unsat')"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "sys.exit(3)", "print('what?')", "print('sat')", "print('unsat')", "raise MemoryError",
+        *(SAID.format(text=text) for text in (
+            "", "\n", "garbage",
+             "1 2 3", "5 1 0 1 2 0\n", "5 d 1 0\n", "x 0 1 0\n", "5 0 x 0\n", "5 0 -1 0 0\n\n",
+        )),
+        "open(sys.argv[2], 'wb').write(bytes([255, 254, 0])); print('unsat')",
+    ],
+)  # fmt: skip
+def test_a_solver_that_fails_or_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """No refutation, or one that the checker refuses; no other error."""
+    child(tmp_path, monkeypatch, code)
+    with pytest.raises((NotRefuted, Flaw)):
+        check_refutation([(1,)], refutation("p cnf 1 1\n1 0\n", SETTINGS).splitlines())
+
+
+def test_trimmed() -> None:
+    """Lines on which nothing rests are dropped, the others are numbered again."""
+    lines = ["5 1 0 1 2 0", "5 d 1 0", "7 9 0 1 0", "8 2 0 5 3 0", "9 0 8 5 4 0", "10 3 0 1 0"]
+    assert trimmed(lines) == ["5 1 0 1 2 0", "6 2 0 5 3 0", "7 0 6 5 4 0"]
+    with pytest.raises(NotRefuted, match="without the empty clause"):
+        trimmed(lines[:3])
+    with pytest.raises(NotRefuted, match="without the empty clause"):
+        trimmed([])
+
+
+def test_without_the_solver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "pysolvers", None)
+    monkeypatch.setattr(refutations, "find_spec", lambda name: None)
+    assert certificates_in(None) is None
+    with pytest.raises(TcsmtError, match=r"pip install 'tcsmt\[certificates\]'"):
+        certificates_in(tmp_path)

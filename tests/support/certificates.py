@@ -1,0 +1,119 @@
+"""Small certificates, and changes to their files."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tcsmt.arithmetic.datapath import decode
+from tcsmt.ask.investigation import all_terms_zero
+from tcsmt.certificates import check_certificate
+from tcsmt.models import FusedDotAdd, Operands
+from tcsmt.prove.certify import Certificates
+from tcsmt.prove.engine import Decision, decide
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side, difference, difference_of_sides
+from tests.support.questions import unit
+
+
+def two_products(**changes: Any) -> FusedDotAdd:
+    """Volta's sum, of two products."""
+    return replace(unit(), **{"k": 2, "n_fma": 2} | changes)
+
+
+def carry_bits(first: int = 2) -> Question:
+    """One more carry bit makes no difference."""
+    models = [(f"{bits} carry bits", two_products(carry_bits=bits)) for bits in (first, first + 1)]
+    return difference(" against ".join(name for name, _ in models), models[0], models[1], Domain())
+
+
+def zero_exponents() -> Question:
+    """Proved by cases."""
+    models = [(f"zero exponent {zero}", two_products(zero_exponent=zero)) for zero in (-131, -132)]
+    title = " against ".join(name for name, _ in models)
+    return replace(difference(title, models[0], models[1], Domain()), cases=(all_terms_zero(two_products()),))
+
+
+def not_about_outputs() -> Question:
+    """The result is a NaN where c is one."""
+    model = two_products(k=1, n_fma=1)
+    trace = model.trace
+    nan = decode(model.c_format, trace.c).nan
+    goal = nan & ~decode(model.d_format, trace.output).nan
+    return Question(
+        title="a NaN stays", sides=(Side("unit", model, trace),), goal=goal, domain=nan,
+        formats=model.input_formats,
+    )  # fmt: skip
+
+
+def certified(folder: Path, question: Question) -> Decision:
+    return decide(question, Solving(Settings(timeout=60), certificates=Certificates(folder)))
+
+
+def chained() -> Question:
+    """Two instructions, one after the other."""
+    sides = []
+    for bits in (2, 3):
+        model, inputs = two_products(carry_bits=bits), two_products(k=4).trace.operands
+        first = model.apply(Operands(inputs.a[:2], inputs.b[:2], inputs.c))
+        last = model.apply(Operands(inputs.a[2:], inputs.b[2:], first.output))
+        trace = replace(
+            last, operands=inputs, stages=(*first.stages, *last.stages), calls=(*first.calls, *last.calls)
+        )
+        sides.append(Side(f"chain with {bits} carry bits", model, trace))
+    one, two = sides
+    formats = two_products(k=4).input_formats
+    return difference_of_sides("chain with 2 carry bits", (one, two), formats, Domain(c_zero=True))
+
+
+def write_all(folder: Path) -> None:
+    """Certificates of all kinds in one folder."""
+    for question in (carry_bits(), zero_exponents(), not_about_outputs(), chained()):
+        found = certified(folder, question)
+        assert found.certified is not None, question.title
+        assert found.certified.path is not None, found.certified
+
+
+def statement_path(folder: Path, start: str) -> Path:
+    """The file of the statement whose title starts so."""
+    (path,) = (folder / "statements").glob(f"{start.replace(' ', '-')}*.json")
+    return path
+
+
+def only(source: Path, folder: Path, start: str) -> Path:
+    """A copy with one statement and what it needs, whose file it returns."""
+    shutil.copytree(source, folder)
+    kept = statement_path(folder, start)
+    text = kept.read_text()
+    for path in folder.rglob("*.*"):
+        name = path.name if path.suffix == ".toml" else path.name.partition(".")[0]
+        if path != kept and (path.suffix == ".json" or name not in text):
+            path.unlink()
+    return kept
+
+
+def edited(path: Path, change: Callable[[Any], Any]) -> None:
+    """The JSON of a statement's file, changed in place."""
+    record = json.loads(path.read_text())
+    change(record)
+    path.write_text(json.dumps(record))
+
+
+def repacked(path: Path, change: Callable[[str], str]) -> None:
+    """The text in a lemma's file, changed; it must change."""
+    text = lzma.decompress(path.read_bytes()).decode()
+    new = change(text)
+    assert new != text
+    path.write_bytes(lzma.compress(new.encode()))
+
+
+def flaws(folder: Path) -> list[str]:
+    """Of each statement why it is not proved."""
+    return [one.flaw for one in check_certificate(folder)]
