@@ -49,24 +49,26 @@ def check_certificate(folder: Path, kinds: Mapping[str, Check] = _NONE) -> Itera
         yield check_statement(path, lemmas, kinds)
 
 
-def check_statement(path: Path, lemmas: LemmaFiles, kinds: Mapping[str, Check] = _NONE) -> Checked:
-    """Check the statement of one file of a certificate.
+def check_statement(
+    path: Path, lemmas: LemmaFiles | None = None, kinds: Mapping[str, Check] = _NONE
+) -> Checked:
+    """Check the statement of one file of a certificate; lemmas: of its folder, where some are checked.
 
     Raises :class:`.TcsmtError` for a file that cannot be read at all.
     """
+    record, files = record_of(path), lemmas or LemmaFiles(path.parent.parent)
     used: dict[str, None] = {}
 
     def refute(formula: Term) -> None:
-        used[lemmas.check(formula)] = None
+        used[files.check(formula)] = None
 
-    record = record_of(path)
-    title = str(record["statement"].get("title", path.name))
-    about = record["statement"].get("about")
+    given, about = (record["statement"].get(name, "") for name in ("title", "about"))
+    title = given if isinstance(given, str) and given.isprintable() else ascii(given)
     try:
-        if about is not None:
-            if about not in kinds:
-                raise Flaw(f"a statement about {about!r}: there is no check for it")
-            return Checked(path, title, "", tuple(kinds[about](record["statement"], lemmas)))
+        if about:
+            if not isinstance(about, str) or about not in kinds:
+                raise Flaw(f"a statement about {about!r:.80}: there is no check for it")
+            return Checked(path, title, "", tuple(kinds[about](record["statement"], files)))
         statement, proof = opened(path, record)
         check(statement.goal, proof, refute)
     except Flaw as why:

@@ -80,10 +80,9 @@ def _about(path: Path, record: Mapping[str, Any]) -> Description:
     says = "; ".join(f"{name} = {_value(value)}" for name, value in values.items())
     lemmas = record.get("lemmas")
     steps = counted(len(lemmas), "lemma") if isinstance(lemmas, list) else "lemmas that it does not name"
-    title = (
-        ascii(known.get("title"))[1:-1] if not str(known.get("title")).isprintable() else known.get("title")
-    )
-    return Description(path, str(title), f"{known['about']}: {says}", "binary32 words", (), (steps,))
+    title = str(known.get("title"))
+    shown = title if title.isprintable() else ascii(title)
+    return Description(path, shown, f"{known['about']}: {says}", "binary32 words", (), (steps,))
 
 
 def _value(value: object) -> str:
@@ -102,12 +101,9 @@ def _says(statement: Statement, names: _Names) -> str:
 
 def _inputs(statement: Statement) -> str:
     """Those of one format after another are said together."""
-    kinds = (
-        (n, f"{kind} bits" if isinstance(kind, int) else kind)
-        for n, kind in statement.record["inputs"].items()
-    )
-    groups = groupby(kinds, lambda item: item[1])
-    return "; ".join(f"{', '.join(name for name, _ in group)}: {kind}" for kind, group in groups)
+    groups = groupby(statement.record["inputs"].items(), lambda item: item[1])
+    kinds = ((f"{kind} bits" if isinstance(kind, int) else kind, group) for kind, group in groups)
+    return "; ".join(f"{', '.join(name for name, _ in group)}: {kind}" for kind, group in kinds)
 
 
 def _models(statement: Statement, names: _Names) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from tcsmt.certificates.derivation import Flaw
-from tcsmt.certificates.lemmas import SUFFIXES, check_lemma, lemma_of, path_of
+from tcsmt.certificates.lemmas import SUFFIXES, LemmaFiles, lemma_of, path_of
 from tcsmt.prove.refutations import refutation
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.terms import Term, const, var
@@ -37,10 +37,10 @@ def written(folder: Path, formula: Term) -> str:
 def test_a_lemma_is_known_by_its_clauses(tmp_path: Path) -> None:
     """Other names of the variables: the same lemma. Another formula: another one."""
     name = written(tmp_path, unsatisfiable())
-    assert check_lemma(tmp_path, unsatisfiable()) == name
+    assert LemmaFiles(tmp_path).check(unsatisfiable()) == name
     assert lemma_of(unsatisfiable("p", "q")).name == name
     with pytest.raises(Flaw, match="missing"):
-        check_lemma(tmp_path, unsatisfiable() & var("z", 1))
+        LemmaFiles(tmp_path).check(unsatisfiable() & var("z", 1))
 
 
 def test_variables_of_one_name_are_kept_apart() -> None:
@@ -59,13 +59,13 @@ def test_what_has_a_solution_has_no_lemma(tmp_path: Path) -> None:
     for suffix in SUFFIXES:
         path_of(tmp_path, bad.name, suffix).write_bytes(path_of(tmp_path, good, suffix).read_bytes())
     with pytest.raises(Flaw, match=r"not the formula|more than"):
-        check_lemma(tmp_path, x.eq(3))
+        LemmaFiles(tmp_path).check(x.eq(3))
     path_of(tmp_path, bad.name, "smt2").write_bytes(lzma.compress(bad.smt2.encode()))
     with pytest.raises(Flaw, match=r"not the formula|more than"):
-        check_lemma(tmp_path, x.eq(3))
+        LemmaFiles(tmp_path).check(x.eq(3))
     path_of(tmp_path, bad.name, "cnf").write_bytes(lzma.compress(bad.cnf.encode()))
     with pytest.raises(Flaw, match="lrat"):
-        check_lemma(tmp_path, x.eq(3))
+        LemmaFiles(tmp_path).check(x.eq(3))
 
 
 def test_the_formula_for_other_solvers() -> None:

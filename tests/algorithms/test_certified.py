@@ -1,0 +1,140 @@
+"""Certificates of bounds and comparisons: they are checked again, and a changed number is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tcsmt import accuracy
+from tcsmt.algorithms.certified import CHECKS
+from tcsmt.api.accuracy import AccuracyBound
+from tcsmt.certificates.checker import Checked, check_certificate
+from tcsmt.statements.domain import Domain
+
+pytest.importorskip("pysolvers", reason="python-sat is not installed")
+
+SMALL = Domain(exponents=(0, 0), bits=(2, 2), c_zero=True, positive=True)
+Made = tuple[Path, AccuracyBound]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("bound")
+    return folder, accuracy.bound("single-bf16", "hopper", k=2, domain=SMALL, search=0.2, certificate=folder)
+
+
+def checked(folder: Path) -> Checked:
+    (one,) = check_certificate(folder, CHECKS)
+    return one
+
+
+def test_a_bound_is_checked_again(made: Made) -> None:
+    folder, found = made
+    assert found.certified is not None
+    assert found.certified.path is not None
+    one = checked(folder)
+    assert not one.flaw
+    assert len(one.lemmas) == found.certified.lemmas > 5
+    (path,) = (folder / "statements").glob("*.json")
+    about = json.loads(path.read_text())["statement"]
+    assert found.found.proved is not None
+    assert Fraction(about["limit"]) == found.found.proved / 2**24
+
+
+def smaller(text: str) -> str:
+    return str(Fraction(text) * Fraction(1023, 1024))
+
+
+def first_size_smaller(about: dict[str, Any]) -> None:
+    sizes = about["constants"][0]["sizes"]
+    sizes[0] = smaller(sizes[0])
+
+
+def first_exponent_smaller(about: dict[str, Any]) -> None:
+    exponents = about["constants"][1]["exponents"]
+    exponents[0] = smaller(exponents[0])
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "limit": lambda a: a.update(limit=smaller(a["limit"])),
+    "limit that is larger": lambda a: a.update(limit=str(Fraction(a["limit"]) * 2)),
+    "k": lambda a: a.update(k=4),
+    "algorithm": lambda a: a.update(algorithm="markidis"),
+    "domain": lambda a: a["domain"].update(exponents=[0, 1]),
+    "bits": lambda a: a["domain"].update(bits=[3, 3]),
+    "sign": lambda a: a["domain"].update(positive=False),
+    "size of a word": first_size_smaller,
+    "exponent of a word": first_exponent_smaller,
+    "constants of one side alone": lambda a: a["constants"].pop(),
+    "no constants": lambda a: a.pop("constants"),
+    "constants that are no numbers": lambda a: a["constants"][0].update(left="half"),
+    "no unit": lambda a: a.pop("unit"),
+    "a unit elsewhere": lambda a: a.update(unit="../../secret.toml"),
+    "another kind": lambda a: a.update(about="miracle"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_changed_number_is_refused(what: str, made: Made, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(made[0], folder)
+    (path,) = (folder / "statements").glob("*.json")
+    record = json.loads(path.read_text())
+    CHANGES[what](record["statement"])
+    path.write_text(json.dumps(record))
+    assert checked(folder).flaw
+
+
+def test_a_unit_with_another_parameter_is_refused(made: Made, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(made[0], folder)
+    (model,) = (folder / "models").glob("*.toml")
+    text = model.read_text()
+    changed = text.replace("fraction_bits = 25", "fraction_bits = 13", 1)
+    assert changed != text
+    model.write_text(changed)
+    assert checked(folder).flaw
+
+
+def test_each_lemma_is_needed(made: Made, tmp_path: Path) -> None:
+    for name in checked(made[0]).lemmas[::4]:
+        folder = tmp_path / name
+        shutil.copytree(made[0], folder)
+        (folder / "lemmas" / f"{name}.lrat.xz").unlink()
+        assert checked(folder).flaw
+
+
+def test_never_worse(tmp_path: Path) -> None:
+    """The first is; the other way round there is a witness, and no certificate."""
+    domain = Domain(exponents=(-2, 2), bits=(11, 11), c_zero=True)
+    names = "ootomo-halfhalf", "markidis"
+    found = accuracy.compare(*names, "volta", k=1, domain=domain, search=0.2, certificate=tmp_path)
+    assert found.ever_worse is False
+    assert found.certified is not None
+    assert found.certified.path is not None
+    one = checked(tmp_path)
+    assert not one.flaw
+    path = found.certified.path
+    for change in ({"one": "single-bf16"}, {"domain": {"exponents": [-2, 2]}}, {"k": 4}):
+        record = json.loads(path.read_text())
+        record["statement"] |= change
+        (tmp_path / "statements" / "changed.json").write_text(json.dumps(record))
+        flaws = {c.path.name: c.flaw for c in check_certificate(tmp_path, CHECKS)}
+        assert flaws["changed.json"], change
+        assert not flaws[path.name]
+
+
+def test_what_is_not_proved_has_no_certificate(tmp_path: Path) -> None:
+    found = accuracy.compare(
+        "single-f16", "markidis", "volta", k=1, domain=Domain(exponents=(0, 0)), search=0.5,
+        certificate=tmp_path,
+    )  # fmt: skip
+    assert found.ever_worse
+    assert found.certified is None
+    assert not (tmp_path / "statements").exists()
