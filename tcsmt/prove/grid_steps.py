@@ -135,10 +135,13 @@ class _Case:
         same, room = fine.eq(coarse << by), ~lost(coarse, by)
         added = (*self._addends(shifted), Close((), self._narrow()))
         yield Fact(same, added)
-        yield Fact(room, added)
+        # a sum of one term is that term, extended: parts of it are parts of the term
+        alone = coarse.op == "sext"
+        yield Fact(room, _only(shifted, *(x.word for x in high.aligned)) if alone else added)
         yield Equal(low.sum.word, coarse << by, _only([same], fine, coarse))
         using = [*self._limits, room, *_plain(high), *_plain(low)]
-        yield from self.known.refuted(high.result.ne(self.now(low.result)), using, coarse, top, fine)
+        core = coarse.args[0] if alone else coarse
+        yield from self.known.refuted(high.result.ne(self.now(low.result)), using, core, top, fine)
 
     @property
     def _limits(self) -> list[Term]:

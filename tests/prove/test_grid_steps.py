@@ -31,6 +31,16 @@ def converted(k: int) -> Question:
 
 
 @pytest.mark.long
+def test_a_sum_of_one_term(tmp_path: Path) -> None:
+    """Its word is the term's, extended, so that the room for a shift is part of the term."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    found = certified(tmp_path / "c", converted(1)).certified
+    assert found is not None
+    assert found.path is not None, found.why
+    assert flaws(tmp_path / "c") == [""]
+
+
+@pytest.mark.long
 def test_a_certificate_of_two_grids(tmp_path: Path) -> None:
     """By cases of how far they are apart; without one of the cases it is none."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
