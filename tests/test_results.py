@@ -119,6 +119,20 @@ def test_models_that_some_records_are_about(name: str) -> None:
     assert not other, f"{name}.json is stale: {len(other)} records, the first: {other[:3]}"
 
 
+@pytest.mark.parametrize("step", mostly_long([1, 10], [10]))
+def test_models_that_certificates_are_about(step: int) -> None:
+    """Those of the list of theorems have the digests of today, and the index names every file."""
+    records = read("certificates/index.json")["certificates"]
+    assert {record["file"] for record in records} == {
+        path.name for path in (RESULTS / "certificates" / "statements").glob("*.json")
+    }
+    found, expected = {record["title"]: record["models"] for record in records}, dict(compare(step))
+    shared = found.keys() & expected.keys()
+    assert len(shared) >= 8
+    other = [title for title in shared if found[title] != expected[title]]
+    assert not other, f"{len(other)} certificates are stale, the first: {other[:3]}"
+
+
 def test_the_table_of_findings_is_made_from_the_file() -> None:
     """Every comparison and every bound of the file has its row, and every unknown is named."""
     known = read("accuracy.json")
