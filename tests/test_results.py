@@ -128,7 +128,7 @@ def test_models_that_certificates_are_about(step: int) -> None:
     }
     found, expected = {record["title"]: record["models"] for record in records}, dict(compare(step))
     shared = found.keys() & expected.keys()
-    assert len(shared) >= 8
+    assert len(shared) >= 5
     other = [title for title in shared if found[title] != expected[title]]
     assert not other, f"{len(other)} certificates are stale, the first: {other[:3]}"
 
