@@ -100,8 +100,10 @@ def certify_bound(
 
     try:
         if found.shares:
-            _require_equal(budget(chain, algorithm, domain, keeping).total, limit)
+            spent = budget(chain, algorithm, domain, keeping)
+            _require_equal(spent.total, limit)
             about["constants"] = [_constants(one) for one in constants]
+            about["losses"] = {name: str(loss) for name, loss in spent.shares.items()}
         elif not by_words(chain, algorithm, domain, found.proved):
             return certificates.failed(about["title"], chain.stopped)
     except (Unbounded, Flaw) as why:
@@ -124,7 +126,11 @@ def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> _Lemmas:
             raise Flaw(f"constants of {len(found.sizes)} words of a split into {count}")
         return _held(chain, found, split, where, bits)
 
-    _require_equal(budget(chain, algorithm, domain, keeping).total, limit)
+    spent = budget(chain, algorithm, domain, keeping)
+    _require_equal(spent.total, limit)
+    for name, loss in spent.shares.items():
+        if Fraction(about["losses"][name]) != loss:
+            raise Flaw(f"{name} loses {loss}, not {about['losses'][name]}")
     return chain
 
 

@@ -22,6 +22,8 @@ __all__ = ["Description", "described"]
 
 #: A term of more nodes is not written out.
 _LONGEST = 12
+#: What a statement of another kind has besides what it says.
+_BESIDE = ("about", "title", "constants", "losses")
 
 
 @dataclass(frozen=True)
@@ -76,13 +78,15 @@ def described(folder: Path) -> list[Description]:
 def _about(path: Path, record: Mapping[str, Any]) -> Description:
     """A statement of another kind, whose argument is code: what it is about, value by value."""
     known = record["statement"]
-    values = {name: value for name, value in known.items() if name not in ("about", "title", "constants")}
+    values = {name: value for name, value in known.items() if name not in _BESIDE}
     says = "; ".join(f"{name} = {_value(value)}" for name, value in values.items())
     lemmas = record.get("lemmas")
     steps = counted(len(lemmas), "lemma") if isinstance(lemmas, list) else "lemmas that it does not name"
     title = str(known.get("title"))
     shown = title if title.isprintable() else ascii(title)
-    return Description(path, shown, f"{known['about']}: {says}", "binary32 words", (), (steps,))
+    losses = known.get("losses")
+    lost = [f"{name}: {loss}" for name, loss in losses.items()] if isinstance(losses, dict) else []
+    return Description(path, shown, f"{known['about']}: {says}", "binary32 words", (), (steps, *lost))
 
 
 def _value(value: object) -> str:
