@@ -44,9 +44,8 @@ def measured_data() -> Path:
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with certificates of all kinds: to be copied, not changed."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
-    folder = tmp_path_factory.mktemp("certificates") / "made"
-    small_certificates.write_all(folder)
-    return folder
+    base = tmp_path_factory.getbasetemp()
+    return small_certificates.made_once(base, "certificates", small_certificates.write_all)
 
 
 @pytest.fixture

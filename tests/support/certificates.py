@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import lzma
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock
 
 from tcsmt.arithmetic.datapath import decode
 from tcsmt.ask.investigation import all_terms_zero
@@ -71,6 +74,18 @@ def chained() -> Question:
     one, two = sides
     formats = two_products(k=4).input_formats
     return difference_of_sides("chain with 2 carry bits", (one, two), formats, Domain(c_zero=True))
+
+
+def made_once(base: Path, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that the first of pytest's processes makes, and the others use; base: of this process."""
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    with FileLock(f"{folder}.lock"):
+        if not folder.is_dir():
+            half = folder.with_suffix(".half")
+            shutil.rmtree(half, ignore_errors=True)
+            make(half)
+            half.rename(folder)
+    return folder
 
 
 def write_all(folder: Path) -> None:
