@@ -54,7 +54,10 @@ class Certificates:
         Raises :class:`.TcsmtError` where a file cannot be written.
         """
         statement = written_statement(question, self.model)
-        again = read_statement(json.loads(json.dumps(statement)), self._models.__getitem__)
+        try:
+            again = read_statement(json.loads(json.dumps(statement)), self._models.__getitem__)
+        except Flaw as why:
+            return self.failed(question.title, str(why))
         if again.goal is not question.goal:
             raise InternalError(f"{question.title}: the statement that was written is another one")
         used: dict[str, None] = {}

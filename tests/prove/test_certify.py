@@ -15,6 +15,7 @@ from tcsmt.prove import certify
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.refutations import NotRefuted
 from tcsmt.prove.solvers.run import Settings
+from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import FALSE
 from tests.support.certificates import carry_bits, certified, flaws, zero_exponents
@@ -137,3 +138,13 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(TcsmtError, match="cannot make the folder"):
         certified(tmp_path / "file" / "c", carry_bits())
+
+
+def test_a_statement_that_cannot_be_read_again(tmp_path: Path) -> None:
+    """Here a title that is no line of text: the proof counts, and has no certificate."""
+    found = certified(tmp_path / "c", replace(carry_bits(), title="two\nlines"))
+    assert isinstance(found.verdict, Equivalent)
+    assert found.certified is not None
+    assert found.certified.path is None
+    assert "not a line of text" in found.certified.why
+    assert not (tmp_path / "c" / "statements").exists()
