@@ -17,6 +17,7 @@ from typing import Any
 from tcsmt.algorithms.bound import Bound, by_words, unit
 from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.compare import AlgorithmPair, proved_never_worse
+from tcsmt.algorithms.error import require_normal
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain
 from tcsmt.algorithms.split_constants import Kept, kept, kept_goal
@@ -113,7 +114,8 @@ def certify_bound(
 
 def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> _Lemmas:
     algorithm, domain = _algorithm(files.folder, about, "algorithm", "unit"), domain_of(about["domain"])
-    chain, limit = _filed(files), Fraction(about["limit"])
+    require_normal(domain, algorithm.wide)
+    chain, limit = _filed(files), _share(about["limit"])
     if "constants" not in about:
         if not by_words(chain, algorithm, domain, limit / unit(algorithm.wide)):
             raise Flaw(chain.stopped)
@@ -153,8 +155,16 @@ def _constants(found: Kept) -> dict[str, Any]:
 
 
 def _kept(given: Mapping[str, Any]) -> Kept:
-    sizes, exponents = (tuple(map(Fraction, given[name])) for name in ("sizes", "exponents"))
-    return Kept(sizes, exponents, Fraction(given["left"]))
+    sizes, exponents = (tuple(map(_share, given[name])) for name in ("sizes", "exponents"))
+    return Kept(sizes, exponents, _share(given["left"]))
+
+
+def _share(text: str) -> Fraction:
+    """A fraction that is not negative: as a word, a negative one is large, and its lemma says nothing."""
+    share = Fraction(text)
+    if share < 0:
+        raise Flaw(f"{share} is below 0")
+    return share
 
 
 # --- comparisons
@@ -197,7 +207,7 @@ def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], _Lemmas]) -> Check
     def run(about: Mapping[str, Any], files: LemmaFiles) -> list[str]:
         try:
             return list(check(about, files).names)
-        except (KeyError, IndexError, StopIteration, TypeError, ValueError) as error:
+        except (LookupError, StopIteration, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise Flaw(f"{type(error).__name__}: {error}") from None
 
     return run

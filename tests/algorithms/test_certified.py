@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,11 @@ from typing import Any
 import pytest
 
 from tcsmt import accuracy
-from tcsmt.algorithms.certified import CHECKS
+from tcsmt.algorithms.certified import CHECKS, _Lemmas
+from tcsmt.algorithms.split_constants import Kept, kept, kept_goal
 from tcsmt.certificates.checker import Checked, check_certificate
+from tcsmt.prove.certify import Certificates
+from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.domain import Domain
 from tests.support.certificates import made_once
 
@@ -90,6 +93,12 @@ CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
     "no losses": lambda a: a.pop("losses"),
     "no constants": lambda a: a.pop("constants"),
     "constants that are no numbers": lambda a: a["constants"][0].update(left="half"),
+    "a size below 0": lambda a: a["constants"][0]["sizes"].__setitem__(0, "-1"),
+    "a limit below 0": lambda a: a.update(limit="-1"),
+    "a limit that is no number": lambda a: a.update(limit="1/0"),
+    "c of any exponent": lambda a: a["domain"].update(c_free=True),
+    "no exponents": lambda a: a["domain"].update(exponents=None),
+    "an algorithm that is no name": lambda a: a.update(algorithm=5),
     "no unit": lambda a: a.pop("unit"),
     "a unit elsewhere": lambda a: a.update(unit="../../secret.toml"),
     "another kind": lambda a: a.update(about="miracle"),
@@ -178,3 +187,21 @@ def test_what_is_not_proved_has_no_certificate(tmp_path: Path) -> None:
     assert found.ever_worse
     assert found.certified is None
     assert not (tmp_path / "statements").exists()
+
+
+def test_a_negative_constant_with_a_lemma_of_its_own(tmp_path: Path) -> None:
+    """Its lemma holds, as the negative number is a large word; the bound that follows would be too small."""
+    algorithm, row = algorithm_named("single-bf16", "hopper", 4)
+    domain = Domain(exponents=(0, 0), bits=(10, 10), c_zero=True, positive=True)
+    certificates = Certificates(tmp_path)
+    chain = _Lemmas(certificates.lemma)
+    false = Kept((Fraction(2),), (Fraction(2),), Fraction(-1))
+    assert kept(algorithm.split, domain, 10, 1).left > 0
+    assert chain.prove("a lemma", kept_goal(algorithm.split, domain, 10, false))
+    about = {
+        "about": "bound", "title": "false", "algorithm": "single-bf16", "k": 4, "domain": asdict(domain),
+        "unit": certificates.model(row.model), "limit": "0", "losses": {},
+        "constants": [{"sizes": ["2"], "exponents": ["2"], "left": "-1"}] * 2,
+    }  # fmt: skip
+    certificates.keep({"statement": about}, list(chain.names))
+    assert "below 0" in checked(tmp_path).flaw
