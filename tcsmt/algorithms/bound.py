@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 
 from tcsmt.algorithms.budget import budget
-from tcsmt.algorithms.error import ErrorGrid, exact_dot, magnitude, ulp, value
+from tcsmt.algorithms.error import ErrorGrid, exact_dot, magnitude, require_normal, ulp, value
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors
@@ -231,6 +231,7 @@ def bound(
     """
     start = time.monotonic()
     wide = algorithm.wide
+    require_normal(domain, wide)
     relative, ulps = largest(algorithm, domain, seconds, solving=solving if alternate else None)
     worst = relative.relative if relative else Fraction(0)
     chain = Chain(solving)
