@@ -141,7 +141,7 @@ BAD: dict[str, tuple[str, int | None, str]] = {
     "misspelt about": (f"{HEAD}nme = 'x'", 3, f"{OF} 'nme': did you mean name"),
     "quoted key": (f"{HEAD}'no key' = 3", 3, f"{OF} 'no key': "),
     "not in a text": (f'{HEAD}note = """\nkk = 3\n"""\nkk = 3', 3, "note = "),
-    "not in an array": (f"{HEAD}order = [\n1,\n]\nk = 'x'", 3, f"{OF} 'order'"),
+    "not in an array": (f"{HEAD}method = [\n1,\n]\nk = 'x'", 3, f"{OF} 'method'"),
     "twice": (f"{HEAD}k = 4\n\nk = 8\n", 5, "not TOML: k is given twice: 'k = 8'"),
     "syntax": (f"{HEAD}k = = 4\n", 3, "not TOML: Invalid value: 'k = = 4'"),
     "half a line": (f"{HEAD}k =", 3, "not TOML: Invalid value: 'k ='"),
