@@ -4,7 +4,7 @@ __all__ = ["ALIASES", "ARCHITECTURES", "GPUS"]
 
 ARCHITECTURES = (
     "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell",
-    "cdna1", "cdna2", "cdna3",
+    "cdna1", "cdna2", "cdna3", "x86", "arm",
 )  # fmt: skip
 ALIASES = {
     "ada lovelace": "ada", "ada-lovelace": "ada", "rtx blackwell": "rtx-blackwell",
@@ -12,6 +12,7 @@ ALIASES = {
     "sm_90": "hopper", "sm_90a": "hopper", "sm_100": "blackwell", "sm_100a": "blackwell",
     "sm_120": "rtx-blackwell", "sm_120a": "rtx-blackwell",
     "gfx908": "cdna1", "gfx90a": "cdna2", "gfx940": "cdna3", "gfx941": "cdna3", "gfx942": "cdna3",
+    "x86-64": "x86", "x86_64": "x86", "aarch64": "arm", "arm64": "arm",
 }  # fmt: skip
 GPUS = {
     "titan v": "volta", "v100": "volta", "t4": "turing", "rtx 2080 ti": "turing",

@@ -26,6 +26,7 @@ import numpy as np
 from tcsmt.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.catalogue import Row, architecture_named, rows_of
+from tcsmt.catalogue.cpu_files import documents, is_of_a_cpu
 from tcsmt.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
 from tcsmt.data.model_files import is_model_file, read_model, row_given
 from tcsmt.data.row_files import (
@@ -279,7 +280,7 @@ def _folder(folder: Path) -> Iterator[DataSet]:
         yield _published(path)
     own = [] if published else sorted(folder.glob("*.json"))
     for path in own:
-        yield _json_file(path)
+        yield from _json_files(path)
     if not published and not own:
         raise TcsmtError(
             f"{folder} is not a data set: it has no manifest.json, no published GPU/FORMAT/d_*.txt "
@@ -292,7 +293,7 @@ def _file(path: Path, model: str) -> Iterator[DataSet]:
     if path.name == "manifest.json":
         yield from _folder(path.parent)
     elif suffix == ".json":
-        yield _json_file(path)
+        yield from _json_files(path)
     elif suffix == ".csv":
         yield _own_rows(path, model_named_in(path) or model)
     elif suffix == ".npz":
@@ -430,8 +431,24 @@ def _npz(where: str, entry: Mapping[str, Any], path: Path) -> DataSet:
 # JSON: directed cases, and tcsmt's own
 
 
-def _json_file(path: Path) -> DataSet:
+def _json_files(path: Path) -> Iterator[DataSet]:
+    """The data sets of a file: one, or one for each unit where it is of a CPU."""
     data = read_json(path)
+    if not is_of_a_cpu(data):
+        yield _json_file(path)
+        return
+    with _at(path):
+        parts = list(documents(data))
+    for document in parts:
+        instruction = document["model"].partition("/")[2]
+        yield replace(_json_data(path, document), name=f"{path.stem}:{instruction}")
+
+
+def _json_file(path: Path) -> DataSet:
+    return _json_data(path, read_json(path))
+
+
+def _json_data(path: Path, data: object) -> DataSet:
     if not isinstance(data, dict) or not ("cases" in data or {"model", "rows"} <= data.keys()):
         raise TcsmtError(f'{path} is not a data set: it has neither "cases" nor "model" and "rows"')
     if "cases" in data:

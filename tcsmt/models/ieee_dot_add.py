@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -20,6 +20,8 @@ from tcsmt.terms import Term, const
 __all__ = ["IeeeDotAdd"]
 
 RNE = ROUNDINGS["RNE"]
+#: Appends a stage (where, which kind, which lane, what it rounds) and reads its result.
+Seen = Callable[[int | None, Kind, int | range | None, RoundedSum], Number]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,72 +204,34 @@ class IeeeDotAdd(Model):
             return dp.decode(operation.format, word)
 
         factors = [
-            (self._operand(self.a_format, x, flush=self.flush_inputs),
-             self._operand(self.b_format, y, flush=self.flush_inputs))
+            (
+                self._operand(self.a_format, x, flush=self.flush_inputs),
+                self._operand(self.b_format, y, flush=self.flush_inputs),
+            )
             for x, y in zip(a, b, strict=True)
-        ]  # fmt: skip
-        addend = self._operand(self.c_format, c, flush=self.flush_inputs or self.flush_c)
+        ]
+        start = self._operand(self.c_format, c, flush=self.flush_inputs or self.flush_c)
         products = [self._product(x.number, y.number) for x, y in factors]
         if self.product_format is not None:
             fmt, rounding = self.product_format, self.product_rounding
-            rounded = [
-                RoundedSum(terms=(x,), format=fmt, rounding=rounding, **self._ends) for x in products
-            ]
+            rounded = [RoundedSum(terms=(x,), format=fmt, rounding=rounding, **self._ends) for x in products]
             products = [seen(None, Kind.PRODUCT, lane, x) for lane, x in enumerate(rounded)]
-        result = addend.number
-        blocks = [products[i : i + self.block] for i in range(0, self.k, self.block)]
         match self.method:
             case "exact":
-                zeros = Zeros.IEEE if self.negative_zero else Zeros.NO_NEGATIVE_SUM
-                for number, terms in enumerate(blocks):
-                    block = number if len(blocks) > 1 else None
-                    whole = [*terms, result] if self.c_first else terms
-                    total = replace(self._rounded(*whole), wide=True, zeros=zeros)
-                    before, result = result, seen(block, Kind.EXACT_SUM, None, total)
-                    if not self.c_first:
-                        added = replace(self._rounded(before, result), zeros=zeros)
-                        result = seen(block, Kind.SUM_WITH_C, None, added)
+                result = self._exact(seen, products, start.number)
             case "pairwise":
-                for number, terms in enumerate(blocks):
-                    block = number if len(blocks) > 1 else None
-                    level = list(terms)
-                    if self.product_format != self.sum_format:
-                        level = [seen(block, Kind.LEAF, i, self._rounded(x)) for i, x in enumerate(terms)]
-                    while len(level) > 1:
-                        size = self.block // len(level) * 2
-                        sums = [self._rounded(*level[i : i + 2]) for i in range(0, len(level), 2)]
-                        lanes = [range(i * size, (i + 1) * size) for i in range(len(sums))]
-                        level = [
-                            seen(block, Kind.SUM_OF_LANES, part, x)
-                            for part, x in zip(lanes, sums, strict=True)
-                        ]
-                    result = seen(block, Kind.SUM_WITH_C, None, self._rounded(level[0], result))
+                result = self._pairwise(seen, products, start.number)
             case "fma" if self.chains > 1:
-                sums = []
-                for chain in range(self.chains):
-                    running = dp.decode(self.sum_format, const(0, self.sum_format.width))
-                    for count, term in enumerate(products[chain :: self.chains], 1):
-                        running = seen(chain, Kind.RUNNING_SUM, count, self._rounded(running, term))
-                    sums.append(running)
-                whole, *others = sums
-                for count, other in enumerate(others, 1):
-                    whole = seen(None, Kind.SUM_OF_CHAINS, count, self._rounded(whole, other))
-                result = seen(None, Kind.SUM_WITH_C, None, self._rounded(result, whole))
+                result = self._chains(seen, products, start.number)
             case "fma" if self.nan is not None and self.nan.cases:
+                result = start.number
                 for count, (term, pair) in enumerate(zip(products, factors, strict=True), 1):
-                    nan = self.nan.result(self.d_format, [pair], addend)
-                    added = replace(self._rounded(addend.number, term), nan_word=nan)
+                    nan = self.nan.result(self.d_format, [pair], start)
+                    added = replace(self._rounded(result, term), nan_word=nan)
                     result = seen(None, Kind.RUNNING_SUM, count, added)
-                    addend = Operand(self.d_format, stages[-1].term, result)
+                    start = Operand(self.d_format, stages[-1].term, result)
             case _:
-                first = self.c_first or self.method == "fma"
-                result, *others = [result, *products] if first else [*products, result]
-                if self.method == "fma" and not (self._passes_on and self.c_format == self.sum_format):
-                    result = seen(None, Kind.START, None, self._rounded(result))
-                if not (first or self.product_format):
-                    result = seen(None, Kind.START, None, self._rounded(result))
-                for count, term in enumerate(others, 1):
-                    result = seen(None, Kind.RUNNING_SUM, count, self._rounded(result, term))
+                result = self._in_order(seen, products, start.number)
         if not (self._passes_on and self.sum_format == self.d_format):
             nan_word = self.nan.otherwise if self.nan is not None else self.d_format.nan_word
             converted = RoundedSum(
@@ -276,6 +240,61 @@ class IeeeDotAdd(Model):
             )  # fmt: skip
             seen(None, Kind.RESULT, None, converted)
         return stages[-1].term
+
+    def _blocks(self, products: Sequence[Number]) -> Iterator[tuple[int | None, Sequence[Number]]]:
+        """The products of each block, with its number where there are several."""
+        for start in range(0, self.k, self.block):
+            block = start // self.block if self.block < self.k else None
+            yield block, products[start : start + self.block]
+
+    def _exact(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
+        zeros = Zeros.IEEE if self.negative_zero else Zeros.NO_NEGATIVE_SUM
+        for block, terms in self._blocks(products):
+            whole = self._rounded(*terms, c) if self.c_first else self._rounded(*terms)
+            result = seen(block, Kind.EXACT_SUM, None, replace(whole, wide=True, zeros=zeros))
+            if not self.c_first:
+                added = replace(self._rounded(c, result), zeros=zeros)
+                result = seen(block, Kind.SUM_WITH_C, None, added)
+            c = result
+        return c
+
+    def _pairwise(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
+        for block, terms in self._blocks(products):
+            level = list(terms)
+            if self.product_format != self.sum_format:
+                level = [seen(block, Kind.LEAF, i, self._rounded(x)) for i, x in enumerate(terms)]
+            while len(level) > 1:
+                size = self.block // len(level) * 2
+                sums = [self._rounded(*level[i : i + 2]) for i in range(0, len(level), 2)]
+                lanes = [range(i * size, (i + 1) * size) for i in range(len(sums))]
+                level = [seen(block, Kind.SUM_OF_LANES, part, x) for part, x in zip(lanes, sums, strict=True)]
+            c = seen(block, Kind.SUM_WITH_C, None, self._rounded(level[0], c))
+        return c
+
+    def _chains(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
+        sums = []
+        for chain in range(self.chains):
+            running = dp.decode(self.sum_format, const(0, self.sum_format.width))
+            for count, term in enumerate(products[chain :: self.chains], 1):
+                running = seen(chain, Kind.RUNNING_SUM, count, self._rounded(running, term))
+            sums.append(running)
+        whole, *others = sums
+        for count, other in enumerate(others, 1):
+            whole = seen(None, Kind.SUM_OF_CHAINS, count, self._rounded(whole, other))
+        return seen(None, Kind.SUM_WITH_C, None, self._rounded(c, whole))
+
+    def _in_order(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
+        first = self.c_first or self.method == "fma"
+        result, *others = [c, *products] if first else [*products, c]
+        if self.method == "fma":
+            converted = not (self._passes_on and self.c_format == self.sum_format)
+        else:
+            converted = not (first or self.product_format)
+        if converted:
+            result = seen(None, Kind.START, None, self._rounded(result))
+        for count, term in enumerate(others, 1):
+            result = seen(None, Kind.RUNNING_SUM, count, self._rounded(result, term))
+        return result
 
     def _operand(self, fmt: Format, word: Term, *, flush: bool) -> Operand:
         """What a word is read as."""

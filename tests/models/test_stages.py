@@ -138,10 +138,25 @@ def ieee_models() -> Iterator[tuple[str, IeeeDotAdd]]:
     )
 
 
+#: Parameters beside the methods', on formats that are narrow enough to see them.
+OPERATIONS: list[tuple[str, dict[str, Any]]] = [
+    ("chains", {"method": "fma", "chains": 2, "flush_c": True, "flush_outputs": True, "tininess": "after"}),
+    ("odd", {"method": "pairwise", "n_fma": 2, "product_format": "f32", "product_rounding": "RTO",
+             "rounding": "RTO", "flush_inputs": True, "flush_outputs": True, "tininess": "before"}),
+    ("c last", {"method": "exact", "n_fma": 2, "c_first": False}),
+    ("scaled", {"method": "exact", "product_exponent": -5, "overflow": "saturate"}),
+    ("cases", {"method": "fma", "nan": "signalling c, a, products: 0x7fc00000, b, c, 0xffc00000"}),
+]  # fmt: skip
+
 LAST = replace(row_named(VOLTA).model, c_position="last", flush_inputs=True)
 
 ROUNDED: list[tuple[str, Model]] = [
     *ieee_models(),
+    *(
+        (name, IeeeDotAdd(a_format="bf16", b_format="bf16", c_format="f32", d_format="f32", sum_format="f32",
+                          k=4, **changes))
+        for name, changes in OPERATIONS
+    ),
     *((row.name, row.model) for row in rows() if isinstance(row.model, IeeeDotAdd) and row.model.k <= 16),
     *(
         (f"c last {number} {mode}", replace(LAST, c_rounding=mode, **changes))
@@ -197,8 +212,11 @@ def check(model: IeeeDotAdd, values: dict[str, int]) -> None:
             assert all(x in seen for x in terms), stage.name
             total = sum(terms, Fraction(0))
             expected = rationals.encode(
-                fmt.name, total, operation.rounding.name, 
-                overflow=getattr(operation, "overflow", "ieee"), flush_output=operation.flush,
+                fmt.name,
+                total,
+                operation.rounding.name,
+                overflow=getattr(operation, "overflow", "ieee"),
+                flush_output=operation.flush,
                 tininess=getattr(operation, "tininess", "result"),
             )
             assert word & ~(1 << fmt.sign_bit) == expected & ~(1 << fmt.sign_bit), stage.name

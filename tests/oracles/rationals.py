@@ -763,7 +763,9 @@ def ieee_dot(params: IEEE, a_words: Sequence[int], b_words: Sequence[int], c_wor
     else:
         total = c
         for block in blocks:
-            total = _add(params, *block, total) if params.c_first else _add(params, _add(params, *block), total)
+            total = (
+                _add(params, *block, total) if params.c_first else _add(params, _add(params, *block), total)
+            )
     if total.kind == "nan":
         return params.nan
     return _ieee_word(params, params.d_format, total, params.d_rounding)
