@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model
@@ -118,6 +119,8 @@ def _texts(name: str, *values: object) -> Iterator[str]:
                 yield value.name
             case bool():
                 yield "yes" if value else "no"
+            case NanRule(cases=()):
+                yield f"{value.otherwise:#x}"
             case None:
                 yield _NONE.get(name, "none")
             case _:
