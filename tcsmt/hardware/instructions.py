@@ -17,6 +17,7 @@ TARGETS = {
     "volta": "sm_70", "turing": "sm_75", "ampere": "sm_80", "ada": "sm_89", "hopper": "sm_90a",
     "blackwell": "sm_100a", "rtx-blackwell": "sm_120a",
     "cdna1": "gfx908", "cdna2": "gfx90a", "cdna3": "gfx942",
+    "x86": "x86-64", "arm": "aarch64",
 }  # fmt: skip
 
 #: AMD's types in an instruction's name: elements of A that a lane holds, and their C++ type.
@@ -49,13 +50,13 @@ class HardwareInstruction:
 
 
 def language_of(row: Row) -> str:
-    """The language of a row's programs: ``cuda`` or ``hip``. Raises TcsmtError for a model file's row."""
+    """The language of a row's programs: ``cuda``, ``hip`` or ``c``. Raises TcsmtError for a model file."""
     target = TARGETS.get(row.architecture)
     if target is None:
         raise TcsmtError(
-            f"{row.name} is not an instruction of a GPU: give ARCH/INSTRUCTION (see tcsmt models)"
+            f"{row.name} is not an instruction of a GPU or CPU: give ARCH/INSTRUCTION (see tcsmt models)"
         )
-    return "cuda" if target.startswith("sm_") else "hip"
+    return "cuda" if target.startswith("sm_") else "hip" if target.startswith("gfx") else "c"
 
 
 def instruction_of(row: Row) -> HardwareInstruction:
