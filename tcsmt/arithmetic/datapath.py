@@ -32,6 +32,7 @@ __all__ = [
     "finite_magnitude",
     "handle_overflow",
     "largest",
+    "misplaced",
     "multiply",
     "normalise_number",
     "ordered",
@@ -525,6 +526,26 @@ def finite_magnitude(fmt: Format, packed: Term, kept_bits: int, *, flush: Term) 
     if offset:
         result = result.concat(const(0, offset))
     return flush.ite(0, result)
+
+
+def misplaced(fmt: Format, x: SignMagnitude) -> tuple[Term, Term]:
+    """Whether a sum is below the smallest normal number, and the word of such a sum that is shifted wrongly.
+
+    The magnitude is shifted right by its biased exponent plus the format's fraction bits f, where that is
+    not negative; the last bit is 1 if one of its lowest f less so many bits is. Else the word is 1.
+    """
+    bits = fmt.fraction_bits
+    top, exponent = _normalised(x.magnitude, x.lsb)
+    low, high = min(exponent.low, -fmt.bias - bits), max(exponent.high, fmt.e_min)
+    counted = exponent.within(low, high)
+    small = counted.ult(fmt.e_min - low) & top[top.width - 1]
+    far = counted.ult(-fmt.bias - bits - low)
+    width = max(x.magnitude.width, counted.width, fmt.width, bits)
+    amount = (counted - (-fmt.bias - bits - low)).zext(width)
+    magnitude = x.magnitude.zext(width)
+    dropped = magnitude & (const((1 << bits) - 1, width) >> amount)
+    word = (magnitude >> amount)[fmt.width - 1 : 0] | dropped.ne(0).zext(fmt.width)
+    return small, far.ite(const(1, fmt.width), word)
 
 
 def handle_overflow(

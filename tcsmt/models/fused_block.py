@@ -79,6 +79,7 @@ class ResultParameters:
     overflow: str
     flush: Term
     tininess: str = "result"
+    misplaced: bool = False
     negative_zero: Term
     nan_word: Term
 
@@ -187,6 +188,10 @@ def block_result(p: ResultParameters, x: BlockSum) -> Term:
         fraction_bits=p.fraction_bits, overflow=p.overflow, flush=p.flush, tininess=p.tininess,
     )  # fmt: skip
     sign = x.value.sign
+    if p.misplaced:
+        small, word = dp.misplaced(fmt, x.value)
+        magnitude = small.ite(word[fmt.sign_bit - 1 : 0], magnitude)
+        sign = sign | small & word[fmt.sign_bit]
     sign = p.negative_zero.ite(sign | x.all_negative_zero, sign & magnitude.ne(0))
     magnitude = magnitude[fmt.width - 2 : fmt.width - p.format.width]
     return dp.encode(p.format, sign, magnitude, x.infinite, x.infinity_sign, x.nan, p.nan_word)

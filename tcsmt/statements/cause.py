@@ -29,6 +29,7 @@ _MEANING = {
     "c_dropped_above": "a c smaller than one unit of the grid",
     "rounded_format": "the format to which the sum is rounded",
     "flush_c": "a subnormal c flushed to zero",
+    "subnormal_results": "how subnormal results are made",
     "tininess": "which results count as subnormal",
     "products": "products before alignment",
     "alignment": "rounding of the bits that alignment shifts out",

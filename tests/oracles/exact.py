@@ -565,7 +565,27 @@ def _block(m: Any, d: Format, terms: Sequence[Numbers], c: Numbers, nan_word: Ar
         whole, m.rounding.name, every_minus & bool(m.negative_zero), keep_sign=bool(m.negative_zero),
         kept=m.round_fraction_bits, overflow=m.overflow, flush=m.flush_outputs, tininess=m.tininess,
     )  # fmt: skip
+    if m.subnormal_results == "misplaced":
+        words = _misplaced(m, d, words, whole, top - m.fraction_bits - bool(m.alignment_sticky))
     return finished(d, words >> (wide.width - d.width), special, nan_word)
+
+
+def _misplaced(m: Any, d: Format, words: Array, x: Fixed, unit: Array) -> Array:
+    """Subnormal results as RISC-V's pseudo-code of RVBNA has them (its resExp, accAbs and masks)."""
+    found = words.copy()
+    bits = d.fraction_bits
+    for place in np.flatnonzero((x.word != 0) & (x.top < d.e_min)):
+        exp = int(x.top[place]) + d.bias  # at most 0
+        acc = int(np.abs(x.in_units(np.where(x.word == 0, x.lsb, unit))[place]))
+        if exp < -bits:
+            word = 1
+        else:
+            mask = ((1 << bits) - 1) >> (bits + exp)
+            word = acc >> (bits + exp) | (acc & mask != 0)
+        size, top = word & ((1 << (d.width - 1)) - 1), word >> (d.width - 1) & 1
+        minus = (x.word[place] < 0 or top == 1) and (size != 0 or m.negative_zero)
+        found[place] = int(minus) << (d.width - 1) | size
+    return found
 
 
 def _addends(m: Any, terms: Sequence[Numbers], top: Array) -> list[Fixed]:

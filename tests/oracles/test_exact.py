@@ -65,7 +65,7 @@ def rational(fmt: Format) -> bool:
 NEWER: dict[str, Any] = {
     "alignment_complement": False, "group_fraction_bits": None, "zero_c": "zero_exponent",
     "c_exponent_offset": 0, "c_dropped_above": None, "rounded_format": None, "flush_c": False,
-    "tininess": "result",
+    "tininess": "result", "subnormal_results": "rounded",
 }  # fmt: skip
 
 

@@ -209,6 +209,7 @@ _FUSED: dict[str, Draw] = {
     "flush_c": _one_of(False, False, False, True),
     "flush_outputs": _one_of(False, False, True),
     "tininess": _one_of("result", "before", "after"),
+    "subnormal_results": _one_of("rounded", "rounded", "rounded", "misplaced"),
     "negative_zero": _one_of(False, True),
     "nan": _nan_rule,
 }
@@ -330,6 +331,10 @@ def _settle(given: dict[str, Any]) -> None:
         given["carry_bits"] = None  # nothing says how many bits the register has
     if given["round_fraction_bits"] is not None or given["c_position"] == "last":
         given["rounded_format"] = None
+    if given["flush_outputs"] or given["rounded_format"] or given["d_format"].ignored_low_bits:
+        given["subnormal_results"] = "rounded"
+    if given["normalisation"] == "every" or given["carry_bits"] is not None:
+        given["subnormal_results"] = "rounded"  # the grid of such sums is not said
     if not given["flush_outputs"] or given["c_position"] == "last":
         given["tininess"] = "result"
     if isinstance(given["nan"], NanRule) and given["nan"].cases and (scaled or given["c_position"] == "last"):
