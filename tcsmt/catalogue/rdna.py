@@ -13,7 +13,7 @@ __all__ = ["claims", "units"]
 
 _SOURCE = "ROCm/rocm-systems, emulation/rocjitsu (AMD's published model and captures of real cards)"
 #: Far below the exponent of every product: a zero product never decides the grid.
-_NOWHERE = -4096
+_NOWHERE = -512
 #: NaN words, by the format of the result: of a NaN factor, and of an invalid operation.
 _NAN = {
     "f32": "factors: 0xffc00a3d, products: 0xffc00000, c, 0xffc00000",

@@ -22,7 +22,7 @@ def _model(a: str, b: str, n: int) -> FusedDotAdd:
     guard = (n - 1).bit_length()
     parameters: dict[str, Any] = {
         "a_format": a, "b_format": b, "c_format": "f32", "d_format": "f32", "k": n, "n_fma": n,
-        "fraction_bits": 23 + guard, "alignment": "RTO", "rounding": "RTO", "zero_exponent": -4096,
+        "fraction_bits": 23 + guard, "alignment": "RTO", "rounding": "RTO", "zero_exponent": -512,
         "c_position": "last", "c_rounding": "RTO", "negative_zero": True, "nan": 0x7FC00000,
     }  # fmt: skip
     return FusedDotAdd(**parameters)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tcsmt.arithmetic import datapath as dp
-from tcsmt.arithmetic.datapath import Exponent, Number
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.ieee import Zeros
 from tcsmt.arithmetic.nans import NanRule, Operand
@@ -260,6 +260,15 @@ class FusedDotAdd(Model):
     def enough_carry_bits(self) -> int:
         """Carry bits that always suffice: ceil(log2(t + 1)), t = n_fma / group terms and c."""
         return (self.n_fma // self.group).bit_length()
+
+    @property
+    def integer_bits(self) -> int:
+        """Integer bits of a sum's register below its carry bits: two where products and c are as usual."""
+        if self.normalisation == "every":
+            return 2
+        (*_, whole) = replace(self, carry_bits=None).trace.of(Kind.SUM)
+        assert isinstance(whole.value, Fixed)
+        return whole.value.word.width - 1 - whole.value.fraction_bits - self.enough_carry_bits
 
     @property
     def nan_word(self) -> int:

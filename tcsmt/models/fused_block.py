@@ -211,7 +211,8 @@ def _group_sum(p: SumParameters, products: Sequence[Number]) -> Number:
     assert p.group_fraction_bits is not None
     top = _largest(p, products)
     aligned = [dp.align(x, top, p.group_fraction_bits, p.alignment) for x in products]
-    width = max(x.word.width for x in aligned) + len(products).bit_length()
+    # two integer bits hold a product; rounded down, a sum reaches the lower end of its range
+    width = 1 + 2 + p.group_fraction_bits + (len(products) - 1).bit_length()
     return dp.as_number(dp.accumulate(aligned, width))
 
 
