@@ -15,7 +15,15 @@ from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, const, var, variables
 
-__all__ = ["Lanes", "Question", "Side", "difference", "difference_of_sides"]
+__all__ = [
+    "Lanes",
+    "Question",
+    "Side",
+    "check_scales",
+    "difference",
+    "difference_of_sides",
+    "not_comparable",
+]
 
 
 @dataclass(frozen=True)
@@ -126,16 +134,27 @@ def difference(
         widths = [getattr(model, name).width for model in (one, two)]
         if widths[0] != widths[1]:
             formats = " and ".join(getattr(model, name).name for model in (one, two))
-            raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: {name} is {formats}")
+            raise not_comparable(left, right, f"{name} is {formats}")
     if one.k != two.k:
-        raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: k = {one.k} and {two.k}")
-    scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in (one, two)]
-    if scales[0] != scales[1]:
-        raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: block scales are {' and '.join(scales)}")
+        raise not_comparable(left, right, f"k = {one.k} and {two.k}")
+    check_scales(left, right)
     question = difference_of_sides(
         title, sides, one.input_formats, domain or Domain(), lanes=lanes, also=also
     )
     return replace(question, alike=alike, ones=ones, cases=cases)
+
+
+def check_scales(left: tuple[str, Model], right: tuple[str, Model]) -> None:
+    """Raises :class:`.TcsmtError` where two models, by their names, do not take the same block scales."""
+    models = left[1], right[1]
+    scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in models]
+    if scales[0] != scales[1]:
+        raise not_comparable(left, right, f"block scales are {' and '.join(scales)}")
+
+
+def not_comparable(left: tuple[str, Model], right: tuple[str, Model], why: str) -> TcsmtError:
+    """The error of two models, by their names, that have no inputs or results in common."""
+    return TcsmtError(f"cannot compare {left[0]} with {right[0]}: {why}")
 
 
 def difference_of_sides(
