@@ -50,7 +50,7 @@ class Question:
 
     formats: of the input variables, by name. sides: the behaviours that a witness shows.
     domain: the part of the goal that restricts inputs; domain_text says it in words.
-    Where to look for a witness first, so that it is short: ones: with every b = 1; alike: with
+    Where a solver looks for a witness first, so that it is short: ones: with every b = 1; alike: with
     every product the same; lanes: with so many products (or just these), the others zero.
     cases: truth values by which a proof is split: each is assumed, then that none of them holds.
     inputs, also: what ``domain`` was made of, where it is all of a :class:`.Domain` and these terms.
@@ -78,24 +78,21 @@ class Question:
         """The question where the case holds."""
         domain = self.domain & case
         goal = _differ(domain, self.sides) if self.about_outputs else self.goal & case
-        return replace(
-            self, goal=goal, domain=domain, alike=False, ones=False, cases=(), inputs=None, also=()
-        )
+        return replace(self, goal=goal, domain=domain, cases=(), inputs=None, also=())
 
-    def special(self) -> Iterator[dict[Term, Term]]:
-        """What to put for some inputs so that all lanes are of one kind (``ones``, ``alike``)."""
+    def smaller(self) -> Iterator[dict[Term, Term]]:
+        """What to put for some inputs, so that there are fewer of them: all lanes of one kind (``ones``,
+        ``alike``), then few lanes (``lanes``).
+        """
         lanes = self._lane_variables()
         if self.ones:
             factors = (v for v in lanes if str(v.data)[0] == "b")
             yield {v: const(self.formats[str(v.data)].word(Fraction(1)), v.width) for v in factors}
         if self.alike:
             yield {v: var(f"{str(v.data)[0]}0", v.width) for v, lane in lanes.items() if lane}
-
-    def fewer_lanes(self) -> Iterator[dict[Term, Term]]:
-        """What to put for some inputs so that few lanes are left (``lanes``)."""
         for few in self.lanes:
             kept = range(few) if isinstance(few, int) else few
-            yield {v: const(0, v.width) for v, lane in self._lane_variables().items() if lane not in kept}
+            yield {v: const(0, v.width) for v, lane in lanes.items() if lane not in kept}
 
     def _lane_variables(self) -> dict[Term, int]:
         found = [v for v in variables([self.goal]) if _is_lane(str(v.data))]

@@ -274,6 +274,7 @@ def test_renamed_inputs_are_equal(solver: str, changes: dict[str, object]) -> No
     assert verdict.solver == solver
 
 
+@pytest.mark.usefixtures("unsearched")
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_every_solver_finds_and_proves(solver: str) -> None:
     volta = unit()
