@@ -37,7 +37,7 @@ class Saying(Solving):
         super().__init__(Settings(timeout=1))
         self.answers = list(answers)
 
-    def ask(self, goal: object, timeout: float | None = None) -> Answer:
+    def ask(self, goal: object, timeout: float | None = None, text: str = "") -> Answer:
         answer = self.answers.pop(0)
         return Answer(answer, "says", reason="timeout" if answer == "unknown" else "")
 
