@@ -286,6 +286,17 @@ def test_every_solver_finds_and_proves(solver: str) -> None:
     assert verdict.solver == solver
 
 
+def test_no_solver_is_asked_for_what_evaluation_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even about lanes of one kind, where the question names them."""
+
+    def refuse(text: str, settings: Settings) -> Answer:
+        raise AssertionError("a solver was asked")
+
+    monkeypatch.setattr(solving, "solve", refuse)
+    two, three = (("", replace(unit(), carry_bits=n)) for n in (2, 3))
+    assert found(difference("", two, three, alike=True)).solver == "evaluator"
+
+
 @pytest.mark.usefixtures("unsearched")
 def test_a_wrong_model_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "solve", lambda text, s: Answer("sat", "bitwuzla", "0", values={"c": 1}))
