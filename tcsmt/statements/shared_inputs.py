@@ -12,7 +12,7 @@ from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd, Model, Operands, Stage, Trace
 from tcsmt.models.base import Call, Terms
-from tcsmt.statements.question import Side
+from tcsmt.statements.question import Side, check_scales, not_comparable
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import const, var
 
@@ -112,18 +112,18 @@ def shared(left: tuple[str, Model], right: tuple[str, Model], k: int | None = No
     length = lcm(left[1].k, right[1].k) if k is None else k
     chains = tuple(chain(name, model, length) for name, model in (left, right))
     one, two = (part.instruction for part in chains)
-    scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in (one, two)]
-    if scales[0] != scales[1]:
-        raise _refused(left, right, f"block scales are {' and '.join(scales)}")
+    check_scales(left, right)
     if one.d_format != two.d_format:
-        raise _refused(left, right, f"d_format is {one.d_format.name} and {two.d_format.name}")
+        raise not_comparable(left, right, f"d_format is {one.d_format.name} and {two.d_format.name}")
     narrow: dict[str, Format] = {}
     for operand, wide in one.operand_formats.named.items():
         other = two.operand_formats.named[operand]
         found = _narrower(wide, other)
         if found is None:
             both = f"{wide.name} and {other.name}"
-            raise _refused(left, right, f"{operand}_format is {both}, and neither holds the other's values")
+            raise not_comparable(
+                left, right, f"{operand}_format is {both}, and neither holds the other's values"
+            )
         narrow[operand] = found
     times = length // one.k
     lengths = {"a": length, "b": length, "scale_a": one.scales * times, "scale_b": one.scales * times}
@@ -188,7 +188,3 @@ def _converted(word: int, narrow: Format, wide: Format) -> int:
 def _first(operand: str) -> str:
     """The name of an operand's first word."""
     return "c" if operand == "c" else operand.replace("scale_", "s") + "0"
-
-
-def _refused(left: tuple[str, Model], right: tuple[str, Model], why: str) -> TcsmtError:
-    return TcsmtError(f"cannot compare {left[0]} with {right[0]}: {why}")

@@ -109,7 +109,7 @@ def _smaller(found: Decision, solving: Solving) -> Decision:
     few = tuple(lanes for lanes in few if (lanes if isinstance(lanes, int) else len(lanes)) < used)
     limit = solving.settings.timeout / 4
     smaller = narrowed(
-        question, replace(question, lanes=few).fewer_lanes(), lambda goal: solving.ask(goal, limit)
+        question, replace(question, lanes=few).smaller(), lambda goal: solving.ask(goal, limit)
     )
     return found if smaller is None else replace(found, verdict=witness(question, smaller, verdict.seconds))
 

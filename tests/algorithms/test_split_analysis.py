@@ -154,7 +154,7 @@ def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all inputs at once take too long."""
     asked = []
 
-    def slow(solving: Solving, question: Term, timeout: float | None = None) -> Answer:
+    def slow(solving: Solving, question: Term, timeout: float | None = None, text: str = "") -> Answer:
         asked.append(question)
         if len(asked) == 1:
             return Answer("unknown", "bitwuzla", reason="timeout")

@@ -200,7 +200,7 @@ def test_reductions() -> None:
 def test_promotion_helps_fp8_on_hopper() -> None:
     """DeepSeek-V3's remedy: 13 fraction bits lose less when sums stay short."""
     rng = np.random.default_rng(0)
-    a, b = (rng.random(shape).astype(ml_dtypes.float8_e4m3fn) for shape in ((16, 4096), (4096, 16)))
+    a, b = (rng.random(shape).astype(ml_dtypes.float8_e4m3fn) for shape in ((4, 4096), (4096, 4)))
     exact = a.astype(float) @ b.astype(float)
     name = "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
     plain = np.abs(tcsmt.gemm(a, b, unit=name) - exact).mean()
