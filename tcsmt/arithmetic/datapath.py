@@ -25,6 +25,7 @@ __all__ = [
     "align",
     "as_fixed",
     "as_number",
+    "chosen_bits",
     "condense",
     "decode",
     "encode",
@@ -42,6 +43,7 @@ __all__ = [
     "round_placed",
     "round_to",
     "sign_and_magnitude",
+    "tiny",
 ]
 
 
@@ -179,6 +181,22 @@ def decode(fmt: Format, word: Term, *, flush: Term = FALSE) -> Number:
         case Specials.NONE:
             pass
     return Number(sign, exponent, significand, f, zero, infinite, nan)
+
+
+def chosen_bits(x: Number, first: int, bits: int) -> Number:
+    """The value of some bits of the significand: ``bits`` of them, from 2^-first (0: the leading bit) down.
+
+    The exponent is that of the first of them. A number of which these bits are zero does not count as a zero.
+    """
+    missing = max(0, first + bits - x.fraction_bits - x.integer_bits)
+    extended = x.significand.concat(const(0, missing)) if missing else x.significand
+    last = extended.width - x.integer_bits + 1 - first - bits
+    return replace(
+        x,
+        significand=extended[last + bits - 1 : last],
+        exponent=x.exponent.plus(-first),
+        fraction_bits=bits - 1,
+    )
 
 
 def multiply(a: Number, b: Number) -> Number:
@@ -442,17 +460,20 @@ def round_to(
     fraction_bits: int | None = None,
     overflow: str = "ieee",
     flush: Term = FALSE,
+    tininess: str = "result",
 ) -> Term:
     """The magnitude word (no sign bit) of the value rounded to a format, once.
 
     fraction_bits: significand bits kept below the binary point (the format's where None).
     overflow: ``infinity`` always, ``saturate`` to the largest finite number, or ``ieee``, as the
-    rounding mode says. flush: whether a subnormal result becomes zero.
+    rounding mode says. flush: whether a subnormal result becomes zero, ``tininess`` saying which is
+    (:func:`tiny`).
     """
     kept_bits = fmt.fraction_bits if fraction_bits is None else fraction_bits
     placed = place(fmt, x, kept_bits)
     packed = round_placed(fmt, placed, x.sign, rounding, kept_bits)
-    result = finite_magnitude(fmt, packed, kept_bits, flush=flush)
+    flushed = flush & tiny(placed, packed, x.sign, rounding, kept_bits, tininess)
+    result = finite_magnitude(fmt, packed, kept_bits, flush=flushed)
     result = handle_overflow(fmt, packed, result, x.sign, rounding, kept_bits, overflow)
     if fmt.ignored_low_bits:
         result = result.concat(const(0, fmt.ignored_low_bits))
@@ -494,13 +515,33 @@ def round_placed(fmt: Format, x: Placed, sign: Term, rounding: Rounding, kept_bi
     return (x.field.zext(size) << kept_bits) + kept.zext(size) + up.zext(size)
 
 
+def tiny(x: Placed, packed: Term, sign: Term, rounding: Rounding, kept_bits: int, tininess: str) -> Term:
+    """Whether a result counts as subnormal, ``packed`` being its rounded value.
+
+    tininess: ``result``: the rounded value is below the smallest normal number. IEEE 754 (7.5) has two other
+    ways to say it: ``before``: the exact value is; ``after``: it is when rounded as if exponents had no lower
+    end. Only a value less than half a unit below the smallest normal number tells the last from the first.
+    """
+    if tininess == "result":
+        return packed.ult(1 << kept_bits)
+    top = x.significand.width - 1
+    below = x.field.eq(0) & ~x.significand[top]
+    last = top - kept_bits - 1  # the place of the last kept bit, one binade below the smallest normal number
+    if tininess == "before" or last < 0:
+        return below
+    half = x.significand[last - 1] if last else x.lost
+    rest = FALSE if not last else x.lost | (x.significand[last - 2 : 0].ne(0) if last > 1 else FALSE)
+    ones = x.significand[top - 1 : last].eq((1 << (kept_bits + 1)) - 1)
+    return below & ~(ones & rounding.away(sign, TRUE, half, rest))
+
+
 def finite_magnitude(fmt: Format, packed: Term, kept_bits: int, *, flush: Term) -> Term:
-    """The format's magnitude word of a packed value that fits; ``flush``: whether a subnormal one is 0."""
+    """The format's magnitude word of a packed value that fits; ``flush``: whether it becomes 0."""
     offset = fmt.fraction_bits - kept_bits
     result = packed[fmt.exponent_bits + fmt.fraction_bits - offset - 1 : 0]
     if offset:
         result = result.concat(const(0, offset))
-    return (flush & packed.ult(1 << kept_bits)).ite(0, result)
+    return flush.ite(0, result)
 
 
 def handle_overflow(

@@ -5,6 +5,7 @@ __all__ = ["ALIASES", "ARCHITECTURES", "GPUS"]
 ARCHITECTURES = (
     "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell",
     "cdna1", "cdna2", "cdna3",
+    "wormhole", "blackhole",
 )  # fmt: skip
 ALIASES = {
     "ada lovelace": "ada", "ada-lovelace": "ada", "rtx blackwell": "rtx-blackwell",
@@ -22,4 +23,5 @@ GPUS = {
     "rtx 5090": "rtx-blackwell", "rtx pro 6000": "rtx-blackwell",
     "mi100": "cdna1", "mi210": "cdna2", "mi250": "cdna2", "mi250x": "cdna2",
     "mi300a": "cdna3", "mi300x": "cdna3",
+    "n150": "wormhole", "n300": "wormhole", "p100": "blackhole", "p150": "blackhole", "p300": "blackhole",
 }  # fmt: skip

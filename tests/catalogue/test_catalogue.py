@@ -25,6 +25,8 @@ NAMED = {
     "cdna1": ["MI100", "gfx908"],
     "cdna2": ["MI210", "MI250", "MI250X", "gfx90a"],
     "cdna3": ["MI300A", "MI300X", "gfx942"],
+    "wormhole": ["n150", "n300"],
+    "blackhole": ["p100", "p150", "p300"],
 }
 
 
@@ -44,7 +46,7 @@ def test_how_many_instructions() -> None:
     assert count == {
         "volta": 3, "turing": 5, "ampere": 9, "ada": 9 + 16, "hopper": 12 + 12 + fp8,
         "blackwell": 9 + 54 + 29 + fp8, "rtx-blackwell": 9 + 16 + 50 + 29,
-        "cdna1": 15, "cdna2": 22, "cdna3": 27,
+        "cdna1": 15, "cdna2": 22, "cdna3": 27, "wormhole": 24, "blackhole": 24,
     }  # fmt: skip
 
 
@@ -63,6 +65,12 @@ def test_names_and_models_agree() -> None:
             assert (model.d_format.name, model.k) == (d, int(k)), name
             assert model.a_format.name == amd.get(a, a), name
             assert model.b_format.name == amd.get(b or a, b or a), name
+        elif name.startswith("mvmul"):
+            registers = {"f32": "e8m23fn", "tf32": "e8m10fn", "bf16": "e8m7fn", "f16": "e5m10fn"}
+            _, d, source, _ = name.split(".")
+            assert (model.d_format.name, model.c_format.name) == (registers[d], registers[d]), name
+            assert (model.a_format.name, model.b_format.name) == (registers[source],) * 2, name
+            assert model.k == 16
         else:
             types = [t for t in name.split(".") if not re.match("mma|wgmma|tcgen05|m|kind|block", t)]
             formats = [model.d_format, model.a_format, model.b_format, model.c_format]

@@ -17,7 +17,7 @@ from tcsmt.arithmetic.datapath import decode
 from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.interpret.arrays import Program, storage
-from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
 from tcsmt.statements.domain import Domain
 from tcsmt.terms import var
 from tests.oracles import exact, rationals, recipes, tiny
@@ -61,24 +61,31 @@ def rational(fmt: Format) -> bool:
     return fmt.signed and not fmt.ignored_high_bits and fmt.fraction_bits > 0
 
 
+FUNCTIONS: dict[type[Model], tuple[Any, Any]] = {
+    FusedDotAdd: (rationals.fda, rationals.FDA),
+    DotThenAdd: (rationals.fdrda, rationals.FDRDA),
+    GroupedDotAdd: (rationals.gda, rationals.GDA),
+    IeeeDotAdd: (rationals.ieee_dot, rationals.IEEE),
+}
+
+
 def reference(model: Model) -> tuple[Any, Any]:
     """The function of :mod:`.rationals` and its parameters."""
     formats = {name: getattr(model, name).name for name in ("a_format", "b_format", "c_format", "d_format")}
-    quiet = exact.Format.of(model.d_format).quiet_nan
+    d = exact.Format.of(model.d_format)
+    quiet = d.quiet_nan if d.specials == "IEEE" else 0
     nan = exact.CANONICAL.get(model.d_format.name, quiet) if model.kind == "fused-dot-add" else quiet
     given: dict[str, Any] = {**formats, "k": model.k, "nan": getattr(model, "nan", None)}
     given["nan"] = nan if given["nan"] is None else given["nan"]
-    kind: Any = {FusedDotAdd: rationals.FDA, DotThenAdd: rationals.FDRDA, IeeeDotAdd: rationals.IEEE}[
-        type(model)
-    ]
+    function, kind = FUNCTIONS[type(model)]
+    given = {name: value for name, value in given.items() if name in kind.__dataclass_fields__}
     for name in kind.__dataclass_fields__:
         if name not in given:
             value = getattr(model, name)
             given[name] = value.name if hasattr(value, "name") else value
     if isinstance(model, FusedDotAdd) and model.alignment_sticky:
         given["alignment"] = "sticky"
-    functions = {FusedDotAdd: rationals.fda, DotThenAdd: rationals.fdrda, IeeeDotAdd: rationals.ieee_dot}
-    return functions[type(model)], kind(**given)
+    return function, kind(**given)
 
 
 def formats_of(model: Model) -> list[Format]:
@@ -87,7 +94,7 @@ def formats_of(model: Model) -> list[Format]:
 
 
 @pytest.mark.parametrize("count", [16, pytest.param(40, marks=pytest.mark.long)])
-@pytest.mark.parametrize("kind", [FusedDotAdd, DotThenAdd, IeeeDotAdd])
+@pytest.mark.parametrize("kind", FUNCTIONS)
 def test_against_rationals(kind: type[Model], count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, done = Random(f"rationals {kind.kind}"), 0
     while done < count:
