@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
-from tcsmt.arithmetic.formats import Specials
+from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Terms, choice
 from tcsmt.models.stages import Kind, Stage
@@ -54,6 +54,10 @@ class GroupedDotAdd(Model):
 
     kind: ClassVar[str] = "grouped-dot-add"
     title: ClassVar[str] = "sums of groups of lanes, to which c is added after a second alignment"
+    a_format: Format
+    b_format: Format
+    c_format: Format
+    d_format: Format
     group_lanes: int
     a_first_bit: int = 0
     a_bits: int
@@ -120,14 +124,16 @@ class GroupedDotAdd(Model):
             seen(Kind.PRODUCT, product, product.significand, lane)
             products.append(product)
         c = dp.as_fixed(dp.decode(self.c_format, x.c, flush=flush))
-        sums = []
+        sums, entering = [], [c.exponent]
         for group in range(self.k // self.group_lanes):
             lanes = products[group * self.group_lanes : (group + 1) * self.group_lanes]
-            fixed = self._group(lanes, c.exponent)
+            fixed, left_out = self._group(lanes)
             seen(Kind.LARGEST_EXPONENT, fixed.exponent, fixed.exponent.term, group)
             seen(Kind.SUM_OF_PRODUCTS, fixed, fixed.word, group)
             sums.append(fixed)
-        top = dp.largest([c.exponent, *(s.exponent for s in sums)])
+            # c's exponent is always there: the smallest one that it can have changes no maximum
+            entering.append(fixed.exponent.or_where(left_out, Exponent.constant(c.exponent.low)))
+        top = dp.largest(entering)
         seen(Kind.LARGEST_EXPONENT, top, top.term)
         aligned = [self._aligned(c, top, self.c_alignment)]
         aligned += [self._aligned(s, top, self.group_alignment) for s in sums]
@@ -138,18 +144,20 @@ class GroupedDotAdd(Model):
             seen(Kind.COUNTED_SUM, whole, whole.word)
         return self._rounded(whole, stages)
 
-    def _group(self, products: Sequence[Number], c_exponent: Exponent) -> Fixed:
-        """The sum on the group's grid; zero, with an exponent that c's is not below, where it is left out."""
+    def _group(self, products: Sequence[Number]) -> tuple[Fixed, Term]:
+        """The sum on the group's grid, and whether it is left out: it is zero then.
+
+        Its exponent may then lie above the largest one, and the shift that follows be any: it stays zero.
+        """
         zero = Exponent.constant(self.zero_exponent)
         top = dp.largest([p.exponent.or_where(p.zero, zero) for p in products], self.zero_exponent)
         aligned = [dp.align(p, top, self.fraction_bits, self.alignment) for p in products]
         total = dp.accumulate(aligned, 3 + self.fraction_bits + len(products).bit_length())
         if self.least_exponent is None or self.least_exponent <= top.low:
-            return total
+            return total, FALSE
         counted = top.within(top.low, max(top.high, self.least_exponent))
         left_out = counted.ult(self.least_exponent - top.low)
-        nowhere = Exponent.constant(min(top.low, c_exponent.low))
-        return replace(total, word=left_out.ite(0, total.word), exponent=top.or_where(left_out, nowhere))
+        return replace(total, word=left_out.ite(0, total.word)), left_out
 
     def _aligned(self, x: Fixed, top: Exponent, rounding: Rounding) -> Fixed:
         aligned = dp.realign(x, top, self.sum_fraction_bits, rounding)
