@@ -17,8 +17,9 @@ _DST = {"f32": "e8m23fn", "bf16": "e8m7fn", "f16": "e5m10fn"}
 _A_BITS, _B_BITS = 5, 7
 _SOURCE = "tenstorrent/ttsim 1.10.0 (src/tensix.cpp, mvmul); tt-isa-documentation (MVMUL)"
 _NOTE = (
-    "one element over K = 16, in one fidelity phase: no captured words of the hardware are known to us; "
-    "exponent field 255 (of FP16: 31) is that of ordinary numbers, subnormal numbers are zeros"
+    "one element over K = 16, in one fidelity phase; a is SrcA, b is SrcB, c and D are Dst; no captured "
+    "words of the hardware are known to us; exponent field 255 (of FP16: 31) is that of ordinary numbers, "
+    "subnormal numbers are zeros"
 )
 
 

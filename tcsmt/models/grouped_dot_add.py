@@ -45,7 +45,8 @@ class GroupedDotAdd(Model):
     rounding: final rounding.
     largest_result: the word of the magnitude that stands for every larger one (None: the largest one of
         the format).
-    flush_inputs: subnormal inputs are read as zero. flush_outputs: subnormal results become zero.
+    flush_inputs: subnormal inputs are read as zero.
+    flush_outputs: subnormal results become zero.
     tininess: which results are subnormal: those whose value is below the smallest normal number when rounded
         with exponents that have no lower end (``after``), whose exact value is (``before``), or whose rounded
         value is (``result``).

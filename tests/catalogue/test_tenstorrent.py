@@ -14,7 +14,12 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.catalogue import architecture_named, row_named, rows_of
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import GroupedDotAdd, Operands
+from tcsmt.prove.engine import compare_models, finding_of
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
 from tcsmt.simulator.rows import run_words
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.verdict import Distinguished, Equivalent, Verdict
 from tests.oracles.mvmul import mvmul
 from tests.support.sampling import mostly_long
 
@@ -138,3 +143,44 @@ def test_cards(architecture: str, cards: list[str]) -> None:
     assert len(rows_of(architecture)) == 24
     assert all(architecture_named(card) == architecture for card in cards)
     assert rows_of(cards[0])[0].instruction == "mvmul.f32.bf16.phase0"
+
+
+def compared(one: str, two: str, lanes: int | None = None, **domain: Any) -> tuple[Verdict, str]:
+    """The engine's verdict on two units, and what is printed of it."""
+    sides = [(name, row_named(name).model) for name in (one, two)]
+    solving = Solving(Settings(timeout=60))
+    found = compare_models(sides[0], sides[1], Domain(finite=False, **domain), solving, lanes=lanes)
+    return found.verdict, "\n".join(map(str, finding_of(found).as_json().values()))
+
+
+def test_the_engine_tells_them_apart() -> None:
+    """By a sum of -1 unit, and says so."""
+    pair = "wormhole/mvmul.f32.bf16.phase0", "blackhole/mvmul.f32.bf16.phase0"
+    verdict, text = compared(*pair)
+    assert isinstance(verdict, Distinguished)
+    assert "the power of two for which a sum of -1 unit is taken (27 against none)" in text
+    source = [register(row_named(pair[0]).model.a_format, verdict.values[f"{s}{i}"], 10)
+              for s in "ab" for i in range(16)]  # fmt: skip
+    words = [mvmul(*parts(name), source[:16], source[16:], verdict.values["c"]) for name in pair]
+    assert words[0] != words[1]
+
+
+@pytest.mark.parametrize("lanes", [2, pytest.param(None, marks=pytest.mark.long)])
+def test_positive_terms_cannot_sum_to_minus_one_unit(lanes: int | None) -> None:
+    """There the engine proves them equal."""
+    pair = "wormhole/mvmul.f32.bf16.phase2", "blackhole/mvmul.f32.bf16.phase2"
+    verdict, _ = compared(*pair, lanes, positive=True)
+    assert isinstance(verdict, Equivalent)
+    assert verdict.scripts
+
+
+def test_sixteen_bits_of_dst_are_the_same_unit() -> None:
+    verdict, _ = compared("wormhole/mvmul.bf16.tf32.phase3", "blackhole/mvmul.bf16.tf32.phase3")
+    assert isinstance(verdict, Equivalent)
+    assert verdict.scripts == ()
+
+
+def test_tf32_multiplies_bf16_words_as_bf16_does() -> None:
+    """The unit for TF32 on words of BF16: proved product by product."""
+    verdict, _ = compared("blackhole/mvmul.f32.bf16.phase3", "blackhole/mvmul.f32.tf32.phase3")
+    assert isinstance(verdict, Equivalent)

@@ -188,8 +188,15 @@ def test_conversions(specials: Specials) -> None:
 def test_widening() -> None:
     """Every finite word, to formats that hold it, whatever their biases."""
     rng, done = Random("widening"), 0
-    while done < 60:
+    while done < 80:
         wide, narrow = tiny.some_format(rng, infinities=True, wide=True), tiny.some_format(rng)
+        if rng.random() < 0.3:  # alike but for the fraction, where words are padded
+            narrow = tiny.described(
+                **tiny.parts(wide) | {"fraction_bits": rng.randint(1, wide.fraction_bits)}
+            )
+        if rng.random() < 0.3:
+            wide = tiny.described(**tiny.parts(wide) | {"specials": Specials.NONE})
+            narrow = tiny.described(**tiny.parts(narrow) | {"specials": rng.choice(list(Specials))})
         words = finite_words(narrow)
         numbers, target = exact.Format.of(narrow).decode(words), exact.Format.of(wide)
         expected = recipes.rounded(target, "RNE", numbers)
