@@ -33,7 +33,7 @@ NAMES = sorted(name.removesuffix("/d") for name in frozen() if name.endswith("/d
 
 
 def test_every_arithmetic_is_frozen() -> None:
-    """Of mmasim's architectures all but FP8 through mma.sync on Hopper and Blackwell, which it does not have."""
+    """Of mmasim's architectures: all but FP8 through mma.sync on Hopper and Blackwell, which it lacks."""
     known = {row_named(name).model for name in NAMES}
     own = [r for r in rows() if "@" not in r.instruction and r.architecture in against_mmasim.ARCHITECTURES]
     missing = [r for r in own if r.model not in known]
