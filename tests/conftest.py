@@ -40,6 +40,15 @@ def measured_data() -> Path:
     return folder
 
 
+@pytest.fixture
+def unit_data() -> Path:
+    """The folder of captured and emulated rows beside the repository."""
+    folder = ROOT.parent / "shared" / "units"
+    if not folder.is_dir():
+        pytest.skip(f"there is no folder {folder}")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with certificates of all kinds: to be copied, not changed."""

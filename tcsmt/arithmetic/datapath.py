@@ -33,6 +33,7 @@ __all__ = [
     "finite_magnitude",
     "handle_overflow",
     "largest",
+    "misplaced",
     "multiply",
     "normalise_number",
     "ordered",
@@ -544,6 +545,26 @@ def finite_magnitude(fmt: Format, packed: Term, kept_bits: int, *, flush: Term) 
     return flush.ite(0, result)
 
 
+def misplaced(fmt: Format, x: SignMagnitude) -> tuple[Term, Term]:
+    """Whether a sum is below the smallest normal number, and the word of such a sum that is shifted wrongly.
+
+    The magnitude is shifted right by its biased exponent plus the format's fraction bits f, where that is
+    not negative; the last bit is 1 if one of its lowest f less so many bits is. Else the word is 1.
+    """
+    bits = fmt.fraction_bits
+    top, exponent = _normalised(x.magnitude, x.lsb)
+    low, high = min(exponent.low, -fmt.bias - bits), max(exponent.high, fmt.e_min)
+    counted = exponent.within(low, high)
+    small = counted.ult(fmt.e_min - low) & top[top.width - 1]
+    far = counted.ult(-fmt.bias - bits - low)
+    width = max(x.magnitude.width, counted.width, fmt.width, bits)
+    amount = (counted - (-fmt.bias - bits - low)).zext(width)
+    magnitude = x.magnitude.zext(width)
+    dropped = magnitude & (const((1 << bits) - 1, width) >> amount)
+    word = (magnitude >> amount)[fmt.width - 1 : 0] | dropped.ne(0).zext(fmt.width)
+    return small, far.ite(const(1, fmt.width), word)
+
+
 def handle_overflow(
     fmt: Format, packed: Term, result: Term, sign: Term, rounding: Rounding, kept_bits: int, overflow: str
 ) -> Term:
@@ -570,14 +591,14 @@ def encode(
     infinite: Term,
     infinity_sign: Term,
     nan: Term,
-    nan_word: int,
+    nan_word: Term | int,
 ) -> Term:
     """The result's word: a NaN before an infinity before the finite value, +0 alone where there is no -0."""
     if not fmt.has_negative_zero:
         sign = sign & magnitude.ne(0)
     infinity = infinity_sign.concat(const(fmt.infinity_word, fmt.width - 1))
     finite = sign.concat(magnitude)
-    return nan.ite(const(nan_word, fmt.width), infinite.ite(infinity, finite))
+    return nan.ite(nan_word, infinite.ite(infinity, finite))
 
 
 def special_cases(terms: Sequence[Number]) -> tuple[Term, Term, Term]:

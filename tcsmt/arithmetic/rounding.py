@@ -96,6 +96,7 @@ ROUNDINGS: dict[str, Rounding] = {
         Rounding("RTZ", "toward zero", lambda s, o, h, r: FALSE, lambda s: FALSE),
         Rounding("RTP", "up (toward +inf)", lambda s, o, h, r: ~s & (h | r), lambda s: ~s),
         Rounding("RTN", "down (toward -inf)", lambda s, o, h, r: s & (h | r), lambda s: s),
+        Rounding("RTO", "to odd: an inexact result ends in 1", lambda s, o, h, r: ~o & (h | r), _always),
         Rounding("RA", "away from zero", lambda s, o, h, r: h | r, _always),
     )
 }

@@ -1,8 +1,24 @@
-"""How the units were called whose answers are text files in north-numerical-computing/MATLAB-tensor-core."""
+"""Which units gave the answers in files that others published.
+
+Text files in north-numerical-computing/MATLAB-tensor-core: how the units were called. JSON files of captured,
+emulated or predicted rows of several units: which rows are of which unit.
+"""
 
 from __future__ import annotations
 
-__all__ = ["CALLED", "CALLED_WITHOUT_C", "FORMAT_NAMES"]
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = [
+    "CALLED",
+    "CALLED_WITHOUT_C",
+    "FORMAT_NAMES",
+    "PREDICTIONS",
+    "SELECTIONS",
+    "Predictions",
+    "Selection",
+]
 
 #: How the instruction was called, by input format.
 CALLED = {
@@ -18,3 +34,86 @@ CALLED_WITHOUT_C = {
 }
 #: Format names in the files' names that are no aliases of ours.
 FORMAT_NAMES = {"tensorfloat32": "tf32", "fp8-e4m3": "e4m3", "fp8-e5m2": "e5m2"}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Rows of one unit in a file of captured or emulated rows.
+
+    unit: ARCHITECTURE/INSTRUCTION. result: the key of a row's D. where: what a row's other keys say.
+    lanes: how many lanes the rows may have.
+    """
+
+    unit: str
+    result: str = "d"
+    where: tuple[tuple[str, str], ...] = ()
+    lanes: tuple[int, ...] = ()
+
+    def has(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row is one of them."""
+        same = all(row.get(key) == value for key, value in self.where)
+        return same and self.result in row and (not self.lanes or len(row["a"]) in self.lanes)
+
+
+def _radeon() -> Iterator[tuple[str, Selection]]:
+    for a in ("f16", "bf16"):
+        of_dot, of_wmma = ((("kind", kind), ("in_format", a)) for kind in ("dot2", "wmma"))
+        for file, architecture in (("rdna3_gfx1100", "rdna3"), ("rdna4_gfx1201", "rdna4")):
+            yield file, Selection(f"{architecture}/v_dot2_f32_{a}", where=of_dot)
+            yield file, Selection(f"{architecture}/v_wmma_f32_16x16x16_{a}_w32", where=of_wmma)
+        yield "rdna4_gfx1201", Selection(f"rdna4/v_wmma_f32_16x16x16_{a}_w64", "d_wave64", of_wmma)
+        packed = [("rdna3", "gfx11", 64), ("rdna4", "gfx12", 32)]
+        packed += [("rdna4", "gfx12", 64)] if a == "f16" else []
+        for architecture, target, wave in packed:
+            unit = f"{architecture}/v_wmma_{a}_16x16x16_{a}_w{wave}"
+            yield f"rdna_packed_{a}", Selection(unit, f"d_{target}_wave{wave}")
+
+
+def _riscv() -> Iterator[tuple[str, Selection]]:
+    # an implementation's n is a power of two; shorter sums have zero products
+    lengths = {2: (2,), 4: (3, 4), 8: (5, 8), 16: (16,), 32: (32,)}
+    for a, b in (("bf16", "bf16"), ("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e5m2")):
+        for n, given in lengths.items():
+            where = (("format_a", a), ("format_b", b))
+            for lanes in given:
+                unit = f"riscv/rvbna.n{n}.f32.{a}.{b}"
+                yield "riscv_rvbna_spike", Selection(unit, where=where, lanes=(lanes,))
+
+
+def _selections() -> dict[str, tuple[Selection, ...]]:
+    found: dict[str, list[Selection]] = {}
+    for file, selection in (*_radeon(), *_riscv()):
+        found.setdefault(file, []).append(selection)
+    return {file: tuple(selections) for file, selections in found.items()}
+
+
+#: Files of captured and emulated rows, by name without the suffix: which rows are of which unit.
+SELECTIONS = _selections()
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """A file of inputs with what several readings of a unit give: none of it was measured.
+
+    units: which unit each reading is, by the reading's key in a row, with the row's own keys in braces; "":
+    that of no unit. question: the key of what a row is about.
+    """
+
+    units: Mapping[str, str]
+    question: str
+
+
+#: Files of predictions, by name without the suffix.
+PREDICTIONS = {
+    "rdna_undecided": Predictions(
+        {"model": "{arch}/v_dot2_{out_format}_{in_format}", "otherwise": ""}, "question"
+    ),
+    "riscv_rvbna_disagree": Predictions(
+        {
+            "manual_text": "riscv/rvbna.n{lanes}.f32.{format}.{format}",
+            "manual_pseudocode": "riscv/rvbna.n{lanes}.f32.{format}.{format}@pseudo-code",
+            "spike": "riscv/rvbna.n{lanes}.f32.{format}.{format}",
+        },
+        "note",
+    ),
+}

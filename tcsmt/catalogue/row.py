@@ -15,7 +15,7 @@ KHATTAK = "Khattak and Mikaitis 2025"
 MMASIM = "MMA-Sim (Xie et al. 2025)"
 PACKAGE = "mmasim 2.1.1"
 #: How well a row is known, the best first.
-EVIDENCE = ("measured", "published", "conjectured")
+EVIDENCE = ("measured here", "measured", "simulated", "published", "conjectured")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,9 +25,10 @@ class Row:
     architecture, instruction: as in ``--arch`` and ``--instruction``; a claim's instruction ends
         in ``@`` and its source. N in a shape stands for every N (and M) that PTX allows.
     source, date: where the parameters come from (year).
-    evidence: ``measured`` (hardware outputs that we hold replay without a mismatch), ``published``
-        or ``conjectured``.
-    measured: the data sets that decide, named as in the manifest.
+    evidence: ``measured`` (hardware outputs that we hold replay without a mismatch; ``measured here``: tcsmt
+        itself asked the hardware), ``simulated`` (so do outputs of an emulator or of the vendor's simulator),
+        ``published`` or ``conjectured``.
+    measured: the data sets that replay, named as in the manifest.
     status: ``accepted``, ``refuted`` (by data or proof) or ``disputed``.
     """
 

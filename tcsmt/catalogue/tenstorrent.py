@@ -52,7 +52,7 @@ def units() -> Iterator[Row]:
                         note += "; a sum of -1 unit is normalised wrongly"
                     yield Row(
                         architecture=architecture, instruction=f"mvmul.{dst}.{source}.phase{phase}",
-                        model=model, source=_SOURCE, date=2026, evidence="published", note=note,
+                        model=model, source=_SOURCE, date=2026, evidence="simulated", note=note,
                     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.catalogue import Row, row_named, rows, rows_named
 from tcsmt.data.row_files import read_bytes
@@ -130,6 +131,8 @@ def _toml(name: str, value: object) -> str:
             return json.dumps(value.name)
         case Rounding():
             return json.dumps(value.name)
+        case NanRule():
+            return _toml(name, value.name)
         case int() if not isinstance(value, bool) and value >= 1 << 13:
             return hex(value)  # above every range of the parameters that are numbers: a word
         case _:

@@ -17,7 +17,7 @@ import numpy as np
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import instruction_named
-from tcsmt.data.datasets import DataSet, Formats
+from tcsmt.data.dataset import DataSet, Formats
 from tcsmt.data.row_files import read_json
 from tcsmt.models import Operands
 from tcsmt.support.errors import TcsmtError

@@ -302,12 +302,16 @@ _TIES: dict[tuple[Fraction | int | None, ...], str] = {
     (0, 2, 0, -2): "RNE", (1, 1, -1, -1): "RNO",
 }  # fmt: skip
 _QUARTERS = (Fraction(3, 4), Fraction(1, 4), Fraction(-3, 4), Fraction(-1, 4))
+#: Beyond an odd number of units: away from zero goes on, to odd stays (the papers do not know the latter).
+_ABOVE_ODD = (Fraction(5, 4), Fraction(-5, 4))
 _HALVES = (Fraction(1, 2), Fraction(3, 2), Fraction(-1, 2), Fraction(-3, 2))
 
 
 def _mode(units_of: Callable[[Sequence[Fraction]], list[Fraction | None]]) -> str:
     found = tuple(units_of(_QUARTERS))
     mode = _MODES.get(found, _others(found))
+    if mode == "RA" and units_of(_ABOVE_ODD) == [1, -1]:
+        return "RTO"
     if mode != "RN":
         return mode
     found = tuple(units_of(_HALVES))

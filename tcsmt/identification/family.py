@@ -9,7 +9,7 @@ another is not repeated. The word of a NaN is read from the first NaN that the b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
 from math import log2
@@ -46,7 +46,21 @@ class Alignment:
     sticky: bool = False
 
 
-ALIGNMENTS = (*map(Alignment, ROUNDINGS.values()), Alignment(ROUNDINGS["RTZ"], sticky=True))
+#: Parameters that are the same in every hypothesis.
+_ALWAYS = {
+    one.name: one.default
+    for one in fields(FusedDotAdd)
+    if one.name in (
+        "scale_format", "alignment_complement", "group_fraction_bits", "zero_c", "c_exponent_offset",
+        "c_dropped_above", "rounded_format", "flush_c", "tininess", "subnormal_results",
+    )
+}  # fmt: skip
+
+#: Rounding to odd is there as a sticky bit one place higher.
+ALIGNMENTS = (
+    *(Alignment(mode) for mode in ROUNDINGS.values() if mode is not ROUNDINGS["RTO"]),
+    Alignment(ROUNDINGS["RTZ"], sticky=True),
+)
 
 
 @dataclass(frozen=True)
@@ -253,7 +267,7 @@ class Family:
             for number, s in enumerate(self.structures)
             if (s.blocks, s.products, s.order) == (blocks, model.products, order)
         ]
-        if not same or model.scale_format is not None:
+        if not same or any(getattr(model, name) != value for name, value in _ALWAYS.items()):
             return None
         carry = model.carry_bits
         if carry is not None and carry >= model.enough_carry_bits:

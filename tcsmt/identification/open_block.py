@@ -32,7 +32,7 @@ from tcsmt.models.fused_block import (
     block_result,
     block_sum,
 )
-from tcsmt.terms import FALSE, Term, var
+from tcsmt.terms import Term, const, var
 
 __all__ = [
     "ALIGNMENT_TABLES",
@@ -71,9 +71,10 @@ def _table(rounding: Rounding) -> int:
     )
 
 
-_TO_ODD = Rounding("RTO", "to odd", lambda s, o, h, r: ~o & (h | r), lambda s: FALSE)
 #: The truth tables of :data:`ALIGNMENTS` and of :data:`ROUNDINGS`, in their order.
-ALIGNMENT_TABLES = np.array([_table(_TO_ODD if a.sticky else a.rounding) for a in ALIGNMENTS], np.uint64)
+ALIGNMENT_TABLES = np.array(
+    [_table(ROUNDINGS["RTO"] if a.sticky else a.rounding) for a in ALIGNMENTS], np.uint64
+)
 ROUNDING_TABLES = np.array([_table(mode) for mode in ROUNDINGS.values()], np.uint64)
 
 
@@ -158,7 +159,7 @@ def result_program(d: Format, width: int, low: int, high: int) -> Program:
                     overflow="ieee",
                     flush=var("flush", 1),
                     negative_zero=var("minus", 1),
-                    nan_word=d.nan_word or 0,
+                    nan_word=const(d.nan_word or 0, d.width),
                 ),
                 x,
             )

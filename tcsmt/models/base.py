@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from tcsmt.arithmetic.formats import Format, format_named
+from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import Rounding, rounding_named
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models.operands import Operands
@@ -95,6 +96,9 @@ class Model(ABC):
                 continue
             expected, allowed, named = _KINDS[kind]
             given = getattr(self, one.name)
+            if kind == "NanRule" and isinstance(given, int):
+                given = NanRule((), given)
+                object.__setattr__(self, one.name, given)
             if "choices" in one.metadata:
                 choices = one.metadata["choices"]
                 allowed, named = " or ".join(choices), partial(choose, one.name, allowed=choices)
@@ -191,7 +195,7 @@ class Model(ABC):
         data: dict[str, Any] = {"kind": self.kind}
         for one in fields(self):
             value = getattr(self, one.name)
-            data[one.name] = value.name if isinstance(value, (Format, Rounding)) else value
+            data[one.name] = value.name if isinstance(value, (Format, Rounding, NanRule)) else value
         return data
 
 
@@ -202,6 +206,7 @@ _KINDS: dict[str, tuple[type, str, Callable[[str], Any] | None]] = {
     "str": (str, "a name", None),
     "Format": (Format, "a format or its name", format_named),
     "Rounding": (Rounding, "a rounding mode or its name", rounding_named),
+    "NanRule": (NanRule, "a NaN's word or a rule for it", NanRule.named),
 }
 
 

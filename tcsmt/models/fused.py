@@ -10,6 +10,7 @@ from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.datapath import Exponent, Number
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.ieee import Zeros
+from tcsmt.arithmetic.nans import NanRule, Operand
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Terms, choice
 from tcsmt.models.fused_block import (
@@ -41,39 +42,61 @@ class FusedDotAdd(Model):
 
     n_fma: products in one fused sum (block FMA size N_FMA); divides k.
     interleave: 0 chains contiguous blocks; g > 0 deals groups of g lanes to the blocks in turn.
+    order: the lanes in the order in which blocks take them (None: 0, 1, 2, ...).
     fraction_bits: alignment fraction bits F: below the binary point of the largest exponent.
     products: ``unnormalised`` (significand in [1, 4)) or ``normalised`` before alignment.
     alignment: rounding of the bits that alignment shifts out; RTZ is truncation of the magnitude.
     alignment_sticky: they are truncated, and their OR is kept in one more bit.
+    alignment_complement: a product whose sign is not c's is subtracted by its ones' complement, so that it
+        counts one unit of the grid more, a zero or vanished one too; a sum of zeros alone is zero.
     carry_bits: accumulator bits above the two integer bits; None: enough; fewer wrap.
     normalisation: ``once`` at the end, or ``every`` addition (c first, then lanes in order).
     c_position: ``aligned`` with the products; ``summed`` with their unrounded sum; ``last``, by an
         IEEE addition with rounding ``c_rounding`` after all blocks.
     scale_format, scale_block: format of the block scales, and lanes that share one (None and 0:
         none). Scales join the exponents of the products; a NaN scale makes the result a NaN.
-    group: lanes whose products are summed exactly, before the scales and the alignment; the
-        alignment sees such a sum as one term with the exponent of its scales, even if it cancels;
-        it is a zero term only where every product, or a scale, is zero.
+    group: lanes whose products are summed first, before the scales and the alignment. With scales the
+        sum is exact, and the alignment sees it as one term with the exponent of its scales, even if it
+        cancels; it is a zero term only where every product, or a scale, is zero.
+    group_fraction_bits: without scales, the products of a group are aligned to the largest exponent among
+        them, with so many fraction bits, and their sum has that exponent (None: no such groups).
     zero_exponent: exponent with which a zero product or zero c enters the maximum; None: the
         exponent that its fields have.
+    zero_c: a zero c enters with ``zero_exponent``, too, or with the exponent of its ``fields``.
+    c_exponent_offset: c enters the maximum with its exponent and this.
+    c_dropped_above: a c smaller than one unit of the grid adds nothing where that unit is larger than 2 to
+        the power of this (None: it is rounded as every term).
     rounding, round_fraction_bits: final rounding, and the fraction bit at which it happens
         (None: the format's last).
+    rounded_format: the format to which the sum is rounded, if it is not that of the result: its low bits are
+        then cut off (None: d_format).
     overflow: ``infinity``, ``saturate``, or ``ieee`` (by the rounding mode).
-    flush_inputs, flush_outputs: subnormal numbers become zero.
+    flush_inputs, flush_c, flush_outputs: subnormal a, b and c are read as zero, c alone is, or subnormal
+        results become zero.
+    subnormal_results: ``rounded`` as others are; or ``misplaced``: the magnitude of the sum, in units of the
+        grid, shifted right by its biased exponent plus D's fraction bits, with a sticky bit that looks at the
+        bits below D's fraction bits less that many (what RISC-V's pseudo-code of RVBNA says to the letter).
+    tininess: which results are subnormal: those whose rounded value is below the smallest normal number
+        (``result``), whose exact value is (``before``), or whose value is when rounded with exponents that
+        have no lower end (``after``); IEEE 754 (7.5) has the last two.
     negative_zero: a zero sum of negative zeros, or a negative sum that rounds to zero, is -0
         (else every zero is +0).
-    nan: the word of every NaN result; None: the canonical NaN (:data:`CANONICAL_NAN`).
-    Sources: MMA-Sim III-C, III-D and III-E (GDFS); Khattak and Mikaitis, Table II and Fig. 2-5.
+    nan: the word of every NaN result, or cases such as ``factors: 0xffc00a3d, products: 0xffc00000, c,
+        0xffc00000`` (:mod:`tcsmt.arithmetic.nans`); None: the canonical NaN (:data:`CANONICAL_NAN`).
+    Sources: MMA-Sim III-C, III-D and III-E (GDFS); Khattak and Mikaitis, Table II and Fig. 2-5; AMD's
+    published models of RDNA3 and RDNA4; RISC-V's manual.
     """
 
     kind: ClassVar[str] = "fused-dot-add"
     title: ClassVar[str] = "one fused sum of products and c"
     n_fma: int
     interleave: int = 0
+    order: tuple[int, ...] | None = None
     fraction_bits: int
     products: str = choice("unnormalised", "normalised")
     alignment: Rounding = RTZ
     alignment_sticky: bool = False
+    alignment_complement: bool = False
     carry_bits: int | None = None
     normalisation: str = choice("once", "every")
     c_position: str = choice("aligned", "summed", "last")
@@ -81,14 +104,22 @@ class FusedDotAdd(Model):
     scale_format: Format | None = None
     scale_block: int = 0
     group: int = 1
+    group_fraction_bits: int | None = None
     zero_exponent: int | None
+    zero_c: str = choice("zero_exponent", "fields")
+    c_exponent_offset: int = 0
+    c_dropped_above: int | None = None
     rounding: Rounding
     round_fraction_bits: int | None = None
+    rounded_format: Format | None = None
     overflow: str = choice("infinity", "saturate", "ieee")
     flush_inputs: bool = False
+    flush_c: bool = False
     flush_outputs: bool = False
+    subnormal_results: str = choice("rounded", "misplaced")
+    tininess: str = choice("result", "before", "after")
     negative_zero: bool = False
-    nan: int | None = None
+    nan: NanRule | None = None
 
     def validate(self) -> None:
         """Ranges, and combinations that contradict each other."""
@@ -100,6 +131,12 @@ class FusedDotAdd(Model):
             or (blocks > 1 and self.interleave > 0 and self.n_fma % self.interleave == 0),
             "0, or, with more than one block, a divisor of n_fma",
         )
+        if isinstance(self.order, Sequence):
+            object.__setattr__(self, "order", tuple(self.order))
+        lanes = list(range(self.k))
+        ordered = self.order is None or (isinstance(self.order, tuple) and sorted(self.order) == lanes)
+        self.check("order", ordered, f"a permutation of {lanes}")
+        self.check("interleave", not (self.interleave and self.order), "0 when order is given")
         self.check("fraction_bits", 1 <= self.fraction_bits <= 1024, "from 1 to 1024")
         carry = self.carry_bits
         self.check(
@@ -123,16 +160,81 @@ class FusedDotAdd(Model):
         most = self.d_format.fraction_bits
         self.check("round_fraction_bits", kept is None or 1 <= kept <= most, f"None or from 1 to {most}")
         self.check("d_format", self.d_format.has_infinity, "a format with infinities")
+        self._validate_special_alignment()
+        self._validate_result()
+
+    def _validate_special_alignment(self) -> None:
+        """What only sums that align c with the products, once, can have."""
+        simple = self.normalisation == "once" and self.c_position == "aligned"
+        where = "when normalisation = once and c_position = aligned"
+        for name, value in (
+            ("alignment_complement", self.alignment_complement),
+            ("c_exponent_offset", self.c_exponent_offset),
+            ("zero_c", self.zero_c != "zero_exponent"),
+            ("c_dropped_above", self.c_dropped_above is not None),
+            ("group_fraction_bits", self.group_fraction_bits is not None),
+        ):
+            self.check(name, simple or not value, f"given only {where}")
+        if self.alignment_complement:
+            self.check("alignment", self.alignment.truncates, "RTZ when alignment_complement = True")
+            for name, value, off in (
+                ("alignment_sticky", self.alignment_sticky, "False"),
+                ("scale_format", self.scale_format is not None, "None"),
+                ("group_fraction_bits", self.group_fraction_bits is not None, "None"),
+                ("c_dropped_above", self.c_dropped_above is not None, "None"),
+            ):
+                self.check(name, not value, f"{off} when alignment_complement = True")
+        offset, dropped = self.c_exponent_offset, self.c_dropped_above
+        self.check("c_exponent_offset", -16 <= offset <= 16, "from -16 to 16")
+        self.check(
+            "c_exponent_offset", offset > -self.c_format.fraction_bits, "above minus c_format's fraction bits"
+        )
+        self.check(
+            "c_dropped_above", dropped is None or -4096 <= dropped <= 4096, "None or from -4096 to 4096"
+        )
+
+    def _validate_result(self) -> None:
+        wide, d = self.rounded_format, self.d_format
+        alike = wide is None or (wide.exponent_bits, wide.bias, wide.has_infinity) == (
+            d.exponent_bits, d.bias, True,
+        )  # fmt: skip
+        wider = wide is None or wide.width >= d.width
+        self.check(
+            "rounded_format", alike and wider, f"None, or a format of which {d.name} is the upper bits"
+        )
+        fewer = self.round_fraction_bits is None or wide is None
+        self.check("rounded_format", fewer, "None when round_fraction_bits is given")
+        last = self.c_position == "last"
+        self.check("rounded_format", not last or wide is None, "None when c_position = last")
+        self.check("tininess", not last or self.tininess == "result", "result when c_position = last")
+        usual = self.flush_outputs or self.tininess == "result"
+        self.check("tininess", usual, "result when flush_outputs = False")
+        plain = not self.flush_outputs and wide is None and not d.ignored_low_bits
+        allowed = "rounded with flush_outputs, rounded_format, or bits of d_format that are ignored"
+        self.check("subnormal_results", plain or self.subnormal_results == "rounded", allowed)
         nan = self.nan
-        self.check("nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}")
+        if nan is not None:
+            objection = nan.objection(self.a_format, self.b_format, self.c_format, d)
+            if nan.cases and not objection:
+                objection = nan.objection(self.a_format, self.b_format, d, d)
+            self.check("nan", not objection, f"a NaN of {d.name}, or cases: {objection}")
+            self.check("nan", not (nan.cases and last), "one word when c_position = last")
+            self.check("nan", not (nan.cases and self.scale_format), "one word when the unit has scales")
 
     def _validate_scales(self) -> None:
         scaled, block = self.scale_format is not None, self.scale_block
         whole = 1 <= block <= self.k and self.k % block == 0
         if not scaled:
             self.check("scale_block", block == 0, "0 when scale_format = None")
-            self.check("group", self.group == 1, "1 when scale_format = None")
+            bits, size = self.group_fraction_bits, self.n_fma
+            self.check("group_fraction_bits", bits is None or 1 <= bits <= 1024, "None or from 1 to 1024")
+            grouped = 1 <= self.group <= size and size % self.group == 0
+            self.check("group", grouped, f"a divisor of n_fma = {size}")
+            alone = "1 when scale_format and group_fraction_bits are None"
+            self.check("group", bits is not None or self.group == 1, alone)
             return
+        self.check("group_fraction_bits", self.group_fraction_bits is None, "None when the unit has scales")
+        self.check("order", self.order is None, "None when the unit has scales")
         self.check("scale_block", whole, f"a divisor of k = {self.k} when the unit has scales")
         shared = min(self.n_fma, block)
         self.check("group", 1 <= self.group <= shared and shared % self.group == 0, f"a divisor of {shared}")
@@ -161,17 +263,18 @@ class FusedDotAdd(Model):
 
     @property
     def nan_word(self) -> int:
-        """The word of every NaN result."""
+        """The word of a NaN result, if no case of :attr:`nan` says another one."""
         if self.nan is not None:
-            return self.nan
+            return self.nan.otherwise
         return CANONICAL_NAN.get(self.d_format.name, self.d_format.nan_word or 0)
 
     @property
     def blocks(self) -> list[list[int]]:
         """The lanes of each fused sum, in the order in which the blocks are chained."""
         count = self.k // self.n_fma
+        lanes = self.order or range(self.k)
         if not self.interleave:
-            return [list(range(i * self.n_fma, (i + 1) * self.n_fma)) for i in range(count)]
+            return [list(lanes[i * self.n_fma : (i + 1) * self.n_fma]) for i in range(count)]
         return [
             [lane for lane in range(self.k) if lane // self.interleave % count == block]
             for block in range(count)
@@ -213,11 +316,26 @@ class FusedDotAdd(Model):
         def seen(kind: Kind, value: Value, term: Term, lane: int | None) -> None:
             stages.append(Stage(block, kind, lane, value, term))
 
+        nan_word = self._nan_of(a, b, c, c_format)
         result = block_result(
-            self.result_parameters, block_sum(self.sum_parameters(c_format), a, b, c, scales, seen)
+            self.result_parameters(nan_word), block_sum(self.sum_parameters(c_format), a, b, c, scales, seen)
         )
         seen(Kind.RESULT, self.d_format, result, None)
         return result
+
+    def _nan_of(self, a: Sequence[Term], b: Sequence[Term], c: Term, c_format: Format) -> Term:
+        """The word that a block's NaN has."""
+        rule = self.nan or NanRule((), self.nan_word)
+
+        def operand(fmt: Format, word: Term, *, flush: bool) -> Operand:
+            return Operand(fmt, word, dp.decode(fmt, word, flush=const(flush, 1)))
+
+        flush = self.flush_inputs
+        lanes = [
+            (operand(self.a_format, x, flush=flush), operand(self.b_format, y, flush=flush))
+            for x, y in zip(a, b, strict=True)
+        ]
+        return rule.result(self.d_format, lanes, operand(c_format, c, flush=flush or self.flush_c))
 
     def sum_parameters(self, c_format: Format) -> SumParameters:
         """What decides a block's sum, where its c is of this format."""
@@ -237,20 +355,28 @@ class FusedDotAdd(Model):
             carry_bits=carry,
             zero_exponent=zero,
             flush=const(self.flush_inputs, 1),
+            flush_c=const(self.flush_c, 1),
             group=self.group,
+            group_fraction_bits=self.group_fraction_bits,
+            c_exponent_offset=self.c_exponent_offset,
+            zero_c_by_fields=self.zero_c == "fields",
+            complement=self.alignment_complement,
+            c_dropped_above=self.c_dropped_above,
         )
 
-    @property
-    def result_parameters(self) -> ResultParameters:
+    def result_parameters(self, nan_word: Term) -> ResultParameters:
         """What decides the word that a block's sum becomes."""
         return ResultParameters(
             format=self.d_format,
+            rounded_format=self.rounded_format,
             rounding=self.rounding,
             fraction_bits=self.round_fraction_bits,
             overflow=self.overflow,
             flush=const(self.flush_outputs, 1),
+            tininess=self.tininess,
+            misplaced=self.subnormal_results == "misplaced",
             negative_zero=const(self.negative_zero, 1),
-            nan_word=self.nan_word,
+            nan_word=nan_word,
         )
 
     @property
@@ -260,7 +386,7 @@ class FusedDotAdd(Model):
             c_format=self.c_format,
             d_format=self.d_format,
             rounding=self.c_rounding,
-            flush_input=const(self.flush_inputs, 1),
+            flush_input=const(self.flush_inputs or self.flush_c, 1),
             flush_output=self.flush_outputs,
             zeros=Zeros.IEEE if self.negative_zero else Zeros.POSITIVE,
             nan_word=self.nan_word,

@@ -14,9 +14,10 @@ from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.ieee import RoundedSum, Zeros
-from tcsmt.arithmetic.rounding import Rounding
+from tcsmt.arithmetic.integers import signed, signed_word
+from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.stages import Kind, Value
-from tcsmt.terms import TRUE, Term
+from tcsmt.terms import FALSE, TRUE, Term, all_of, const
 
 __all__ = ["BlockSum", "LastAddition", "ResultParameters", "SumParameters", "block_result", "block_sum"]
 
@@ -24,6 +25,7 @@ __all__ = ["BlockSum", "LastAddition", "ResultParameters", "SumParameters", "blo
 Seen = Callable[[Kind, Value, Term, int | None], None]
 
 NOTHING_LESS = Exponent.constant(0)
+_TRUNCATE = ROUNDINGS["RTZ"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +39,7 @@ class SumParameters:
     carry_bits: as a number of a known range; None: enough.
     zero_exponent, zero_given: zeros enter the maximum with ``zero_exponent`` where ``zero_given`` is 1, and
         with the exponent of their fields where it is 0, or where ``zero_exponent`` is None.
-    flush: whether subnormal inputs are read as zeros.
+    flush, flush_c: whether subnormal inputs are read as zeros, or c alone.
     """
 
     a_format: Format
@@ -54,23 +56,32 @@ class SumParameters:
     zero_exponent: Exponent | None
     zero_given: Term = TRUE
     flush: Term
+    flush_c: Term = FALSE
     group: int = 1
+    group_fraction_bits: int | None = None
+    c_exponent_offset: int = 0
+    zero_c_by_fields: bool = False
+    complement: bool = False
+    c_dropped_above: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResultParameters:
     """What decides the word that a sum becomes; :class:`.FusedDotAdd` says what they mean.
 
-    fraction_bits: at which the result is rounded; None: the format's last.
+    fraction_bits: at which the result is rounded; None: the format's last. nan_word: of a NaN.
     """
 
     format: Format
+    rounded_format: Format | None = None
     rounding: Rounding
     fraction_bits: int | None
     overflow: str
     flush: Term
+    tininess: str = "result"
+    misplaced: bool = False
     negative_zero: Term
-    nan_word: int
+    nan_word: Term
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,10 +135,15 @@ def block_sum(
             dp.decode(p.a_format, x, flush=p.flush), dp.decode(p.b_format, y, flush=p.flush)
         )
         products.append(dp.normalise_number(product) if p.normalised_products else product)
-    addend = dp.decode(p.c_format, c, flush=p.flush)
+    addend = _addend(p, c)
     for lane, product in enumerate(products):
         seen(Kind.PRODUCT, product, product.significand, lane)
-    if p.group > 1:
+    given = [*products, addend]
+    if p.group_fraction_bits is not None:
+        products = [_group_sum(p, products[i : i + p.group]) for i in range(0, len(products), p.group)]
+        for number, product in enumerate(products):
+            seen(Kind.GROUP_SUM, product, product.significand, number)
+    elif p.group > 1:
         products = [dp.exact_total(products[i : i + p.group]) for i in range(0, len(products), p.group)]
         for number, product in enumerate(products):
             seen(Kind.GROUP_SUM, product, product.significand, number)
@@ -137,33 +153,66 @@ def block_sum(
         for number, product in enumerate(products):
             seen(kind, product, product.significand, number)
     terms = [*products, addend]
-    # two integer bits hold a product; a scaled sum of a group may need more
-    integer_bits = max(2, *(t.integer_bits for t in terms)) if scales else 2
+    special = given if p.group_fraction_bits is not None else terms
+    # two integer bits hold a product; a sum of a group, or c with another exponent, may need more
+    usual = not scales and p.group_fraction_bits is None and not p.c_exponent_offset
+    integer_bits = 2 if usual else max(2, *(t.integer_bits for t in terms))
     if p.normalised_each:
         fixed = _sum_one_by_one(p, terms)
     elif p.c_after:
         fixed = _sum_then_c(p, products, addend)
     else:
-        top = _largest(p, terms)
+        entering = [*(_entering(p, t) for t in products), _entering_c(p, addend)]
+        top = dp.largest(entering, _base(terms))
         seen(Kind.LARGEST_EXPONENT, top, top.term, None)
-        aligned = [_aligned(p, t, top) for t in terms]
-        *others, last = aligned
+        others = [_aligned(p, t, top) for t in products]
+        if p.complement:
+            others = [_complemented(x, t.sign ^ addend.sign) for x, t in zip(others, products, strict=True)]
+        last = _aligned_c(p, addend, top)
+        aligned = [*others, last]
         for number, one in enumerate(others):
             seen(Kind.ALIGNED_PRODUCT, one, one.word, number)
         seen(Kind.ALIGNED_C, last, last.word, None)
         fixed = _sum(p, aligned, len(products), integer_bits)
+        if p.complement:  # the sum of zeros is zero, although their complements are not
+            fixed = replace(fixed, word=all_of(t.zero for t in given).ite(0, fixed.word))
     seen(Kind.SUM, fixed, fixed.word, None)
-    return BlockSum(dp.sign_and_magnitude(fixed), *dp.special_cases(terms), dp.all_negative_zero(terms))
+    return BlockSum(dp.sign_and_magnitude(fixed), *dp.special_cases(special), dp.all_negative_zero(special))
 
 
 def block_result(p: ResultParameters, x: BlockSum) -> Term:
     """The word of a block's sum, rounded once."""
+    fmt = p.rounded_format or p.format
     magnitude = dp.round_to(
-        p.format, x.value, p.rounding, fraction_bits=p.fraction_bits, overflow=p.overflow, flush=p.flush
-    )
+        fmt, x.value, p.rounding,
+        fraction_bits=p.fraction_bits, overflow=p.overflow, flush=p.flush, tininess=p.tininess,
+    )  # fmt: skip
     sign = x.value.sign
+    if p.misplaced:
+        small, word = dp.misplaced(fmt, x.value)
+        magnitude = small.ite(word[fmt.sign_bit - 1 : 0], magnitude)
+        sign = sign | small & word[fmt.sign_bit]
     sign = p.negative_zero.ite(sign | x.all_negative_zero, sign & magnitude.ne(0))
+    magnitude = magnitude[fmt.width - 2 : fmt.width - p.format.width]
     return dp.encode(p.format, sign, magnitude, x.infinite, x.infinity_sign, x.nan, p.nan_word)
+
+
+def _addend(p: SumParameters, c: Term) -> Number:
+    """c as it takes part in the alignment: with another exponent, its significand's point is elsewhere."""
+    decoded = dp.decode(p.c_format, c, flush=p.flush | p.flush_c)
+    offset = p.c_exponent_offset
+    return replace(
+        decoded, exponent=decoded.exponent.plus(offset), fraction_bits=decoded.fraction_bits + offset
+    )
+
+
+def _group_sum(p: SumParameters, products: Sequence[Number]) -> Number:
+    """The sum of some products on a grid of their own, as one number of their largest exponent."""
+    assert p.group_fraction_bits is not None
+    top = _largest(p, products)
+    aligned = [dp.align(x, top, p.group_fraction_bits, p.alignment) for x in products]
+    width = max(x.word.width for x in aligned) + len(products).bit_length()
+    return dp.as_number(dp.accumulate(aligned, width))
 
 
 def _largest(p: SumParameters, terms: Sequence[Number]) -> Exponent:
@@ -171,10 +220,17 @@ def _largest(p: SumParameters, terms: Sequence[Number]) -> Exponent:
 
     Alignment shifts a zero term by whatever its fields say: it stays zero.
     """
-    # counted from a base that leaves room for any zero_exponent in use, so that models which
-    # differ in it are the same graph from here on
-    base = min(t.exponent.low for t in terms) - 16
-    return dp.largest([_entering(p, t) for t in terms], base)
+    return dp.largest([_entering(p, t) for t in terms], _base(terms))
+
+
+def _base(terms: Sequence[Number]) -> int:
+    """Where the maximum is counted from: with room for any zero_exponent in use, so that models which differ
+    in it are the same graph from there on."""
+    return min(t.exponent.low for t in terms) - 16
+
+
+def _entering_c(p: SumParameters, c: Number) -> Exponent:
+    return c.exponent if p.zero_c_by_fields else _entering(p, c)
 
 
 def _entering(p: SumParameters, x: Number) -> Exponent:
@@ -186,6 +242,25 @@ def _entering(p: SumParameters, x: Number) -> Exponent:
 def _aligned(p: SumParameters, x: Number, top: Exponent) -> Fixed:
     """On the grid of F fraction bits below ``top``: of ``fraction_bits`` below ``top + coarser``."""
     return dp.align(x, top + p.coarser, p.fraction_bits, p.alignment, sticky=p.alignment_sticky)
+
+
+def _aligned_c(p: SumParameters, c: Number, top: Exponent) -> Fixed:
+    """c aligned, or nothing of it where it is smaller than a unit that is large enough to drop it."""
+    aligned = _aligned(p, c, top)
+    if p.c_dropped_above is None:
+        return aligned
+    whole = dp.align(c, top, p.fraction_bits, _TRUNCATE)
+    drops = signed_word(p.c_dropped_above).slt(signed(top.plus(-p.fraction_bits)))
+    return replace(aligned, word=(drops & whole.word.eq(0)).ite(0, aligned.word))
+
+
+def _complemented(x: Fixed, opposite: Term) -> Fixed:
+    """An aligned term, one unit farther from zero where its sign is not c's: a word is complemented to change
+    its sign, and the one that two's complement adds is missing."""
+    assert isinstance(x.source, Number)
+    wide = x.word.sext(x.word.width + 1)
+    unit = x.source.sign.ite(const(-1, wide.width), const(1, wide.width))
+    return replace(x, word=opposite.ite(wide + unit, wide))
 
 
 def _sum(p: SumParameters, aligned: Sequence[Fixed], products: int, integer_bits: int = 2) -> Fixed:

@@ -11,6 +11,7 @@ from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.datapath import Number
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.ieee import MultiplyAdd, RoundedSum, Zeros
+from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Terms, choice
 from tcsmt.models.stages import Kind, Stage
@@ -59,7 +60,7 @@ class IeeeDotAdd(Model):
     d_rounding: Rounding = RNE
     flush: bool = False
     negative_zero: bool = True
-    nan: int | None = None
+    nan: NanRule | None = None
 
     def validate(self) -> None:
         """Combinations that contradict each other."""
@@ -87,8 +88,10 @@ class IeeeDotAdd(Model):
         )
         zero = self.negative_zero or self.method == "exact"
         self.check("negative_zero", zero, f"True when method = {self.method}")
-        nan = self.nan
-        self.check("nan", nan is None or self.d_format.is_nan(nan), f"a NaN of {self.d_format.name}")
+        if self.nan is not None:
+            objection = self.nan.objection(self.a_format, self.b_format, self.c_format, self.d_format)
+            self.check("nan", not objection, f"a NaN of {self.d_format.name}: {objection}")
+            self.check("nan", not self.nan.cases, "one word")
 
     @property
     def block(self) -> int:
@@ -196,7 +199,7 @@ class IeeeDotAdd(Model):
                     result = seen(None, Kind.START, None, self._rounded(result))
                 for count, term in enumerate(others, 1):
                     result = seen(None, Kind.RUNNING_SUM, count, self._rounded(result, term))
-        nan = self.nan if self.nan is not None else self.d_format.nan_word
+        nan = self.nan.otherwise if self.nan is not None else self.d_format.nan_word
         converted = RoundedSum(terms=(result,), format=self.d_format, rounding=self.d_rounding, nan_word=nan)
         seen(None, Kind.RESULT, None, converted)
         return stages[-1].term

@@ -20,6 +20,17 @@ _MEANING = {
     "n_fma": "products in one sum (block size N_FMA)",
     "interleave": "how lanes are dealt to the sums",
     "fraction_bits": "alignment fraction bits F",
+    "order": "the order of the lanes",
+    "group": "lanes whose products are summed first",
+    "group_fraction_bits": "fraction bits of the sums of groups",
+    "alignment_complement": "subtraction by the ones' complement",
+    "zero_c": "the exponent with which a zero c enters the maximum",
+    "c_exponent_offset": "the exponent with which c enters the maximum",
+    "c_dropped_above": "a c smaller than one unit of the grid",
+    "rounded_format": "the format to which the sum is rounded",
+    "flush_c": "a subnormal c flushed to zero",
+    "subnormal_results": "how subnormal results are made",
+    "tininess": "which results count as subnormal",
     "products": "products before alignment",
     "alignment": "rounding of the bits that alignment shifts out",
     "alignment_sticky": "a sticky bit of the bits that alignment shifts out",
@@ -57,7 +68,6 @@ _MEANING = {
     "kept_fraction_bits": "fraction bits to which aligned terms are rounded once more",
     "minus_one_shift": "the power of two for which a sum of -1 unit is taken",
     "largest_result": "the largest magnitude of a result",
-    "tininess": "which results count as subnormal",
 }
 #: What None means for a parameter.
 _NONE = {

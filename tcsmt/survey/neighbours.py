@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.support.errors import TcsmtError
@@ -63,6 +64,8 @@ def value_text(value: Any) -> str:
     match value:
         case Format() | Rounding():
             return value.name
+        case NanRule():
+            return value_text(value.name)
         case int() if not isinstance(value, bool) and value >= 1 << 13:
             return hex(value)  # above every range of the parameters that are numbers: a word
         case _:
@@ -80,14 +83,25 @@ def _others(model: Model, name: str, kind: str, choices: tuple[str, ...]) -> lis
         found = [*ROUNDINGS.values()]
     elif kind == "Format":
         found = [*FORMATS.values(), *nothing]
-    elif name == "nan":
+    elif kind == "NanRule":
         fmt = model.d_format
-        found = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *nothing]
+        found = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *_other_rules(given), *nothing]
     elif kind == "int":
         found = [*_numbers(model, name, given), *nothing]
     else:  # a permutation of lanes, or its absence
         found = [tuple(reversed(range(model.k)))]
     return [value for value in found if value != given]
+
+
+def _other_rules(given: NanRule | None) -> Iterator[NanRule]:
+    """The rule without each of its cases, and with each moved up by one place."""
+    cases = given.cases if given is not None else ()
+    for place in range(len(cases)):
+        assert given is not None
+        yield replace(given, cases=cases[:place] + cases[place + 1 :])
+        if place:
+            swapped = (*cases[: place - 1], cases[place], cases[place - 1], *cases[place + 1 :])
+            yield replace(given, cases=swapped)
 
 
 def _numbers(model: Model, name: str, given: int | None) -> list[int]:

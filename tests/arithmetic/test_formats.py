@@ -401,11 +401,14 @@ def test_round_to_agrees_with_the_oracle(data: st.DataObject) -> None:
     low = data.draw(st.integers(reach - width - span - 4, reach - width + 4), label="low")
     overflow = data.draw(st.sampled_from(["infinity", "saturate", "ieee"]), label="overflow")
     flush = data.draw(st.booleans(), label="flush")
+    tininess = data.draw(st.sampled_from(["result", "before", "after"]), label="tininess")
     rng = random.Random(data.draw(st.integers(0, 1 << 32), label="seed"))
     exponent = dp.Exponent(var("e", max(1, span.bit_length())), low, low + span)
     rounded = dp.SignMagnitude(var("s", 1), var("m", width), exponent)
     mode, flushed = ROUNDINGS[rounding], const(flush, 1)
-    term = dp.round_to(fmt, rounded, mode, fraction_bits=kept, overflow=overflow, flush=flushed)
+    term = dp.round_to(
+        fmt, rounded, mode, fraction_bits=kept, overflow=overflow, flush=flushed, tininess=tininess
+    )
     rows = []
     for _ in range(60):
         magnitude = rng.getrandbits(width) >> rng.randrange(width)
@@ -419,7 +422,9 @@ def test_round_to_agrees_with_the_oracle(data: st.DataObject) -> None:
     got = Program([term]).run(dict(zip("sme", columns, strict=True)))[0]
     for (sign, magnitude, offset), word in zip(rows, got.tolist(), strict=True):
         value = (-1) ** sign * magnitude * Fraction(2) ** (low + offset)
-        expected = rationals.encode(target, value, rounding, kept, overflow, flush_output=flush)
+        expected = rationals.encode(
+            target, value, rounding, kept, overflow, flush_output=flush, tininess=tininess
+        )
         assert word == expected & ((1 << fmt.sign_bit) - 1), (sign, magnitude, offset)
 
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tcsmt.catalogue import ARCHITECTURES, architecture_named, instruction_named, row_named, rows, rows_of
+from tcsmt.catalogue.row import EVIDENCE
 from tcsmt.cli import main
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd
@@ -25,6 +26,9 @@ NAMED = {
     "cdna1": ["MI100", "gfx908"],
     "cdna2": ["MI210", "MI250", "MI250X", "gfx90a"],
     "cdna3": ["MI300A", "MI300X", "gfx942"],
+    "rdna3": ["Radeon Pro W7900", "gfx1100"],
+    "rdna4": ["Radeon AI Pro R9700", "gfx1201"],
+    "riscv": ["RISC-V", "Spike"],
     "wormhole": ["n150", "n300"],
     "blackhole": ["p100", "p150", "p300"],
 }
@@ -40,13 +44,14 @@ def test_gpus_by_name(architecture: str) -> None:
 
 
 def test_how_many_instructions() -> None:
-    """As many as mmasim 2.1.1 has (one for all m and n), and FP8 through mma.sync besides."""
+    """As many as mmasim 2.1.1 has (one for all m and n), FP8 through mma.sync, and what it does not have."""
     count = {name: len(rows_of(name)) for name in ARCHITECTURES}
     fp8 = 16
     assert count == {
         "volta": 3, "turing": 5, "ampere": 9, "ada": 9 + 16, "hopper": 12 + 12 + fp8,
         "blackwell": 9 + 54 + 29 + fp8, "rtx-blackwell": 9 + 16 + 50 + 29,
-        "cdna1": 15, "cdna2": 22, "cdna3": 27, "wormhole": 24, "blackhole": 24,
+        "cdna1": 15, "cdna2": 22, "cdna3": 27,
+        "rdna3": 4 * 3, "rdna4": 4 * 3 + 4, "riscv": 5 * 5, "wormhole": 24, "blackhole": 24,
     }  # fmt: skip
 
 
@@ -71,6 +76,22 @@ def test_names_and_models_agree() -> None:
             assert (model.d_format.name, model.c_format.name) == (registers[d], registers[d]), name
             assert (model.a_format.name, model.b_format.name) == (registers[source],) * 2, name
             assert model.k == 16
+        elif row.architecture.startswith("rdna"):
+            found = re.fullmatch(
+                r"v_(dot2|dot4|wmma)_(b?f\d\d)(?:_\d+x\d+x16)?_(bf16|f16|[fb][pf]8)(_[fb][pf]8)?(_w\d\d)?",
+                name,
+            )
+            assert found, name
+            kind, d, a, b, _ = found.groups()
+            fp8 = {"fp8": "e4m3", "bf8": "e5m2"}
+            lengths = {"dot2": 2, "dot4": 4, "wmma": 16}
+            assert (model.d_format.name, model.c_format.name, model.k) == (d, d, lengths[kind]), name
+            b = (b or a).removeprefix("_")
+            assert (model.a_format.name, model.b_format.name) == (fp8.get(a, a), fp8.get(b, b)), name
+        elif row.architecture == "riscv":
+            assert (
+                name == f"rvbna.n{model.k}.{model.d_format.name}.{model.a_format.name}.{model.b_format.name}"
+            )
         else:
             types = [t for t in name.split(".") if not re.match("mma|wgmma|tcgen05|m|kind|block", t)]
             formats = [model.d_format, model.a_format, model.b_format, model.c_format]
@@ -84,7 +105,7 @@ def test_names_and_models_agree() -> None:
 
 def test_every_row_says_where_it_comes_from() -> None:
     for row in rows():
-        assert row.source and row.evidence in ("measured", "published", "conjectured"), row.name
+        assert row.source and row.evidence in EVIDENCE, row.name
         if row.architecture.startswith("cdna"):
             assert row.evidence == "published" and row.note, row.name
         if row.status != "accepted":

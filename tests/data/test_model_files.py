@@ -141,7 +141,7 @@ BAD: dict[str, tuple[str, int | None, str]] = {
     "misspelt about": (f"{HEAD}nme = 'x'", 3, f"{OF} 'nme': did you mean name"),
     "quoted key": (f"{HEAD}'no key' = 3", 3, f"{OF} 'no key': "),
     "not in a text": (f'{HEAD}note = """\nkk = 3\n"""\nkk = 3', 3, "note = "),
-    "not in an array": (f"{HEAD}order = [\n1,\n]\nk = 'x'", 3, f"{OF} 'order'"),
+    "not in an array": (f"{HEAD}method = [\n1,\n]\nk = 'x'", 3, f"{OF} 'method'"),
     "twice": (f"{HEAD}k = 4\n\nk = 8\n", 5, "not TOML: k is given twice: 'k = 8'"),
     "syntax": (f"{HEAD}k = = 4\n", 3, "not TOML: Invalid value: 'k = = 4'"),
     "half a line": (f"{HEAD}k =", 3, "not TOML: Invalid value: 'k ='"),
@@ -172,7 +172,7 @@ BAD: dict[str, tuple[str, int | None, str]] = {
         without(WHOLE, "n_fma", "zero_exponent"), None,
         f"{MISSING}: n_fma, zero_exponent (such as -131 ({VOLTA}), "
         "-132 (turing/mma.m16n8k8.f32.f16.f16.f32), "
-        '-133 (hopper/mma.m16n8k16.f32.f16.f16.f32), "none" (the exponent that its fields have))',
+        '-133 (hopper/mma.m16n8k16.f32.f16.f16.f32), -4096 (rdna3/v_dot2_f32_f16))',
     ),
     "ambiguous format": (
         f"{HEAD}a_format = 'fp8'", 3,

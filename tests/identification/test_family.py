@@ -3,6 +3,7 @@
 import numpy as np
 
 from tcsmt.arithmetic.formats import format_named
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
 from tcsmt.identification.family import Family
 from tcsmt.models import FusedDotAdd
@@ -27,9 +28,10 @@ def test_count_is_the_number_of_rows():
     for number, _ in enumerate(family.structures):
         first = family.first(number)
         by_rounding = [
-            len(family.expanded(family.with_last_rounding(first[first[:, 4] == r][:1]))) for r in range(10)
+            len(family.expanded(family.with_last_rounding(first[first[:, 4] == r][:1])))
+            for r in range(len(ROUNDINGS))
         ]
-        total += sum(int((first[:, 4] == r).sum()) * by_rounding[r] for r in range(10))
+        total += sum(int((first[:, 4] == r).sum()) * by_rounding[r] for r in range(len(ROUNDINGS)))
     assert total == family.count
 
 

@@ -67,7 +67,10 @@ def rounded(word: Array, drop: Array, mode: str) -> Array:
     twice, unit = rest + rest, np.left_shift(one, drop)
     toward, away = np.where(word > 0, below, above), np.where(word > 0, above, below)
     odd = np.not_equal(below & 1, 0)
-    directed = {"RTZ": toward, "RA": away, "RTP": above, "RTN": below}
+    directed = {
+        "RTZ": toward, "RA": away, "RTP": above, "RTN": below,
+        "RTO": np.where(odd, below, above),  # IEEE 754 has no such mode; Arm's and RISC-V's manuals do
+    }  # fmt: skip
     if mode in directed:
         return np.asarray(directed[mode])
     ties = {
@@ -233,6 +236,15 @@ class Format:
         field = ((1 << self.exponent_bits) - 1) << self.fraction_bits
         return (field | 1 << (self.fraction_bits - 1)) << self.ignored_low_bits
 
+    def quiet_in(self, wide: Format, words: Array) -> Array:
+        """A NaN's sign and the upper bits of its payload in another format, quiet."""
+        payload = (words.astype(np.int64) >> self.ignored_low_bits) & ((1 << self.fraction_bits) - 1)
+        room = wide.fraction_bits - self.fraction_bits
+        payload = payload << room if room >= 0 else payload >> -room
+        field = wide.quiet_nan >> wide.ignored_low_bits
+        sign = (words.astype(np.int64) >> (self.width - 1)) & 1
+        return sign << (wide.width - 1) | (field | payload) << wide.ignored_low_bits
+
     def encode(
         self,
         x: Fixed,
@@ -252,7 +264,7 @@ class Format:
         is none has its sign. kept: the fraction bit at which rounding happens (None: the last). overflow:
         what is beyond the largest number after rounding becomes: ``infinity``, ``saturate``, or as IEEE
         754 says (7.4). flush: a subnormal result becomes zero; tininess: what counts as one (7.5): the
-        result, the value ``before`` rounding, or ``after`` rounding with exponents that have no lower end.
+        rounded value, that ``before`` rounding, or ``after`` rounding with exponents without a lower end.
         """
         bits = self.fraction_bits if kept is None else kept
         assert kept is None or self.specials == "IEEE"
@@ -334,7 +346,7 @@ def specials(terms: Sequence[Numbers]) -> tuple[Array, Array, Array]:
     return nan, (plus | minus) & ~nan, minus
 
 
-def finished(fmt: Format, words: Array, special: tuple[Array, Array, Array], nan_word: int) -> Array:
+def finished(fmt: Format, words: Array, special: tuple[Array, Array, Array], nan_word: Array | int) -> Array:
     """The words of finite results, with those of the special ones."""
     nan, inf, minus = special
     return np.where(nan, nan_word, np.where(inf, fmt.infinity(minus), words))
@@ -385,29 +397,61 @@ def _fused(
 ) -> Array:
     """MMA-Sim, FDA, CoFDA and GDFS; with c last: Khattak and Mikaitis, Fig. 5c."""
     d = Format.of(m.d_format)
-    nan_word = m.nan if m.nan is not None else CANONICAL.get(m.d_format.name, d.quiet_nan)
 
     def read(fmt: Format, words: Array) -> Numbers:
         number = fmt.decode(words)
-        return flushed(number, fmt) if m.flush_inputs else number
+        return flushed(number, fmt) if m.flush_inputs or m.flush_c else number
 
     products = _products(m, a, b, m.flush_inputs)
     given = read(Format.of(m.c_format), c)
     last = m.c_position == "last"
     carried = d.decode(np.zeros(c.shape, np.int64)) if last else given
-    words = np.zeros(c.shape, np.int64)
+    words = np.zeros(c.shape, np.int64) if last else c
+    c_format = d if last else Format.of(m.c_format)
     blocks = m.k // m.n_fma
     deal = m.interleave or m.n_fma
+    order = m.order if m.order is not None else range(m.k)
+    nan_word: Array = np.zeros(c.shape, np.int64)
     for block in range(blocks):
-        lanes = [lane for lane in range(m.k) if lane // deal % blocks == block]
+        lanes = [lane for place, lane in enumerate(order) if place // deal % blocks == block]
         terms = [products[lane] for lane in lanes]
+        nan_word = _nan_words(m, d, [a[lane] for lane in lanes], [b[lane] for lane in lanes], words, c_format)
         if m.scale_format is not None:
             terms = _scaled(m, lanes, terms, sa, sb)
         words = _block(m, d, terms, carried, nan_word)
-        carried = read(d, words)
+        carried, c_format = read(d, words), d
     if last:
         words = _last_addition(m, d, d.decode(words), given, nan_word)
     return words
+
+
+def _nan_words(
+    m: Any, d: Format, a: Sequence[Array], b: Sequence[Array], c: Array, c_format: Format
+) -> Array:
+    """The word of each row's result if it is a NaN, by the first case of the model's rule that holds."""
+    if m.nan is None:
+        return np.full(c.shape, CANONICAL.get(m.d_format.name, d.quiet_nan))
+    fa, fb = Format.of(m.a_format), Format.of(m.b_format)
+    left = [(fa, x, flushed(fa.decode(x), fa) if m.flush_inputs else fa.decode(x)) for x in a]
+    right = [(fb, x, flushed(fb.decode(x), fb) if m.flush_inputs else fb.decode(x)) for x in b]
+    found, done = np.full(c.shape, m.nan.otherwise), np.zeros(c.shape, bool)
+    for case in m.nan.cases:
+        if case.subject == "products":
+            pairs = [(x, y) for (_, _, x), (_, _, y) in zip(left, right, strict=True)]
+            holds = np.logical_or.reduce([(x.inf & y.zero) | (x.zero & y.inf) for x, y in pairs])
+            endless = [(product(x, y).inf, x.sign ^ y.sign) for x, y in pairs]
+            both = [np.logical_or.reduce([inf & (s == sign) for inf, s in endless]) for sign in (False, True)]
+            holds = holds | (both[0] & both[1])
+            found, done = np.where(holds & ~done, case.word, found), done | holds
+            continue
+        together = [one for pair in zip(left, right, strict=True) for one in pair]
+        operands = {"a": left, "b": right, "c": [(c_format, c, c_format.decode(c))], "factors": together}
+        for fmt, words, number in operands[case.subject]:
+            quiet = (words >> (fmt.ignored_low_bits + fmt.fraction_bits - 1)) & 1
+            holds = number.nan & ((quiet == 0) if case.signalling else True)
+            word = case.word if case.word is not None else fmt.quiet_in(d, words)
+            found, done = np.where(holds & ~done, word, found), done | holds
+    return found
 
 
 def _scaled(
@@ -462,7 +506,7 @@ def _wrapped(m: Any, x: Fixed, top: Array) -> Fixed:
     """
     if m.carry_bits is None:
         return x
-    assert m.group == 1
+    assert m.group == 1 and not m.c_exponent_offset and not m.alignment_complement
     integer = 4 if m.scale_format is not None and m.scale_format.fraction_bits else 2
     place = np.where(x.word == 0, 3, top + 1 + integer + m.carry_bits - x.lsb)  # bits of the whole register
     assert int(place.min()) >= 1
@@ -475,8 +519,26 @@ def _wrapped(m: Any, x: Fixed, top: Array) -> Fixed:
     return Fixed((x.word + half) % modulus - half, x.lsb)
 
 
-def _block(m: Any, d: Format, terms: Sequence[Numbers], c: Numbers, nan_word: int) -> Array:
-    """One fused dot-product-add (MMA-Sim, FDA steps 1 to 5)."""
+def _c_enters(m: Any, c: Numbers) -> Array:
+    """The exponent with which c takes part in the maximum."""
+    own = c.exp + m.c_exponent_offset
+    return own if m.zero_c == "fields" else np.where(c.zero, _entering(m, replace(c, exp=own)), own)
+
+
+def _complement_sum(m: Any, terms: Sequence[Numbers], c: Numbers, top: Array) -> Fixed:
+    """Terms cut to the grid; one of the other sign than c's is -(m + 1) units, not -m (FACTS 1a.8)."""
+    cut = [_aligned(m, t.fixed, top) for t in terms]
+    unit = top - m.fraction_bits
+    more = [
+        Fixed(np.where(t.sign != c.sign, np.where(t.sign, -1, 1), 0).astype(np.int64), unit) for t in terms
+    ]
+    whole = total([total(cut), total(more), _aligned(m, c.fixed, top)])
+    nothing = np.logical_and.reduce([t.zero for t in (*terms, c)])
+    return Fixed(np.where(nothing, 0, whole.word), whole.lsb)
+
+
+def _block(m: Any, d: Format, terms: Sequence[Numbers], c: Numbers, nan_word: Array | int) -> Array:
+    """One fused dot-product-add (MMA-Sim, FDA steps 1 to 5); groups, complements, c's own rules: FACTS 1."""
     special = specials([*terms, c])
     every_minus = np.logical_and.reduce([t.zero & t.sign for t in (*terms, c)])
     if m.products == "normalised":
@@ -489,13 +551,56 @@ def _block(m: Any, d: Format, terms: Sequence[Numbers], c: Numbers, nan_word: in
         top = np.maximum(own, _entering(m, c))
         whole = _wrapped(m, total([_aligned(m, dot, top), _aligned(m, c.fixed, top)]), top)
     else:
-        top = maximum([_entering(m, t) for t in (*terms, c)])
-        whole = _wrapped(m, total([_aligned(m, t.fixed, top) for t in (*terms, c)]), top)
-    words = d.encode(
+        top = maximum([*(_entering(m, t) for t in terms), _c_enters(m, c)])
+        if m.alignment_complement:
+            whole = _complement_sum(m, terms, c, top)
+        else:
+            addend = _aligned(m, c.fixed, top)
+            if m.c_dropped_above is not None:
+                unit = top - m.fraction_bits
+                dropped = (unit > m.c_dropped_above) & (c.fixed.top < unit)
+                addend = Fixed(np.where(dropped, 0, addend.word), addend.lsb)
+            whole = total([*_addends(m, terms, top), addend])
+        whole = _wrapped(m, whole, top)
+    wide = d if m.rounded_format is None else Format.of(m.rounded_format)
+    words = wide.encode(
         whole, m.rounding.name, every_minus & bool(m.negative_zero), keep_sign=bool(m.negative_zero),
-        kept=m.round_fraction_bits, overflow=m.overflow, flush=m.flush_outputs,
+        kept=m.round_fraction_bits, overflow=m.overflow, flush=m.flush_outputs, tininess=m.tininess,
     )  # fmt: skip
-    return finished(d, words, special, nan_word)
+    if m.subnormal_results == "misplaced":
+        words = _misplaced(m, d, words, whole, top - m.fraction_bits - bool(m.alignment_sticky))
+    return finished(d, words >> (wide.width - d.width), special, nan_word)
+
+
+def _misplaced(m: Any, d: Format, words: Array, x: Fixed, unit: Array) -> Array:
+    """Subnormal results as RISC-V's pseudo-code of RVBNA has them (its resExp, accAbs and masks)."""
+    found = words.copy()
+    bits = d.fraction_bits
+    for place in np.flatnonzero((x.word != 0) & (x.top < d.e_min)):
+        exp = int(x.top[place]) + d.bias  # at most 0
+        acc = int(np.abs(x.in_units(np.where(x.word == 0, x.lsb, unit))[place]))
+        if exp < -bits:
+            word = 1
+        else:
+            mask = ((1 << bits) - 1) >> (bits + exp)
+            word = acc >> (bits + exp) | (acc & mask != 0)
+        size, top = word & ((1 << (d.width - 1)) - 1), word >> (d.width - 1) & 1
+        minus = (x.word[place] < 0 or top == 1) and (size != 0 or m.negative_zero)
+        found[place] = int(minus) << (d.width - 1) | size
+    return found
+
+
+def _addends(m: Any, terms: Sequence[Numbers], top: Array) -> list[Fixed]:
+    """The products on the grid; those of a group summed on the group's own grid first (FACTS 1b.4, 1d)."""
+    if m.group_fraction_bits is None:
+        return [_aligned(m, t.fixed, top) for t in terms]
+    sums = []
+    for start in range(0, len(terms), m.group):
+        members = terms[start : start + m.group]
+        own = maximum([_entering(m, t) for t in members])
+        mode = m.alignment.name
+        sums.append(total([t.fixed.on_grid(own - m.group_fraction_bits, mode) for t in members]))
+    return [_aligned(m, x, top) for x in sums]
 
 
 def _one_by_one(m: Any, d: Format, terms: Sequence[Numbers], c: Numbers) -> Fixed:
@@ -510,7 +615,7 @@ def _one_by_one(m: Any, d: Format, terms: Sequence[Numbers], c: Numbers) -> Fixe
     return value
 
 
-def _last_addition(m: Any, d: Format, x: Numbers, c: Numbers, nan_word: int) -> Array:
+def _last_addition(m: Any, d: Format, x: Numbers, c: Numbers, nan_word: Array | int) -> Array:
     """One IEEE addition, rounded to D's format by c_rounding (Khattak and Mikaitis, IV-A5)."""
     mode = m.c_rounding.name
     words = d.encode(
@@ -688,7 +793,7 @@ def _ieee(m: Any, a: Sequence[Array], b: Sequence[Array], c: Array) -> Array:
                 result = plus(result, term)
     minus = result.sign
     words = d.encode(result.fixed, m.d_rounding.name, minus)
-    nan_word = m.nan if m.nan is not None else d.quiet_nan
+    nan_word = m.nan.otherwise if m.nan is not None else d.quiet_nan
     return finished(d, words, specials([result]), nan_word)
 
 

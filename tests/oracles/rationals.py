@@ -30,7 +30,7 @@ Overflow = Literal["infinity", "saturate", "ieee"]
 Alignment = Literal["truncate", "sticky", "down", "nearest"]
 
 NEAREST_MODES = ("RNE", "RNA", "RNZ", "RNU", "RND", "RNO")
-DIRECTED_MODES = ("RTZ", "RTP", "RTN", "RA")
+DIRECTED_MODES = ("RTZ", "RTP", "RTN", "RA", "RTO")
 
 
 @cache
@@ -271,7 +271,7 @@ def round_to_integer(x: Fraction, mode: str) -> int:
     toward_zero, away = (below, above) if x > 0 else (above, below)
     even, odd = (below, above) if below % 2 == 0 else (above, below)
     if mode in DIRECTED_MODES:
-        return {"RTZ": toward_zero, "RTP": above, "RTN": below, "RA": away}[mode]
+        return {"RTZ": toward_zero, "RTP": above, "RTN": below, "RA": away, "RTO": odd}[mode]
     if x - below == above - x:
         ties = {"RNE": even, "RNO": odd, "RNA": away, "RNZ": toward_zero}
         return (ties | {"RNU": above, "RND": below})[mode]
@@ -311,12 +311,13 @@ def encode(
     flush_output: bool = False,
     negative_zero: bool = False,
     keep_zero_sign: bool = False,
+    tininess: str = "result",
 ) -> int:
     """The word of x rounded to a format.
 
     fraction_bits: the significand keeps only so many (default: all that the format has).
     overflow: what a magnitude beyond the largest number (after rounding) becomes.
-    flush_output: a subnormal result becomes zero.
+    flush_output: a subnormal result becomes zero; tininess: what counts as one (IEEE 754, 7.5).
     negative_zero: an exact zero is -0. keep_zero_sign: a zero made of a nonzero x has x's sign.
     """
     fmt = FORMATS[fmt_name]
@@ -324,7 +325,12 @@ def encode(
         return zero_word(fmt_name, int(negative_zero))
     precision = fmt.fraction_bits if fraction_bits is None else fraction_bits
     rounded = _round_unbounded(fmt, x, mode, precision)
-    if flush_output and abs(rounded) < power_of_two(fmt.e_min):
+    small = {
+        "result": rounded,
+        "before": x,
+        "after": round_to_grid(x, power_of_two(binary_exponent(x) - precision), mode),
+    }
+    if flush_output and abs(small[tininess]) < power_of_two(fmt.e_min):
         rounded = Fraction(0)
     if rounded == 0:
         return zero_word(fmt_name, int(keep_zero_sign and x < 0))

@@ -61,6 +61,12 @@ def rational(fmt: Format) -> bool:
     return fmt.signed and not fmt.ignored_high_bits and fmt.fraction_bits > 0
 
 
+#: Parameters that :mod:`.rationals` does not know, and their values without effect.
+NEWER: dict[str, Any] = {
+    "alignment_complement": False, "group_fraction_bits": None, "zero_c": "zero_exponent",
+    "c_exponent_offset": 0, "c_dropped_above": None, "rounded_format": None, "flush_c": False,
+    "tininess": "result", "subnormal_results": "rounded",
+}  # fmt: skip
 FUNCTIONS: dict[type[Model], tuple[Any, Any]] = {
     FusedDotAdd: (rationals.fda, rationals.FDA),
     DotThenAdd: (rationals.fdrda, rationals.FDRDA),
@@ -76,7 +82,7 @@ def reference(model: Model) -> tuple[Any, Any]:
     quiet = d.quiet_nan if d.specials == "IEEE" else 0
     nan = exact.CANONICAL.get(model.d_format.name, quiet) if model.kind == "fused-dot-add" else quiet
     given: dict[str, Any] = {**formats, "k": model.k, "nan": getattr(model, "nan", None)}
-    given["nan"] = nan if given["nan"] is None else given["nan"]
+    given["nan"] = nan if given["nan"] is None else given["nan"].otherwise
     function, kind = FUNCTIONS[type(model)]
     given = {name: value for name, value in given.items() if name in kind.__dataclass_fields__}
     for name in kind.__dataclass_fields__:
@@ -103,6 +109,10 @@ def test_against_rationals(kind: type[Model], count: int, monkeypatch: pytest.Mo
             continue
         if isinstance(model, FusedDotAdd) and model.scale_format and model.carry_bits is not None:
             continue  # the register is one bit wider for each bit of the scales
+        if isinstance(model, FusedDotAdd) and any(getattr(model, name) != off for name, off in NEWER.items()):
+            continue
+        if getattr(model, "nan", None) is not None and model.nan.cases:  # type: ignore[attr-defined]
+            continue
         for fmt in formats_of(model):
             if fmt.name not in FORMATS:
                 shape = (fmt.name, fmt.exponent_bits, fmt.fraction_bits, fmt.bias, Specified[fmt.specials])

@@ -159,6 +159,7 @@ def test_rounding_modes() -> None:
         "RTP": [1, 2, 0, -1, 1, 0],
         "RTN": [0, 1, -1, -2, 0, -1],
         "RA": [1, 2, -1, -2, 1, -1],
+        "RTO": [1, 1, -1, -1, 1, -1],
     }
     for mode, integers in expected.items():
         assert [round_to_grid(x, Fraction(1), mode) for x in xs] == integers
@@ -183,6 +184,20 @@ def test_overflow_and_reduced_precision() -> None:
     assert encode("f32", p(-126) - p(-149), "RNE", flush_output=True) == 0
     assert encode("f32", p(-126) - p(-151), "RNE", flush_output=True) == 0x00800000
     assert encode("e4m3", Fraction(464), "RNE", overflow="saturate") == 0x7E
+
+
+def test_tininess() -> None:
+    """A value just below the smallest normal number, rounded to it or not (IEEE 754, 7.5)."""
+    smallest = 0x00800000
+
+    def flushed(x: Fraction, tininess: str) -> int:
+        return encode("f32", x, "RNE", flush_output=True, tininess=tininess)
+
+    for below, kept in ((-150, {"result"}), (-151, {"result", "after"}), (-149, set())):
+        for tininess in ("result", "after", "before"):
+            word = flushed(p(-126) - p(below), tininess)
+            assert word == (smallest if tininess in kept else 0), (below, tininess)
+    assert all(flushed(p(-126), tininess) == smallest for tininess in ("result", "after", "before"))
 
 
 # --- Fused dot-product-add: the papers' facts --------------------------------------------------

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.arithmetic.nans import NanCase, NanRule
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
 from tcsmt.statements.domain import Domain
@@ -162,27 +163,60 @@ def _nan(rng: Random, given: Mapping[str, Any]) -> int | None:
     return rng.choice([word for word in range(1 << d.width) if d.is_nan(word)])
 
 
+def _nan_rule(rng: Random, given: Mapping[str, Any]) -> int | NanRule | None:
+    """A word or none, or up to four cases in any order."""
+    d = given["d_format"]
+    if rng.random() < 0.7 or d.width > 16:
+        return _nan(rng, given)
+    words = [word for word in range(1 << d.width) if d.is_nan(word)]
+    cases = []
+    for subject in rng.sample(["a", "b", "c", "factors", "products"], rng.randint(1, 4)):
+        word = rng.choice(words) if subject == "products" or rng.random() < 0.5 else None
+        cases.append(NanCase(subject, word, signalling=subject != "products" and rng.random() < 0.3))
+    return NanRule(tuple(cases), rng.choice(words))
+
+
+def _cut_format(rng: Random, given: Mapping[str, Any]) -> Format | None:
+    """A format with more fraction bits than the result's, or none."""
+    d = given["d_format"]
+    if rng.random() < 0.8 or d.ignored_low_bits or d.width > 16:
+        return None
+    return described(**parts(d) | {"fraction_bits": d.fraction_bits + rng.randint(1, 3)})
+
+
 _FUSED: dict[str, Draw] = {
     "n_fma": lambda rng, given: _divisor(rng, given["k"]),
     "interleave": lambda rng, given: rng.choice((0, 0, _divisor(rng, given["n_fma"]))),
+    "order": lambda rng, given: rng.choice(
+        (None, None, None, tuple(rng.sample(range(given["k"]), given["k"])))
+    ),
     "fraction_bits": _bits,
     "products": _one_of("unnormalised", "unnormalised", "normalised"),
     "alignment": _rounding,
     "alignment_sticky": _one_of(False, False, True),
+    "alignment_complement": _one_of(False, False, False, True),
     "carry_bits": _one_of(None, None, 0, 1, 2, 3),
     "normalisation": _one_of("once", "once", "once", "every"),
     "c_position": _one_of("aligned", "aligned", "summed", "last"),
     "c_rounding": _rounding,
     "scale_block": lambda rng, given: _divisor(rng, given["k"]),
     "group": lambda rng, given: _divisor(rng, given["k"]),
+    "group_fraction_bits": lambda rng, given: rng.choice((None, None, None, _bits(rng, given))),
     "zero_exponent": _zero_exponent,
+    "zero_c": _one_of("zero_exponent", "zero_exponent", "fields"),
+    "c_exponent_offset": _one_of(0, 0, 0, -1, -2, 1),
+    "c_dropped_above": lambda rng, given: rng.choice((None, None, None, rng.randint(-12, 6))),
     "rounding": _rounding,
     "round_fraction_bits": _kept,
+    "rounded_format": _cut_format,
     "overflow": _one_of("infinity", "saturate", "ieee"),
     "flush_inputs": _one_of(False, False, True),
+    "flush_c": _one_of(False, False, False, True),
     "flush_outputs": _one_of(False, False, True),
+    "tininess": _one_of("result", "before", "after"),
+    "subnormal_results": _one_of("rounded", "rounded", "rounded", "misplaced"),
     "negative_zero": _one_of(False, True),
-    "nan": _nan,
+    "nan": _nan_rule,
 }
 
 
@@ -286,7 +320,7 @@ def _try_model(rng: Random, kind: type[Model], narrow: bool) -> Model | None:
         given["sum_format"] = rng.choice((given["d_format"], some_format(rng, infinities=True, wide=True)))
     scaled = kind is FusedDotAdd and rng.random() < 0.25
     for name, draw in PARAMETERS[kind].items():
-        if name in ("scale_block", "group") and not scaled:
+        if name == "scale_block" and not scaled:
             continue
         given[name] = draw(rng, given)
     if scaled and rng.random() < 0.4:
@@ -309,6 +343,8 @@ def consistent(kind: type[Model], given: dict[str, Any]) -> Model:
     given = dict(given)
     if given.get("interleave") and given["n_fma"] == given["k"]:
         given["interleave"] = 0
+    if kind is FusedDotAdd:
+        _settle(given)
     if given.get("alignment_sticky"):
         given["alignment"] = ROUNDINGS["RTZ"]
     if given.get("normalisation") == "every":
@@ -321,6 +357,37 @@ def consistent(kind: type[Model], given: dict[str, Any]) -> Model:
         if given["method"] != "exact":
             given["negative_zero"] = True
     return kind(**given)
+
+
+def _settle(given: dict[str, Any]) -> None:
+    """Parameters of a fused sum that contradict others, without effect."""
+    scaled = given.get("scale_format") is not None
+    if given["interleave"] or scaled:
+        given["order"] = None
+    if given["normalisation"] == "every" or given["c_position"] != "aligned":
+        given |= {"alignment_complement": False, "group_fraction_bits": None, "zero_c": "zero_exponent"}
+        given |= {"c_exponent_offset": 0, "c_dropped_above": None}
+    if scaled:
+        given["group_fraction_bits"] = None
+    elif given["group_fraction_bits"] is None or given["n_fma"] % given["group"]:
+        given |= {"group": 1, "group_fraction_bits": None}
+    if scaled:
+        given["alignment_complement"] = False
+    if given["alignment_complement"]:
+        given |= {"group": 1, "group_fraction_bits": None, "c_dropped_above": None}
+        given |= {"alignment": ROUNDINGS["RTZ"], "alignment_sticky": False}
+    if given["alignment_complement"] or given["group_fraction_bits"] or given["c_exponent_offset"]:
+        given["carry_bits"] = None  # nothing says how many bits the register has
+    if given["round_fraction_bits"] is not None or given["c_position"] == "last":
+        given["rounded_format"] = None
+    if given["flush_outputs"] or given["rounded_format"] or given["d_format"].ignored_low_bits:
+        given["subnormal_results"] = "rounded"
+    if given["normalisation"] == "every" or given["carry_bits"] is not None:
+        given["subnormal_results"] = "rounded"  # the grid of such sums is not said
+    if not given["flush_outputs"] or given["c_position"] == "last":
+        given["tininess"] = "result"
+    if isinstance(given["nan"], NanRule) and given["nan"].cases and (scaled or given["c_position"] == "last"):
+        given["nan"] = given["nan"].otherwise
 
 
 def _flushing(rng: Random, given: dict[str, Any]) -> Model | None:
@@ -337,6 +404,10 @@ def _flushing(rng: Random, given: dict[str, Any]) -> Model | None:
         return None
 
 
+#: Parameters with which nothing says how many bits the register of a sum has.
+_UNSAID = ("alignment_complement", "group_fraction_bits", "group", "c_exponent_offset")
+
+
 def mutated(rng: Random, model: Model) -> Model:
     """The model with one or two parameters drawn again, near their values or not; never the same."""
     while True:
@@ -351,7 +422,9 @@ def mutated(rng: Random, model: Model) -> Model:
             changed["dot_fraction_bits"] = changed["fraction_bits"]
         if changed.get("alignment_sticky"):
             changed["alignment"] = ROUNDINGS["RTZ"]
-        if changed.get("group", given.get("group", 1)) > 1:
+        if isinstance(model, FusedDotAdd) and any(name in _UNSAID for name in changed):
+            changed["carry_bits"] = None
+        if given.get("scale_format") is not None and changed.get("group", given.get("group", 1)) > 1:
             if {given["a_format"].specials, given["b_format"].specials} != {Specials.NONE}:
                 continue
             changed["carry_bits"] = None

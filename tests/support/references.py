@@ -75,7 +75,7 @@ def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationa
         sum_format=oracle_format(model.sum_format),
         c_first=model.c_first,
         d_rounding=model.d_rounding.name,
-        nan=model.d_format.nan_word if model.nan is None else model.nan,
+        nan=model.d_format.nan_word if model.nan is None else model.nan.otherwise,
     )
 
 
