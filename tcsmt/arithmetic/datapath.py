@@ -25,6 +25,7 @@ __all__ = [
     "align",
     "as_fixed",
     "as_number",
+    "chosen_bits",
     "condense",
     "decode",
     "encode",
@@ -181,6 +182,22 @@ def decode(fmt: Format, word: Term, *, flush: Term = FALSE) -> Number:
         case Specials.NONE:
             pass
     return Number(sign, exponent, significand, f, zero, infinite, nan)
+
+
+def chosen_bits(x: Number, first: int, bits: int) -> Number:
+    """The value of some bits of the significand: ``bits`` of them, from 2^-first (0: the leading bit) down.
+
+    The exponent is that of the first of them. A number of which these bits are zero does not count as a zero.
+    """
+    missing = max(0, first + bits - x.fraction_bits - x.integer_bits)
+    extended = x.significand.concat(const(0, missing)) if missing else x.significand
+    last = extended.width - x.integer_bits + 1 - first - bits
+    return replace(
+        x,
+        significand=extended[last + bits - 1 : last],
+        exponent=x.exponent.plus(-first),
+        fraction_bits=bits - 1,
+    )
 
 
 def multiply(a: Number, b: Number) -> Number:

@@ -4,7 +4,7 @@ __all__ = ["ALIASES", "ARCHITECTURES", "GPUS"]
 
 ARCHITECTURES = (
     "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell",
-    "cdna1", "cdna2", "cdna3", "rdna3", "rdna4", "riscv",
+    "cdna1", "cdna2", "cdna3", "rdna3", "rdna4", "riscv", "wormhole", "blackhole",
 )  # fmt: skip
 ALIASES = {
     "ada lovelace": "ada", "ada-lovelace": "ada", "rtx blackwell": "rtx-blackwell",
@@ -27,4 +27,5 @@ GPUS = {
     "mi300a": "cdna3", "mi300x": "cdna3",
     "radeon pro w7900": "rdna3", "rx 7900 xtx": "rdna3",
     "radeon ai pro r9700": "rdna4", "rx 9070 xt": "rdna4",
+    "n150": "wormhole", "n300": "wormhole", "p100": "blackhole", "p150": "blackhole", "p300": "blackhole",
 }  # fmt: skip

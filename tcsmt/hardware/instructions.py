@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tcsmt.catalogue import Row
+from tcsmt.catalogue import ARCHITECTURES, Row
 from tcsmt.hardware.layouts import Tile, mfma_tile, quadpair_tile, warp_tile, warpgroup_tile
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError
@@ -49,8 +49,13 @@ class HardwareInstruction:
 
 
 def language_of(row: Row) -> str:
-    """The language of a row's programs: ``cuda`` or ``hip``. Raises TcsmtError for a model file's row."""
+    """The language of a row's programs: ``cuda`` or ``hip``.
+
+    Raises :class:`.TcsmtError` for a model file's row, and for architectures that no program is made for.
+    """
     target = TARGETS.get(row.architecture)
+    if target is None and row.architecture in ARCHITECTURES:
+        raise _unsupported(row)
     if target is None:
         raise TcsmtError(
             f"{row.name} is not an instruction of a GPU: give ARCH/INSTRUCTION (see tcsmt models)"
@@ -81,7 +86,11 @@ def instruction_of(row: Row) -> HardwareInstruction:
         k, types = found.groups()
         tile = warpgroup_tile(int(k), formats)
         return HardwareInstruction(f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}", "wgmma", tile)
-    raise TcsmtError(
+    raise _unsupported(row)
+
+
+def _unsupported(row: Row) -> TcsmtError:
+    return TcsmtError(
         f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA) and v_mfma (AMD) are supported; "
         "--emit json and csv give the vectors of every instruction"
     )

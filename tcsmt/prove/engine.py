@@ -76,7 +76,7 @@ def compare_models(
     With NaNs and infinities in the domain, finite inputs come first: a witness among them says more.
     Raises :class:`.TcsmtError` where the models have no inputs or results in common, and for an empty domain.
     """
-    given = shared(left, right, k)
+    given = shared(left, right, k, finite=domain.finite)
     trace = given.sides[0].trace
     length = len(trace.a)
     if lanes is not None and not 1 <= lanes <= length:

@@ -29,6 +29,8 @@ NAMED = {
     "rdna3": ["Radeon Pro W7900", "gfx1100"],
     "rdna4": ["Radeon AI Pro R9700", "gfx1201"],
     "riscv": ["RISC-V", "Spike"],
+    "wormhole": ["n150", "n300"],
+    "blackhole": ["p100", "p150", "p300"],
 }
 
 
@@ -49,7 +51,7 @@ def test_how_many_instructions() -> None:
         "volta": 3, "turing": 5, "ampere": 9, "ada": 9 + 16, "hopper": 12 + 12 + fp8,
         "blackwell": 9 + 54 + 29 + fp8, "rtx-blackwell": 9 + 16 + 50 + 29,
         "cdna1": 15, "cdna2": 22, "cdna3": 27,
-        "rdna3": 4 * 3, "rdna4": 4 * 3 + 4, "riscv": 5 * 5,
+        "rdna3": 4 * 3, "rdna4": 4 * 3 + 4, "riscv": 5 * 5, "wormhole": 24, "blackhole": 24,
     }  # fmt: skip
 
 
@@ -68,6 +70,12 @@ def test_names_and_models_agree() -> None:
             assert (model.d_format.name, model.k) == (d, int(k)), name
             assert model.a_format.name == amd.get(a, a), name
             assert model.b_format.name == amd.get(b or a, b or a), name
+        elif name.startswith("mvmul"):
+            registers = {"f32": "e8m23fn", "tf32": "e8m10fn", "bf16": "e8m7fn", "f16": "e5m10fn"}
+            _, d, source, _ = name.split(".")
+            assert (model.d_format.name, model.c_format.name) == (registers[d], registers[d]), name
+            assert (model.a_format.name, model.b_format.name) == (registers[source],) * 2, name
+            assert model.k == 16
         elif row.architecture.startswith("rdna"):
             found = re.fullmatch(
                 r"v_(dot2|dot4|wmma)_(b?f\d\d)(?:_\d+x\d+x16)?_(bf16|f16|[fb][pf]8)(_[fb][pf]8)?(_w\d\d)?",
