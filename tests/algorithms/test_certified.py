@@ -14,6 +14,7 @@ import pytest
 
 from tcsmt import accuracy
 from tcsmt.algorithms.certified import CHECKS, _Lemmas
+from tcsmt.algorithms.compare import AlgorithmPair, proved_never_worse
 from tcsmt.algorithms.split_constants import Kept, kept, kept_goal
 from tcsmt.certificates.checker import Checked, check_certificate
 from tcsmt.prove.certify import Certificates
@@ -177,6 +178,25 @@ def test_never_worse(tmp_path: Path) -> None:
         flaws = {c.path.name: c.flaw for c in check_certificate(tmp_path, CHECKS)}
         assert flaws["changed.json"], change
         assert not flaws[path.name]
+
+
+def test_words_that_are_not_the_same_prove_nothing(tmp_path: Path) -> None:
+    """All lemmas hold, and no goal is left to ask about: the claim is false, and is refused with a reason."""
+    domain = Domain(exponents=(-14, 14), bits=(11, 11), c_zero=True)
+    names, k = ("single-f16", "fp32-fma"), 16
+    assert accuracy.compare(*names, "hopper", k=k, domain=domain, search=0.5).ever_worse
+    pairs = [algorithm_named(name, "hopper", k) for name in names]
+    certificates = Certificates(tmp_path)
+    chain = _Lemmas(certificates.lemma)
+    algorithms = pairs[0][0], pairs[1][0]
+    assert not proved_never_worse(chain, AlgorithmPair(names, algorithms, domain))
+    assert chain.names
+    about = {
+        "about": "comparison", "title": "false", "one": names[0], "two": names[1], "k": k,
+        "domain": asdict(domain), "units": [certificates.model(row.model) for _, row in pairs],
+    }  # fmt: skip
+    certificates.keep({"statement": about}, list(chain.names))
+    assert "same words" in checked(tmp_path).flaw
 
 
 def test_what_is_not_proved_has_no_certificate(tmp_path: Path) -> None:
