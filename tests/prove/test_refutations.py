@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import random
+import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,7 @@ from tcsmt.prove.refutations import NotRefuted, refutation, trimmed
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, all_of, any_of, var
+from tests.support.paths import ROOT
 
 SETTINGS = Settings(timeout=30)
 
@@ -71,6 +75,31 @@ def test_random_formulas(solver: None) -> None:
 def test_no_time(solver: None) -> None:
     with pytest.raises(NotRefuted, match=r"timeout after 0\.3 s"):
         refutation(lemma_of(pigeons(11)).cnf, Settings(timeout=0.3))
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds, for ten seconds at most."""
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel is told to do it on Linux only")
+def test_it_ends_with_its_parent(solver: None) -> None:
+    """Where the parent is killed, and cannot end it."""
+    code = (
+        "from tests.prove.test_refutations import *\n"
+        "refutation(lemma_of(pigeons(12)).cnf, Settings(timeout=60))"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
+    children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+    until(lambda: bool(children.read_text().split()))
+    process = Path("/proc") / children.read_text().split()[0]
+    until(lambda: "pysolvers" in (process / "maps").read_text())
+    parent.kill()
+    parent.wait()
+    until(lambda: not process.exists() or "State:\tZ" in (process / "status").read_text())
 
 
 def child(folder: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
