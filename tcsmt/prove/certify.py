@@ -46,6 +46,7 @@ class Certificates:
     settings: Settings = field(default_factory=lambda: Settings(timeout=LIMIT))
     done: list[Certified] = field(default_factory=list)
     _lemmas: dict[Term, str] = field(default_factory=dict)
+    _refused: dict[Term, str] = field(default_factory=dict)
     _models: dict[str, Model] = field(default_factory=dict)
 
     def add(self, question: Question, proof: Proof) -> Certified:
@@ -88,13 +89,19 @@ class Certificates:
     def lemma(self, formula: Term) -> str:
         """Write the files of the lemma that a formula has no solution, unless they are there; its name.
 
-        Raises :class:`.NotRefuted` where the SAT solver finds no refutation.
+        Raises :class:`.NotRefuted` where the SAT solver finds no refutation; it is not asked a second time.
         """
+        if formula in self._refused:
+            raise NotRefuted(self._refused[formula])
         if formula not in self._lemmas:
             lemma = lemma_of(formula)
             paths = {suffix: path_of(self.folder, lemma.name, suffix) for suffix in SUFFIXES}
             if not all(path.is_file() for path in paths.values()):
-                lrat = refutation(lemma.cnf, self.settings)
+                try:
+                    lrat = refutation(lemma.cnf, self.settings)
+                except NotRefuted as why:
+                    self._refused[formula] = str(why)
+                    raise
                 check_refutation(lemma.clauses.clauses, lrat.splitlines())
                 make_folder(paths["cnf"].parent)
                 for suffix, text in (("smt2", lemma.smt2), ("cnf", lemma.cnf), ("lrat", lrat)):
