@@ -18,7 +18,7 @@ from typing import Any
 
 from tcsmt.algorithms import result_flaws
 from tcsmt.algorithms.bound import Bound, by_words, unit
-from tcsmt.algorithms.budget import budget
+from tcsmt.algorithms.budget import Keeping, budget
 from tcsmt.algorithms.compare import AlgorithmPair, proved_never_worse
 from tcsmt.algorithms.error import require_normal
 from tcsmt.algorithms.fused_loss import Unbounded
@@ -75,9 +75,18 @@ class LemmaChain(Chain):
 
 
 def certify_bound(
-    certificates: Certificates, name: str, algorithm: Algorithm, row: Row, domain: Domain, found: Bound
+    certificates: Certificates,
+    name: str,
+    algorithm: Algorithm,
+    row: Row,
+    domain: Domain,
+    found: Bound,
+    keeping: Keeping = kept,
 ) -> Certified:
-    """Write the certificate of a bound that was proved, in units of |c| + Σ |a·b|."""
+    """Write the certificate of a bound that was proved, in units of |c| + Σ |a·b|.
+
+    keeping: says what a split keeps, which has a lemma here.
+    """
     assert found.proved is not None
     limit = found.proved * unit(algorithm.wide)
     title = f"{name} on {row.name}, K = {algorithm.k}, {domain}: an error of {float(found.proved):.6g}·2^-24"
@@ -88,13 +97,13 @@ def certify_bound(
     chain = LemmaChain(certificates.lemma)
     constants: list[Kept] = []
 
-    def keeping(split: Split, where: Domain, bits: int, count: int) -> Kept:
-        constants.append(_held(chain, kept(split, where, bits, count), split, where, bits))
+    def held(split: Split, where: Domain, bits: int, count: int) -> Kept:
+        constants.append(_held(chain, keeping(split, where, bits, count), split, where, bits))
         return constants[-1]
 
     try:
         if found.shares:
-            spent = budget(chain, algorithm, domain, keeping)
+            spent = budget(chain, algorithm, domain, held)
             _require_equal(spent.total, limit)
             about["constants"] = [_constants(one) for one in constants]
             about["losses"] = {name: str(loss) for name, loss in spent.shares.items()}

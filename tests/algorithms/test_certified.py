@@ -19,12 +19,17 @@ from tcsmt.algorithms.result_flaws import FLAWS
 from tcsmt.algorithms.split_analysis import SPLITS, name_of
 from tcsmt.algorithms.split_constants import Kept, kept, kept_goal
 from tcsmt.certificates.checker import Checked, check_certificate
+from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.interpret.digest import digest_of_graph
 from tcsmt.prove import certify
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.refutations import NotRefuted
+from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.domain import Domain
+from tcsmt.terms import Term
 from tests.support.certificates import made_once
 
 pytest.importorskip("pysolvers", reason="python-sat is not installed")
@@ -183,6 +188,58 @@ def test_never_worse(tmp_path: Path) -> None:
         flaws = {c.path.name: c.flaw for c in check_certificate(tmp_path, CHECKS)}
         assert flaws["changed.json"], change
         assert not flaws[path.name]
+
+
+# --- goals
+
+
+class Goals:
+    """The digests of the goals that solvers are asked, and of the formulas whose lemmas are checked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: set[str] = set()
+        self.checked: set[str] = set()
+        ask, check = Solving.ask, LemmaFiles.check
+
+        def asking(solving: Solving, goal: Term, timeout: float | None = None) -> Answer:
+            self.asked.add(digest_of_graph(goal))
+            return ask(solving, goal, timeout)
+
+        def checking(files: LemmaFiles, formula: Term) -> str:
+            self.checked.add(digest_of_graph(formula))
+            return check(files, formula)
+
+        monkeypatch.setattr(Solving, "ask", asking)
+        monkeypatch.setattr(LemmaFiles, "check", checking)
+
+
+def test_a_comparison_states_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the files alone, the checker comes to the goals that the command put to solvers, and no others."""
+    goals = Goals(monkeypatch)
+    found = accuracy.compare(
+        "single-bf16", "fasi-bf16x2", "hopper", k=1, domain=SMALL, search=0.2, certificate=tmp_path
+    )
+    assert found.ever_worse is False
+    asked = set(goals.asked)
+    assert not checked(tmp_path).flaw
+    assert goals.checked == asked
+    assert len(asked) > 1
+
+
+@pytest.mark.parametrize("k", [2, pytest.param(4, marks=pytest.mark.long)])
+def test_a_bound_states_what_was_asked(k: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, where the solvers were asked in vain, too; what a split keeps they were not asked about."""
+    goals = Goals(monkeypatch)
+    found = accuracy.bound("single-bf16", "hopper", k=k, domain=SMALL, search=0.2, certificate=tmp_path)
+    assert found.proved is not None
+    asked = set(goals.asked)
+    assert not checked(tmp_path).flaw
+    split = algorithm_named("single-bf16", "hopper", k)[0].split
+    alone = replace(SMALL, c_zero=False)
+    of_split = digest_of_graph(kept_goal(split, alone, 2, kept(split, alone, 2, 1)))
+    assert goals.checked - {of_split} <= asked
+    assert len(goals.checked - {of_split}) > 1
+    assert (of_split in goals.checked) == bool(found.found.shares)
 
 
 # --- flaws

@@ -6,8 +6,6 @@ import itertools
 import random
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, all_of, any_of, var
 from tests.support.paths import ROOT
+from tests.support.processes import children, until
 
 SETTINGS = Settings(timeout=30)
 
@@ -77,25 +76,18 @@ def test_no_time(solver: None) -> None:
         refutation(lemma_of(pigeons(11)).cnf, Settings(timeout=0.3))
 
 
-def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds, for ten seconds at most."""
-    end = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel is told to do it on Linux only")
-def test_it_ends_with_its_parent(solver: None) -> None:
+def test_it_ends_with_its_parent(solver: None, tmp_path: Path) -> None:
     """Where the parent is killed, and cannot end it."""
+    cnf = tmp_path / "cnf"
+    cnf.write_text(lemma_of(pigeons(12)).cnf)
     code = (
-        "from tests.prove.test_refutations import *\n"
-        "refutation(lemma_of(pigeons(12)).cnf, Settings(timeout=60))"
+        "from tcsmt.prove.refutations import *; from tcsmt.prove.solvers.run import Settings\n"
+        f"refutation(open({str(cnf)!r}).read(), Settings(timeout=60))"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
-    children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
-    until(lambda: bool(children.read_text().split()))
-    process = Path("/proc") / children.read_text().split()[0]
+    until(lambda: children(parent.pid))
+    process = Path("/proc") / str(children(parent.pid)[0])
     until(lambda: "pysolvers" in (process / "maps").read_text())
     parent.kill()
     parent.wait()
