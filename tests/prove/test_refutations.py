@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import subprocess
 import sys
@@ -85,7 +86,8 @@ def test_it_ends_with_its_parent(solver: None, tmp_path: Path) -> None:
         "from tcsmt.prove.refutations import *; from tcsmt.prove.solvers.run import Settings\n"
         f"refutation(open({str(cnf)!r}).read(), Settings(timeout=60))"
     )
-    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT)
+    own = {**os.environ, "TMPDIR": str(tmp_path)}  # where the parent leaves its files
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=own)
     until(lambda: children(parent.pid))
     process = Path("/proc") / str(children(parent.pid)[0])
     until(lambda: "pysolvers" in (process / "maps").read_text())
