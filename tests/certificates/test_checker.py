@@ -6,15 +6,16 @@ import json
 import lzma
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tcsmt.certificates import check_certificate, check_statement, lemmas
+from tcsmt.certificates import Flaw, check_certificate, check_statement, lemmas
 from tcsmt.certificates.description import described
 from tcsmt.certificates.files import opened, record_of
+from tcsmt.certificates.lemmas import LemmaFiles
 from tcsmt.support.errors import TcsmtError
 from tests.support.certificates import edited, flaws, only, repacked, statement_path
 
@@ -85,6 +86,17 @@ def test_a_missing_file(certificates: Path, tmp_path: Path) -> None:
         path.unlink()
         moved.rename(path)
     assert not refused(folder)
+
+
+def test_a_check_that_fails_without_a_reason(certificates: Path, tmp_path: Path) -> None:
+    """An empty flaw would say that the statement is proved."""
+
+    def check(about: Mapping[str, Any], lemmas: LemmaFiles) -> Sequence[str]:
+        raise Flaw("")
+
+    path = only(certificates, tmp_path / "c", NAN)
+    edited(path, lambda record: record["statement"].update(about="a kind"))
+    assert check_statement(path, kinds={"a kind": check}).flaw
 
 
 def test_no_certificate(tmp_path: Path) -> None:
