@@ -14,6 +14,7 @@ __all__ = [
     "CALLED",
     "CALLED_WITHOUT_C",
     "FORMAT_NAMES",
+    "MVMUL_FILES",
     "PREDICTIONS",
     "SELECTIONS",
     "Predictions",
@@ -86,6 +87,9 @@ def _selections() -> dict[str, tuple[Selection, ...]]:
         found.setdefault(file, []).append(selection)
     return {file: tuple(selections) for file, selections in found.items()}
 
+
+#: Files whose rows hold words as the registers of MVMUL do, by name without the suffix.
+MVMUL_FILES = ("tenstorrent_mvmul_ttsim",)
 
 #: Files of captured and emulated rows, by name without the suffix: which rows are of which unit.
 SELECTIONS = _selections()

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.catalogue import Row, row_named
-from tcsmt.catalogue.published_files import PREDICTIONS, SELECTIONS
+from tcsmt.catalogue.published_files import MVMUL_FILES, PREDICTIONS, SELECTIONS
 from tcsmt.data.dataset import DataSet, Formats, words_of
+from tcsmt.data.mvmul_files import mvmul_datasets
 from tcsmt.data.row_files import read_json
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Operands
@@ -23,7 +24,7 @@ _PROVENANCE = ("target", "capture_software", "cpu", "emulator", "simulator", "me
 
 def is_unit_file(path: Path) -> bool:
     """Whether the file's name is one of those that are known to hold rows of several units."""
-    return path.suffix == ".json" and path.stem in SELECTIONS
+    return path.suffix == ".json" and (path.stem in SELECTIONS or path.stem in MVMUL_FILES)
 
 
 def has_predictions(path: Path) -> bool:
@@ -33,6 +34,9 @@ def has_predictions(path: Path) -> bool:
 
 def unit_datasets(path: Path) -> Iterator[DataSet]:
     """The rows of each unit. Raises :class:`.TcsmtError`, also where none is of a unit that is expected."""
+    if path.stem in MVMUL_FILES:
+        yield from mvmul_datasets(path)
+        return
     data = _read(path)
     rows = data["rows"]
     for selection in SELECTIONS[path.stem]:
