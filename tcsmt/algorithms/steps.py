@@ -27,7 +27,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.ieee import MultiplyAdd, Operation
 from tcsmt.arithmetic.integers import signed, signed_word
 from tcsmt.models import FusedDotAdd, Kind, Model, Stage, Trace
-from tcsmt.terms import Term, any_of, const, substitute, var, variables
+from tcsmt.terms import TRUE, Term, any_of, const, substitute, var, variables
 
 __all__ = ["IeeeStep", "Result", "Source", "Step", "steps_of"]
 
@@ -227,12 +227,34 @@ class _Reader:
         x, y = self.trace.a[lane], self.trace.b[lane]
         one, two = decode(self.unit.a_format, x), decode(self.unit.b_format, y)
         product = multiply(one, two)
-        if number not in (product, ieee.exact_product(one, two)):
+        if number not in (product, ieee.exact_product(one, two)) and not self._flushed(number, x, y):
+            if getattr(self.unit, "product_exponent", 0):
+                raise Unbounded("no lemma is about products that are multiplied by a power of two")
             given = self._operand(one) & self._operand(two)
             wrong = any_of([number.infinite, number.nan, _unlike(number, product)])
             what = "a product is finite, and that of its operands"
             need(self.chain, what, free_products(_renamed(given & wrong)))
         return lane
+
+    def _flushed(self, number: Number, x: Term, y: Term) -> bool:
+        """Whether a number is the product of both operands, a subnormal one being read as zero.
+
+        Then each operand that counts is proved to be read as it is: the product of both is theirs.
+        """
+        formats = {x: self.unit.a_format, y: self.unit.b_format}
+        given = {word: decode(fmt, word) for word, fmt in formats.items()}
+        for positive in (False, True):
+            read = {word: decode(fmt, word, flush=TRUE) for word, fmt in formats.items()}
+            if positive:
+                read = {word: replace(n, sign=n.sign & ~n.zero) for word, n in read.items()}
+            if number != ieee.exact_product(read[x], read[y]):
+                continue
+            for word, one in read.items():
+                wrong = any_of([one.infinite, one.nan, _unlike(one, given[word])])
+                differ = self._operand(given[word]) & wrong
+                need(self.chain, "a factor has the value of the operand", _renamed(differ))
+            return True
+        return False
 
     def _least(self, fused: FusedSum) -> int:
         """The least exponent of a product: that of its operands, or less where it is normalised."""

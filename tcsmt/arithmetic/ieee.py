@@ -28,7 +28,6 @@ __all__ = [
     "add_words",
     "convert",
     "exact_product",
-    "exact_sum",
     "flush",
     "fma",
     "fma_words",
@@ -45,26 +44,9 @@ def exact_product(x: Number, y: Number) -> Number:
     return dp.multiply(dp.normalise_number(x), dp.normalise_number(y))
 
 
-def add(
-    x: Number,
-    y: Number,
-    fmt: Format,
-    rounding: Rounding,
-    *,
-    nan_word: int | None = None,
-    flush: bool = False,
-) -> Term:
+def add(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
     """The word of x + y rounded once to ``fmt``; x and y may be exact products."""
-    terms = [_leading(x), _leading(y)]
-    lowest = Exponent.constant(min(t.exponent.low for t in terms))
-    terms = [replace(t, exponent=t.exponent.or_where(t.zero, lowest)) for t in terms]
-    # dropped bits lie below every rounding position: a shift that drops any leaves no cancellation
-    bits = max(fmt.fraction_bits, *(t.fraction_bits for t in terms)) + 4
-    top = dp.largest([t.exponent for t in terms])
-    aligned = [dp.align(t, top, bits, _TRUNCATE, sticky=True) for t in terms]
-    return _finish(
-        dp.sign_and_magnitude(dp.accumulate(aligned, bits + 6)), terms, fmt, rounding, nan_word, flush
-    )
+    return RoundedSum(terms=(x, y), format=fmt, rounding=rounding).word()
 
 
 def fma(x: Number, y: Number, z: Number, fmt: Format, rounding: Rounding) -> Term:
@@ -92,11 +74,9 @@ def fma_words(fmt: Format, a: Term, b: Term, c: Term) -> Term:
     return _fma_definition(fmt, a, b, c)
 
 
-def convert(
-    x: Number, fmt: Format, rounding: Rounding, *, nan_word: int | None = None, flush: bool = False
-) -> Term:
+def convert(x: Number, fmt: Format, rounding: Rounding) -> Term:
     """The word of x rounded to ``fmt``; x may be an exact product. Zeros keep their sign."""
-    return _finish(dp.sign_and_magnitude(dp.as_fixed(x)), [x], fmt, rounding, nan_word, flush)
+    return RoundedSum(terms=(x,), format=fmt, rounding=rounding).word()
 
 
 def multiply(x: Number, y: Number, fmt: Format, rounding: Rounding) -> Term:
@@ -153,35 +133,6 @@ def flush(word: Term, fmt: Format, *, keep_sign: bool = True) -> Term:
     return tiny.ite(zero, word)
 
 
-def exact_sum(
-    terms: Sequence[Number],
-    fmt: Format,
-    rounding: Rounding,
-    *,
-    nan_word: int | None = None,
-    flush: bool = False,
-    negative_zero: bool = True,
-) -> Term:
-    """The word of the exact sum of any number of terms, rounded once to ``fmt``.
-
-    negative_zero: a sum of negative zeros is -0 (else an exact zero is +0).
-    """
-    lowest = min(t.exponent.low - t.fraction_bits for t in terms)
-    highest = max(t.exponent.high + t.integer_bits for t in terms)
-    width = highest - lowest + 1 + len(terms).bit_length()
-    words = []
-    for t in terms:
-        place = t.exponent.plus(-t.fraction_bits).within(lowest, highest)
-        word = t.significand.zext(width) << place.zext(width)
-        words.append(t.sign.ite(~word, word))
-    # two's complement: one for every complemented word, counted first
-    count = len(terms).bit_length()
-    negative = total(*(t.sign.zext(count) for t in terms))
-    whole = Fixed(total(*words, negative.zext(width)), Exponent.constant(lowest), 0)
-    rounded = dp.condense(dp.sign_and_magnitude(whole), fmt.fraction_bits + 3)
-    return _finish(rounded, terms, fmt, rounding, nan_word, flush, negative_zero=negative_zero)
-
-
 class Zeros(Enum):
     """Which sign a zero result has."""
 
@@ -194,33 +145,55 @@ class Zeros(Enum):
 class RoundedSum:
     """What a word is the rounding of: the exact sum of some numbers, rounded once.
 
-    terms: the numbers. flush: a subnormal result becomes zero. nan_word: None is the format's own.
-    wide: the sum is formed in one word that spans every exponent, of any number of terms; else a single
-    number is converted, or two are added.
+    terms: the numbers. flush: a subnormal result becomes zero, ``tininess`` saying which is subnormal.
+    overflow: what is beyond the largest number becomes; both as in :func:`.datapath.round_to`.
+    nan_word: None is the format's own. wide: the sum is formed in one word that spans every exponent, of
+    any number of terms; else a single number is converted, or two are added.
     """
 
     terms: tuple[Number, ...]
     format: Format
     rounding: Rounding
     flush: bool = False
-    nan_word: int | None = None
+    tininess: str = "result"
+    overflow: str = "ieee"
+    nan_word: Term | int | None = None
     zeros: Zeros = Zeros.IEEE
     wide: bool = False
 
     def word(self) -> Term:
         """The word itself; the same record is always the same node."""
-        fmt, rounding, nan, flushed = self.format, self.rounding, self.nan_word, self.flush
+        fmt, terms, rounding = self.format, self.terms, self.rounding
         if self.wide:
-            signed = self.zeros is not Zeros.NO_NEGATIVE_SUM
-            word = exact_sum(self.terms, fmt, rounding, nan_word=nan, flush=flushed, negative_zero=signed)
-        elif len(self.terms) == 1:
-            word = convert(self.terms[0], fmt, rounding, nan_word=nan, flush=flushed)
+            exact = _wide_sum(terms, fmt)
+        elif len(terms) == 1:
+            exact = dp.sign_and_magnitude(dp.as_fixed(terms[0]))
         else:
-            x, y = self.terms
-            word = add(x, y, fmt, rounding, nan_word=nan, flush=flushed)
+            terms = tuple(map(_leading, terms))
+            lowest = Exponent.constant(min(t.exponent.low for t in terms))
+            terms = tuple(replace(t, exponent=t.exponent.or_where(t.zero, lowest)) for t in terms)
+            exact = _sum_of_two(terms, fmt)
+        magnitude = dp.round_to(
+            fmt, exact, rounding,
+            flush=const(self.flush, 1), tininess=self.tininess, overflow=self.overflow,
+        )  # fmt: skip
+        sign = exact.magnitude.eq(0).ite(self._zero_sign(terms), exact.sign)
+        infinite, infinity_sign, nan = dp.special_cases(terms)
+        nan_word = fmt.nan_word or 0 if self.nan_word is None else self.nan_word
+        word = dp.encode(fmt, sign, magnitude, infinite, infinity_sign, nan, nan_word)
         if self.zeros is Zeros.POSITIVE:
             word = word[fmt.sign_bit - 1 : 0].eq(0).ite(0, word)
         return word
+
+    def _zero_sign(self, terms: Sequence[Number]) -> Term:
+        """Of an exact zero sum: zeros of one sign keep it; otherwise +0, or -0 when rounding down."""
+        if self.zeros is Zeros.NO_NEGATIVE_SUM:
+            return FALSE
+        negative = all_of(t.sign for t in terms)
+        positive = all_of(~t.sign for t in terms)
+        down = TRUE if self.rounding.floors else FALSE
+        zeros = all_of(t.zero for t in terms)
+        return (zeros & negative) | (down & ~(zeros & positive))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,24 +245,27 @@ def _leading(x: Number) -> Number:
     return x if x.integer_bits > 1 else dp.normalise_number(x)
 
 
-def _finish(
-    rounded: SignMagnitude,
-    terms: Sequence[Number],
-    fmt: Format,
-    rounding: Rounding,
-    nan_word: int | None,
-    flush: bool = False,
-    *,
-    negative_zero: bool = True,
-) -> Term:
-    magnitude = dp.round_to(fmt, rounded, rounding, flush=const(flush, 1))
-    negative = all_of(t.sign for t in terms)
-    positive = all_of(~t.sign for t in terms)
-    down = TRUE if rounding.floors else FALSE
-    zeros = all_of(t.zero for t in terms)
-    # an exact zero sum: zeros of one sign keep it; otherwise +0, or -0 when rounding down
-    zero_sign = (zeros & negative) | (down & ~(zeros & positive)) if negative_zero else FALSE
-    sign = rounded.magnitude.eq(0).ite(zero_sign, rounded.sign)
-    infinite, infinity_sign, nan = dp.special_cases(terms)
-    word = fmt.nan_word if nan_word is None else nan_word
-    return dp.encode(fmt, sign, magnitude, infinite, infinity_sign, nan, word or 0)
+def _sum_of_two(terms: Sequence[Number], fmt: Format) -> SignMagnitude:
+    """The sum of normalised numbers as far as rounding to a format looks at it."""
+    # dropped bits lie below every rounding position: a shift that drops any leaves no cancellation
+    bits = max(fmt.fraction_bits, *(t.fraction_bits for t in terms)) + 4
+    top = dp.largest([t.exponent for t in terms])
+    aligned = [dp.align(t, top, bits, _TRUNCATE, sticky=True) for t in terms]
+    return dp.sign_and_magnitude(dp.accumulate(aligned, bits + 6))
+
+
+def _wide_sum(terms: Sequence[Number], fmt: Format) -> SignMagnitude:
+    """The exact sum of any number of terms as far as rounding to a format looks at it."""
+    lowest = min(t.exponent.low - t.fraction_bits for t in terms)
+    highest = max(t.exponent.high + t.integer_bits for t in terms)
+    width = highest - lowest + 1 + len(terms).bit_length()
+    words = []
+    for t in terms:
+        place = t.exponent.plus(-t.fraction_bits).within(lowest, highest)
+        word = t.significand.zext(width) << place.zext(width)
+        words.append(t.sign.ite(~word, word))
+    # two's complement: one for every complemented word, counted first
+    count = len(terms).bit_length()
+    negative = total(*(t.sign.zext(count) for t in terms))
+    whole = Fixed(total(*words, negative.zext(width)), Exponent.constant(lowest), 0)
+    return dp.condense(dp.sign_and_magnitude(whole), fmt.fraction_bits + 3)

@@ -69,7 +69,8 @@ def _cdna2(types: str, k: int) -> tuple[Model, str, str]:
     if types in ("f32", "f64"):
         return _chain(types, k)
     group = 2 if types == "bf16" else 4
-    model = _ieee(types, k, method="pairwise", n_fma=group, product_format="f32", flush=True)
+    flushed = {"flush_inputs": True, "flush_outputs": True, "flush_to_positive": True}
+    model = _ieee(types, k, method="pairwise", n_fma=group, product_format="f32", **flushed)
     note = "subnormal inputs (c too) are read as +0; subnormal products and sums become zeros of their sign"
     return model, f"{MMASIM}, III-B (GPS); {PACKAGE}", note
 

@@ -4,7 +4,7 @@ __all__ = ["ALIASES", "ARCHITECTURES", "GPUS"]
 
 ARCHITECTURES = (
     "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell",
-    "cdna1", "cdna2", "cdna3", "rdna3", "rdna4", "riscv", "wormhole", "blackhole",
+    "cdna1", "cdna2", "cdna3", "rdna3", "rdna4", "x86", "arm", "riscv", "wormhole", "blackhole",
 )  # fmt: skip
 ALIASES = {
     "ada lovelace": "ada", "ada-lovelace": "ada", "rtx blackwell": "rtx-blackwell",
@@ -15,6 +15,7 @@ ALIASES = {
     "gfx11": "rdna3", "gfx12": "rdna4",
     "gfx1100": "rdna3", "gfx1101": "rdna3", "gfx1102": "rdna3", "gfx1103": "rdna3", "gfx1150": "rdna3",
     "gfx1151": "rdna3", "gfx1200": "rdna4", "gfx1201": "rdna4", "risc-v": "riscv", "spike": "riscv",
+    "x86-64": "x86", "x86_64": "x86", "aarch64": "arm", "arm64": "arm",
 }  # fmt: skip
 GPUS = {
     "titan v": "volta", "v100": "volta", "t4": "turing", "rtx 2080 ti": "turing",

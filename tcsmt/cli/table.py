@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import Row
@@ -93,6 +93,22 @@ def _arithmetic(m: Model) -> str:
                 (m.a_first_bit, m.a_bits), (m.b_first_bit, m.b_bits)))  # fmt: skip
             return f"groups of {m.group_lanes} lanes, then c; significand bits {a} of a, {b} of b"
         case IeeeDotAdd():
-            return _IEEE[m.method] + (", subnormals flushed" if m.flush else "")
+            return ", ".join([_IEEE[m.method], *_operations(m)])
         case _:
             return m.kind
+
+
+def _operations(m: IeeeDotAdd) -> Iterator[str]:
+    """What is not said by the method of IEEE operations."""
+    if m.chains > 1:
+        yield f"{m.chains} chains, c last"
+    if m.method == "exact" and not m.c_first:
+        yield "c last"
+    if m.flush_inputs or m.flush_c or m.flush_outputs:
+        yield "subnormals flushed"
+    if not m.rounding.ties_to_even:
+        yield m.rounding.name
+    if m.product_exponent:
+        yield f"products times 2^{m.product_exponent}"
+    if m.overflow == "saturate":
+        yield "saturated"

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.datapath import Number
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.ieee import MultiplyAdd, RoundedSum, Zeros
-from tcsmt.arithmetic.nans import NanRule
+from tcsmt.arithmetic.nans import NanRule, Operand
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Terms, choice
 from tcsmt.models.stages import Kind, Stage
-from tcsmt.terms import Term
+from tcsmt.terms import Term, const
 
 __all__ = ["IeeeDotAdd"]
 
 RNE = ROUNDINGS["RNE"]
+#: Appends a stage (where, which kind, which lane, what it rounds) and reads its result.
+Seen = Callable[[int | None, Kind, int | range | None, RoundedSum], Number]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,20 +33,34 @@ class IeeeDotAdd(Model):
         all products and c, rounded once.
     n_fma: products in one tree or exact sum (None: k); divides k. Blocks are chained, each result
         being the next c.
-    flush: subnormal a, b and c are read as +0, and a subnormal product or sum becomes a zero of
-        its sign.
-    negative_zero: an exact sum of negative zeros is -0 (else +0).
     order: lane order for the sequential methods (None: 0, 1, 2, ...).
-    c_first: whether a sequential sum starts with c (else c is added last).
+    chains: with ``fma``, lanes are dealt to so many chains in turn, each from +0; their results are added
+        in order, and their sum to c (1: one chain, from c).
+    c_first: whether a sequential sum starts with c, and an exact sum has c as a term (else c is added last,
+        in every block by an addition of its own).
     product_format, product_rounding: format to which each product is rounded (None: exact).
+    product_exponent: every product is multiplied by 2 to the power of this.
     sum_format, rounding: format and rounding of every addition.
     d_rounding: rounding of the conversion from sum_format to d_format.
-    nan: the word of every NaN result; None: the quiet NaN that IEEE 754 prefers.
-    Units made of such operations: FP64 and FP32 (``fma``, c first), CDNA1 (``exact`` in blocks) and
-    CDNA2 (``pairwise`` in groups, ``flush``). Decisions where sources differ: products overflow as
-    IEEE's do where they are rounded, and never in ``exact``; an infinite c passes through a chain
-    unless a NaN or the other infinity meets it; the words of NaNs are not known.
-    Sources: IEEE 754-2019, sections 4.3, 5.4.1 and 7; MMA-Sim III-A (SFMA) and III-B (GPS).
+    overflow: what becomes of a result beyond the largest number: as IEEE 754 says for the rounding mode
+        (``ieee``), ``infinity``, or that number (``saturate``). Infinite operands stay infinite.
+    flush_inputs, flush_c, flush_outputs: subnormal a, b and c are read as zero, c alone is, or subnormal
+        results of every operation become a zero of their sign.
+    flush_to_positive: what is read as zero is +0, a given -0 too (else a zero of its sign).
+    tininess: which results are subnormal: those whose rounded value is below the smallest normal number
+        (``result``), whose exact value is (``before``), or whose value is when rounded with exponents that
+        have no lower end (``after``); IEEE 754 (7.5) has the last two.
+    negative_zero: an exact sum of negative zeros is -0 (else +0).
+    nan: the word of every NaN result, or cases, which each operation of a single ``fma`` chain then applies
+        to its factors and to the sum so far, which they call c (:mod:`tcsmt.arithmetic.nans`); None: the
+        quiet NaN that IEEE 754 prefers.
+    Units made of such operations: FP64 and FP32 (``fma``, c first), CDNA1 (``exact`` in blocks), CDNA2
+    (``pairwise`` in groups, flushed), x86 (``fma``) and Arm (``pairwise`` with rounding to odd, or ``exact``,
+    c last). Decisions where sources differ: products overflow as IEEE's do where they are rounded, and never
+    in ``exact``; an infinite c passes through a chain unless a NaN or the other infinity meets it; a
+    conversion to the same format changes nothing.
+    Sources: IEEE 754-2019, sections 4.3, 5.4.1 and 7; MMA-Sim III-A (SFMA) and III-B (GPS); Intel's and
+    Arm's manuals.
     """
 
     kind: ClassVar[str] = "ieee-dot-add"
@@ -52,13 +68,20 @@ class IeeeDotAdd(Model):
     method: str = choice("sequential", "fma", "pairwise", "exact")
     n_fma: int | None = None
     order: tuple[int, ...] | None = None
+    chains: int = 1
     c_first: bool = True
     product_format: Format | None = None
     product_rounding: Rounding = RNE
+    product_exponent: int = 0
     sum_format: Format
     rounding: Rounding = RNE
     d_rounding: Rounding = RNE
-    flush: bool = False
+    overflow: str = choice("ieee", "infinity", "saturate")
+    flush_inputs: bool = False
+    flush_c: bool = False
+    flush_outputs: bool = False
+    flush_to_positive: bool = False
+    tininess: str = choice("result", "before", "after")
     negative_zero: bool = True
     nan: NanRule | None = None
 
@@ -76,22 +99,38 @@ class IeeeDotAdd(Model):
         order = self.order
         ordered = order is None or (isinstance(order, tuple) and sorted(order) == lanes)
         self.check("order", ordered, f"a permutation of {lanes}")
+        self.check(
+            "chains", 1 <= self.chains <= self.k and self.k % self.chains == 0, f"a divisor of k = {self.k}"
+        )
+        self.check("chains", self.chains == 1 or self.method == "fma", "1 when method = " + self.method)
         exact = self.method not in ("fma", "exact") or self.product_format is None
         self.check("product_format", exact, f"None when method = {self.method}")
+        self.check("product_exponent", abs(self.product_exponent) <= 1024, "from -1024 to 1024")
         for name in ("product_format", "sum_format", "d_format"):
             fmt = getattr(self, name)
             self.check(name, fmt is None or fmt.has_infinity, "a format with infinities")
+        read = self.flush_inputs or self.flush_c
         self.check(
-            "flush",
-            not self.flush or self._by_words,
-            "False unless all formats are f32 or all are f64, and method is pairwise or fma",
+            "flush_to_positive", read or not self.flush_to_positive, "False without flush_inputs or flush_c"
+        )
+        self.check(
+            "tininess", self.flush_outputs or self.tininess == "result", "result without flush_outputs"
         )
         zero = self.negative_zero or self.method == "exact"
         self.check("negative_zero", zero, f"True when method = {self.method}")
-        if self.nan is not None:
-            objection = self.nan.objection(self.a_format, self.b_format, self.c_format, self.d_format)
-            self.check("nan", not objection, f"a NaN of {self.d_format.name}: {objection}")
-            self.check("nan", not self.nan.cases, "one word")
+        self._validate_nan()
+
+    def _validate_nan(self) -> None:
+        if self.nan is None:
+            return
+        objection = self.nan.objection(self.a_format, self.b_format, self.c_format, self.d_format)
+        self.check("nan", not objection, f"a NaN of {self.d_format.name}, or cases: {objection}")
+        one = self.method == "fma" and self.chains == 1
+        one = one and self.c_format == self.sum_format == self.d_format
+        self.check(
+            "nan", one or not self.nan.cases,
+            "one word unless method = fma, chains = 1, and c_format, sum_format and d_format are the same",
+        )  # fmt: skip
 
     @property
     def block(self) -> int:
@@ -103,7 +142,9 @@ class IeeeDotAdd(Model):
         """Whether every operation is a multiply-add of words of one format, to nearest even."""
         fmt = self.sum_format
         one = fmt.name in ("f32", "f64") and self.c_format == self.d_format == fmt and self.nan is None
-        nearest = self.rounding.ties_to_even and self.product_rounding.ties_to_even
+        one = one and (self.chains, self.product_exponent) == (1, 0)
+        usual = (self.overflow, self.tininess) == ("ieee", "result")
+        nearest = self.rounding.ties_to_even and self.product_rounding.ties_to_even and usual
         if self.method == "fma":
             return one and nearest and self.a_format == self.b_format == fmt
         narrow = all(f.width <= fmt.width for f in (self.a_format, self.b_format))
@@ -118,20 +159,20 @@ class IeeeDotAdd(Model):
 
     def _words(self, a: Sequence[Term], b: Sequence[Term], c: Term, stages: list[Stage]) -> Term:
         """Multiply-adds of words."""
-        fmt, flush = self.sum_format, self.flush
+        fmt, flush = self.sum_format, self.flush_outputs
 
         def seen(kind: Kind, lane: int | range, operation: MultiplyAdd) -> Term:
             word = operation.word()
             stages.append(Stage(None, kind, lane, fmt, word, operation))
             return word
 
-        def given(word: Term, narrow: Format) -> Term:
-            word = ieee.flush(word, narrow, keep_sign=False) if flush else word
+        def given(word: Term, narrow: Format, *, flush: bool) -> Term:
+            word = ieee.flush(word, narrow, keep_sign=not self.flush_to_positive) if flush else word
             return ieee.widen(word, narrow, fmt)
 
-        result = given(c, fmt)
-        left = [given(x, self.a_format) for x in a]
-        right = [given(y, self.b_format) for y in b]
+        result = given(c, fmt, flush=self.flush_inputs or self.flush_c)
+        left = [given(x, self.a_format, flush=self.flush_inputs) for x in a]
+        right = [given(y, self.b_format, flush=self.flush_inputs) for y in b]
         pairs = list(zip(left, right, strict=True))
         if self.method == "fma":
             for count, (x, y) in enumerate(pairs, 1):
@@ -162,48 +203,126 @@ class IeeeDotAdd(Model):
             stages.append(Stage(block, kind, lane, operation.format, word, operation))
             return dp.decode(operation.format, word)
 
-        pairs = zip(a, b, strict=True)
-        products = [
-            ieee.exact_product(dp.decode(self.a_format, x), dp.decode(self.b_format, y)) for x, y in pairs
+        factors = [
+            (
+                self._operand(self.a_format, x, flush=self.flush_inputs),
+                self._operand(self.b_format, y, flush=self.flush_inputs),
+            )
+            for x, y in zip(a, b, strict=True)
         ]
+        start = self._operand(self.c_format, c, flush=self.flush_inputs or self.flush_c)
+        products = [self._product(x.number, y.number) for x, y in factors]
         if self.product_format is not None:
             fmt, rounding = self.product_format, self.product_rounding
-            rounded = [RoundedSum(terms=(x,), format=fmt, rounding=rounding) for x in products]
+            rounded = [RoundedSum(terms=(x,), format=fmt, rounding=rounding, **self._ends) for x in products]
             products = [seen(None, Kind.PRODUCT, lane, x) for lane, x in enumerate(rounded)]
-        result = dp.decode(self.c_format, c)
-        blocks = [products[i : i + self.block] for i in range(0, self.k, self.block)]
         match self.method:
             case "exact":
-                zeros = Zeros.IEEE if self.negative_zero else Zeros.NO_NEGATIVE_SUM
-                for number, terms in enumerate(blocks):
-                    block = number if len(blocks) > 1 else None
-                    whole = replace(self._rounded(*terms, result), wide=True, zeros=zeros)
-                    result = seen(block, Kind.EXACT_SUM, None, whole)
+                result = self._exact(seen, products, start.number)
             case "pairwise":
-                for number, terms in enumerate(blocks):
-                    block = number if len(blocks) > 1 else None
-                    level = [seen(block, Kind.LEAF, i, self._rounded(x)) for i, x in enumerate(terms)]
-                    while len(level) > 1:
-                        size = self.block // len(level) * 2
-                        sums = [self._rounded(*level[i : i + 2]) for i in range(0, len(level), 2)]
-                        lanes = [range(i * size, (i + 1) * size) for i in range(len(sums))]
-                        level = [
-                            seen(block, Kind.SUM_OF_LANES, part, x)
-                            for part, x in zip(lanes, sums, strict=True)
-                        ]
-                    result = seen(block, Kind.SUM_WITH_C, None, self._rounded(level[0], result))
+                result = self._pairwise(seen, products, start.number)
+            case "fma" if self.chains > 1:
+                result = self._chains(seen, products, start.number)
+            case "fma" if self.nan is not None and self.nan.cases:
+                result = start.number
+                for count, (term, pair) in enumerate(zip(products, factors, strict=True), 1):
+                    nan = self.nan.result(self.d_format, [pair], start)
+                    added = replace(self._rounded(result, term), nan_word=nan)
+                    result = seen(None, Kind.RUNNING_SUM, count, added)
+                    start = Operand(self.d_format, stages[-1].term, result)
             case _:
-                first = self.c_first or self.method == "fma"
-                result, *others = [result, *products] if first else [*products, result]
-                if self.method == "fma" or not (first or self.product_format):
-                    result = seen(None, Kind.START, None, self._rounded(result))
-                for count, term in enumerate(others, 1):
-                    result = seen(None, Kind.RUNNING_SUM, count, self._rounded(result, term))
-        nan = self.nan.otherwise if self.nan is not None else self.d_format.nan_word
-        converted = RoundedSum(terms=(result,), format=self.d_format, rounding=self.d_rounding, nan_word=nan)
-        seen(None, Kind.RESULT, None, converted)
+                result = self._in_order(seen, products, start.number)
+        if not (self._passes_on and self.sum_format == self.d_format):
+            nan_word = self.nan.otherwise if self.nan is not None else self.d_format.nan_word
+            converted = RoundedSum(
+                terms=(result,), format=self.d_format, rounding=self.d_rounding, nan_word=nan_word,
+                **self._ends,
+            )  # fmt: skip
+            seen(None, Kind.RESULT, None, converted)
         return stages[-1].term
+
+    def _blocks(self, products: Sequence[Number]) -> Iterator[tuple[int | None, Sequence[Number]]]:
+        """The products of each block, with its number where there are several."""
+        for start in range(0, self.k, self.block):
+            block = start // self.block if self.block < self.k else None
+            yield block, products[start : start + self.block]
+
+    def _exact(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
+        zeros = Zeros.IEEE if self.negative_zero else Zeros.NO_NEGATIVE_SUM
+        for block, terms in self._blocks(products):
+            whole = self._rounded(*terms, c) if self.c_first else self._rounded(*terms)
+            result = seen(block, Kind.EXACT_SUM, None, replace(whole, wide=True, zeros=zeros))
+            if not self.c_first:
+                added = replace(self._rounded(c, result), zeros=zeros)
+                result = seen(block, Kind.SUM_WITH_C, None, added)
+            c = result
+        return c
+
+    def _pairwise(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
+        for block, terms in self._blocks(products):
+            level = list(terms)
+            if self.product_format != self.sum_format:
+                level = [seen(block, Kind.LEAF, i, self._rounded(x)) for i, x in enumerate(terms)]
+            while len(level) > 1:
+                size = self.block // len(level) * 2
+                sums = [self._rounded(*level[i : i + 2]) for i in range(0, len(level), 2)]
+                lanes = [range(i * size, (i + 1) * size) for i in range(len(sums))]
+                level = [seen(block, Kind.SUM_OF_LANES, part, x) for part, x in zip(lanes, sums, strict=True)]
+            c = seen(block, Kind.SUM_WITH_C, None, self._rounded(level[0], c))
+        return c
+
+    def _chains(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
+        sums = []
+        for chain in range(self.chains):
+            running = dp.decode(self.sum_format, const(0, self.sum_format.width))
+            for count, term in enumerate(products[chain :: self.chains], 1):
+                running = seen(chain, Kind.RUNNING_SUM, count, self._rounded(running, term))
+            sums.append(running)
+        whole, *others = sums
+        for count, other in enumerate(others, 1):
+            whole = seen(None, Kind.SUM_OF_CHAINS, count, self._rounded(whole, other))
+        return seen(None, Kind.SUM_WITH_C, None, self._rounded(c, whole))
+
+    def _in_order(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
+        first = self.c_first or self.method == "fma"
+        result, *others = [c, *products] if first else [*products, c]
+        if self.method == "fma":
+            converted = not (self._passes_on and self.c_format == self.sum_format)
+        else:
+            converted = not (first or self.product_format)
+        if converted:
+            result = seen(None, Kind.START, None, self._rounded(result))
+        for count, term in enumerate(others, 1):
+            result = seen(None, Kind.RUNNING_SUM, count, self._rounded(result, term))
+        return result
+
+    def _operand(self, fmt: Format, word: Term, *, flush: bool) -> Operand:
+        """What a word is read as."""
+        number = dp.decode(fmt, word, flush=const(flush, 1))
+        if flush and self.flush_to_positive:
+            number = replace(number, sign=number.sign & ~number.zero)
+        return Operand(fmt, word, number)
+
+    def _product(self, x: Number, y: Number) -> Number:
+        exact = ieee.exact_product(x, y)
+        return replace(exact, exponent=exact.exponent.plus(self.product_exponent))
+
+    @property
+    def _passes_on(self) -> bool:
+        """Whether a word of the right format goes on as it is, without a conversion to that format.
+
+        A conversion would lose the payload of a NaN, and flush once more what is flushed already.
+        """
+        return self.flush_outputs or (self.nan is not None and bool(self.nan.cases))
+
+    @property
+    def _ends(self) -> dict[str, Any]:
+        """What becomes of results that are too small or too large, in every operation."""
+        return {"flush": self.flush_outputs, "tininess": self.tininess, "overflow": self.overflow}
 
     def _rounded(self, *terms: Number) -> RoundedSum:
         """The terms' sum as every addition rounds it."""
-        return RoundedSum(terms=terms, format=self.sum_format, rounding=self.rounding)
+        nan = self.nan.otherwise if self.nan is not None and self.sum_format == self.d_format else None
+        return RoundedSum(
+            terms=terms, format=self.sum_format, rounding=self.rounding, nan_word=nan, **self._ends
+        )

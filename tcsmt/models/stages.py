@@ -40,6 +40,7 @@ class Kind(Enum):
     EXACT_SUM = "exact sum"
     LEAF = "leaf"
     SUM_OF_LANES = "sum of lanes"
+    SUM_OF_CHAINS = "sum of chains"
     SUM_WITH_C = "sum with c"
     # algorithms on a unit
     WORD = "word"

@@ -51,7 +51,7 @@ def algorithm_of(model: Model) -> str:
     match model:
         case IeeeDotAdd(method="fma"):
             return "SFMA"
-        case IeeeDotAdd(method="pairwise", flush=True):
+        case IeeeDotAdd(method="pairwise", flush_inputs=True, flush_outputs=True):
             return f"GPS, G = {model.block}"
         case FusedDotAdd(c_position="aligned", interleave=0):
             return "GDFS" if model.group > 1 else _chained("FDA", model.k // model.n_fma)

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model
@@ -49,7 +50,10 @@ _MEANING = {
     "method": "order of the additions",
     "product_format": "the format to which products are rounded",
     "sum_format": "the format of the additions",
-    "flush": "subnormal numbers flushed to zero",
+    "chains": "chains to which lanes are dealt",
+    "c_first": "whether c is the first term",
+    "product_exponent": "the power of 2 that products are multiplied by",
+    "flush_to_positive": "the sign of a flushed input",
     "lane_groups": "lanes on a grid of their own",
     "dot_fraction_bits": "fraction bits of the sum of products",
     "c_reach": "how far below the largest exponent c still counts",
@@ -131,6 +135,8 @@ def _texts(name: str, *values: object) -> Iterator[str]:
                 yield value.name
             case bool():
                 yield "yes" if value else "no"
+            case NanRule(cases=()):
+                yield f"{value.otherwise:#x}"
             case None:
                 yield _NONE.get(name, "none")
             case _:

@@ -65,13 +65,40 @@ def test_roundings_and_formats_are_those_of_the_stages(chain: Chain) -> None:
 def test_words_of_a_unit_that_flushes(chain: Chain) -> None:
     row = next(row for row in rows_of("cdna2") if row.model.a_format.name == "bf16")
     assert isinstance(row.model, IeeeDotAdd)
-    assert row.model.flush
+    assert row.model.flush_inputs and row.model.flush_outputs
     steps = steps_of(chain, row.model, -100, 100)
     assert len(steps) == 2 * row.model.k
     assert all(isinstance(step, IeeeStep) and step.operation.flush and not step.fits for step in steps)
     assert [step.drops for step in steps if isinstance(step, IeeeStep) and C in step.sources] == [True]
     with pytest.raises(Unbounded, match="a factor has the value of the operand"):
         steps_of(chain, row.model, -126, 0)  # subnormal operands are read as zero
+
+
+def test_operations_that_flush_by_themselves(chain: Chain) -> None:
+    """As the words of a unit that flushes: of the operands that count, none is subnormal."""
+    flushed = {"flush_inputs": True, "flush_outputs": True, "tininess": "after"}
+    for changes in ({}, {"flush_to_positive": True}, {"order": (1, 0), "nan": "a, b, c, 0xffc00000"}):
+        unit = ieee(2, a_format="bf16", b_format="bf16", method="fma", **flushed, **changes)
+        first = (1, 0) if "order" in changes else (0, 1)
+        one, two = steps_of(chain, unit, -100, 100)
+        assert isinstance(one, IeeeStep)
+        assert isinstance(two, IeeeStep)
+        assert (one.sources, two.sources) == ((C, first[0]), (Result(0), first[1]))
+        assert (one.drops, two.drops) == (True, False)
+        assert not one.fits and not two.fits
+        with pytest.raises(Unbounded, match="a factor has the value of the operand"):
+            steps_of(chain, unit, -126, 0)
+    two_chains = ieee(4, method="fma", chains=2, flush_c=True, flush_outputs=True)
+    assert sources(two_chains, chain) == [
+        (0,), (Result(0), 2), (1,), (Result(2), 3), (Result(1), Result(3)), (C, Result(4))
+    ]  # fmt: skip
+    c_last = ieee(2, method="exact", c_first=False)
+    assert sources(c_last, chain) == [(0, 1), (C, Result(0)), (Result(1),)]
+
+
+def test_products_that_are_multiplied_by_a_power_of_two_are_refused(chain: Chain) -> None:
+    with pytest.raises(Unbounded, match="multiplied by a power of two"):
+        steps_of(chain, ieee(2, method="exact", product_exponent=-5), LOW, HIGH)
 
 
 def test_fused_sums_are_chained(chain: Chain) -> None:

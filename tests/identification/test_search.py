@@ -54,7 +54,8 @@ def test_a_changed_nan_is_read():
 def test_outside_the_family_is_refuted():
     tree = IeeeDotAdd(
         a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=4, sum_format="f32",
-        method="pairwise", n_fma=4, product_format="f32", flush=True,
+        method="pairwise", n_fma=4, product_format="f32",
+        flush_inputs=True, flush_outputs=True,
     )  # fmt: skip
     found = Identification(family_like(VOLTA), model_box(tree)).run()
     assert found.verdict == "refuted"

@@ -229,7 +229,22 @@ def ieee_models(draw: st.DrawFn) -> IeeeDotAdd:
         rounding=draw(st.sampled_from(MODES)),
         d_rounding=draw(st.sampled_from(MODES)),
         nan=draw(nans(output)),
+        chains=draw(st.sampled_from([n for n in range(1, k + 1) if k % n == 0])) if method == "fma" else 1,
+        product_exponent=draw(st.just(0) | st.integers(-20, 20)),
+        **draw(ends()),
     )
+
+
+@st.composite
+def ends(draw: st.DrawFn) -> dict[str, Any]:
+    """What IEEE operations do with results that are too small or too large, and with subnormal operands."""
+    flush = {name: draw(st.booleans()) for name in ("flush_inputs", "flush_c", "flush_outputs")}
+    read, written = flush["flush_inputs"] or flush["flush_c"], flush["flush_outputs"]
+    return flush | {
+        "flush_to_positive": read and draw(st.booleans()),
+        "tininess": draw(st.sampled_from(["result", "before", "after"])) if written else "result",
+        "overflow": draw(st.sampled_from(["ieee", "ieee", "infinity", "saturate"])),
+    }
 
 
 @st.composite
@@ -327,9 +342,9 @@ def scaled_models(draw: st.DrawFn) -> FusedDotAdd:
 
 @st.composite
 def grouped_ieee_models(draw: st.DrawFn) -> IeeeDotAdd:
-    """Trees and exact sums in chained blocks; subnormals flushed, where a model can."""
+    """Trees and exact sums in chained blocks; subnormals flushed or not."""
     size, count = draw(st.sampled_from([1, 2, 4])), draw(st.integers(1, 3))
-    exact, flush = draw(st.booleans()), draw(st.booleans())
+    exact = draw(st.booleans())
     operand = draw(st.sampled_from(["f16", "bf16", "tf32", "e5m2", "e4m3fnuz", "f32"]))
     return IeeeDotAdd(
         a_format=operand,
@@ -341,7 +356,9 @@ def grouped_ieee_models(draw: st.DrawFn) -> IeeeDotAdd:
         n_fma=size,
         method="exact" if exact else "pairwise",
         product_format=None if exact else "f32",
-        flush=flush and not exact,
+        c_first=draw(st.booleans()),
+        rounding=draw(st.sampled_from(["RNE", "RNE", "RTO"])),
+        **draw(ends()),
         negative_zero=not exact or draw(st.booleans()),
     )
 

@@ -98,6 +98,13 @@ def test_a_product_of_words_twice() -> None:
 # --- what is rounded ------------------------------------------------------------------------------
 
 
+#: Without flushes, and as CDNA2 has them.
+FLUSHED: dict[bool, dict[str, Any]] = {
+    False: {},
+    True: {"flush_inputs": True, "flush_outputs": True, "flush_to_positive": True},
+}
+
+
 def ieee_models() -> Iterator[tuple[str, IeeeDotAdd]]:
     """Every way in which a sum can be made of IEEE operations."""
     half: dict[str, Any] = {"a_format": "f16", "b_format": "bf16", "c_format": "f32", "k": 4}
@@ -121,20 +128,35 @@ def ieee_models() -> Iterator[tuple[str, IeeeDotAdd]]:
         if method == "pairwise" or not n_fma:
             same = dict.fromkeys(("a_format", "b_format", "c_format", "d_format", "sum_format"), fmt)
             products = {"product_format": fmt} if method == "pairwise" else {}
-            model = IeeeDotAdd(**same, **products, method=method, n_fma=n_fma, k=4, flush=flush)
+            model = IeeeDotAdd(**same, **products, method=method, n_fma=n_fma, k=4, **FLUSHED[flush])
             assert model._by_words
             yield f"words {fmt} {method} {n_fma} {flush}", model
     narrow = {"a_format": "bf16", "b_format": "f16", "c_format": "f32", "d_format": "f32"}
     yield (
         "words, bf16",
-        IeeeDotAdd(**narrow, sum_format="f32", product_format="f32", method="pairwise", k=4, flush=True),
+        IeeeDotAdd(**narrow, sum_format="f32", product_format="f32", method="pairwise", k=4, **FLUSHED[True]),
     )
 
+
+#: Parameters beside the methods', on formats that are narrow enough to see them.
+OPERATIONS: list[tuple[str, dict[str, Any]]] = [
+    ("chains", {"method": "fma", "chains": 2, "flush_c": True, "flush_outputs": True, "tininess": "after"}),
+    ("odd", {"method": "pairwise", "n_fma": 2, "product_format": "f32", "product_rounding": "RTO",
+             "rounding": "RTO", "flush_inputs": True, "flush_outputs": True, "tininess": "before"}),
+    ("c last", {"method": "exact", "n_fma": 2, "c_first": False}),
+    ("scaled", {"method": "exact", "product_exponent": -5, "overflow": "saturate"}),
+    ("cases", {"method": "fma", "nan": "signalling c, a, products: 0x7fc00000, b, c, 0xffc00000"}),
+]  # fmt: skip
 
 LAST = replace(row_named(VOLTA).model, c_position="last", flush_inputs=True)
 
 ROUNDED: list[tuple[str, Model]] = [
     *ieee_models(),
+    *(
+        (name, IeeeDotAdd(a_format="bf16", b_format="bf16", c_format="f32", d_format="f32", sum_format="f32",
+                          k=4, **changes))
+        for name, changes in OPERATIONS
+    ),
     *((row.name, row.model) for row in rows() if isinstance(row.model, IeeeDotAdd) and row.model.k <= 16),
     *(
         (f"c last {number} {mode}", replace(LAST, c_rounding=mode, **changes))
@@ -165,8 +187,9 @@ def value(fmt: Format, word: int) -> Fraction | None:
     return None if fmt.is_nan(word) or fmt.is_infinite(word) else fmt.value(word)
 
 
-def flushed(model: IeeeDotAdd, fmt: Format, x: Fraction | None) -> Fraction | None:
-    small = model.flush and x is not None and abs(x) < Fraction(2) ** fmt.e_min
+def flushed(model: IeeeDotAdd, name: str, fmt: Format, x: Fraction | None) -> Fraction | None:
+    flush = model.flush_inputs or (name == "c" and model.flush_c)
+    small = flush and x is not None and abs(x) < Fraction(2) ** fmt.e_min
     return Fraction(0) if small else x
 
 
@@ -174,9 +197,10 @@ def check(model: IeeeDotAdd, values: dict[str, int]) -> None:
     """Every result is its terms' sum, rounded; every term is a product, c, or an earlier result."""
     stages = model.trace.stages
     known = _evaluated(stages, values)
-    inputs = {n: flushed(model, f, value(f, values[n])) for n, f in model.input_formats.items()}
+    inputs = {n: flushed(model, n, f, value(f, values[n])) for n, f in model.input_formats.items()}
     products = [(inputs[f"a{i}"], inputs[f"b{i}"]) for i in range(model.k)]
-    seen: list[Fraction | None] = [x * y for x, y in products if x is not None and y is not None]
+    scale = Fraction(2) ** model.product_exponent
+    seen: list[Fraction | None] = [x * y * scale for x, y in products if x is not None and y is not None]
     seen += [inputs["c"], Fraction(0)]
     for stage in stages:
         operation, fmt = stage.operation, stage.value
@@ -188,7 +212,12 @@ def check(model: IeeeDotAdd, values: dict[str, int]) -> None:
             assert all(x in seen for x in terms), stage.name
             total = sum(terms, Fraction(0))
             expected = rationals.encode(
-                fmt.name, total, operation.rounding.name, overflow="ieee", flush_output=operation.flush
+                fmt.name,
+                total,
+                operation.rounding.name,
+                overflow=getattr(operation, "overflow", "ieee"),
+                flush_output=operation.flush,
+                tininess=getattr(operation, "tininess", "result"),
             )
             assert word & ~(1 << fmt.sign_bit) == expected & ~(1 << fmt.sign_bit), stage.name
         seen.append(value(fmt, word))

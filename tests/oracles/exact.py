@@ -743,45 +743,76 @@ def _bits_of(x: Numbers, first: int, bits: int) -> Numbers:
 
 
 def _ieee(m: Any, a: Sequence[Array], b: Sequence[Array], c: Array) -> Array:
-    """MMA-Sim, SFMA and GPS; sequential, pairwise and exact sums of IEEE 754 operations."""
+    """MMA-Sim, SFMA and GPS; sequential, pairwise and exact sums of IEEE 754 operations.
+
+    Flushed by each operation (Intel's and Arm's manuals); chains from +0 (Intel's, TDPBF16PS).
+    """
     fmt, d = Format.of(m.sum_format), Format.of(m.d_format)
-    order = m.order if m.order is not None else range(m.k)
-    products = _products(m, a, b, m.flush, keep=False)
-    products = [products[lane] for lane in order]
+    order = list(m.order) if m.order is not None else list(range(m.k))
+    products = _products(m, a, b, m.flush_inputs, keep=not m.flush_to_positive)
+    products = [replace(products[lane], lsb=products[lane].lsb + m.product_exponent) for lane in order]
     c_format = Format.of(m.c_format)
     addend = c_format.decode(c)
-    if m.flush:
-        addend = flushed(addend, c_format, keep_sign=False)
+    if m.flush_inputs or m.flush_c:
+        addend = flushed(addend, c_format, keep_sign=not m.flush_to_positive)
+    otherwise = m.nan.otherwise if m.nan is not None else d.quiet_nan
 
-    def add(target: Format, mode: str, *terms: Numbers) -> Numbers:
-        """The exact sum, rounded once; with one term: a conversion."""
+    def word(target: Format, mode: str, *terms: Numbers, nan: Array | int) -> Array:
+        """The word of the exact sum, rounded once; with one term: a conversion."""
         minus = minus_zero(terms, mode) if len(terms) > 1 else terms[0].sign
-        if not m.negative_zero:
+        if not m.negative_zero and len(terms) > 1:
             minus = minus & False
-        words = target.encode(total([t.fixed for t in terms]), mode, minus, flush=m.flush)
-        return target.decode(finished(target, words, specials(terms), target.quiet_nan))
+        words = target.encode(
+            total([t.fixed for t in terms]), mode, minus,
+            flush=m.flush_outputs, tininess=m.tininess, overflow=m.overflow,
+        )  # fmt: skip
+        return finished(target, words, specials(terms), nan)
+
+    def convert(target: Format, mode: str, x: Numbers) -> Numbers:
+        return target.decode(word(target, mode, x, nan=target.quiet_nan))
 
     def plus(*terms: Numbers) -> Numbers:
-        return add(fmt, m.rounding.name, *terms)
+        if len(terms) == 1 and not m.negative_zero:  # a sum of one product
+            terms = (*terms, replace(terms[0], mag=terms[0].mag * 0, inf=terms[0].inf & False))
+        return fmt.decode(word(fmt, m.rounding.name, *terms, nan=fmt.quiet_nan))
 
     if m.product_format is not None:
         target = Format.of(m.product_format)
-        products = [add(target, m.product_rounding.name, p) for p in products]
+        products = [convert(target, m.product_rounding.name, p) for p in products]
     size = m.n_fma or m.k
     blocks = [products[i : i + size] for i in range(0, m.k, size)]
     result = addend
     match m.method:
         case "exact":
             for block in blocks:
-                result = plus(*block, result)
+                result = plus(*block, result) if m.c_first else plus(plus(*block), result)
         case "pairwise":
             for block in blocks:
                 level = [plus(p) for p in block]
                 while len(level) > 1:
                     level = [plus(level[i], level[i + 1]) for i in range(0, len(level), 2)]
                 result = plus(level[0], result)
+        case "fma" if m.chains > 1:
+            sums = []
+            for chain in range(m.chains):
+                running = fmt.decode(np.zeros(c.shape, np.int64))
+                for term in products[chain :: m.chains]:
+                    running = plus(running, term)
+                sums.append(running)
+            whole = sums[0]
+            for other in sums[1:]:
+                whole = plus(whole, other)
+            result = plus(whole, addend)
+        case "fma" if m.nan is not None and m.nan.cases:
+            words = c
+            for term, lane in zip(products, order, strict=True):
+                nan = _nan_words(m, d, [a[lane]], [b[lane]], words, d)
+                words = word(fmt, m.rounding.name, term, result, nan=nan)
+                result = d.decode(words)
+            return words
         case "fma":
-            result = plus(addend)
+            if m.c_format != m.sum_format:
+                result = plus(addend)
             for term in products:
                 result = plus(result, term)
         case "sequential":
@@ -791,10 +822,7 @@ def _ieee(m: Any, a: Sequence[Array], b: Sequence[Array], c: Array) -> Array:
                 result = plus(result)
             for term in terms[1:]:
                 result = plus(result, term)
-    minus = result.sign
-    words = d.encode(result.fixed, m.d_rounding.name, minus)
-    nan_word = m.nan.otherwise if m.nan is not None else d.quiet_nan
-    return finished(d, words, specials([result]), nan_word)
+    return word(d, m.d_rounding.name, result, nan=otherwise)
 
 
 # --- domains ----------------------------------------------------------------------------------------

@@ -797,10 +797,14 @@ class IEEE:
     'pairwise': a balanced tree of additions; 'exact': one rounding of the exact sum.
     product_format, product_rounding: each product is rounded so; None: products are exact.
     sum_format, rounding: of each addition.
-    c_first: ('sequential') the sum starts from c; otherwise c is added last.
+    c_first: ('sequential') the sum starts from c; ('exact') c is one of the terms; otherwise c is added last.
     d_rounding: of the result to d_format. nan: the word of the canonical NaN.
     n_fma: lanes of one tree or one exact sum (None: all); the blocks are chained.
-    flush: subnormal inputs are +0, subnormal products and sums zeros of their sign (MMA-Sim, GPS).
+    chains: ('fma') lanes i, i + chains, ... are a chain from +0; chains are summed in order, then c is added.
+    product_exponent: products are multiplied by 2 to the power of this.
+    flush_inputs, flush_c: subnormal inputs, or c alone, are zeros of their sign; flush_to_positive: they
+    (and -0) are +0. flush_outputs: subnormal results are zeros of their sign (MMA-Sim, GPS; IEEE 754, 7.5).
+    tininess, overflow: as in :func:`encode`.
     negative_zero: ('exact') an exact sum of negative zeros is -0.
     """
 
@@ -818,7 +822,14 @@ class IEEE:
     d_rounding: str = "RNE"
     nan: int
     n_fma: int | None = None
-    flush: bool = False
+    chains: int = 1
+    product_exponent: int = 0
+    flush_inputs: bool = False
+    flush_c: bool = False
+    flush_outputs: bool = False
+    flush_to_positive: bool = False
+    tininess: str = "result"
+    overflow: Overflow = "ieee"
     negative_zero: bool = True
 
     def __post_init__(self) -> None:
@@ -834,13 +845,13 @@ def ieee_dot(params: IEEE, a_words: Sequence[int], b_words: Sequence[int], c_wor
     """d = c + sum of a_i * b_i in IEEE 754 operations, in the order that params.method says."""
     if len(a_words) != params.k or len(b_words) != params.k:
         raise ValueError(f"{len(a_words)} and {len(b_words)} lanes given, k={params.k}")
-    a = [_given(params, params.a_format, word) for word in a_words]
-    b = [_given(params, params.b_format, word) for word in b_words]
-    c = _given(params, params.c_format, c_word)
-    products = [product(x, y) for x, y in zip(a, b, strict=True)]
+    a = [_given(params, params.a_format, word, flush=params.flush_inputs) for word in a_words]
+    b = [_given(params, params.b_format, word, flush=params.flush_inputs) for word in b_words]
+    c = _given(params, params.c_format, c_word, flush=params.flush_inputs or params.flush_c)
+    scale = Number("finite", 0, Fraction(1), params.product_exponent)
+    products = [product(scale, product(x, y)) for x, y in zip(a, b, strict=True)]
     if params.product_format is not None:
-        fmt, mode = params.product_format, params.product_rounding
-        products = [_flushed(params, fmt, _rounded(fmt, term, mode)) for term in products]
+        products = [_rounded(params, params.product_format, x, params.product_rounding) for x in products]
     size = params.n_fma or params.k
     blocks = [products[i : i + size] for i in range(0, params.k, size)]
     if params.method == "sequential":
@@ -854,37 +865,35 @@ def ieee_dot(params: IEEE, a_words: Sequence[int], b_words: Sequence[int], c_wor
     else:
         total = c
         for block in blocks:
-            total = _add(params, *block, total)
+            total = (
+                _add(params, *block, total) if params.c_first else _add(params, _add(params, *block), total)
+            )
     if total.kind == "nan":
         return params.nan
-    return _ieee_word(params.d_format, total, params.d_rounding)
+    return _ieee_word(params, params.d_format, total, params.d_rounding)
 
 
-def _given(params: IEEE, fmt_name: str, word: int) -> Number:
-    """An input; with flush a subnormal is +0 (MMA-Sim, GPS step 1)."""
+def _given(params: IEEE, fmt_name: str, word: int, *, flush: bool) -> Number:
+    """An input; with flush a subnormal is zero (MMA-Sim, GPS step 1; Intel's manual, DAZ)."""
     number = decode(fmt_name, word)
-    if params.flush and number.kind == "finite" and number.significand < 1:
-        return Number("finite", 0)
+    if flush and number.kind == "finite" and number.significand < 1:
+        return Number("finite", 0 if params.flush_to_positive else number.sign)
     return number
 
 
-def _flushed(params: IEEE, fmt_name: str, x: Number) -> Number:
-    """A result of a format; with flush a subnormal is a zero of its sign (GPS steps 2 to 4)."""
-    tiny = x.kind == "finite" and abs(x.value) < power_of_two(FORMATS[fmt_name].e_min)
-    return Number("finite", x.sign) if params.flush and tiny else x
-
-
-def _ieee_word(fmt_name: str, x: Number, mode: str) -> int:
+def _ieee_word(params: IEEE, fmt_name: str, x: Number, mode: str) -> int:
     """The word of a number (not a NaN) rounded as IEEE 754 says: a zero keeps its sign."""
     if x.kind == "inf":
         return infinity_word(fmt_name, x.sign)
-    negative = x.sign == 1
-    return encode(fmt_name, x.value, mode, overflow="ieee", negative_zero=negative, keep_zero_sign=True)
+    return encode(
+        fmt_name, x.value, mode, overflow=params.overflow, flush_output=params.flush_outputs,
+        negative_zero=x.sign == 1, keep_zero_sign=True, tininess=params.tininess,
+    )  # fmt: skip
 
 
-def _rounded(fmt_name: str, x: Number, mode: str) -> Number:
+def _rounded(params: IEEE, fmt_name: str, x: Number, mode: str) -> Number:
     """x converted to a format."""
-    return NAN if x.kind == "nan" else decode(fmt_name, _ieee_word(fmt_name, x, mode))
+    return NAN if x.kind == "nan" else decode(fmt_name, _ieee_word(params, fmt_name, x, mode))
 
 
 def _add(params: IEEE, *terms: Number) -> Number:
@@ -892,8 +901,7 @@ def _add(params: IEEE, *terms: Number) -> Number:
     total = exact_sum(terms, params.rounding)
     if total.is_zero and not params.negative_zero:
         total = Number("finite", 0)
-    rounded = _rounded(params.sum_format, total, params.rounding)
-    return _flushed(params, params.sum_format, rounded)
+    return _rounded(params, params.sum_format, total, params.rounding)
 
 
 def _sequential_sum(params: IEEE, products: Sequence[Number], c: Number) -> Number:
@@ -903,7 +911,7 @@ def _sequential_sum(params: IEEE, products: Sequence[Number], c: Number) -> Numb
     else:
         accumulator, terms = products[0], [*products[1:], c]
         if params.product_format is None:
-            accumulator = _rounded(params.sum_format, accumulator, params.rounding)
+            accumulator = _rounded(params, params.sum_format, accumulator, params.rounding)
     for term in terms:
         accumulator = _add(params, accumulator, term)
     return accumulator
@@ -911,7 +919,20 @@ def _sequential_sum(params: IEEE, products: Sequence[Number], c: Number) -> Numb
 
 def _fma_chain(params: IEEE, products: Sequence[Number], c: Number) -> Number:
     """fma(a_k, b_k, ... fma(a_2, b_2, fma(a_1, b_1, c))) (MMA-Sim, SFMA, Algorithm 1)."""
-    accumulator = _rounded(params.sum_format, c, params.rounding)
+    if params.chains > 1:  # Intel's manual, TDPBF16PS
+        sums = []
+        for chain in range(params.chains):
+            accumulator = Number("finite", 0)
+            for term in products[chain :: params.chains]:
+                accumulator = _add(params, accumulator, term)
+            sums.append(accumulator)
+        whole = sums[0]
+        for other in sums[1:]:
+            whole = _add(params, whole, other)
+        return _add(params, c, whole)
+    accumulator = c
+    if params.c_format != params.sum_format:
+        accumulator = _rounded(params, params.sum_format, c, params.rounding)
     for term in products:
         accumulator = _add(params, accumulator, term)
     return accumulator
@@ -920,7 +941,7 @@ def _fma_chain(params: IEEE, products: Sequence[Number], c: Number) -> Number:
 def _pairwise_sum(params: IEEE, products: Sequence[Number]) -> Number:
     """The sum of the lower half plus the sum of the upper half (MMA-Sim, Algorithm 2)."""
     if len(products) == 1:
-        return _rounded(params.sum_format, products[0], params.rounding)
+        return _rounded(params, params.sum_format, products[0], params.rounding)
     half = len(products) // 2
     lower, upper = _pairwise_sum(params, products[:half]), _pairwise_sum(params, products[half:])
     return _add(params, lower, upper)

@@ -281,15 +281,23 @@ _IEEE: dict[str, Draw] = {
     "method": _one_of("sequential", "fma", "pairwise", "exact"),
     "n_fma": lambda rng, given: rng.choice((None, _divisor(rng, given["k"]))),
     "order": lambda rng, given: rng.choice((None, None, tuple(rng.sample(range(given["k"]), given["k"])))),
+    "chains": lambda rng, given: rng.choice((1, 1, 1, _divisor(rng, given["k"]))),
     "c_first": _one_of(True, False),
+    "product_exponent": lambda rng, given: rng.choice((0, 0, 0, rng.randint(-6, 6))),
     "product_format": lambda rng, given: rng.choice(
         (None, given["sum_format"], some_format(rng, infinities=True, wide=True))
     ),
     "product_rounding": _rounding,
     "rounding": _rounding,
     "d_rounding": _rounding,
+    "overflow": _one_of("ieee", "ieee", "infinity", "saturate"),
+    "flush_inputs": _one_of(False, False, True),
+    "flush_c": _one_of(False, False, False, True),
+    "flush_outputs": _one_of(False, False, True),
+    "flush_to_positive": _one_of(False, False, True),
+    "tininess": _one_of("result", "before", "after"),
     "negative_zero": _one_of(True, True, False),
-    "nan": _nan,
+    "nan": _nan_rule,
 }
 
 #: How each parameter of a kind is drawn.
@@ -318,6 +326,8 @@ def _try_model(rng: Random, kind: type[Model], narrow: bool) -> Model | None:
         if rng.random() < 0.12:
             return _flushing(rng, given)
         given["sum_format"] = rng.choice((given["d_format"], some_format(rng, infinities=True, wide=True)))
+        if rng.random() < 0.2:  # operations on words, NaNs included
+            given["c_format"] = given["sum_format"] = given["d_format"]
     scaled = kind is FusedDotAdd and rng.random() < 0.25
     for name, draw in PARAMETERS[kind].items():
         if name == "scale_block" and not scaled:
@@ -356,6 +366,7 @@ def consistent(kind: type[Model], given: dict[str, Any]) -> Model:
             given["product_format"] = None
         if given["method"] != "exact":
             given["negative_zero"] = True
+        _settle_operations(given)
     return kind(**given)
 
 
@@ -390,13 +401,29 @@ def _settle(given: dict[str, Any]) -> None:
         given["nan"] = given["nan"].otherwise
 
 
+def _settle_operations(given: dict[str, Any]) -> None:
+    """Parameters of IEEE operations that contradict others, without effect."""
+    if given["method"] != "fma":
+        given["chains"] = 1
+    if not given["flush_outputs"]:
+        given["tininess"] = "result"
+    if not (given["flush_inputs"] or given["flush_c"]):
+        given["flush_to_positive"] = False
+    if isinstance(given["nan"], NanRule) and given["nan"].cases:
+        one = given["c_format"] == given["sum_format"] == given["d_format"]
+        if given["method"] != "fma" or given["chains"] != 1 or not one:
+            given["nan"] = given["nan"].otherwise
+
+
 def _flushing(rng: Random, given: dict[str, Any]) -> Model | None:
-    """Operations on binary32 words (the only ones that flush), with products about its smallest number."""
+    """Operations on binary32 words, with products about its smallest number."""
     f32 = FORMATS["f32"]
     a = given["a_format"]
     a = described(**parts(a) | {"bias": a.bias + rng.choice((0, 62, 64, -60))})
     given |= {"a_format": a, "b_format": a, "c_format": f32, "d_format": f32, "sum_format": f32}
-    given |= {"method": "pairwise", "product_format": f32, "flush": rng.random() < 0.7}
+    given |= {"method": "pairwise", "product_format": f32}
+    flush = rng.random() < 0.7
+    given |= {"flush_inputs": flush, "flush_outputs": flush, "flush_to_positive": flush}
     given["n_fma"] = rng.choice((None, _divisor(rng, given["k"])))
     try:
         return IeeeDotAdd(**given)

@@ -11,6 +11,11 @@ from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Mod
 from tests.oracles import rationals
 
 ORACLE_FORMAT = {"ue8m0": "e8m0"}
+#: Parameters of IEEE operations that the oracle has by the same names.
+_ENDS = (
+    "flush_inputs", "flush_c", "flush_outputs", "flush_to_positive", "tininess", "overflow", "chains",
+    "product_exponent",
+)  # fmt: skip
 ORACLE_ALIGNMENT = {"RTZ": "truncate", "RTN": "down", "RNE": "nearest"}
 
 
@@ -67,7 +72,7 @@ def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationa
     return rationals.IEEE(
         **common,
         n_fma=model.n_fma,
-        flush=model.flush,
+        **{name: getattr(model, name) for name in _ENDS},
         negative_zero=model.negative_zero,
         method=model.method,
         product_format=None if product is None else oracle_format(product),

@@ -1,0 +1,68 @@
+"""Dot products of x86 CPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tcsmt.catalogue.row import Row, claim
+from tcsmt.models import IeeeDotAdd
+
+__all__ = ["claims", "units"]
+
+#: What Intel's manual says of every operation: DAZ, FTZ (whose tininess x86 detects after rounding), RNE.
+_FLUSHED = {"flush_inputs": True, "flush_outputs": True, "tininess": "after"}
+#: Lanes of one element of an AMX tile: a row of 64 bytes.
+_TILE = 32
+_MANUAL = "Intel's manual (SDM, volume 2), pseudo-code of the instruction"
+_GUIDE = "Intel's Intrinsics Guide, and LLVM's headers, which repeat it"
+_AMX = {"tdpbf16ps": "bf16", "tdpfp16ps": "f16"}
+
+
+def _model(a: str, k: int, **changes: Any) -> IeeeDotAdd:
+    formats = dict.fromkeys(("c_format", "d_format", "sum_format"), "f32")
+    return IeeeDotAdd(a_format=a, b_format=a, k=k, method="fma", **(formats | changes))  # type: ignore[arg-type]
+
+
+def avx512_bf16() -> Iterator[Row]:
+    """Pairs of bfloat16 products: two fused multiply-adds, that of the odd lane first."""
+    # b, not a, is the second source: of two NaNs in a lane, that of a is the result
+    nan = "a, b, c, 0xffc00000"
+    yield Row(
+        architecture="x86", instruction="vdpbf16ps", date=2026, evidence="measured",
+        model=_model("bf16", 2, order=(1, 0), nan=nan, **_FLUSHED),
+        source=f"rows of a Zen 4 CPU (AMD EPYC, family 25 model 17); {_MANUAL}",
+        measured=("x86_vdpbf16ps_zen4:vdpbf16ps",),
+        note="a, b, c are the first and second source and the destination; MXCSR has no influence; "
+        "parts of other makers were not measured",
+    )  # fmt: skip
+
+
+def amx() -> Iterator[Row]:
+    """Tiles: two chains of fused multiply-adds, of the even and the odd lanes."""
+    for instruction, a in _AMX.items():
+        # subnormal FP16 operands are kept, FP32 ones are not
+        flushed = _FLUSHED if a == "bf16" else {**_FLUSHED, "flush_inputs": False, "flush_c": True}
+        yield Row(
+            architecture="x86", instruction=instruction, date=2026, evidence="published", status="disputed",
+            model=_model(a, _TILE, chains=2, **flushed), source=_MANUAL,
+            note="even and odd lanes are summed apart from +0, then added to each other, then to c; the "
+            "Intrinsics Guide contradicts, and no measurement decides; the word of a NaN is not stated",
+        )  # fmt: skip
+
+
+def units() -> Iterator[Row]:
+    """Every row that is no claim."""
+    yield from avx512_bf16()
+    yield from amx()
+
+
+def claims(accepted: Mapping[str, Row]) -> Iterator[Row]:
+    """Where Intel contradicts itself."""
+    for instruction in _AMX:
+        yield claim(
+            accepted[f"x86/{instruction}"], "guide", _GUIDE, "disputed",
+            "every product is added to c in turn, even lane, odd lane, ...; the manual sums even and odd "
+            "lanes apart from +0; a = b = (1, 1), c = 2^24 decides: 2^24 + 2, against 2^24 by the guide",
+            chains=1,
+        )  # fmt: skip
