@@ -40,7 +40,7 @@ def investigate(ask: Investigation) -> str:
             lanes=(),
         )
         if isinstance(verdict, Equivalent):
-            width = 2 + unit.fraction_bits + bits
+            width = unit.integer_bits + unit.fraction_bits + bits
             known = f"({unit.n_fma} products and c; accumulator {width} bits wide, sign apart)"
             enough = f"{bits} carry bits are enough"
             continue

@@ -439,9 +439,8 @@ def variables(roots: Iterable[Term]) -> list[Term]:
 def substitute(roots: Sequence[Term], replacement: dict[Term, Term]) -> list[Term]:
     """``roots`` with every node that is a key of ``replacement`` replaced by its value."""
     new: dict[Term, Term] = dict(replacement)
-    for node in operands_first(roots):
-        if node not in new:
-            new[node] = _with_args(node, [new[arg] for arg in node.args])
+    for node in operands_first(roots, replacement):
+        new[node] = _with_args(node, [new[arg] for arg in node.args])
     return [new[root] for root in roots]
 
 

@@ -14,13 +14,19 @@ from tests.support.lying import Liars
 from tests.support.paths import ROOT
 
 
+def pytest_configure() -> None:
+    """While tests are collected, Python looks for no cycles: there is little but what stays."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Python looks for cycles in the tests and the catalogue's graphs once, and then seldom: an eighth of
-    the time of a run went to that.
+    """It looks for them once in the tests and the catalogue's graphs, and then seldom: an eighth of the time
+    of a run went to that.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(10_000, 20, 100)
+    gc.set_threshold(50_000, 20, 100)
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -37,6 +43,15 @@ def measured_data() -> Path:
     folder = ROOT.parent / "shared" / "hardware"
     if not (folder / "manifest.json").is_file():
         pytest.skip(f"{folder} has no measured data")
+    return folder
+
+
+@pytest.fixture
+def unit_data() -> Path:
+    """The folder of captured and emulated rows beside the repository."""
+    folder = ROOT.parent / "shared" / "units"
+    if not folder.is_dir():
+        pytest.skip(f"there is no folder {folder}")
     return folder
 
 

@@ -35,7 +35,7 @@ from tcsmt.recipes.split import Split
 from tcsmt.statements.domain import Domain
 from tcsmt.terms import var
 
-__all__ = ["Budget", "budget"]
+__all__ = ["Budget", "Keeping", "budget"]
 
 #: What is taken from the standard (and proved of our operations in ``tests/arithmetic/test_ieee.py``).
 _IEEE = "an IEEE operation loses half of its result's last bit at most to nearest, else all (754-2019, 4.3)"

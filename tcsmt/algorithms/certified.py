@@ -1,9 +1,11 @@
-"""Certificates of what is proved about algorithms: bounds, and that one is never less accurate than another.
+"""Certificates of what is proved about algorithms: bounds, that one is never less accurate than another, that
+a flaw is absent, and what a split loses.
 
-Such a proof is a list of goals without a solution, and an argument from them in ``budget.py``, ``bound.py``
-or ``proof.py``. A certificate has a lemma for each goal, and the numbers that the argument starts from and
-ends with, as fractions. The argument itself is code; it is gone through again when a certificate is written
-and when it is checked, with a :class:`Chain` for which a goal is proved if its lemma is there.
+Such a proof is a list of goals without a solution, and an argument from them in ``budget.py``, ``bound.py``,
+``proof.py``, ``result_flaws.py`` or ``split_analysis.py``. A certificate has a lemma for each goal, and the
+numbers that the argument starts from and ends with, as fractions. The argument itself is code; it is gone
+through again when a certificate is written and when it is checked, with a :class:`Chain` for which a goal is
+proved if its lemma is there.
 """
 
 from __future__ import annotations
@@ -14,18 +16,21 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from tcsmt.algorithms import result_flaws
 from tcsmt.algorithms.bound import Bound, by_words, unit
-from tcsmt.algorithms.budget import budget
+from tcsmt.algorithms.budget import Keeping, budget
 from tcsmt.algorithms.compare import AlgorithmPair, proved_never_worse
 from tcsmt.algorithms.error import require_normal
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.result_flaws import FLAWS, proved_absent
+from tcsmt.algorithms.split_analysis import SPLITS, name_of, proved_by_lemmas
 from tcsmt.algorithms.split_constants import Kept, kept, kept_goal
 from tcsmt.catalogue import Row
 from tcsmt.certificates.checker import Check
 from tcsmt.certificates.derivation import Flaw
 from tcsmt.certificates.files import model_named
-from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.lemmas import LemmaFiles, Missing
 from tcsmt.certificates.statement import domain_of
 from tcsmt.data.model_files import read_model
 from tcsmt.prove.certify import Certificates
@@ -38,53 +43,50 @@ from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
 from tcsmt.terms import Term
 
-__all__ = ["CHECKS", "certify_bound", "certify_comparison"]
+__all__ = ["CHECKS", "LemmaChain", "certify_bound", "certify_comparison", "certify_flaw", "certify_split"]
 
 
-class _Lemmas(Chain):
-    """Goals are proved by lemmas alone: ``lemma_for`` gives a lemma's name, or None where there is none."""
+class LemmaChain(Chain):
+    """Goals are proved by lemmas alone. lemma: gives the name of a goal's lemma, or says why there is none;
+    a lemma that is there has to be right.
+    """
 
-    def __init__(self, lemma_for: Callable[[Term], str | None]) -> None:
+    def __init__(self, lemma: Callable[[Term], str]) -> None:
         super().__init__(Solving())
-        self._lemma_for = lemma_for
+        self._lemma = lemma
         self.names: dict[str, None] = {}
 
     def prove(self, what: str, goal: Term) -> bool:
         """Whether there is a lemma for the goal."""
         if goal.value == 0:
             return True
-        name = self._lemma_for(goal) if goal.value is None else None
-        if name is None:
-            self.stopped = f"no lemma says: {what}"
+        if goal.value is not None:
+            self.stopped = f"{what}: not so"
             return False
-        self.names[name] = None
-        return True
-
-
-def _written(certificates: Certificates) -> _Lemmas:
-    """Lemmas that are refuted now."""
-
-    def lemma_for(goal: Term) -> str | None:
         try:
-            return certificates.lemma(goal)
-        except NotRefuted:
-            return None
-
-    return _Lemmas(lemma_for)
-
-
-def _filed(files: LemmaFiles) -> _Lemmas:
-    """Lemmas in the files of a certificate; one that is there has to be right."""
-    return _Lemmas(lambda goal: files.check(goal) if files.has(goal) else None)
+            self.names[self._lemma(goal)] = None
+        except (NotRefuted, Missing) as why:
+            self.stopped = f"{what}: {why}"
+            return False
+        return True
 
 
 # --- bounds
 
 
 def certify_bound(
-    certificates: Certificates, name: str, algorithm: Algorithm, row: Row, domain: Domain, found: Bound
+    certificates: Certificates,
+    name: str,
+    algorithm: Algorithm,
+    row: Row,
+    domain: Domain,
+    found: Bound,
+    keeping: Keeping = kept,
 ) -> Certified:
-    """Write the certificate of a bound that was proved, in units of |c| + Σ |a·b|."""
+    """Write the certificate of a bound that was proved, in units of |c| + Σ |a·b|.
+
+    keeping: says what a split keeps, which has a lemma here.
+    """
     assert found.proved is not None
     limit = found.proved * unit(algorithm.wide)
     title = f"{name} on {row.name}, K = {algorithm.k}, {domain}: an error of {float(found.proved):.6g}·2^-24"
@@ -92,16 +94,16 @@ def certify_bound(
         "about": "bound", "title": f"{title} at most", "algorithm": name, "k": algorithm.k,
         "domain": asdict(domain), "unit": certificates.model(row.model), "limit": str(limit),
     }  # fmt: skip
-    chain = _written(certificates)
+    chain = LemmaChain(certificates.lemma)
     constants: list[Kept] = []
 
-    def keeping(split: Split, where: Domain, bits: int, count: int) -> Kept:
-        constants.append(_held(chain, kept(split, where, bits, count), split, where, bits))
+    def held(split: Split, where: Domain, bits: int, count: int) -> Kept:
+        constants.append(_held(chain, keeping(split, where, bits, count), split, where, bits))
         return constants[-1]
 
     try:
         if found.shares:
-            spent = budget(chain, algorithm, domain, keeping)
+            spent = budget(chain, algorithm, domain, held)
             _require_equal(spent.total, limit)
             about["constants"] = [_constants(one) for one in constants]
             about["losses"] = {name: str(loss) for name, loss in spent.shares.items()}
@@ -112,10 +114,10 @@ def certify_bound(
     return certificates.keep({"statement": about}, list(chain.names))
 
 
-def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> _Lemmas:
+def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     algorithm, domain = _algorithm(files.folder, about, "algorithm", "unit"), domain_of(about["domain"])
     require_normal(domain, algorithm.wide)
-    chain, limit = _filed(files), _share(about["limit"])
+    chain, limit = LemmaChain(files.check), _share(about["limit"])
     if "constants" not in about:
         if not by_words(chain, algorithm, domain, limit / unit(algorithm.wide)):
             raise Flaw(chain.stopped)
@@ -179,18 +181,65 @@ def certify_comparison(certificates: Certificates, pair: AlgorithmPair, rows: Se
         "about": "comparison", "title": title, "one": one, "two": two, "k": pair.k,
         "domain": asdict(pair.domain), "units": units,
     }  # fmt: skip
-    chain = _written(certificates)
+    chain = LemmaChain(certificates.lemma)
     if not proved_never_worse(chain, pair):
         return certificates.failed(title, chain.stopped)
     return certificates.keep({"statement": about}, list(chain.names))
 
 
-def _check_comparison(about: Mapping[str, Any], files: LemmaFiles) -> _Lemmas:
+def _check_comparison(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     given = {**about} | dict(zip(("unit one", "unit two"), about["units"], strict=True))
     one, two = (_algorithm(files.folder, given, name, f"unit {name}") for name in ("one", "two"))
     pair = AlgorithmPair((about["one"], about["two"]), (one, two), domain_of(about["domain"]))
-    chain = _filed(files)
+    chain = LemmaChain(files.check)
     if not proved_never_worse(chain, pair):
+        raise Flaw(chain.stopped)
+    return chain
+
+
+# --- flaws
+
+
+def certify_flaw(certificates: Certificates, question: str, flaw: result_flaws.Flaw, row: Row) -> Certified:
+    """Write the certificate that a flaw is absent; question: what the flaw is called."""
+    title = f"{flaw.name} on {row.name}, K = {flaw.k}, {flaw.domain}: {flaw.absent.lower()}"
+    about = {
+        "about": "flaw", "title": title, "question": question, "algorithm": flaw.name, "k": flaw.k,
+        "domain": asdict(flaw.domain), "unit": certificates.model(row.model),
+    }  # fmt: skip
+    chain = LemmaChain(certificates.lemma)
+    if not proved_absent(chain, flaw):
+        return certificates.failed(title, chain.stopped)
+    return certificates.keep({"statement": about}, list(chain.names))
+
+
+def _check_flaw(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
+    algorithm = _algorithm(files.folder, about, "algorithm", "unit")
+    flaw = FLAWS[about["question"]](about["algorithm"], algorithm, domain_of(about["domain"]))
+    chain = LemmaChain(files.check)
+    if not proved_absent(chain, flaw):
+        raise Flaw(chain.stopped)
+    return chain
+
+
+# --- splits
+
+
+def certify_split(certificates: Certificates, split: Split) -> Certified:
+    """Write the certificate of what a split loses of each binary32 number."""
+    name = name_of(split)
+    title = f"{name}: the error is what the closed form says, for all 2^32 inputs"
+    chain = LemmaChain(certificates.lemma)
+    if not proved_by_lemmas(chain, split):
+        return certificates.failed(title, chain.stopped)
+    about = {"about": "split", "title": title, "split": name}
+    return certificates.keep({"statement": about}, list(chain.names))
+
+
+def _check_split(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
+    split = {name_of(one): one for one in SPLITS}[about["split"]]
+    chain = LemmaChain(files.check)
+    if not proved_by_lemmas(chain, split):
         raise Flaw(chain.stopped)
     return chain
 
@@ -203,7 +252,7 @@ def _algorithm(folder: Path, about: Mapping[str, Any], name: str, file: str) -> 
     return algorithm_named(about[name], row, about["k"])[0]
 
 
-def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], _Lemmas]) -> Check:
+def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], LemmaChain]) -> Check:
     def run(about: Mapping[str, Any], files: LemmaFiles) -> list[str]:
         try:
             return list(check(about, files).names)
@@ -214,4 +263,9 @@ def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], _Lemmas]) -> Check
 
 
 #: How statements of these kinds are checked: the names of the lemmas that they need, or :class:`.Flaw`.
-CHECKS = {"bound": _checked(_check_bound), "comparison": _checked(_check_comparison)}
+CHECKS = {
+    "bound": _checked(_check_bound),
+    "comparison": _checked(_check_comparison),
+    "flaw": _checked(_check_flaw),
+    "split": _checked(_check_split),
+}

@@ -329,7 +329,10 @@ def never_worse(chain: Chain, one: Algorithm, two: Algorithm, domain: Domain) ->
         ):
             return True
     same = words.counts == other.counts and one.split.format == two.split.format
-    if not (same and (max(words.counts) == 1 or one.split == two.split) and split_steps(chain, other)):
+    if not (same and (max(words.counts) == 1 or one.split == two.split)):
+        chain.stopped = "the two algorithms do not split their inputs into the same words"
+        return False
+    if not split_steps(chain, other):
         return False
     others = _addends(chain, other)
     if others is None:

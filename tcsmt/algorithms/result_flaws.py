@@ -44,6 +44,7 @@ __all__ = [
     "Monotone",
     "Sign",
     "find",
+    "proved_absent",
     "settle",
     "shown",
     "successor",
@@ -373,6 +374,19 @@ def settle(flaw: Flaw, solving: Solving, start: float) -> FlawFinding:
         if chain.steps:
             return FlawFinding(flaw, chain.verdict(time.monotonic() - start))
     return FlawFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
+
+
+def proved_absent(chain: Chain, flaw: Flaw) -> bool:
+    """Whether the flaw was proved to be absent: by parts, or goal by goal."""
+    if flaw.prove(chain):
+        return True
+    if flaw.k > _LONGEST:
+        chain.stopped = chain.stopped or f"dot products of over {_LONGEST} are not given to a solver"
+        return False
+    return all(
+        chain.prove(what, free_products(goal, sharp=True)) or chain.prove(what, goal)
+        for what, goal in flaw.goals()
+    )
 
 
 def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> FlawFinding:

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from tcsmt.algorithms.proof import Chain
 from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.datapath import Number
 from tcsmt.arithmetic.formats import FORMATS, Format
@@ -44,6 +45,7 @@ __all__ = [
     "least_special",
     "name_of",
     "proved",
+    "proved_by_lemmas",
     "record",
     "splits",
     "statement",
@@ -400,29 +402,58 @@ def proved(split: Split, solving: Solving) -> list[dict[str, Any]]:
     One for all inputs; where there is none in time, one for each half of the exponents, and so on. An input
     stands under ``x``.
     """
-    goal, word = ~statement(split), traced(split).word
     found: list[dict[str, Any]] = []
 
-    def ask(fixed: tuple[int, ...]) -> None:
-        given = word
-        if fixed:
-            rest = var("low", F32.width - 1 - len(fixed))
-            given = var("sign", 1).concat(const(int("".join(map(str, fixed)), 2), len(fixed))).concat(rest)
-        (question,) = substitute([goal], {word: given})
+    def ask(fixed: Fixed) -> None:
+        given, question = _question(split, fixed)
         answer = solving.ask(question)
         if answer.answer == "unknown" and len(fixed) < F32.exponent_bits:
-            for bit in (0, 1):
-                ask((*fixed, bit))
+            for half in _halves(fixed):
+                ask(half)
             return
         verdict = solving.judged(question, answer)
-        field = "".join(map(str, fixed)).ljust(F32.exponent_bits, "x")
-        found.append({"exponent_field": field, **answer_json(verdict, "not so", "proved")})
+        found.append({"exponent_field": _field(fixed), **answer_json(verdict, "not so", "proved")})
         if isinstance(verdict, Distinguished):
             (at,) = evaluate([given], {"x": 0, "sign": 0, "low": 0, **verdict.values})
             found[-1]["x"] = F32.hex(at)
 
     ask(())
     return found
+
+
+def proved_by_lemmas(chain: Chain, split: Split, fixed: Fixed = ()) -> bool:
+    """Whether :func:`statement` was proved of the inputs whose exponent field begins with these bits.
+
+    At once, or of each half of them, and so on.
+    """
+    what = f"the closed form holds for the exponent field {_field(fixed)}"
+    if chain.prove(what, _question(split, fixed)[1]):
+        return True
+    return len(fixed) < F32.exponent_bits and all(
+        proved_by_lemmas(chain, split, half) for half in _halves(fixed)
+    )
+
+
+#: The first bits of an exponent field.
+Fixed: TypeAlias = tuple[int, ...]
+
+
+def _question(split: Split, fixed: Fixed) -> tuple[Term, Term]:
+    """An input whose exponent field begins with these bits, and: does :func:`statement` not hold for it?"""
+    goal, word = ~statement(split), traced(split).word
+    if not fixed:
+        return word, goal
+    rest = var("low", F32.width - 1 - len(fixed))
+    given = var("sign", 1).concat(const(int("".join(map(str, fixed)), 2), len(fixed))).concat(rest)
+    return given, substitute([goal], {word: given})[0]
+
+
+def _halves(fixed: Fixed) -> tuple[Fixed, Fixed]:
+    return (*fixed, 0), (*fixed, 1)
+
+
+def _field(fixed: Fixed) -> str:
+    return "".join(map(str, fixed)).ljust(F32.exponent_bits, "x")
 
 
 def record(split: Split) -> dict[str, Any]:

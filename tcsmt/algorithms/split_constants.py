@@ -23,7 +23,7 @@ from tcsmt.recipes.split import Split
 from tcsmt.statements.domain import Domain, lies
 from tcsmt.terms import FALSE, Term, any_of, const, substitute, var
 
-__all__ = ["Kept", "kept", "kept_goal"]
+__all__ = ["Kept", "guessed", "kept", "kept_goal"]
 
 #: Significant bits of the constants.
 _DIGITS = 5
@@ -53,8 +53,7 @@ def kept(split: Split, domain: Domain, bits: int, count: int) -> Kept:
     """
     if split.format == split.wide:
         return WHOLE
-    found = Kept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
-    found = _raised(found, split, _samples(domain, split.wide, bits))
+    found = guessed(split, domain, bits, count)
     for exponent in range(domain.low, domain.high + 1):
         binade = replace(domain, exponents=(exponent, exponent))
         while (against := _against(split, binade, bits, found)) is not None:
@@ -63,6 +62,14 @@ def kept(split: Split, domain: Domain, bits: int, count: int) -> Kept:
                 raise Unbounded(f"the split of {split.wide.hex(against)} overflows, or needs more words")
             found = more
     return found
+
+
+def guessed(split: Split, domain: Domain, bits: int, count: int) -> Kept:
+    """Constants that hold for samples, and so far only for them."""
+    if split.format == split.wide:
+        return WHOLE
+    found = Kept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
+    return _raised(found, split, _samples(domain, split.wide, bits))
 
 
 def _against(split: Split, binade: Domain, bits: int, found: Kept) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -9,9 +10,11 @@ from typing import Any
 
 from tcsmt import __version__
 from tcsmt.algorithms import result_flaws
+from tcsmt.algorithms.certified import certify_flaw
 from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.records import flaw_json
 from tcsmt.algorithms.result_flaws import FLAWS, Case, FlawFinding
+from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row
 from tcsmt.pictures.drawing import Sheet
@@ -21,6 +24,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
+from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, verdict_text
 from tcsmt.support.errors import TcsmtError, choose
@@ -41,6 +45,7 @@ class AccuracyFlaw:
     question: str
     row: Row
     found: FlawFinding
+    certified: Certified | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -60,7 +65,8 @@ class AccuracyFlaw:
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt accuracy find --json`` prints."""
         about = {"tcsmt": __version__, "question": self.question, "unit": self.row.name}
-        return about | flaw_json(self.found)
+        certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
+        return about | flaw_json(self.found) | certified
 
     def sheet(self) -> Sheet | None:
         """The algorithm on the witness, step by step; None where there is none."""
@@ -74,6 +80,7 @@ class AccuracyFlaw:
         lines = [f"{flaw.name}: {self.row.name}, evidence: {self.row.evidence}"]
         lines += [f"K = {flaw.k}; domain: {flaw.domain}", ""]
         lines.append(verdict_text(self.verdict, flaw.title, flaw.absent))
+        lines += [str(self.certified)] if self.certified is not None else []
         if short is not None and worst is not None:
             size = f"{float(worst.size):.4g}, {float(worst.ulps):.4g} ulp"
             lines += [*_lines(short), f"the worst found ({flaw.measure}): {size}", *_lines(worst)]
@@ -99,6 +106,7 @@ def find(
     solver: str = "auto",
     timeout: float = 60.0,
     confirm: bool = False,
+    certificate: str | os.PathLike[str] | None = None,
 ) -> AccuracyFlaw:
     """Whether an algorithm has a flaw on a unit: an input that shows it, or a proof that there is none.
 
@@ -118,10 +126,12 @@ def find(
     if not 1 <= k <= 64:
         raise TcsmtError(f"k = {k}: must be from 1 to 64")
     chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit), k)
-    solving = Solving(Settings(solver, timeout), confirm=confirm)
-    return AccuracyFlaw(
-        question, row, result_flaws.find(kind(algorithm, chosen, domain), solving, search=search)
-    )
+    flaw, folder = kind(algorithm, chosen, domain), certificates_in(certificate)
+    found = result_flaws.find(flaw, Solving(Settings(solver, timeout), confirm=confirm), search=search)
+    certified = None
+    if folder is not None and isinstance(found.verdict, Equivalent):
+        certified = certify_flaw(folder, question, flaw, row)
+    return AccuracyFlaw(question, row, found, certified)
 
 
 def _lines(case: Case) -> Iterator[str]:

@@ -12,14 +12,15 @@ from typing import Any
 from tcsmt import __version__
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row
-from tcsmt.data.datasets import Mismatch, Replay, find_datasets, objection, replay
+from tcsmt.data.datasets import Mismatch, Replay, find_datasets, find_predictions, objection, replay
 from tcsmt.data.datasets import row_of as row_of_data
+from tcsmt.data.unit_files import Prediction
 from tcsmt.pictures.explain import stage_lines
 from tcsmt.statements.finding import shown
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 
-__all__ = ["HEAD", "Replayed", "Validation", "replayed", "validate"]
+__all__ = ["HEAD", "Replayed", "Validation", "predicted", "prediction_lines", "replayed", "validate"]
 
 HEAD = f"{'data set':<28} {'rows':>6} {'mismatches':>10}  instruction"
 
@@ -60,10 +61,14 @@ class Replayed:
 
 @dataclass(frozen=True, repr=False)
 class Validation:
-    """What replaying data sets has shown: ``rows``, ``mismatches``, and each data set."""
+    """What replaying data sets has shown: ``rows``, ``mismatches``, and each data set.
+
+    predictions: what files say that readings of units give, beside what their models give.
+    """
 
     replayed: tuple[Replayed, ...]
     examples: int
+    predictions: tuple[Prediction, ...] = ()
 
     @property
     def results(self) -> list[Replay]:
@@ -81,26 +86,34 @@ class Validation:
         return sum(result.mismatches for result in self.results)
 
     @property
+    def differing(self) -> int:
+        """Predictions of a reading that the catalogue has, and whose model gives another word."""
+        return sum(one.differs for one in self.predictions)
+
+    @property
     def summary(self) -> str:
         """The last line for people."""
         others = len(self.replayed) - len(self.results)
         skipped = f"; {others} skipped" if others else ""
         wrong = counted(self.mismatches, "mismatch", "mismatches")
-        return f"{counted(len(self.results), 'data set')}, {counted(self.rows, 'row')}, {wrong}{skipped}"
+        told = f"{counted(len(self.predictions), 'prediction')}, {self.differing} differ"
+        more = f"{skipped}; {told}" if self.predictions else skipped
+        return f"{counted(len(self.results), 'data set')}, {counted(self.rows, 'row')}, {wrong}{more}"
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt validate --json`` prints."""
         found = [one.as_json() for one in self.replayed if one.result is not None]
         skipped = [{"dataset": o.name, "reason": o.skipped} for o in self.replayed if o.result is None]
         counts = {"rows": self.rows, "mismatches": self.mismatches}
-        return {"tcsmt": __version__, "datasets": found, "skipped": skipped, **counts}
+        told = {"predictions": [one.as_json() for one in self.predictions]} if self.predictions else {}
+        return {"tcsmt": __version__, "datasets": found, "skipped": skipped, **counts, **told}
 
     def __str__(self) -> str:
         lines, left = [HEAD], self.examples
         for one in self.replayed:
             lines += one.lines(left)
             left -= min(left, len(one.result.examples) if one.result else 0)
-        return "\n".join([*lines, self.summary])
+        return "\n".join([*lines, *prediction_lines(self.predictions), self.summary])
 
     def __repr__(self) -> str:
         return f"<Validation: {self.summary}>"
@@ -120,8 +133,9 @@ def validate(
     """
     other = None if against is None else row_of(against)
     named = against if isinstance(against, str) else other.name if other is not None else ""
-    found = tuple(replayed([Path(path) for path in paths], other, examples, named))
-    return checked(Validation(found, examples))
+    given = [Path(path) for path in paths]
+    found = tuple(replayed(given, other, examples, named))
+    return checked(Validation(found, examples, predicted(given, other)))
 
 
 def replayed(paths: Sequence[Path], other: Row | None, examples: int, named: str = "") -> Iterator[Replayed]:
@@ -135,8 +149,31 @@ def replayed(paths: Sequence[Path], other: Row | None, examples: int, named: str
         yield Replayed(dataset.name, row, replay(dataset, row.model, keep=examples))
 
 
+def predicted(paths: Sequence[Path], other: Row | None) -> tuple[Prediction, ...]:
+    """What the files predict; nothing where a unit is given to hold against the data."""
+    return () if other is not None else tuple(find_predictions(paths))
+
+
+def prediction_lines(found: Sequence[Prediction]) -> Iterator[str]:
+    """For people: what each file predicts, reading by reading."""
+    seen: tuple[object, ...] = ()
+    for one in found:
+        if (one.file,) != seen[:1]:
+            yield f"{one.file.stem}: predictions, not measured"
+        if (one.file, one.row) != seen:
+            yield f"    {one.question}"
+        seen = (one.file, one.row)
+        told = one.as_json()
+        ours = "in no row of the catalogue" if one.unit is None else f"{one.unit.name} gives {told['ours']}"
+        yield f"        {one.reading}: {told['predicted']}; {ours}" + (
+            ", which differs" if one.differs else ""
+        )
+
+
 def checked(found: Validation) -> Validation:
     """The same, unless every data set was skipped. Raises :class:`.TcsmtError`."""
+    if not found.replayed and not found.predictions:
+        raise TcsmtError("nothing to compare: no data set was found")
     if found.replayed and not found.results:
         first = found.replayed[0]
         raise TcsmtError(f"nothing to compare: {first.name} {first.skipped}")

@@ -25,6 +25,7 @@ __all__ = [
     "align",
     "as_fixed",
     "as_number",
+    "chosen_bits",
     "condense",
     "decode",
     "encode",
@@ -32,6 +33,7 @@ __all__ = [
     "finite_magnitude",
     "handle_overflow",
     "largest",
+    "misplaced",
     "multiply",
     "normalise_number",
     "ordered",
@@ -180,6 +182,22 @@ def decode(fmt: Format, word: Term, *, flush: Term = FALSE) -> Number:
         case Specials.NONE:
             pass
     return Number(sign, exponent, significand, f, zero, infinite, nan)
+
+
+def chosen_bits(x: Number, first: int, bits: int) -> Number:
+    """The value of some bits of the significand: ``bits`` of them, from 2^-first (0: the leading bit) down.
+
+    The exponent is that of the first of them. A number of which these bits are zero does not count as a zero.
+    """
+    missing = max(0, first + bits - x.fraction_bits - x.integer_bits)
+    extended = x.significand.concat(const(0, missing)) if missing else x.significand
+    last = extended.width - x.integer_bits + 1 - first - bits
+    return replace(
+        x,
+        significand=extended[last + bits - 1 : last],
+        exponent=x.exponent.plus(-first),
+        fraction_bits=bits - 1,
+    )
 
 
 def multiply(a: Number, b: Number) -> Number:
@@ -525,6 +543,26 @@ def finite_magnitude(fmt: Format, packed: Term, kept_bits: int, *, flush: Term) 
     if offset:
         result = result.concat(const(0, offset))
     return flush.ite(0, result)
+
+
+def misplaced(fmt: Format, x: SignMagnitude) -> tuple[Term, Term]:
+    """Whether a sum is below the smallest normal number, and the word of such a sum that is shifted wrongly.
+
+    The magnitude is shifted right by its biased exponent plus the format's fraction bits f, where that is
+    not negative; the last bit is 1 if one of its lowest f less so many bits is. Else the word is 1.
+    """
+    bits = fmt.fraction_bits
+    top, exponent = _normalised(x.magnitude, x.lsb)
+    low, high = min(exponent.low, -fmt.bias - bits), max(exponent.high, fmt.e_min)
+    counted = exponent.within(low, high)
+    small = counted.ult(fmt.e_min - low) & top[top.width - 1]
+    far = counted.ult(-fmt.bias - bits - low)
+    width = max(x.magnitude.width, counted.width, fmt.width, bits)
+    amount = (counted - (-fmt.bias - bits - low)).zext(width)
+    magnitude = x.magnitude.zext(width)
+    dropped = magnitude & (const((1 << bits) - 1, width) >> amount)
+    word = (magnitude >> amount)[fmt.width - 1 : 0] | dropped.ne(0).zext(fmt.width)
+    return small, far.ite(const(1, fmt.width), word)
 
 
 def handle_overflow(

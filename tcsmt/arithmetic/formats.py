@@ -3,12 +3,14 @@
 A finite value is ``(-1)^sign * significand * 2^exponent`` with the significand in [1, 2) for
 normal numbers and in [0, 1) at the smallest exponent ``e_min`` for subnormal numbers and zero.
 Sources: IEEE 754-2019; OCP 8-bit Floating Point and Microscaling (MX) specifications 1.0 for e4m3,
-e5m2, e2m3, e3m2, e2m1, e8m0; MMA-Sim appendix A for tf32, ue4m3 and the fnuz formats.
+e5m2, e2m3, e3m2, e2m1, e8m0; MMA-Sim appendix A for tf32, ue4m3 and the fnuz formats. The formats
+e5m10fn, e8m7fn, e8m10fn and e8m23fn have the fields of FP16, BF16, TF32 and FP32 and no special values: "fn"
+is ml_dtypes' suffix for finite numbers (Tenstorrent's registers; tt-isa-documentation, FloatBitPatterns).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
@@ -264,6 +266,11 @@ def _ieee(name: str, exponent_bits: int, fraction_bits: int, ignored_low_bits: i
     )
 
 
+def _finite(name: str, exponent_bits: int, fraction_bits: int) -> Format:
+    """Fields of an IEEE format, and the largest exponent as ordinary as every other one."""
+    return replace(_ieee(name, exponent_bits, fraction_bits), specials=Specials.NONE)
+
+
 FORMATS: dict[str, Format] = {
     row.name: row
     for row in (
@@ -277,6 +284,10 @@ FORMATS: dict[str, Format] = {
         Format(name="e3m2", exponent_bits=3, fraction_bits=2, bias=3, specials=Specials.NONE),
         Format(name="e2m3", exponent_bits=2, fraction_bits=3, bias=1, specials=Specials.NONE),
         Format(name="e2m1", exponent_bits=2, fraction_bits=1, bias=1, specials=Specials.NONE),
+        _finite("e5m10fn", 5, 10),
+        _finite("e8m7fn", 8, 7),
+        _finite("e8m10fn", 8, 10),
+        _finite("e8m23fn", 8, 23),
         Format(
             name="e4m3fnuz", exponent_bits=4, fraction_bits=3, bias=8,
             specials=Specials.NEGATIVE_ZERO_NAN,

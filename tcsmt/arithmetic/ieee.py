@@ -95,10 +95,15 @@ def add_words(fmt: Format, a: Term, b: Term) -> Term:
 
 
 def widen(word: Term, narrow: Format, wide: Format) -> Term:
-    """The word in a format that holds every number of the narrow one (NaNs may keep a payload)."""
+    """The word in a format that holds every number of the narrow one (NaNs may keep a payload).
+
+    Of a format without special values, words of special values stand for some number.
+    """
     if narrow == wide:
         return word
-    alike = (narrow.exponent_bits, narrow.bias) == (wide.exponent_bits, wide.bias) and narrow.has_infinity
+    finite = narrow.specials is wide.specials is Specials.NONE
+    same = (narrow.exponent_bits, narrow.bias) == (wide.exponent_bits, wide.bias)
+    alike = same and (narrow.has_infinity or finite)
     usual = wide.bias == (1 << (wide.exponent_bits - 1)) - 1 and not wide.ignored_low_bits
     normal = narrow.e_min - narrow.fraction_bits >= wide.e_min  # whatever is not zero
     if narrow.ignored_high_bits or not (alike or (usual and normal)):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.boundary_words import from_exponents
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.support.errors import TcsmtError
 
@@ -86,13 +87,12 @@ def to_words(fmt: Format, values: Any, name: str) -> Array:
     if array.dtype in (np.float32, np.float64, np.float16):
         wide = array.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            if fmt.name == "tf32":
-                narrow = wide.astype(np.float32)
-            elif own.kind == "u":
-                raise TcsmtError(f"{name}: {fmt.name} values must be given as unsigned words")
+            if own.kind == "u":
+                narrow = _truncated(fmt, wide)
+                back = floats(fmt, narrow)
             else:
-                narrow = wide.astype(own)
-            back = narrow.astype(np.float64)
+                narrow = wide.astype(np.float32 if fmt.name == "tf32" else own)
+                back = narrow.astype(np.float64)
             same = (back == wide) | (np.isnan(wide) & np.isnan(back))
         if not same.all():
             element, value = _first(name, wide, ~same)
@@ -103,6 +103,19 @@ def to_words(fmt: Format, values: Any, name: str) -> Array:
         return narrow.view(unsigned(fmt))
     allowed = f"{own.name}, words of {fmt.width} bits ({unsigned(fmt).name}), float32 or float64"
     raise TcsmtError(f"{name} has dtype {array.dtype}: for {fmt.name} it must be {allowed}")
+
+
+def _truncated(fmt: Format, values: Array) -> Array:
+    """The words of binary64 values that a format without a dtype holds; of others, some word."""
+    finite = np.where(np.isfinite(values), values, 0)
+    half, exponent = np.frexp(np.abs(finite))
+    fraction = (2 * half - 1) * (1 << fmt.fraction_bits)
+    exponent = np.where(finite == 0, fmt.e_min - fmt.precision, exponent - 1)
+    sign = np.signbit(finite).astype(np.int64)
+    words = from_exponents(fmt, sign, exponent.astype(np.int64), np.maximum(fraction, 0).astype(np.int64))
+    if fmt.nan_word is not None:
+        words[np.isnan(values)] = fmt.nan_word
+    return words.astype(unsigned(fmt))
 
 
 def _first(name: str, array: Array, wrong: Array) -> tuple[str, Any]:

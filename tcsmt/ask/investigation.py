@@ -60,7 +60,7 @@ def one_block(model: Model) -> Model:
     On hardware the other lanes are zero; a zero block passes the result on unchanged.
     """
     if isinstance(model, FusedDotAdd):
-        return replace(model, k=model.n_fma, interleave=0)
+        return replace(model, k=model.n_fma, interleave=0, order=None)
     return model
 
 

@@ -8,6 +8,9 @@ from tcsmt.models import FusedDotAdd
 __all__ = ["description"]
 
 
+_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
+
+
 def description(row: Row) -> str:
     """The row for people, several lines."""
     lines = [
@@ -21,7 +24,7 @@ def description(row: Row) -> str:
     if not isinstance(m, FusedDotAdd) or m.group > 1:
         lines.append(f"  arithmetic: {m.title}")
     else:
-        f, carry = m.fraction_bits, m.enough_carry_bits
+        f, carry, whole = m.fraction_bits, m.enough_carry_bits, m.integer_bits
         out = m.d_format
         kept = out.fraction_bits if m.round_fraction_bits is None else m.round_fraction_bits
         lines += [
@@ -30,9 +33,11 @@ def description(row: Row) -> str:
             f"    extra alignment bits n_eab = F - 23: {m.extra_alignment_bits}   (Khattak and Mikaitis)",
             f"    product alignment (integer, fraction bits): (2,{f}), {2 + f} bits wide",
             f"    bits kept of an aligned FP32-like significand in [1, 2): {f + 1}   (Valpey et al.)",
-            f"    carry bits above the two integer bits: {carry} = ceil(log2({m.n_fma} + 1))",
+            f"    carry bits above the {_COUNTS.get(whole, whole)} integer bits: {carry} "
+            f"= ceil(log2({m.n_fma} + 1))",
             "        (always enough; the fewest: tcsmt find --property carry-bits)",
-            f"    accumulator: {2 + f + carry} bits and a sign; as {{integer.fraction}}: {{{2 + carry}.{f}}}",
+            f"    accumulator: {whole + f + carry} bits and a sign; "
+            f"as {{integer.fraction}}: {{{whole + carry}.{f}}}",
             f"    Fasi et al. count from normalised terms: {{{1 + carry}.{f}}}",
             f"    block FMA size N_FMA: {m.n_fma} of K = {m.k}: {_blocks(m)}",
             f"    final rounding: {m.rounding} at fraction bit {kept} of {out.name}",

@@ -15,12 +15,13 @@ def means(given: str, instruction: str) -> bool:
     """Whether a text such as ``mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32`` can mean an instruction.
 
     PTX's qualifiers without influence on the arithmetic are left out, a shape's N may be any number, and
-    types may be missing. AMD's names may be written with and without underscores, and as the compiler's
-    builtins.
+    types may be missing. AMD's names may be written as the compiler's builtins, and those of MFMA with and
+    without underscores.
     """
     text = given.lower().strip()
     if text.startswith(_BUILTIN):
         text = "v_" + text.removeprefix(_BUILTIN)
+    text = re.sub(r"_gfx1[12]$", "", text)
     if "_mfma_" in text:
         return text.replace("_", "") == instruction.replace("_", "").lower()
     wanted = [part for part in text.split(".") if not _SILENT.fullmatch(part)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tcsmt.catalogue.gpus import ARCHITECTURES
-
 __all__ = [
     "ANY_UNIT",
     "AS_PUBLISHED",
@@ -18,6 +16,7 @@ __all__ = [
     "RESIDUAL_UNITS",
     "SAME_UNITS",
     "SUMS",
+    "SURVEYED",
     "SWEPT",
     "TF32_UNITS",
     "TRUNCATED",
@@ -43,8 +42,12 @@ BOUNDED = (
     ("fp32-fma", ANY_UNIT), ("ootomo-tf32tf32", "ampere"), ("cutlass-3xtf32", "ampere"),
     ("bf16x9", "hopper"), ("fasi-f16x2", "volta"), ("fasi-f16x2", "blackwell"), ("markidis", "cdna1"),
 )  # fmt: skip
-#: The units of a sweep: every architecture's most used instruction, and Hopper's other one for FP8.
-SWEPT = (*ARCHITECTURES, "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32")
+#: The generations that the papers on algorithms are about.
+SURVEYED = (
+    "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell", "cdna1", "cdna2", "cdna3",
+)  # fmt: skip
+#: The units of a sweep: each one's most used instruction, and Hopper's other one for FP8.
+SWEPT = (*SURVEYED, "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32")
 
 # --- theorems --------------------------------------------------------------------------------------
 

@@ -71,6 +71,6 @@ def check_statement(
             return Checked(path, title, "", tuple(kinds[about](record["statement"], files)))
         statement, proof = opened(path, record)
         check(statement.goal, proof, refute)
-    except Flaw as why:
-        return Checked(path, title, str(why))
+    except Flaw as why:  # an empty flaw would say that it is proved
+        return Checked(path, title, str(why) or "its proof fails, without a reason")
     return Checked(path, title, "", tuple(used))

@@ -1,8 +1,9 @@
 """Lemmas: formulas without a solution, each with its clauses and their refutation in files.
 
-A lemma is known by its clauses (SHA-256 of the DIMACS file), so formulas that differ only in the names of
-their variables are one lemma: its variables are called ``x0``, ``x1``, … in the order in which the formula
-uses them. The files, in the folder ``lemmas``, are compressed with xz:
+A lemma is known by its clauses (SHA-256 of the DIMACS file). Its variables are called ``x0``, ``x1``, … in
+the order in which the formula uses them, so most formulas that differ only in the names of their variables
+are one lemma; not all are, as the order of operands may depend on the names. The files, in the folder
+``lemmas``, are compressed with xz:
 
     NAME.smt2   the formula, for any SMT solver
     NAME.cnf    its clauses (:mod:`tcsmt.interpret.cnf`), with the variables' bits in comments
@@ -22,12 +23,16 @@ from tcsmt.interpret.cnf import Cnf, as_clauses
 from tcsmt.interpret.smtlib import script
 from tcsmt.terms import Term, operands_first, substitute, var
 
-__all__ = ["SUFFIXES", "Lemma", "LemmaFiles", "lemma_of", "path_of"]
+__all__ = ["SUFFIXES", "Lemma", "LemmaFiles", "Missing", "lemma_of", "path_of"]
 
 #: The files of a lemma, by their suffixes.
 SUFFIXES = ("smt2", "cnf", "lrat")
 #: A refutation that unpacks to more bytes is refused.
 _MOST = 4 << 30
+
+
+class Missing(Flaw):
+    """A certificate has no refutation of a formula."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,10 @@ class LemmaFiles:
     _checked: set[str] = field(default_factory=set)
 
     def check(self, formula: Term) -> str:
-        """The name of the lemma that refutes a formula; its files are checked. Raises :class:`.Flaw`."""
+        """The name of the lemma that refutes a formula; its files are checked.
+
+        Raises :class:`Missing` where there is no refutation, and :class:`.Flaw` for one that is wrong.
+        """
         if formula not in self._names:
             lemma = lemma_of(formula)
             if lemma.name not in self._checked:
@@ -83,16 +91,14 @@ class LemmaFiles:
             self._names[formula] = lemma.name
         return self._names[formula]
 
-    def has(self, formula: Term) -> bool:
-        """Whether there is a file that may refute a formula."""
-        return formula in self._names or path_of(self.folder, lemma_of(formula).name, "lrat").is_file()
-
     def _check(self, lemma: Lemma) -> None:
-        for suffix, expected in (("smt2", lemma.smt2), ("cnf", lemma.cnf)):
-            path = path_of(self.folder, lemma.name, suffix)
-            if _unpacked(path, len(expected)) != expected:
-                raise Flaw(f"{path}: not the formula of the step that needs it")
         path = path_of(self.folder, lemma.name, "lrat")
+        if not path.is_file():
+            raise Missing(f"{path} is missing")
+        for suffix, expected in (("smt2", lemma.smt2), ("cnf", lemma.cnf)):
+            of_suffix = path_of(self.folder, lemma.name, suffix)
+            if _unpacked(of_suffix, len(expected)) != expected:
+                raise Flaw(f"{of_suffix}: not the formula of the step that needs it")
         try:
             check_refutation(lemma.clauses.clauses, _unpacked(path, _MOST).splitlines())
         except Flaw as why:

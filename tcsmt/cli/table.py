@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import Row
-from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
 
 __all__ = ["markdown"]
 
@@ -88,6 +88,10 @@ def _arithmetic(m: Model) -> str:
             return "products, then c, rounding down" + (
                 ", even and odd lanes apart" if m.lane_groups > 1 else ""
             )
+        case GroupedDotAdd():
+            a, b = (f"{first} to {first + bits - 1}" for first, bits in (
+                (m.a_first_bit, m.a_bits), (m.b_first_bit, m.b_bits)))  # fmt: skip
+            return f"groups of {m.group_lanes} lanes, then c; significand bits {a} of a, {b} of b"
         case IeeeDotAdd():
             return ", ".join([_IEEE[m.method], *_operations(m)])
         case _:

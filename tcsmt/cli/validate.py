@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from tcsmt.api.validate import HEAD, Replayed, Validation, checked, replayed
+from tcsmt.api.validate import (
+    HEAD,
+    Replayed,
+    Validation,
+    checked,
+    predicted,
+    prediction_lines,
+    replayed,
+)
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import json_text
@@ -34,13 +42,16 @@ from tcsmt.support.errors import Exit
 def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_json: bool) -> None:
     """Replay measured data sets: .npz with a manifest, JSON, or the published text files.
 
+    Files of predictions are shown beside what the models give.
+
     Also reads the output of `tcsmt run --output` (JSON, CSV or .npz), and files of the same form.
 
-    Exit code: 0 every row matches, 1 some do not, 2 usage error, or nothing fits --against.
+    Exit code: 0 every row matches, 1 some do not, or a model differs from what is predicted of it, 2 usage
+    error, or nothing fits --against.
 
     \b
     Examples:
-      tcsmt validate ../shared/hardware
+      tcsmt validate ../shared/hardware ../shared/units
       tcsmt validate results.csv --against volta
     """
     other = row_given(against) if against is not None else None
@@ -53,6 +64,9 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
         if not as_json:
             click.echo("\n".join(one.lines(left)))
             left -= min(left, len(one.result.examples) if one.result else 0)
-    result = checked(Validation(tuple(found), examples))
+    result = checked(Validation(tuple(found), examples, predicted(paths, other)))
+    if not as_json:
+        for line in prediction_lines(result.predictions):
+            click.echo(line)
     click.echo(json_text(result.as_json()) if as_json else result.summary)
-    sys.exit(Exit.DIFFERS if result.mismatches else Exit.ANSWERED)
+    sys.exit(Exit.DIFFERS if result.mismatches or result.differing else Exit.ANSWERED)

@@ -1,11 +1,12 @@
 """Measured inputs and outputs of real matrix units: read, and replayed on a model.
 
-Five layouts are read: a folder with ``manifest.json`` and .npz files (or one of them); directed
+Six layouts are read: a folder with ``manifest.json`` and .npz files (or one of them); directed
 cases in JSON; the text files of ``model_validation`` in the published repository
 north-numerical-computing/MATLAB-tensor-core; tcsmt's own JSON, ``{"model": "ARCH/INSTRUCTION",
 "rows": [{"a": [hex], "b": [hex], "c": hex, "d": hex}]}`` (or a model file; "scale_a" and "scale_b"
-where the unit has block scales), which ``tcsmt run`` and the programs of ``tcsmt probe`` write too; and
-the CSV and .npz files of ``tcsmt run``.
+where the unit has block scales), which ``tcsmt run`` and the programs of ``tcsmt probe`` write too; JSON
+files of several units' rows, known by their names (:mod:`tcsmt.data.unit_files`); and the CSV and .npz files
+of ``tcsmt run``.
 
 A data set holds what the instruction was given: where the host rounded c to FP16 before the call,
 or did not use it, so does the reader. Errors name array elements from 0, lines of text from 1.
@@ -16,34 +17,43 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tcsmt.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.catalogue import Row, architecture_named, rows_of
-from tcsmt.catalogue.cpu_files import documents, is_of_a_cpu
 from tcsmt.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
+from tcsmt.data.dataset import HEXADECIMAL, DataSet, Formats, words_of
 from tcsmt.data.model_files import is_model_file, read_model, row_given
 from tcsmt.data.row_files import (
-    line_of_row,
     model_named_in,
     read_arrays,
     read_bytes,
     read_json,
     read_results,
     read_rows,
-    shaped,
 )
+from tcsmt.data.unit_files import Prediction, has_predictions, is_unit_file, predictions, unit_datasets
 from tcsmt.models import Model, Operands
-from tcsmt.simulator.rows import Words, run_words
+from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["DataSet", "Formats", "Mismatch", "Replay", "find_datasets", "objection", "replay", "row_of"]
+__all__ = [
+    "DataSet",
+    "Formats",
+    "Mismatch",
+    "Replay",
+    "find_datasets",
+    "find_predictions",
+    "objection",
+    "replay",
+    "row_of",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -52,77 +62,6 @@ _PROVENANCE = ("date", "driver", "runtime", "kernel_driver", "instruction", "tar
 #: What an interface is called, and what its rows in the catalogue begin with.
 _FAMILIES = {"wmma": "mma", "mma": "mma", "wgmma": "wgmma", "tcgen05": "tcgen05"}
 _SHAPE = re.compile(r"m(\d+|M)n(\d+|N)k\d+")
-_HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+")
-
-
-class Formats(NamedTuple):
-    """The formats of a, b, c and d."""
-
-    a: Format
-    b: Format
-    c: Format
-    d: Format
-
-    def __str__(self) -> str:
-        return f"{self.a.name}, {self.b.name}, {self.c.name} to {self.d.name}"
-
-    @classmethod
-    def of(cls, model: Model) -> Formats:
-        """A model's formats."""
-        return cls(model.a_format, model.b_format, model.c_format, model.d_format)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class DataSet:
-    """What one matrix unit answered.
-
-    name: as in ``Row.measured``. path: the file that holds d. gpu: may be empty.
-    architecture: as in the catalogue where it knows the name. interface: how it was called.
-    operands: words, of k lanes. d: words of shape (rows,); dtypes: ``unsigned`` of formats.
-    notes: how c was used, where the data was published, its licence.
-    provenance: what else the file says of how it was measured: date, driver, program, ...
-    Raises :class:`.TcsmtError` for other shapes and no rows.
-    """
-
-    name: str
-    path: Path
-    gpu: str
-    architecture: str
-    interface: str
-    formats: Formats
-    operands: Words
-    d: Array
-    notes: str = ""
-    provenance: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        given = self.operands
-        rows, k = shaped(f"{self.path}: a", given.a, (None, None)).shape
-        shaped(f"{self.path}: b", given.b, (rows, k))
-        shaped(f"{self.path}: c", given.c, (rows,))
-        shaped(f"{self.path}: d", self.d, (rows,))
-        if not rows or not k:
-            raise TcsmtError(f"{self.path} has no rows")
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return len(self.d)
-
-    @property
-    def k(self) -> int:
-        """Lanes that are given; the unit's others were zero."""
-        return int(self.operands.a.shape[1])
-
-    def place(self, row: int) -> str:
-        """Where a row (from 0) stands: the line of a text file, else the row's number."""
-        match self.path.suffix.lower():
-            case ".csv":
-                return f"{self.path}:{line_of_row(self.path, row)}"
-            case ".txt":
-                return f"{self.path}:{row + 1}"
-            case _:
-                return f"{self.path}: row {row}"
 
 
 @dataclass(frozen=True)
@@ -253,6 +192,14 @@ def find_datasets(paths: Iterable[Path], model: str = "") -> Iterator[DataSet]:
             raise TcsmtError(f"there is no file or folder {path}")
     for path in chosen:
         yield from _folder(path) if path.is_dir() else _file(path, model)
+
+
+def find_predictions(paths: Iterable[Path]) -> Iterator[Prediction]:
+    """Every prediction in the given files, and in the JSON files of the given folders."""
+    for path in paths:
+        for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
+            if has_predictions(file):
+                yield from predictions(file)
 
 
 def _fits(lanes: int, model: Model) -> bool:
@@ -432,23 +379,15 @@ def _npz(where: str, entry: Mapping[str, Any], path: Path) -> DataSet:
 
 
 def _json_files(path: Path) -> Iterator[DataSet]:
-    """The data sets of a file: one, or one for each unit where it is of a CPU."""
-    data = read_json(path)
-    if not is_of_a_cpu(data):
+    """One data set, or those of each unit in a file that holds several; none in a file of predictions."""
+    if is_unit_file(path):
+        yield from unit_datasets(path)
+    elif not has_predictions(path):
         yield _json_file(path)
-        return
-    with _at(path):
-        parts = list(documents(data))
-    for document in parts:
-        instruction = document["model"].partition("/")[2]
-        yield replace(_json_data(path, document), name=f"{path.stem}:{instruction}")
 
 
 def _json_file(path: Path) -> DataSet:
-    return _json_data(path, read_json(path))
-
-
-def _json_data(path: Path, data: object) -> DataSet:
+    data = read_json(path)
     if not isinstance(data, dict) or not ("cases" in data or {"model", "rows"} <= data.keys()):
         raise TcsmtError(f'{path} is not a data set: it has neither "cases" nor "model" and "rows"')
     if "cases" in data:
@@ -466,53 +405,10 @@ def _json_data(path: Path, data: object) -> DataSet:
             "notes": _text(str(path), data, "notes", ""),
             "provenance": {key: data[key] for key in _PROVENANCE if isinstance(data.get(key), str)},
         }
-    words = _words(f"{path}: {key}", data[key], facts["formats"], row.model if key == "rows" else None)
+    words = words_of(f"{path}: {key}", data[key], facts["formats"], row.model if key == "rows" else None)
     convention = _text(str(path), data, "c_convention", "")
     facts["formats"], words["c"] = _as_called(facts["formats"], words["c"], convention)
     return DataSet(name=path.stem, path=path, **facts, d=words.pop("d"), operands=Operands(**words))
-
-
-def _words(where: str, rows: object, formats: Formats, model: Model | None = None) -> dict[str, Any]:
-    if not isinstance(rows, list) or not rows:
-        raise TcsmtError(f"{where} is not a list of rows, or is empty")
-    for number, row in enumerate(rows):
-        if not isinstance(row, dict) or not row.keys() >= {*"abcd"}:
-            raise TcsmtError(f"{where}[{number}] is not an object with a, b, c and d")
-    lanes = len(rows[0]["a"]) if isinstance(rows[0]["a"], list) else 0
-
-    def word(place: str, fmt: Format, text: object) -> int:
-        if not isinstance(text, str) or not _HEX.fullmatch(text):
-            raise TcsmtError(f"{where}{place}: {text!r} is not a hexadecimal word")
-        if int(text, 16) >> fmt.width:
-            raise TcsmtError(f"{where}{place}: {text!r}: a word of {fmt.name} has {fmt.width} bits")
-        return int(text, 16)
-
-    def vector(place: str, fmt: Format, texts: object, count: int = lanes) -> list[int]:
-        if not isinstance(texts, list):
-            raise TcsmtError(f"{where}{place} is not a list of words")
-        if len(texts) != count:
-            wanted = f"[0].a has {lanes}" if count == lanes else f"the unit has {count} block scales"
-            raise TcsmtError(f"{where}{place} has {len(texts)} words, but {wanted}")
-        return [word(f"{place}[{i}]", fmt, text) for i, text in enumerate(texts)]
-
-    found = {
-        side: np.array(
-            [
-                (vector if side in "ab" else word)(f"[{i}].{side}", fmt, row[side])
-                for i, row in enumerate(rows)
-            ],
-            unsigned(fmt),
-        )
-        for side, fmt in zip("abcd", formats, strict=True)
-    }
-    scale = model.scale_format if model is not None else None
-    if model is not None and scale is not None:
-        for name in ("scale_a", "scale_b"):
-            words = [
-                vector(f"[{i}].{name}", scale, row.get(name), model.scales) for i, row in enumerate(rows)
-            ]
-            found[name] = np.array(words, unsigned(scale))
-    return found
 
 
 # The published text files: GPU/FORMAT/{a,b}_GPU_FORMAT.txt, {c,d}_GPU_FORMAT.txt
@@ -594,7 +490,7 @@ def _matrix(path: Path, fmt: Format) -> Array:
             for word in row
             if not re.fullmatch(r"(0x)?[0-9a-f]{1,8}", word)
         )
-        what = "wider than 32 bits" if _HEX.fullmatch(word) else "not a hexadecimal word"
+        what = "wider than 32 bits" if HEXADECIMAL.fullmatch(word) else "not a hexadecimal word"
         raise TcsmtError(f"{path}:{number}: {word!r} is {what}") from None
     return _narrowed(path, fmt, words)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tcsmt.catalogue import Row
+from tcsmt.hardware.instructions import unsupported
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["ELEMENTS", "CpuInstruction", "cpu_instruction", "multiply", "require_feature"]
@@ -33,10 +34,7 @@ def cpu_instruction(row: Row) -> CpuInstruction:
     """The instruction of a row, or of the unit that a claim is about. Raises :class:`.TcsmtError`."""
     found = _INSTRUCTIONS.get(row.name.partition("@")[0])
     if found is None:
-        raise TcsmtError(
-            f"cannot write a program for {row.name}: of CPUs, only {', '.join(_INSTRUCTIONS)} is supported; "
-            "--emit json and csv give the vectors of every instruction"
-        )
+        raise unsupported(row)
     return found
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tcsmt.catalogue import Row
+from tcsmt.catalogue import ARCHITECTURES, Row
 from tcsmt.hardware.layouts import Tile, mfma_tile, quadpair_tile, warp_tile, warpgroup_tile
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["TARGETS", "HardwareInstruction", "instruction_of", "language_of"]
+__all__ = ["TARGETS", "HardwareInstruction", "instruction_of", "language_of", "unsupported"]
 
 #: What compilers call an architecture. Letters after sm_90 and later: instructions of that GPU alone.
 TARGETS = {
     "volta": "sm_70", "turing": "sm_75", "ampere": "sm_80", "ada": "sm_89", "hopper": "sm_90a",
     "blackwell": "sm_100a", "rtx-blackwell": "sm_120a",
     "cdna1": "gfx908", "cdna2": "gfx90a", "cdna3": "gfx942",
-    "x86": "x86-64", "arm": "aarch64",
+    "x86": "x86-64",
 }  # fmt: skip
 
 #: AMD's types in an instruction's name: elements of A that a lane holds, and their C++ type.
@@ -50,8 +50,13 @@ class HardwareInstruction:
 
 
 def language_of(row: Row) -> str:
-    """The language of a row's programs: ``cuda``, ``hip`` or ``c``. Raises TcsmtError for a model file."""
+    """The language of a row's programs: ``cuda``, ``hip`` or ``c``.
+
+    Raises :class:`.TcsmtError` for a model file's row, and for architectures that no program is made for.
+    """
     target = TARGETS.get(row.architecture)
+    if target is None and row.architecture in ARCHITECTURES:
+        raise unsupported(row)
     if target is None:
         raise TcsmtError(
             f"{row.name} is not an instruction of a GPU or CPU: give ARCH/INSTRUCTION (see tcsmt models)"
@@ -82,8 +87,14 @@ def instruction_of(row: Row) -> HardwareInstruction:
         k, types = found.groups()
         tile = warpgroup_tile(int(k), formats)
         return HardwareInstruction(f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}", "wgmma", tile)
-    raise TcsmtError(
-        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA) and v_mfma (AMD) are supported; "
+    raise unsupported(row)
+
+
+def unsupported(row: Row) -> TcsmtError:
+    """What is said of a row that no program is made for."""
+    return TcsmtError(
+        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA), v_mfma (AMD) and "
+        "vdpbf16ps (x86) are supported; "
         "--emit json and csv give the vectors of every instruction"
     )
 

@@ -310,7 +310,7 @@ _HALVES = (Fraction(1, 2), Fraction(3, 2), Fraction(-1, 2), Fraction(-3, 2))
 def _mode(units_of: Callable[[Sequence[Fraction]], list[Fraction | None]]) -> str:
     found = tuple(units_of(_QUARTERS))
     mode = _MODES.get(found, _others(found))
-    if mode == "RA" and tuple(units_of(_ABOVE_ODD)) == (1, -1):
+    if mode == "RA" and units_of(_ABOVE_ODD) == [1, -1]:
         return "RTO"
     if mode != "RN":
         return mode

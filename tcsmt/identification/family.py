@@ -52,7 +52,7 @@ _ALWAYS = {
     for one in fields(FusedDotAdd)
     if one.name in (
         "scale_format", "alignment_complement", "group_fraction_bits", "zero_c", "c_exponent_offset",
-        "c_dropped_above", "rounded_format", "flush_c", "tininess",
+        "c_dropped_above", "rounded_format", "flush_c", "tininess", "subnormal_results",
     )
 }  # fmt: skip
 

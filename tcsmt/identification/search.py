@@ -15,8 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +34,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
-from tcsmt.support.checkpoint import lock_beside
+from tcsmt.support.checkpoint import GOES_ON, Kept
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import wrote
 
@@ -74,47 +73,28 @@ class Exchange:
     why: str
 
 
-class Transcript:
+class Transcript(Kept):
     """Questions and answers, as JSON lines in a file where one is given.
 
     A search that is started again with the same file and seed asks the same questions, and takes
     their answers from it. It is not a :class:`.Checkpoint`: a line is added for each answer, in order,
-    and people and other commands read the file as rows (``.jsonl``). One run at a time has the file.
+    and people and other commands read the file as rows (``.jsonl``).
     """
 
     def __init__(self, family: Family, path: Path | None = None) -> None:
-        self.family, self.path = family, path
-        self._lock = lock_beside(path) if path is not None else None
-        try:
-            self._told: list[Exchange] = list(self._read()) if path is not None and path.exists() else []
-        except TcsmtError:
-            self.close()
-            raise
+        self.family = family
+        self._told: list[Exchange] = []
+        self._count = 0
+        super().__init__(path)
+
+    def _take(self, path: Path) -> None:
+        self._told = list(_read(path))
         self._count = len(self._told)
-        if path is not None and self._told:
-            wrote(path, self._held)
 
     @property
     def _held(self) -> str:
-        """What the file has, for a search that is stopped."""
         answers = "answers" if self._count > 1 else "answer"
-        return f"{self._count} {answers}; the same command goes on from there"
-
-    def close(self) -> None:
-        """Let other runs have the file."""
-        if self._lock is not None:
-            self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
-        self.close()
+        return f"{self._count} {answers}; {GOES_ON}" if self._count else ""
 
     def answered(self, number: int, a: tuple[int, ...], b: tuple[int, ...], c: int) -> int | None:
         """The answer on file to question ``number``. Raises TcsmtError where another was asked."""
@@ -145,26 +125,22 @@ class Transcript:
         except OSError as error:
             raise TcsmtError(f"cannot write {self.path}: {error.strerror}") from None
 
-    def _read(self) -> Iterator[Exchange]:
-        assert self.path is not None
-        try:
-            lines = self.path.read_text().splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise TcsmtError(f"cannot read {self.path}: {error}") from None
-        for number, line in enumerate(lines, 1):
-            try:
-                data = json.loads(line)
-                a, b = (tuple(int(w, 16) for w in data[side]) for side in "ab")
-                yield Exchange(a, b, int(data["c"], 16), int(data["d"], 16), str(data.get("why", "")))
-            except (ValueError, TypeError, KeyError):
-                if number == len(lines):  # cut off while it was written
-                    self._cut(lines[:-1])
-                    return
-                raise TcsmtError(f"{self.path}:{number}: not a question with its answer") from None
 
-    def _cut(self, lines: list[str]) -> None:
-        assert self.path is not None
-        self.path.write_text("".join(f"{line}\n" for line in lines))
+def _read(path: Path) -> Iterator[Exchange]:
+    """A transcript's exchanges; a last line that was cut off while it was written goes from the file."""
+    try:
+        lines = path.read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TcsmtError(f"cannot read {path}: {error}") from None
+    for number, line in enumerate(lines, 1):
+        try:
+            data = json.loads(line)
+            a, b = (tuple(int(w, 16) for w in data[side]) for side in "ab")
+            yield Exchange(a, b, int(data["c"], 16), int(data["d"], 16), str(data.get("why", "")))
+        except (ValueError, TypeError, KeyError):
+            if number < len(lines):
+                raise TcsmtError(f"{path}:{number}: not a question with its answer") from None
+            path.write_text("".join(f"{line}\n" for line in lines[:-1]))
 
 
 @dataclass(frozen=True)

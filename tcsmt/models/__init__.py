@@ -8,8 +8,19 @@ column of B, one word of C and, where the unit has them, block scales to one wor
 from tcsmt.models.base import Model, Trace
 from tcsmt.models.dot_then_add import DotThenAdd
 from tcsmt.models.fused import FusedDotAdd
+from tcsmt.models.grouped_dot_add import GroupedDotAdd
 from tcsmt.models.ieee_dot_add import IeeeDotAdd
 from tcsmt.models.operands import Operands
 from tcsmt.models.stages import Kind, Stage
 
-__all__ = ["DotThenAdd", "FusedDotAdd", "IeeeDotAdd", "Kind", "Model", "Operands", "Stage", "Trace"]
+__all__ = [
+    "DotThenAdd",
+    "FusedDotAdd",
+    "GroupedDotAdd",
+    "IeeeDotAdd",
+    "Kind",
+    "Model",
+    "Operands",
+    "Stage",
+    "Trace",
+]

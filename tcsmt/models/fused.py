@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tcsmt.arithmetic import datapath as dp
-from tcsmt.arithmetic.datapath import Exponent, Number
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.ieee import Zeros
 from tcsmt.arithmetic.nans import NanRule, Operand
@@ -73,6 +73,9 @@ class FusedDotAdd(Model):
     overflow: ``infinity``, ``saturate``, or ``ieee`` (by the rounding mode).
     flush_inputs, flush_c, flush_outputs: subnormal a, b and c are read as zero, c alone is, or subnormal
         results become zero.
+    subnormal_results: ``rounded`` as others are; or ``misplaced``: the magnitude of the sum, in units of the
+        grid, shifted right by its biased exponent plus D's fraction bits, with a sticky bit that looks at the
+        bits below D's fraction bits less that many (what RISC-V's pseudo-code of RVBNA says to the letter).
     tininess: which results are subnormal: those whose rounded value is below the smallest normal number
         (``result``), whose exact value is (``before``), or whose value is when rounded with exponents that
         have no lower end (``after``); IEEE 754 (7.5) has the last two.
@@ -113,6 +116,7 @@ class FusedDotAdd(Model):
     flush_inputs: bool = False
     flush_c: bool = False
     flush_outputs: bool = False
+    subnormal_results: str = choice("rounded", "misplaced")
     tininess: str = choice("result", "before", "after")
     negative_zero: bool = False
     nan: NanRule | None = None
@@ -203,9 +207,11 @@ class FusedDotAdd(Model):
         last = self.c_position == "last"
         self.check("rounded_format", not last or wide is None, "None when c_position = last")
         self.check("tininess", not last or self.tininess == "result", "result when c_position = last")
-        self.check(
-            "tininess", self.flush_outputs or self.tininess == "result", "result without flush_outputs"
-        )
+        usual = self.flush_outputs or self.tininess == "result"
+        self.check("tininess", usual, "result when flush_outputs = False")
+        plain = not self.flush_outputs and wide is None and not d.ignored_low_bits
+        allowed = "rounded with flush_outputs, rounded_format, or bits of d_format that are ignored"
+        self.check("subnormal_results", plain or self.subnormal_results == "rounded", allowed)
         nan = self.nan
         if nan is not None:
             objection = nan.objection(self.a_format, self.b_format, self.c_format, d)
@@ -254,6 +260,15 @@ class FusedDotAdd(Model):
     def enough_carry_bits(self) -> int:
         """Carry bits that always suffice: ceil(log2(t + 1)), t = n_fma / group terms and c."""
         return (self.n_fma // self.group).bit_length()
+
+    @property
+    def integer_bits(self) -> int:
+        """Integer bits of a sum's register below its carry bits: two where products and c are as usual."""
+        if self.normalisation == "every":
+            return 2
+        (*_, whole) = replace(self, carry_bits=None).trace.of(Kind.SUM)
+        assert isinstance(whole.value, Fixed)
+        return whole.value.word.width - 1 - whole.value.fraction_bits - self.enough_carry_bits
 
     @property
     def nan_word(self) -> int:
@@ -368,6 +383,7 @@ class FusedDotAdd(Model):
             overflow=self.overflow,
             flush=const(self.flush_outputs, 1),
             tininess=self.tininess,
+            misplaced=self.subnormal_results == "misplaced",
             negative_zero=const(self.negative_zero, 1),
             nan_word=nan_word,
         )

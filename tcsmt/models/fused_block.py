@@ -79,6 +79,7 @@ class ResultParameters:
     overflow: str
     flush: Term
     tininess: str = "result"
+    misplaced: bool = False
     negative_zero: Term
     nan_word: Term
 
@@ -187,6 +188,10 @@ def block_result(p: ResultParameters, x: BlockSum) -> Term:
         fraction_bits=p.fraction_bits, overflow=p.overflow, flush=p.flush, tininess=p.tininess,
     )  # fmt: skip
     sign = x.value.sign
+    if p.misplaced:
+        small, word = dp.misplaced(fmt, x.value)
+        magnitude = small.ite(word[fmt.sign_bit - 1 : 0], magnitude)
+        sign = sign | small & word[fmt.sign_bit]
     sign = p.negative_zero.ite(sign | x.all_negative_zero, sign & magnitude.ne(0))
     magnitude = magnitude[fmt.width - 2 : fmt.width - p.format.width]
     return dp.encode(p.format, sign, magnitude, x.infinite, x.infinity_sign, x.nan, p.nan_word)
@@ -206,7 +211,8 @@ def _group_sum(p: SumParameters, products: Sequence[Number]) -> Number:
     assert p.group_fraction_bits is not None
     top = _largest(p, products)
     aligned = [dp.align(x, top, p.group_fraction_bits, p.alignment) for x in products]
-    width = max(x.word.width for x in aligned) + len(products).bit_length()
+    # two integer bits hold a product; rounded down, a sum reaches the lower end of its range
+    width = 1 + 2 + p.group_fraction_bits + (len(products) - 1).bit_length()
     return dp.as_number(dp.accumulate(aligned, width))
 
 

@@ -30,6 +30,7 @@ class Kind(Enum):
     SUM_OF_PRODUCTS = "sum of products"
     SUM_OF_GROUPS = "sum of groups"
     SUM = "sum"
+    COUNTED_SUM = "sum as counted"
     ROUNDED_DOWN = "rounded down"
     RESULT = "result"
     C_ADDED = "c added"

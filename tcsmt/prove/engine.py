@@ -1,8 +1,9 @@
 """The verdict on a question: a witness that replays, a proof, or the reason for neither.
 
-One driver for all questions. Witnesses are looked for where they are short or likely: with all lanes of
-one kind, among boundary inputs, with few lanes. Whether two models differ is decided stage by stage
-(:class:`.StageByStage`); anything else, and what is left of two models then, is one query.
+One driver for all questions, the cheapest way first. Witnesses are looked for where they are likely or short:
+among boundary inputs, by evaluation alone; then by solvers with all lanes of one kind, and with few lanes.
+Whether two models differ is decided stage by stage (:class:`.StageByStage`); anything else, and what is left
+of two models then, is one query.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from tcsmt.statements.question import Question, difference_of_sides
 from tcsmt.statements.shared_inputs import shared
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, joined
 from tcsmt.support.errors import TcsmtError
-from tcsmt.terms import Term, any_of
+from tcsmt.terms import FALSE, Term, any_of
 
 __all__ = ["Decision", "ProofStep", "compare_models", "decide", "finding_of"]
 
@@ -75,7 +76,7 @@ def compare_models(
     With NaNs and infinities in the domain, finite inputs come first: a witness among them says more.
     Raises :class:`.TcsmtError` where the models have no inputs or results in common, and for an empty domain.
     """
-    given = shared(left, right, k)
+    given = shared(left, right, k, finite=domain.finite)
     trace = given.sides[0].trace
     length = len(trace.a)
     if lanes is not None and not 1 <= lanes <= length:
@@ -122,9 +123,16 @@ def decide(question: Question, solving: Solving, lemmas: Lemmas | None = None) -
 
 @dataclass
 class _Deciding:
+    """rest: what of the goal is left to ask; reason: why that had no answer."""
+
     proving: Proving
     before: float
     refused_before: int
+
+    def __post_init__(self) -> None:
+        self.rest = self.question.goal
+        self.reason = ""
+        self.stages = StageByStage(self.proving) if self.question.about_outputs else None
 
     @property
     def question(self) -> Question:
@@ -143,14 +151,11 @@ class _Deciding:
             raise TcsmtError(f"the domain is empty: no input is {question.domain_text}")
 
     def run(self) -> Decision:
-        if self.question.goal.value == 0:
+        if self.rest.value == 0:
             same = "both models are the same graph" if self.question.about_outputs else "no input, simplified"
             self.proving.steps.append(ProofStep(what="result", how=same))
             return self._proved()
-        found = narrowed(self.question, self._noted(self.question.special()), self._look)
-        if found is not None:
-            return self._witness(found)
-        return self._by_cases() if self.question.cases else self._whole()
+        return self._by_cases() if self.question.cases else self._in_turn()
 
     def _by_cases(self) -> Decision:
         """Each case by itself, and last that none of them holds."""
@@ -165,44 +170,49 @@ class _Deciding:
             proofs.append(found.derived)
         return self._proved(Cases(tuple(zip(cases, proofs[:-1], strict=True)), proofs[-1]))
 
-    def _whole(self) -> Decision:
-        question, goal = self.question, self.question.goal
-        found = self._without_proof()
-        if found is not None:
-            return self._witness(found)
-        stages = StageByStage(self.proving) if question.about_outputs else None
-        if stages is not None:
-            goal = self._by_stages(stages, deep=False)
-        if goal.value != 0 and (stages is None or stages.witness is None):
-            found = narrowed(question, self._noted(question.fewer_lanes()), self._look)
+    def _in_turn(self) -> Decision:
+        """Each way in turn, until one finds a witness or leaves nothing to ask."""
+        ways = [self._at_boundaries, self._shallow, self._smaller, self._deep, self._whole]
+        if self.proving.solving.dump is not None:  # only solvers are asked, with the shortest scripts first
+            ways[:3] = [self._smaller, self._shallow]
+        for way in ways:
+            found = way()
             if found is not None:
                 return self._witness(found)
-            if stages is not None:
-                goal = self._by_stages(stages, deep=True)
-        if stages is not None and stages.witness is not None:
-            return self._witness(stages.witness)
-        if goal.value == 0:
-            return self._proved()
-        lemma = self.proving.lemmas.ask(goal, self.proving.limit)
-        last = replayed(question, lemma.answer)
-        if last is not None:
-            return self._witness(last)
-        if lemma.holds:
-            self.proving.proved("result", "nothing free", lemma)
-            return self._proved()
-        return self._unknown(lemma.answer.reason or f"{lemma.answer.by} gave a model that does not replay")
+            if self.rest.value == 0:
+                return self._proved()
+        return self._unknown()
 
-    def _without_proof(self) -> Replayed | None:
-        """An input among the boundary inputs; or one with few lanes from a solver, where scripts are kept."""
-        if self.proving.solving.dump is not None:
-            return narrowed(self.question, self._noted(self.question.fewer_lanes()), self._look)
+    def _at_boundaries(self) -> Replayed | None:
         values = search(self.question)
         return None if values is None else Replayed(values, Answer("sat", "evaluator", __version__))
 
-    def _by_stages(self, stages: StageByStage, *, deep: bool) -> Term:
+    def _smaller(self) -> Replayed | None:
+        """Sets of inputs that are smaller than the domain."""
+        return narrowed(self.question, self._noted(self.question.smaller()), self._look)
+
+    def _shallow(self) -> Replayed | None:
+        return self._by_stages(deep=False)
+
+    def _deep(self) -> Replayed | None:
+        return self._by_stages(deep=True)
+
+    def _by_stages(self, *, deep: bool) -> Replayed | None:
         """What is left to ask once the second model's stages are merged with the first's."""
+        if self.stages is None:
+            return None
         left, _ = self.question.sides
-        return self.question.domain & left.trace.output.ne(stages.run(deep))
+        self.rest = self.question.domain & left.trace.output.ne(self.stages.run(deep))
+        return self.stages.witness
+
+    def _whole(self) -> Replayed | None:
+        """What is left, in one query."""
+        lemma = self.proving.lemmas.ask(self.rest, self.proving.limit)
+        if lemma.holds:
+            self.proving.proved("result", "nothing free", lemma)
+            self.rest = FALSE
+        self.reason = lemma.answer.reason or f"{lemma.answer.by} gave a model that does not replay"
+        return replayed(self.question, lemma.answer)
 
     def _noted(self, tries: Iterable[Mapping[Term, Term]]) -> Iterator[Mapping[Term, Term]]:
         """What is put for some inputs, in turn; where scripts are kept, their stages keep their names."""
@@ -214,9 +224,9 @@ class _Deciding:
     def _look(self, goal: Term) -> Answer:
         return self.proving.lemmas.look(goal, self.proving.limit / 4)
 
-    def _unknown(self, reason: str) -> Decision:
+    def _unknown(self) -> Decision:
         refused = self.proving.lemmas.refused[self.refused_before :]  # what no other solver confirmed
-        why = "; ".join(dict.fromkeys([reason, *refused]))
+        why = "; ".join(dict.fromkeys([self.reason, *refused]))
         return Decision(self.question, Unknown(reason=why, seconds=self.seconds), tuple(self.proving.steps))
 
     def _witness(self, found: Replayed) -> Decision:

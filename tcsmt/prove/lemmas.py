@@ -67,19 +67,22 @@ class Lemmas:
         """A solution of the goal, if solvers find one; that there is none is not confirmed, and no proof."""
         if goal.value is not None:
             return self.solving.ask(goal)
-        name = digest(script(goal))
-        if name in self.known:
-            return self.known[name].answer
+        text = script(goal)
+        known = self.known.get(digest(text))
+        return self._looked(text, goal, timeout) if known is None else known.answer
+
+    def _looked(self, text: str, goal: Term, timeout: float) -> Answer:
+        name = digest(text)
         found = self.first.get(name)
         if found is None:
-            found = self.solving.ask(goal, timeout)
+            found = self.solving.ask(goal, timeout, text)
             self.seconds += found.seconds
             if found.answer != "unknown":
                 self.first[name] = found
         return found
 
     def _asked(self, text: str, goal: Term, timeout: float) -> Lemma:
-        first, before = self.look(goal, timeout), self.solving.confirming
+        first, before = self._looked(text, goal, timeout), self.solving.confirming
         answer = self.solving.checked(text, first)
         self.seconds += self.solving.confirming - before
         found = Lemma(answer, refused=answer.answer != first.answer)

@@ -46,14 +46,15 @@ class Solving:
         self.proved: dict[Term, Equivalent] = {}
         self.confirming = 0.0
 
-    def ask(self, goal: Term, timeout: float | None = None) -> Answer:
+    def ask(self, goal: Term, timeout: float | None = None, text: str = "") -> Answer:
         """The solvers' answer to "is there an input at which the term is 1?"; kept with ``dump``.
 
         This looks for an input: an ``unsat`` proves nothing until :meth:`proof` or :meth:`checked` has it.
+        text: the goal's script, where it is at hand.
         """
         if goal.value is not None:
             return Answer("sat" if goal.value else "unsat", "simplifier")
-        text = script(goal)
+        text = text or script(goal)
         path = self.dump.write(goal) if self.dump is not None else None
         settings = self.settings if timeout is None else replace(self.settings, timeout=timeout)
         answer = solve(text, settings)

@@ -126,6 +126,11 @@ def gemm(
     if c is not None and np.shape(c) != (m, n):
         raise TcsmtError(f"C has shape {np.shape(c)}: must be {(m, n)}, the shape of A·B")
     plain = alpha == 1 and (beta == 1 or c_words is None)
+    if dtype_of(model.d_format).kind == "u" and not (plain and len(parts) == 1):
+        raise TcsmtError(
+            f"the unit's results are {model.d_format.name} words, for which a kernel has no addition but the "
+            "unit's own: alpha and beta must be 1, the reduction sequential"
+        )
     start = np.zeros((m, n), dtype=unsigned(model.c_format))
     if plain and len(parts) == 1 and c_words is not None:
         start = c_words

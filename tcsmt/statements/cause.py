@@ -30,6 +30,7 @@ _MEANING = {
     "c_dropped_above": "a c smaller than one unit of the grid",
     "rounded_format": "the format to which the sum is rounded",
     "flush_c": "a subnormal c flushed to zero",
+    "subnormal_results": "how subnormal results are made",
     "tininess": "which results count as subnormal",
     "products": "products before alignment",
     "alignment": "rounding of the bits that alignment shifts out",
@@ -59,6 +60,18 @@ _MEANING = {
     "normalised_fraction_bits": "bits of the normalised sum",
     "realignment": "rounding at the later alignments",
     "product_limit": "the magnitude from which a product is infinite",
+    "group_lanes": "neighbouring lanes on a grid of their own",
+    "a_first_bit": "the first significand bit of a that is multiplied",
+    "a_bits": "how many significand bits of a are multiplied",
+    "b_first_bit": "the first significand bit of b that is multiplied",
+    "b_bits": "how many significand bits of b are multiplied",
+    "least_exponent": "the exponent below which a group is left out",
+    "sum_fraction_bits": "fraction bits of the sum of groups and c",
+    "group_alignment": "rounding of the groups' sums when c is added",
+    "c_alignment": "rounding of c when it is added",
+    "kept_fraction_bits": "fraction bits to which aligned terms are rounded once more",
+    "minus_one_shift": "the power of two for which a sum of -1 unit is taken",
+    "largest_result": "the largest magnitude of a result",
 }
 #: What None means for a parameter.
 _NONE = {
@@ -70,6 +83,9 @@ _NONE = {
     "product_format": "exact",
     "c_reach": "always",
     "normalised_fraction_bits": "all",
+    "least_exponent": "none is",
+    "kept_fraction_bits": "all",
+    "largest_result": "the format's",
 }
 
 

@@ -15,7 +15,15 @@ from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, const, var, variables
 
-__all__ = ["Lanes", "Question", "Side", "difference", "difference_of_sides"]
+__all__ = [
+    "Lanes",
+    "Question",
+    "Side",
+    "check_scales",
+    "difference",
+    "difference_of_sides",
+    "not_comparable",
+]
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,7 @@ class Question:
 
     formats: of the input variables, by name. sides: the behaviours that a witness shows.
     domain: the part of the goal that restricts inputs; domain_text says it in words.
-    Where to look for a witness first, so that it is short: ones: with every b = 1; alike: with
+    Where a solver looks for a witness first, so that it is short: ones: with every b = 1; alike: with
     every product the same; lanes: with so many products (or just these), the others zero.
     cases: truth values by which a proof is split: each is assumed, then that none of them holds.
     inputs, also: what ``domain`` was made of, where it is all of a :class:`.Domain` and these terms.
@@ -70,24 +78,21 @@ class Question:
         """The question where the case holds."""
         domain = self.domain & case
         goal = _differ(domain, self.sides) if self.about_outputs else self.goal & case
-        return replace(
-            self, goal=goal, domain=domain, alike=False, ones=False, cases=(), inputs=None, also=()
-        )
+        return replace(self, goal=goal, domain=domain, cases=(), inputs=None, also=())
 
-    def special(self) -> Iterator[dict[Term, Term]]:
-        """What to put for some inputs so that all lanes are of one kind (``ones``, ``alike``)."""
+    def smaller(self) -> Iterator[dict[Term, Term]]:
+        """What to put for some inputs, so that there are fewer of them: all lanes of one kind (``ones``,
+        ``alike``), then few lanes (``lanes``).
+        """
         lanes = self._lane_variables()
         if self.ones:
             factors = (v for v in lanes if str(v.data)[0] == "b")
             yield {v: const(self.formats[str(v.data)].word(Fraction(1)), v.width) for v in factors}
         if self.alike:
             yield {v: var(f"{str(v.data)[0]}0", v.width) for v, lane in lanes.items() if lane}
-
-    def fewer_lanes(self) -> Iterator[dict[Term, Term]]:
-        """What to put for some inputs so that few lanes are left (``lanes``)."""
         for few in self.lanes:
             kept = range(few) if isinstance(few, int) else few
-            yield {v: const(0, v.width) for v, lane in self._lane_variables().items() if lane not in kept}
+            yield {v: const(0, v.width) for v, lane in lanes.items() if lane not in kept}
 
     def _lane_variables(self) -> dict[Term, int]:
         found = [v for v in variables([self.goal]) if _is_lane(str(v.data))]
@@ -126,16 +131,27 @@ def difference(
         widths = [getattr(model, name).width for model in (one, two)]
         if widths[0] != widths[1]:
             formats = " and ".join(getattr(model, name).name for model in (one, two))
-            raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: {name} is {formats}")
+            raise not_comparable(left, right, f"{name} is {formats}")
     if one.k != two.k:
-        raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: k = {one.k} and {two.k}")
-    scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in (one, two)]
-    if scales[0] != scales[1]:
-        raise TcsmtError(f"cannot compare {left[0]} with {right[0]}: block scales are {' and '.join(scales)}")
+        raise not_comparable(left, right, f"k = {one.k} and {two.k}")
+    check_scales(left, right)
     question = difference_of_sides(
         title, sides, one.input_formats, domain or Domain(), lanes=lanes, also=also
     )
     return replace(question, alike=alike, ones=ones, cases=cases)
+
+
+def check_scales(left: tuple[str, Model], right: tuple[str, Model]) -> None:
+    """Raises :class:`.TcsmtError` where two models, by their names, do not take the same block scales."""
+    models = left[1], right[1]
+    scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in models]
+    if scales[0] != scales[1]:
+        raise not_comparable(left, right, f"block scales are {' and '.join(scales)}")
+
+
+def not_comparable(left: tuple[str, Model], right: tuple[str, Model], why: str) -> TcsmtError:
+    """The error of two models, by their names, that have no inputs or results in common."""
+    return TcsmtError(f"cannot compare {left[0]} with {right[0]}: {why}")
 
 
 def difference_of_sides(

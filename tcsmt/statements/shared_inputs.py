@@ -12,7 +12,7 @@ from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd, Model, Operands, Stage, Trace
 from tcsmt.models.base import Call, Terms
-from tcsmt.statements.question import Side
+from tcsmt.statements.question import Side, check_scales, not_comparable
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import const, var
 
@@ -103,27 +103,31 @@ def _repeated(model: Model, x: Terms) -> Trace:
     return Trace(x, tuple(stages), c, tuple(calls))
 
 
-def shared(left: tuple[str, Model], right: tuple[str, Model], k: int | None = None) -> SharedInputs:
+def shared(
+    left: tuple[str, Model], right: tuple[str, Model], k: int | None = None, *, finite: bool = False
+) -> SharedInputs:
     """Both models, by their names, on the same words: each operand in the narrower of its two formats.
 
-    k: length of the dot product; None: the shortest to which both can be chained.
+    k: length of the dot product; None: the shortest to which both can be chained. finite: only finite
+    numbers are asked about, so that a format of finite numbers alone can be the wider one.
+    Results are compared as words, so that their formats must have the same fields.
     Raises :class:`.TcsmtError` where no format holds the other's values, or results or scales differ.
     """
     length = lcm(left[1].k, right[1].k) if k is None else k
     chains = tuple(chain(name, model, length) for name, model in (left, right))
     one, two = (part.instruction for part in chains)
-    scales = [f"{m.scales} of {m.scale_format.name}" if m.scale_format else "none" for m in (one, two)]
-    if scales[0] != scales[1]:
-        raise _refused(left, right, f"block scales are {' and '.join(scales)}")
-    if one.d_format != two.d_format:
-        raise _refused(left, right, f"d_format is {one.d_format.name} and {two.d_format.name}")
+    check_scales(left, right)
+    if not _same_fields(one.d_format, two.d_format):
+        raise not_comparable(left, right, f"d_format is {one.d_format.name} and {two.d_format.name}")
     narrow: dict[str, Format] = {}
     for operand, wide in one.operand_formats.named.items():
         other = two.operand_formats.named[operand]
-        found = _narrower(wide, other)
+        found = _narrower(wide, other, finite)
         if found is None:
-            both = f"{wide.name} and {other.name}"
-            raise _refused(left, right, f"{operand}_format is {both}, and neither holds the other's values")
+            both = f"{operand}_format is {wide.name} and {other.name}"
+            special = _narrower(wide, other, finite=True) is not None
+            values = "infinities and NaNs (but its finite values)" if special else "values"
+            raise not_comparable(left, right, f"{both}, and neither holds the other's {values}")
         narrow[operand] = found
     times = length // one.k
     lengths = {"a": length, "b": length, "scale_a": one.scales * times, "scale_b": one.scales * times}
@@ -140,13 +144,18 @@ def shared(left: tuple[str, Model], right: tuple[str, Model], k: int | None = No
     return SharedInputs((sides[0], sides[1]), formats)
 
 
-def _narrower(one: Format, two: Format) -> Format | None:
-    """Of two formats the one whose values, special ones included, the other has as well."""
+def _narrower(one: Format, two: Format, finite: bool) -> Format | None:
+    """Of two formats the one whose values, special ones included unless ``finite``, the other has as well."""
     for narrow, wide in ((one, two), (two, one)):
         special = wide.has_infinity or (not narrow.has_infinity and _has_nan(wide) >= _has_nan(narrow))
-        if narrow == wide or (special and wide.holds(narrow)):
+        if narrow == wide or ((special or finite) and wide.holds(narrow)):
             return narrow
     return None
+
+
+def _same_fields(one: Format, two: Format) -> bool:
+    """Whether two formats' words are made alike, whatever their special values."""
+    return one == two or replace(one, name=two.name, specials=two.specials) == two
 
 
 def _has_nan(fmt: Format) -> bool:
@@ -188,7 +197,3 @@ def _converted(word: int, narrow: Format, wide: Format) -> int:
 def _first(operand: str) -> str:
     """The name of an operand's first word."""
     return "c" if operand == "c" else operand.replace("scale_", "s") + "0"
-
-
-def _refused(left: tuple[str, Model], right: tuple[str, Model], why: str) -> TcsmtError:
-    return TcsmtError(f"cannot compare {left[0]} with {right[0]}: {why}")

@@ -1,13 +1,14 @@
-"""What a long run has found so far, in a JSON file that is whole after each step.
+"""What a long run has found so far, in a file from which the next run goes on; one run at a time has it.
 
-The file is replaced in one step, so that a full disk, Ctrl-C or a crash leaves the one before it; the next
-run goes on from there. One run at a time has the file.
+A :class:`Checkpoint` is a JSON file that is whole after each step: it is replaced in one step, so that a
+full disk, Ctrl-C or a crash leaves the one before it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +18,12 @@ from typing import Any, Self
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import forget, replace_text, wrote
 
-__all__ = ["Checkpoint", "Layout", "Record", "lock_beside"]
+__all__ = ["GOES_ON", "Checkpoint", "Kept", "Layout", "Record"]
 
 Record = dict[str, Any]
+
+#: How to go on, for a run that is stopped.
+GOES_ON = "the same command goes on from there"
 
 
 def _nothing(records: Mapping[str, Record]) -> Record:
@@ -71,34 +75,75 @@ class Layout:
         return head, records
 
 
-class Checkpoint:
-    """Records by key, kept in a file; with no path they are kept nowhere.
+class Kept(ABC):
+    """What is kept in a file that one run at a time has; with no path it is kept nowhere.
 
-    records: those of the file and of this run. before: the other fields that the file had. Raises
-    :class:`.TcsmtError` where the file has another layout, where another run has it, and where it cannot be
-    read or written; ``option`` is what gave the path, for the message.
+    Raises :class:`.TcsmtError` where another run has the file, and where :meth:`_take` refuses it: then
+    nobody has it.
     """
 
-    def __init__(self, path: Path | None, layout: Layout, option: str = "") -> None:
-        self.path, self.layout = path, layout
-        self.records: dict[str, Record] = {}
-        self.before: Record = {}
-        self._lock = lock_beside(path) if path is not None else None
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._lock = _lock_beside(path) if path is not None else None
+        if path is None or not path.exists():
+            return
         try:
-            if path is not None and path.exists():
-                self.before, self.records = _read(path, layout, option)
+            self._take(path)
         except TcsmtError:
             self.close()
             raise
-        self._lines = {key: _json(record) for key, record in self.records.items()}
-        if path is not None and self.records:
+        if self._held:
             wrote(path, self._held)
+
+    @abstractmethod
+    def _take(self, path: Path) -> None:
+        """Go on from what the file has."""
+
+    @property
+    @abstractmethod
+    def _held(self) -> str:
+        """What the file has, for a run that is stopped; empty where that is nothing."""
+
+    def close(self) -> None:
+        """Let other runs have the file."""
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Checkpoint(Kept):
+    """Records by key, kept in a file.
+
+    records: those of the file and of this run. before: the other fields that the file had. Raises
+    :class:`.TcsmtError` also where the file has another layout, and where it cannot be read or written;
+    ``option`` is what gave the path, for the message.
+    """
+
+    def __init__(self, path: Path | None, layout: Layout, option: str = "") -> None:
+        self.layout, self.option = layout, option
+        self.records: dict[str, Record] = {}
+        self.before: Record = {}
+        self._lines: dict[str, str] = {}
+        super().__init__(path)
+
+    def _take(self, path: Path) -> None:
+        self.before, self.records = _read(path, self.layout, self.option)
+        self._lines = {key: _json(record) for key, record in self.records.items()}
 
     @property
     def _held(self) -> str:
-        """What the file has, for a run that is stopped."""
         count = len(self.records)
-        return f"{count} {'entries' if count > 1 else 'entry'}; the same command goes on from there"
+        return f"{count} {'entries' if count > 1 else 'entry'}; {GOES_ON}" if count else ""
 
     def keep(self, key: str, record: Record) -> None:
         """Write a record, in place of an older one of its key."""
@@ -126,22 +171,6 @@ class Checkpoint:
             _beside(self.path).unlink(missing_ok=True)
         self.close()
 
-    def close(self) -> None:
-        """Let other runs have the file."""
-        if self._lock is not None:
-            self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
-        self.close()
-
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
@@ -162,7 +191,7 @@ def _beside(path: Path) -> Path:
     return path.with_name(f"{path.name}.lock")
 
 
-def lock_beside(path: Path) -> Any:
+def _lock_beside(path: Path) -> Any:
     """The lock beside a file, with this process in it, until its ``release()``.
 
     Raises :class:`.TcsmtError` where another run has it.

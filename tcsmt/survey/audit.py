@@ -20,6 +20,7 @@ from tcsmt.catalogue import Row, rows
 from tcsmt.data.datasets import DataSet, Formats, find_datasets, objection, row_of
 from tcsmt.data.model_files import row_given
 from tcsmt.data.row_files import read_json, read_rows, words_of
+from tcsmt.data.unit_files import is_unit_file
 from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.shorten import cost, shorten
@@ -73,13 +74,14 @@ def gathered(paths: Sequence[Path], given: Row | None) -> tuple[Row, Vectors]:
     """The vectors of files, and the unit that they are for: ``given``, or what the first file names.
 
     Data sets (see :func:`.find_datasets`; their results are not looked at) with fewer
-    lanes than the unit get zeros, with more, the unit becomes its chain. Other files are read by
+    lanes than the unit get zeros, with more, the unit becomes its chain. Of a file of several units' rows,
+    those of the unit are taken. Other files are read by
     :func:`.read_rows`. Raises :class:`.TcsmtError`.
     """
     row, parts = given, []
     for path in paths:
         if _is_data(path):
-            for dataset in find_datasets([path]):
+            for dataset in _of_one_unit(path, row) if is_unit_file(path) else find_datasets([path]):
                 row = row or row_of(dataset)
                 row, inputs = _of_dataset(dataset, row)
                 parts.append(_named(dataset.name, inputs))
@@ -93,6 +95,17 @@ def gathered(paths: Sequence[Path], given: Row | None) -> tuple[Row, Vectors]:
             f"the files have {' and '.join(map(str, sorted(lanes)))} lanes: audit them separately"
         )
     return row, joined(parts)
+
+
+def _of_one_unit(path: Path, given: Row | None) -> list[DataSet]:
+    """Of a file of several units' rows, those of the given unit (None: of the first)."""
+    found = list(find_datasets([path]))
+    unit = given or row_of(found[0])
+    chosen = [dataset for dataset in found if row_of(dataset).name == unit.name]
+    if not chosen:
+        held = ", ".join(dict.fromkeys(row_of(dataset).name for dataset in found))
+        raise TcsmtError(f"{path} has no rows of {unit.name}; it has rows of {held}")
+    return chosen
 
 
 def joined(parts: Sequence[Vectors]) -> Vectors:
@@ -115,7 +128,7 @@ def _is_data(path: Path) -> bool:
         return True
     if path.suffix.lower() == ".json":
         data = read_json(path)
-        return isinstance(data, dict) and "cases" in data
+        return is_unit_file(path) or (isinstance(data, dict) and "cases" in data)
     return path.suffix.lower() == ".npz" and path.with_name("manifest.json").exists()
 
 

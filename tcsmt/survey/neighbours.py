@@ -17,7 +17,7 @@ __all__ = ["Neighbour", "neighbours", "value_text"]
 #: Formats and length are given: models with others take other words.
 _GIVEN = ("a_format", "b_format", "c_format", "d_format", "k", "scale_format")
 #: Parameters that count lanes.
-_LANES = ("n_fma", "interleave", "lane_groups", "group")
+_LANES = ("n_fma", "interleave", "lane_groups", "group_lanes", "group")
 #: How far from a number its neighbours are.
 _REACH = 8
 #: Numbers that are tried where a parameter is None.

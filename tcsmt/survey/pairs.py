@@ -70,7 +70,7 @@ def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
     The witness itself is replayed elsewhere; only the explanation may come from code that was different.
     """
     left, right = (pair.left.name, pair.left.model), (pair.right.name, pair.right.model)
-    given = shared(left, right, None)
+    given = shared(left, right, None, finite=pair.domain.finite)
     question = difference_of_sides(record["question"], given.sides, given.input_formats, pair.domain)
     values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
     verdict = Distinguished(
@@ -109,7 +109,7 @@ def _smaller(found: Decision, solving: Solving) -> Decision:
     few = tuple(lanes for lanes in few if (lanes if isinstance(lanes, int) else len(lanes)) < used)
     limit = solving.settings.timeout / 4
     smaller = narrowed(
-        question, replace(question, lanes=few).fewer_lanes(), lambda goal: solving.ask(goal, limit)
+        question, replace(question, lanes=few).smaller(), lambda goal: solving.ask(goal, limit)
     )
     return found if smaller is None else replace(found, verdict=witness(question, smaller, verdict.seconds))
 

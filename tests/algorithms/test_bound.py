@@ -27,6 +27,7 @@ from tests.oracles import recipes
 from tests.oracles.numbers import truth
 from tests.oracles.tiny_recipes import Drawn
 from tests.support.refusing import Refusing
+from tests.support.sampling import mostly_long
 from tests.support.words_of_inputs import Tried, sums
 
 
@@ -37,7 +38,7 @@ class Saying(Solving):
         super().__init__(Settings(timeout=1))
         self.answers = list(answers)
 
-    def ask(self, goal: object, timeout: float | None = None) -> Answer:
+    def ask(self, goal: object, timeout: float | None = None, text: str = "") -> Answer:
         answer = self.answers.pop(0)
         return Answer(answer, "says", reason="timeout" if answer == "unknown" else "")
 
@@ -203,7 +204,7 @@ BOUNDED = (1, 10, 13)
 
 @pytest.mark.usefixtures("no_luck")
 @pytest.mark.parametrize("said", ["sat", "unknown"])
-@pytest.mark.parametrize("seed", BOUNDED)
+@pytest.mark.parametrize("seed", mostly_long(BOUNDED, BOUNDED[::2]))
 def test_every_lemma_of_a_bound_is_needed(seed: int, said: str) -> None:
     """Without any one of them the bound is larger, or there is none."""
     drawn = Drawn.of(f"whole {seed}", 1 << 9)

@@ -13,12 +13,23 @@ from typing import Any
 import pytest
 
 from tcsmt import accuracy
-from tcsmt.algorithms.certified import CHECKS, _Lemmas
+from tcsmt.algorithms.certified import CHECKS, LemmaChain, certify_flaw, certify_split
+from tcsmt.algorithms.compare import AlgorithmPair, proved_never_worse
+from tcsmt.algorithms.result_flaws import FLAWS
+from tcsmt.algorithms.split_analysis import SPLITS, name_of
 from tcsmt.algorithms.split_constants import Kept, kept, kept_goal
 from tcsmt.certificates.checker import Checked, check_certificate
+from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.interpret.digest import digest_of_graph
+from tcsmt.prove import certify
 from tcsmt.prove.certify import Certificates
+from tcsmt.prove.refutations import NotRefuted
+from tcsmt.prove.solvers.answer import Answer
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.domain import Domain
+from tcsmt.terms import Term
 from tests.support.certificates import made_once
 
 pytest.importorskip("pysolvers", reason="python-sat is not installed")
@@ -179,6 +190,194 @@ def test_never_worse(tmp_path: Path) -> None:
         assert not flaws[path.name]
 
 
+# --- goals
+
+
+class Goals:
+    """The digests of the goals that solvers are asked, and of the formulas whose lemmas are checked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: set[str] = set()
+        self.checked: set[str] = set()
+        ask, check = Solving.ask, LemmaFiles.check
+
+        def asking(solving: Solving, goal: Term, timeout: float | None = None) -> Answer:
+            self.asked.add(digest_of_graph(goal))
+            return ask(solving, goal, timeout)
+
+        def checking(files: LemmaFiles, formula: Term) -> str:
+            self.checked.add(digest_of_graph(formula))
+            return check(files, formula)
+
+        monkeypatch.setattr(Solving, "ask", asking)
+        monkeypatch.setattr(LemmaFiles, "check", checking)
+
+
+def test_a_comparison_states_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the files alone, the checker comes to the goals that the command put to solvers, and no others."""
+    goals = Goals(monkeypatch)
+    found = accuracy.compare(
+        "single-bf16", "fasi-bf16x2", "hopper", k=1, domain=SMALL, search=0.2, certificate=tmp_path
+    )
+    assert found.ever_worse is False
+    asked = set(goals.asked)
+    assert not checked(tmp_path).flaw
+    assert goals.checked == asked
+    assert len(asked) > 1
+
+
+@pytest.mark.parametrize("k", [2, pytest.param(4, marks=pytest.mark.long)])
+def test_a_bound_states_what_was_asked(k: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, where the solvers were asked in vain, too; what a split keeps they were not asked about."""
+    goals = Goals(monkeypatch)
+    found = accuracy.bound("single-bf16", "hopper", k=k, domain=SMALL, search=0.2, certificate=tmp_path)
+    assert found.proved is not None
+    asked = set(goals.asked)
+    assert not checked(tmp_path).flaw
+    split = algorithm_named("single-bf16", "hopper", k)[0].split
+    alone = replace(SMALL, c_zero=False)
+    of_split = digest_of_graph(kept_goal(split, alone, 2, kept(split, alone, 2, 1)))
+    assert goals.checked - {of_split} <= asked
+    assert len(goals.checked - {of_split}) > 1
+    assert (of_split in goals.checked) == bool(found.found.shares)
+
+
+# --- flaws
+
+
+@pytest.fixture(scope="module", params=["sign", "monotone"])
+def absent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate that a flaw is absent: of the sign by the words of a split, else word by word."""
+
+    def make(folder: Path) -> None:
+        found = accuracy.find(
+            request.param, "single-bf16", "hopper", domain=SMALL, search=0.2, certificate=folder
+        )
+        assert found.certified is not None
+        assert found.certified.as_json() == found.as_json()["certificate"]
+        assert str(found.certified) in str(found)
+
+    return made_once(tmp_path_factory.getbasetemp(), f"flaw-{request.param}", make)
+
+
+def test_that_a_flaw_is_absent_is_checked_again(absent: Path) -> None:
+    one = checked(absent)
+    assert not one.flaw
+    assert one.lemmas
+    (path,) = (absent / "statements").glob("*.json")
+    assert json.loads(path.read_text())["lemmas"] == list(one.lemmas)
+
+
+def other_question(about: dict[str, Any]) -> None:
+    about["question"] = "sign" if about["question"] == "monotone" else "monotone"
+
+
+OF_FLAWS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "question": other_question,
+    "a question that is not one": lambda a: a.update(question="miracle"),
+    "k": lambda a: a.update(k=2),
+    "more products than solvers are given": lambda a: a.update(k=8),
+    "algorithm": lambda a: a.update(algorithm="fasi-bf16x2"),
+    "domain": lambda a: a["domain"].update(exponents=[0, 1]),
+    "bits": lambda a: a["domain"].update(bits=[3, 3]),
+    "sign": lambda a: a["domain"].update(positive=False),
+    "c": lambda a: a["domain"].update(c_zero=False),
+    "no exponents": lambda a: a["domain"].update(exponents=None),
+    "no unit": lambda a: a.pop("unit"),
+}
+
+
+@pytest.mark.parametrize("what", OF_FLAWS)
+def test_another_flaw_is_refused(what: str, absent: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(absent, folder)
+    (path,) = (folder / "statements").glob("*.json")
+    record = json.loads(path.read_text())
+    OF_FLAWS[what](record["statement"])
+    path.write_text(json.dumps(record))
+    assert checked(folder).flaw
+
+
+def test_a_flaw_of_another_unit_is_refused(absent: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(absent, folder)
+    (model,) = (folder / "models").glob("*.toml")
+    text = model.read_text()
+    changed = text.replace("fraction_bits = 25", "fraction_bits = 2", 1)
+    assert changed != text
+    model.write_text(changed)
+    assert checked(folder).flaw
+
+
+def test_each_lemma_of_a_flaw_is_needed(absent: Path, tmp_path: Path) -> None:
+    for name in checked(absent).lemmas:
+        folder = tmp_path / name
+        shutil.copytree(absent, folder)
+        (folder / "lemmas" / f"{name}.lrat.xz").unlink()
+        assert "is missing" in checked(folder).flaw
+
+
+def test_a_flaw_that_is_there_has_no_certificate(tmp_path: Path) -> None:
+    found = accuracy.find("sign", "markidis", "hopper", k=2, search=0.5, certificate=tmp_path)
+    assert found.has_flaw
+    assert found.certified is None
+    assert "certificate" not in found.as_json()
+    assert not (tmp_path / "statements").exists()
+
+
+def test_a_flaw_whose_lemmas_take_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is proved, has no certificate, and says why; no goal is given to the SAT solver twice."""
+    asked: list[str] = []
+
+    def refuse(cnf: str, settings: Settings) -> str:
+        asked.append(cnf)
+        raise NotRefuted("CaDiCaL: timeout after 60 s")
+
+    monkeypatch.setattr(certify, "refutation", refuse)
+    algorithm, row = algorithm_named("single-bf16", "hopper", 1)
+    certificates = Certificates(tmp_path)
+    for _ in range(2):
+        found = certify_flaw(certificates, "sign", FLAWS["sign"]("single-bf16", algorithm, SMALL), row)
+        assert found.path is None
+        assert str(found).endswith("no result of the wrong sign: CaDiCaL: timeout after 60 s")
+    assert len(asked) == len(set(asked))
+
+
+# --- splits
+
+
+@pytest.mark.long
+def test_a_split(tmp_path: Path) -> None:
+    split = next(one for one in SPLITS if name_of(one) == "2 x bf16 RTZ")
+    made = certify_split(Certificates(tmp_path), split)
+    assert made.path is not None, made.why
+    assert not checked(tmp_path).flaw
+    for name in ("2 x bf16 RNE", "2 x e4m3 RTZ", ""):
+        record = json.loads(made.path.read_text())
+        record["statement"]["split"] = name
+        made.path.write_text(json.dumps(record))
+        assert checked(tmp_path).flaw
+
+
+def test_words_that_are_not_the_same_prove_nothing(tmp_path: Path) -> None:
+    """All lemmas hold, and no goal is left to ask about: the claim is false, and is refused with a reason."""
+    domain = Domain(exponents=(-14, 14), bits=(11, 11), c_zero=True)
+    names, k = ("single-f16", "fp32-fma"), 16
+    assert accuracy.compare(*names, "hopper", k=k, domain=domain, search=0.5).ever_worse
+    pairs = [algorithm_named(name, "hopper", k) for name in names]
+    certificates = Certificates(tmp_path)
+    chain = LemmaChain(certificates.lemma)
+    algorithms = pairs[0][0], pairs[1][0]
+    assert not proved_never_worse(chain, AlgorithmPair(names, algorithms, domain))
+    assert chain.names
+    about = {
+        "about": "comparison", "title": "false", "one": names[0], "two": names[1], "k": k,
+        "domain": asdict(domain), "units": [certificates.model(row.model) for _, row in pairs],
+    }  # fmt: skip
+    certificates.keep({"statement": about}, list(chain.names))
+    assert "same words" in checked(tmp_path).flaw
+
+
 def test_what_is_not_proved_has_no_certificate(tmp_path: Path) -> None:
     found = accuracy.compare(
         "single-f16", "markidis", "volta", k=1, domain=Domain(exponents=(0, 0)), search=0.5,
@@ -194,7 +393,7 @@ def test_a_negative_constant_with_a_lemma_of_its_own(tmp_path: Path) -> None:
     algorithm, row = algorithm_named("single-bf16", "hopper", 4)
     domain = Domain(exponents=(0, 0), bits=(10, 10), c_zero=True, positive=True)
     certificates = Certificates(tmp_path)
-    chain = _Lemmas(certificates.lemma)
+    chain = LemmaChain(certificates.lemma)
     false = Kept((Fraction(2),), (Fraction(2),), Fraction(-1))
     assert kept(algorithm.split, domain, 10, 1).left > 0
     assert chain.prove("a lemma", kept_goal(algorithm.split, domain, 10, false))

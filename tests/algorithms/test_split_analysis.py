@@ -12,9 +12,11 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tcsmt.algorithms.proof import Chain
 from tcsmt.algorithms.split_analysis import (
     CLASSES,
     SPLITS,
+    _question,
     binade,
     counted,
     distance,
@@ -22,6 +24,7 @@ from tcsmt.algorithms.split_analysis import (
     least_special,
     name_of,
     proved,
+    proved_by_lemmas,
     splits,
     statement,
     traced,
@@ -32,11 +35,13 @@ from tcsmt.cli import main
 from tcsmt.cli.accuracy.split import _asked
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
+from tcsmt.prove.certify import Certificates
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.split import F32, Split
+from tcsmt.statements.certified import Certified
 from tcsmt.statements.verdict import Equivalent, Unknown, Verdict
 from tcsmt.terms import Term
 from tests.support.lying import Liars
@@ -154,7 +159,7 @@ def test_proofs_go_on_by_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where all inputs at once take too long."""
     asked = []
 
-    def slow(solving: Solving, question: Term, timeout: float | None = None) -> Answer:
+    def slow(solving: Solving, question: Term, timeout: float | None = None, text: str = "") -> Answer:
         asked.append(question)
         if len(asked) == 1:
             return Answer("unknown", "bitwuzla", reason="timeout")
@@ -181,6 +186,40 @@ def test_another_solver_confirms_a_proof_or_there_is_none(said: str, answer: str
     )
     (alone,) = proved(F16, Solving())
     assert (alone["answer"], alone["confirmed"]) == ("proved", "")
+
+
+class Leaves(Chain):
+    """Proves a goal if its inputs have so many bits of the exponent field fixed, but for one of them."""
+
+    def __init__(self, depth: int, refused: str = "") -> None:
+        super().__init__(Solving())
+        self.depth, self.refused = depth, refused
+        self.asked: list[Term] = []
+
+    def prove(self, what: str, goal: Term) -> bool:
+        self.asked.append(goal)
+        field = what.rpartition(" ")[2].rstrip("x")
+        return field != self.refused and len(field) == self.depth
+
+
+def test_lemmas_cover_all_inputs() -> None:
+    """Halves of halves of the exponents: each of them is asked about, and together they are all inputs."""
+    chain = Leaves(2)
+    assert proved_by_lemmas(chain, F16)
+    quarters = [(first, second) for first in (0, 1) for second in (0, 1)]
+    asked = [_question(F16, fixed) for fixed in ((), (0,), *quarters[:2], (1,), *quarters[2:])]
+    assert chain.asked == [goal for _, goal in asked]
+    ends = []
+    for sign in (0, 1):
+        for fixed in quarters:
+            word, _ = _question(F16, fixed)
+            low = [evaluate([word], {"sign": sign, "low": low})[0] for low in (0, (1 << 29) - 1)]
+            assert low[1] - low[0] + 1 == 1 << 29
+            ends += low
+    assert [ends[0], ends[-1]] == [0, (1 << 32) - 1]
+    assert all(after == before + 1 for before, after in zip(ends[1:-1:2], ends[2::2], strict=True))
+    for refused in ("00", "01", "10", "11"):
+        assert not proved_by_lemmas(Leaves(2, refused), F16)
 
 
 @pytest.mark.long
@@ -257,3 +296,36 @@ def test_what_stayed_unknown_is_asked_again(tmp_path: Path, monkeypatch: pytest.
     given = ["accuracy", "split", "--prove", "--format", "bf16", "--output", str(path)]
     for said, code in ((unknown, 3), (proof, 0), (unknown, 0)):  # noqa: B007 (proved reads it)
         assert CliRunner().invoke(main, given).exit_code == code
+
+
+def test_certificates_of_proofs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those of this run and of an earlier one; not of what stayed unknown, and not without a proof."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    file, folder = tmp_path / "splits.json", tmp_path / "proofs"
+    code, text = run("--certificate", folder)
+    assert code == 2
+    assert "--certificate needs --prove" in text
+    unknown = Unknown(reason="timeout", seconds=0)
+    proof = Equivalent(stage="", scripts=("00",), solver="z3", version="1", seconds=0)
+
+    def proved(split: Split, solving: Solving) -> list[dict[str, object]]:
+        verdict = unknown if split.words == 3 else proof
+        return [{"exponent_field": "x" * 8, **verdict.as_json()}]
+
+    def certify(certificates: Certificates, split: Split) -> Certified:
+        assert certificates.folder == folder
+        nearest = split.rounding.nearest
+        return Certified("", folder / "a.json" if nearest else None, 1, "" if nearest else "no time")
+
+    monkeypatch.setattr("tcsmt.cli.accuracy.split.proved", proved)
+    monkeypatch.setattr("tcsmt.cli.accuracy.split.certify_split", certify)
+    given = ["--prove", "--format", "bf16", "--output", file, "--certificate", folder]
+    for _ in range(2):  # the second time, the file has the proofs
+        code, text = run(*given)
+        assert code == 3
+        assert text.count(f"  certificate: {folder / 'a.json'} (1 lemma)\n") == 1
+        assert text.count("  no certificate: no time\n") == 1
+    assert "kept from an earlier run" in text
+    code, text = run(*given, "--json")
+    records = json.loads(text[text.index("{") :])["splits"]
+    assert [record.get("certificate", {}).get("certified") for record in records] == [True, False, None, None]

@@ -143,7 +143,7 @@ def test_validate_against_another_unit(tmp_path: Path) -> None:
 
 def test_accuracy() -> None:
     assert "markidis" in tcsmt.accuracy.recipes()
-    found = tcsmt.accuracy.compare("markidis", "single-f16", "volta", k=1, search=0.3, timeout=0.5)
+    found = tcsmt.accuracy.compare("markidis", "single-f16", "volta", k=1, search=0.3, timeout=0.1)
     assert found.ever_worse in (True, None) and "markidis: volta/" in str(found)
     domain = tcsmt.Domain(exponents=(0, 0), bits=(8, 8), c_zero=True)
     bound = tcsmt.accuracy.bound("single-f16", "volta", k=1, domain=domain, search=0.3)

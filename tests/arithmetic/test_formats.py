@@ -603,6 +603,20 @@ def test_arrays_of_wider_floats_are_taken_where_exact(name: str, dtype: Callable
     assert np.array_equal(to_words(fmt, value[finite].astype(dtype), "a"), words[finite])
 
 
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - set(DTYPES) - {"tf32"}))
+def test_values_of_formats_without_a_dtype_are_taken_where_exact(name: str) -> None:
+    """Every word's value is that word again; NaNs are the format's one."""
+    fmt = FORMATS[name]
+    words = sample(fmt)
+    nan = np.array([fmt.is_nan(word) for word in words.tolist()])
+    values = [0.0 if fmt.is_nan(w) else float(fmt.value(w)) for w in words.tolist()]
+    minus_zero = np.array([fmt.signed and w == 1 << fmt.sign_bit for w in words.tolist()])
+    array = np.where(nan, np.nan, np.where(minus_zero, -0.0, np.array(values)))
+    stored_bits = (1 << (fmt.width - fmt.ignored_high_bits)) - 1
+    expected = np.where(nan, fmt.nan_word or 0, words & words.dtype.type(stored_bits))
+    assert np.array_equal(to_words(fmt, array, "a"), expected)
+
+
 def test_shapes_of_arrays_stay() -> None:
     """A scalar stays a scalar."""
     assert to_words(FORMATS["f32"], 0.5, "c").shape == ()
@@ -623,7 +637,11 @@ def test_shapes_of_arrays_stay() -> None:
         ("f16", np.array([1, 2]), "a has dtype int64: for f16 it must be float16"),
         ("f16", ["1.0"], "a has dtype <U3"),
         ("f16", [[1.0], [1.0, 2.0]], "a cannot be read as an array"),
-        ("ue4m3", [1.0], "a: ue4m3 values must be given as unsigned words"),
+        ("ue4m3", [1.0, -1.0], r"a\[1\] = -1\.0 is not a valid ue4m3 value"),
+        ("ue4m3", [float("inf")], r"a\[0\] = inf is not a valid ue4m3 value"),
+        ("e8m7fn", [1.0, 2.0**129], r"a\[1\] = 6\.8.*e\+38 is not a valid e8m7fn value"),
+        ("e8m7fn", [1 + 2.0**-8], r"a\[0\] = 1\.00390625 is not a valid e8m7fn value"),
+        ("e5m10fn", [float("nan")], r"a\[0\] = nan is not a valid e5m10fn value"),
     ],
 )
 def test_to_words_refuses(name: str, values: Any, why: str) -> None:

@@ -336,7 +336,7 @@ def test_monotonicity_is_about_values(bits: int) -> None:
 
 def test_a_proof_is_a_proof() -> None:
     """Every proof of a report names solver, version and script, or says that the graphs are one."""
-    for finding in report_on("nan-and-infinity", row_named("volta")).findings:
+    for finding in report_on("carry-bits", row_named("volta")).findings:
         if isinstance(finding.verdict, Equivalent) and finding.verdict.solver:
             assert finding.verdict.version
             assert finding.verdict.scripts

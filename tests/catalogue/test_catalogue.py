@@ -27,6 +27,11 @@ NAMED = {
     "cdna1": ["MI100", "gfx908"],
     "cdna2": ["MI210", "MI250", "MI250X", "gfx90a"],
     "cdna3": ["MI300A", "MI300X", "gfx942"],
+    "rdna3": ["Radeon Pro W7900", "gfx1100"],
+    "rdna4": ["Radeon AI Pro R9700", "gfx1201"],
+    "riscv": ["RISC-V", "Spike"],
+    "wormhole": ["n150", "n300"],
+    "blackhole": ["p100", "p150", "p300"],
 }
 
 
@@ -40,13 +45,14 @@ def test_gpus_by_name(architecture: str) -> None:
 
 
 def test_how_many_instructions() -> None:
-    """As many as mmasim 2.1.1 has (one for all m and n), and FP8 through mma.sync besides."""
+    """As many as mmasim 2.1.1 has (one for all m and n), FP8 through mma.sync, and what it does not have."""
     count = {name: len(rows_of(name)) for name in ARCHITECTURES}
     fp8 = 16
     assert count == {
         "volta": 3, "turing": 5, "ampere": 9, "ada": 9 + 16, "hopper": 12 + 12 + fp8,
         "blackwell": 9 + 54 + 29 + fp8, "rtx-blackwell": 9 + 16 + 50 + 29,
-        "cdna1": 15, "cdna2": 22, "cdna3": 27, "x86": 3, "arm": 10 + 16,
+        "cdna1": 15, "cdna2": 22, "cdna3": 27, "rdna3": 4 * 3, "rdna4": 4 * 3 + 4, "x86": 3, "arm": 10 + 16,
+        "riscv": 5 * 5, "wormhole": 24, "blackhole": 24,
     }  # fmt: skip
 
 
@@ -65,6 +71,28 @@ def test_names_and_models_agree() -> None:
             assert (model.d_format.name, model.k) == (d, int(k)), name
             assert model.a_format.name == amd.get(a, a), name
             assert model.b_format.name == amd.get(b or a, b or a), name
+        elif name.startswith("mvmul"):
+            registers = {"f32": "e8m23fn", "tf32": "e8m10fn", "bf16": "e8m7fn", "f16": "e5m10fn"}
+            _, d, source, _ = name.split(".")
+            assert (model.d_format.name, model.c_format.name) == (registers[d], registers[d]), name
+            assert (model.a_format.name, model.b_format.name) == (registers[source],) * 2, name
+            assert model.k == 16
+        elif row.architecture.startswith("rdna"):
+            found = re.fullmatch(
+                r"v_(dot2|dot4|wmma)_(b?f\d\d)(?:_\d+x\d+x16)?_(bf16|f16|[fb][pf]8)(_[fb][pf]8)?(_w\d\d)?",
+                name,
+            )
+            assert found, name
+            kind, d, a, b, _ = found.groups()
+            fp8 = {"fp8": "e4m3", "bf8": "e5m2"}
+            lengths = {"dot2": 2, "dot4": 4, "wmma": 16}
+            assert (model.d_format.name, model.c_format.name, model.k) == (d, d, lengths[kind]), name
+            b = (b or a).removeprefix("_")
+            assert (model.a_format.name, model.b_format.name) == (fp8.get(a, a), fp8.get(b, b)), name
+        elif row.architecture == "riscv":
+            assert (
+                name == f"rvbna.n{model.k}.{model.d_format.name}.{model.a_format.name}.{model.b_format.name}"
+            )
         elif row.architecture in ("x86", "arm"):
             parts = [part for part in name.split(".") if part in FORMATS]
             formats = [f.name for f in (model.d_format, model.a_format, model.b_format)]

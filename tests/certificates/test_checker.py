@@ -6,15 +6,16 @@ import json
 import lzma
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tcsmt.certificates import check_certificate, check_statement, lemmas
+from tcsmt.certificates import Flaw, check_certificate, check_statement, lemmas
 from tcsmt.certificates.description import described
 from tcsmt.certificates.files import opened, record_of
+from tcsmt.certificates.lemmas import LemmaFiles
 from tcsmt.support.errors import TcsmtError
 from tests.support.certificates import edited, flaws, only, repacked, statement_path
 
@@ -85,6 +86,17 @@ def test_a_missing_file(certificates: Path, tmp_path: Path) -> None:
         path.unlink()
         moved.rename(path)
     assert not refused(folder)
+
+
+def test_a_check_that_fails_without_a_reason(certificates: Path, tmp_path: Path) -> None:
+    """An empty flaw would say that the statement is proved."""
+
+    def check(about: Mapping[str, Any], lemmas: LemmaFiles) -> Sequence[str]:
+        raise Flaw("")
+
+    path = only(certificates, tmp_path / "c", NAN)
+    edited(path, lambda record: record["statement"].update(about="a kind"))
+    assert check_statement(path, kinds={"a kind": check}).flaw
 
 
 def test_no_certificate(tmp_path: Path) -> None:
@@ -179,7 +191,7 @@ def test_another_models_file(certificates: Path, tmp_path: Path) -> None:
         for call in json.loads(path.read_text())["statement"]["calls"]
     )
     texts = one.read_text(), two.read_text()
-    fraction = texts[0].replace("fraction_bits = 23", "fraction_bits = 24", 1)
+    fraction = texts[0].replace("fraction_bits = 10", "fraction_bits = 11", 1)
     zero = texts[1].replace("zero_exponent = -132", "zero_exponent = none", 1).replace("= none", '= "none"')
     for new in (
         (fraction, texts[1]), (texts[0], zero), (texts[0], texts[1].replace("k = 2", "k = 3")),
@@ -216,12 +228,12 @@ STATEMENTS: dict[str, tuple[str, Change]] = {
     "one call": (CARRY, lambda s: s.update(differ=[0])),
     "three calls": (CARRY, lambda s: s.update(differ=[0, 1, 1])),
     "inputs in another order": (CHAIN, lambda s: s.update(inputs=dict(reversed(s["inputs"].items())))),
-    "an input more": (CARRY, lambda s: s["inputs"].update(a2="f16")),
-    "an input of another name": (CARRY, lambda s: s.update(inputs={"x0": "f16"} | s["inputs"])),
+    "an input more": (CARRY, lambda s: s["inputs"].update(a2="e4m3")),
+    "an input of another name": (CARRY, lambda s: s.update(inputs={"x0": "e4m3"} | s["inputs"])),
     "inputs as a list": (CARRY, lambda s: s.update(inputs=list(s["inputs"]))),
     "no input": (CARRY, lambda s: s.update(inputs={})),
     "an input less": (NAN, lambda s: s["inputs"].pop("c")),
-    "an input of another width": (NAN, lambda s: s["inputs"].update(c="f16")),
+    "an input of another width": (NAN, lambda s: s["inputs"].update(c="f32")),
     "no goal": (NAN, lambda s: s.pop("goal")),
     "a word as the goal": (NAN, lambda s: s.update(goal=0)),
     "operands exchanged": (CHAIN, lambda s: s["calls"][1].update(a=s["calls"][1]["a"][::-1])),
@@ -379,7 +391,7 @@ def test_models_of_constants(certificates: Path, tmp_path: Path) -> None:
 
     def change(record: dict[str, Any]) -> None:
         for call in record["statement"]["calls"]:
-            call.update(a=[0, 0], b=[0, 0], c=1, terms=[["const", 16, "0", []], ["const", 32, "1", []]])
+            call.update(a=[0, 0], b=[0, 0], c=1, terms=[["const", 8, "0", []], ["const", 16, "1", []]])
         record["statement"]["calls"][1]["terms"] = []
         record["proof"] = [{"using": [], "free": []}]
         record["terms"] = []

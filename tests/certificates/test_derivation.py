@@ -149,13 +149,16 @@ def attack(rng: random.Random, counted: Counter[str]) -> None:
         counted["accepted, of several steps"] += len(proof) > 1 or isinstance(proof[0], Cases)
 
 
-def test_no_proof_of_what_has_a_solution() -> None:
+@pytest.mark.parametrize(
+    "seeds", [range(300), pytest.param(range(300, 1000), marks=pytest.mark.long)], ids=str
+)
+def test_no_proof_of_what_has_a_solution(seeds: range) -> None:
     counted: Counter[str] = Counter()
-    for seed in range(1000):
+    for seed in seeds:
         attack(random.Random(seed), counted)
-    assert counted["satisfiable"] > 300, counted
-    assert counted["accepted"] > 120, counted
-    assert counted["accepted, of several steps"] > 80, counted
+    assert counted["satisfiable"] > len(seeds) * 0.3, counted
+    assert counted["accepted"] > len(seeds) * 0.12, counted
+    assert counted["accepted, of several steps"] > len(seeds) * 0.08, counted
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from tcsmt.certificates.derivation import Flaw
-from tcsmt.certificates.lemmas import SUFFIXES, LemmaFiles, lemma_of, path_of
+from tcsmt.certificates.lemmas import SUFFIXES, LemmaFiles, Missing, lemma_of, path_of
 from tcsmt.prove.refutations import refutation
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.terms import Term, const, var
@@ -39,8 +39,12 @@ def test_a_lemma_is_known_by_its_clauses(tmp_path: Path) -> None:
     name = written(tmp_path, unsatisfiable())
     assert LemmaFiles(tmp_path).check(unsatisfiable()) == name
     assert lemma_of(unsatisfiable("p", "q")).name == name
-    with pytest.raises(Flaw, match="missing"):
+    with pytest.raises(Missing, match="missing"):
         LemmaFiles(tmp_path).check(unsatisfiable() & var("z", 1))
+    path_of(tmp_path, name, "cnf").unlink()
+    with pytest.raises(Flaw, match="missing") as found:  # there is a refutation, of what nobody can read
+        LemmaFiles(tmp_path).check(unsatisfiable())
+    assert not isinstance(found.value, Missing)
 
 
 def test_variables_of_one_name_are_kept_apart() -> None:

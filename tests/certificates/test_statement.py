@@ -67,7 +67,7 @@ def test_questions(question: Question) -> None:
 
 def test_further_terms() -> None:
     one, two = (("", two_products(carry_bits=bits)) for bits in (2, 3))
-    also = (var("a0", 16).eq(var("b1", 16)), var("c", 32).ne(5))
+    also = (var("a0", 8).eq(var("b1", 8)), var("c", 16).ne(5))
     statement = again(difference("title", one, two, Domain(), also=also))
     assert statement.also == also
     assert statement.goal is difference("title", one, two, Domain(), also=also).goal

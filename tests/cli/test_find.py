@@ -71,7 +71,7 @@ def test_find_unknown(tmp_path: Path) -> None:
 
 def test_find_output_and_scripts(tmp_path: Path) -> None:
     report, script = tmp_path / "report.json", tmp_path / "query.smt2"
-    common = ("find", "--property", "product-normalization", "--arch", "volta")
+    common = ("find", "--property", "monotonicity", "--arch", "volta")
     printed = done(*common, "--json", "--output", report, "--dump-smt", script)
     assert json.loads(report.read_text()) == json.loads(printed)
     assert solve(script.read_text(), Settings("cvc5")).answer == "sat"

@@ -172,7 +172,7 @@ BAD: dict[str, tuple[str, int | None, str]] = {
         without(WHOLE, "n_fma", "zero_exponent"), None,
         f"{MISSING}: n_fma, zero_exponent (such as -131 ({VOLTA}), "
         "-132 (turing/mma.m16n8k8.f32.f16.f16.f32), "
-        '-133 (hopper/mma.m16n8k16.f32.f16.f16.f32), "none" (the exponent that its fields have))',
+        '-133 (hopper/mma.m16n8k16.f32.f16.f16.f32), -512 (rdna3/v_dot2_f32_f16))',
     ),
     "ambiguous format": (
         f"{HEAD}a_format = 'fp8'", 3,

@@ -42,14 +42,15 @@ OPERATIONS: dict[str, Callable[[Term, Term], Term]] = {
 
 @pytest.mark.parametrize("limb", [32, 64])
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_operations(operation: str, limb: int) -> None:
+@pytest.mark.parametrize("rows", [10, pytest.param(30, marks=pytest.mark.long)])
+def test_operations(operation: str, limb: int, rows: int) -> None:
     rng = random.Random(operation)
     for width in WIDTHS:
         x, y = var("x", width), var("y", width)
         word = OPERATIONS[operation](x, y)
         (limbs,) = split([word], limb)
         assert all(node.width <= limb for node in operands_first(limbs))
-        for _ in range(30):
+        for _ in range(rows):
             one = rng.getrandbits(width) >> rng.choice([0, 0, width // 2, width - 1, width])
             many = rng.getrandbits(width)
             other = rng.choice([many, rng.randrange(width + 5), one, many >> (width - 9), 64, 63, 0])

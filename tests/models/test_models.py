@@ -16,10 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
-from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model, Operands
+from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model, Operands
 from tcsmt.simulator.rows import run_words
 from tests.support.references import reference
 from tests.support.sampling import mostly_long
@@ -29,6 +29,7 @@ Rng = np.random.Generator
 
 INPUTS = sorted(FORMATS)
 OUTPUTS = sorted(name for name, fmt in FORMATS.items() if fmt.has_infinity)
+FINITE = sorted(name for name, fmt in FORMATS.items() if fmt.specials is Specials.NONE and fmt.has_subnormals)
 MODES = sorted(ROUNDINGS)
 SEEDS = st.integers(0, 1 << 32)
 
@@ -277,6 +278,40 @@ def dot_then_add_models(draw: st.DrawFn) -> DotThenAdd:
 
 
 @st.composite
+def grouped_models(draw: st.DrawFn) -> GroupedDotAdd:
+    """Any valid GroupedDotAdd of at most 8 lanes."""
+    k = draw(st.integers(1, 8))
+    names = {f"{side}_format": draw(st.sampled_from(FINITE)) for side in "abcd"}
+    a, b, d = (FORMATS[names[f"{side}_format"]] for side in "abd")
+    exponents = st.integers(a.e_min + b.e_min - 8, a.e_min + b.e_min + 8)
+    exponents |= st.integers(-300, 300) | st.sampled_from([-4096, d.e_min, 4096])
+    bits = draw(st.integers(1, 30))
+    return GroupedDotAdd(
+        **names,  # type: ignore[arg-type]
+        k=k,
+        group_lanes=draw(st.sampled_from([g for g in range(1, k + 1) if k % g == 0])),
+        a_first_bit=draw(st.integers(0, a.fraction_bits)),
+        a_bits=draw(st.integers(1, 14)),
+        b_first_bit=draw(st.integers(0, b.fraction_bits)),
+        b_bits=draw(st.integers(1, 14) | st.just(30)),
+        fraction_bits=draw(st.integers(1, 30)),
+        alignment=draw(st.sampled_from(["RNA", "RNA", *MODES])),
+        zero_exponent=draw(exponents),
+        least_exponent=draw(st.none() | exponents),
+        sum_fraction_bits=bits,
+        group_alignment=draw(st.sampled_from(["RNU", "RNU", *MODES])),
+        c_alignment=draw(st.sampled_from(["RNA", "RNA", *MODES])),
+        kept_fraction_bits=draw(st.none() | st.integers(1, bits)),
+        minus_one_shift=draw(st.none() | st.integers(1, 40)),
+        rounding=draw(st.sampled_from(["RNA", *MODES])),
+        largest_result=draw(st.none() | st.integers(1, d.largest_finite_word)),
+        flush_inputs=draw(st.booleans()),
+        flush_outputs=draw(st.booleans()),
+        tininess=draw(st.sampled_from(["after", "before", "result"])),
+    )
+
+
+@st.composite
 def scaled_models(draw: st.DrawFn) -> FusedDotAdd:
     """Any valid FusedDotAdd with block scales, of at most 8 lanes."""
     block = draw(st.sampled_from([1, 2, 4]))
@@ -332,7 +367,7 @@ def window(model: Model) -> int:
     """The bits within which a sum keeps what it adds."""
     if isinstance(model, IeeeDotAdd):
         return model.sum_format.fraction_bits + 2
-    assert isinstance(model, FusedDotAdd | DotThenAdd)
+    assert isinstance(model, FusedDotAdd | DotThenAdd | GroupedDotAdd)
     return model.fraction_bits
 
 
@@ -348,6 +383,7 @@ KINDS: dict[str, tuple[st.SearchStrategy[Model], int]] = {
     "fused": (fused_models(), 96),
     "block scales": (scaled_models(), 96),
     "dot then add": (dot_then_add_models(), 96),
+    "groups": (grouped_models(), 96),
     "IEEE": (ieee_models(), 64),
     "chained trees and exact sums": (grouped_ieee_models(), 64),
 }
@@ -394,6 +430,8 @@ UNITS = [
     "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0",
     "rtx-blackwell/mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0",
     "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+    "wormhole/mvmul.f32.f16.phase3",
+    "blackhole/mvmul.bf16.tf32.phase2",
 ]
 
 

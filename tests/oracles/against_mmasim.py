@@ -34,7 +34,8 @@ from tcsmt.simulator.rows import run_words
 KINDS = ("uniform", "normal", "packed", "ties", "mixed")
 CHUNK = 1 << 15
 WITNESSES = 3
-_ARCHITECTURES = {
+#: What mmasim calls the architectures that it has.
+ARCHITECTURES = {
     "volta": "Volta", "turing": "Turing", "ampere": "Ampere", "ada": "Ada Lovelace", "hopper": "Hopper",
     "blackwell": "Blackwell", "rtx-blackwell": "RTX Blackwell",
     "cdna1": "CDNA1", "cdna2": "CDNA2", "cdna3": "CDNA3",
@@ -69,7 +70,9 @@ def unit_of(row: Row) -> Any:
     """mmasim's unit of a catalogue row; None where it has none."""
     from mmasim import amd, nv_ptx
 
-    name, architecture = row.instruction, _ARCHITECTURES[row.architecture]
+    if row.architecture not in ARCHITECTURES:
+        return None
+    name, architecture = row.instruction, ARCHITECTURES[row.architecture]
     scaled = ".block" in name
     if name.startswith("v_mfma_"):
         kind, name = amd.MFMA, name.removeprefix("v_mfma_")

@@ -373,6 +373,8 @@ def results(model: Any, columns: dict[str, Array]) -> Array:
             return _dot_then_add(model, a, b, columns["c"])
         case "ieee-dot-add":
             return _ieee(model, a, b, columns["c"])
+        case "grouped-dot-add":
+            return _grouped(model, a, b, columns["c"])
     raise ValueError(f"no kind of model {model.kind!r}")
 
 
@@ -565,7 +567,27 @@ def _block(m: Any, d: Format, terms: Sequence[Numbers], c: Numbers, nan_word: Ar
         whole, m.rounding.name, every_minus & bool(m.negative_zero), keep_sign=bool(m.negative_zero),
         kept=m.round_fraction_bits, overflow=m.overflow, flush=m.flush_outputs, tininess=m.tininess,
     )  # fmt: skip
+    if m.subnormal_results == "misplaced":
+        words = _misplaced(m, d, words, whole, top - m.fraction_bits - bool(m.alignment_sticky))
     return finished(d, words >> (wide.width - d.width), special, nan_word)
+
+
+def _misplaced(m: Any, d: Format, words: Array, x: Fixed, unit: Array) -> Array:
+    """Subnormal results as RISC-V's pseudo-code of RVBNA has them (its resExp, accAbs and masks)."""
+    found = words.copy()
+    bits = d.fraction_bits
+    for place in np.flatnonzero((x.word != 0) & (x.top < d.e_min)):
+        exp = int(x.top[place]) + d.bias  # at most 0
+        acc = int(np.abs(x.in_units(np.where(x.word == 0, x.lsb, unit))[place]))
+        if exp < -bits:
+            word = 1
+        else:
+            mask = ((1 << bits) - 1) >> (bits + exp)
+            word = acc >> (bits + exp) | (acc & mask != 0)
+        size, top = word & ((1 << (d.width - 1)) - 1), word >> (d.width - 1) & 1
+        minus = (x.word[place] < 0 or top == 1) and (size != 0 or m.negative_zero)
+        found[place] = int(minus) << (d.width - 1) | size
+    return found
 
 
 def _addends(m: Any, terms: Sequence[Numbers], top: Array) -> list[Fixed]:
@@ -653,6 +675,68 @@ def _down_block(m: Any, d: Format, products: Sequence[Numbers], c: Numbers) -> A
         whole = whole.on_grid(place, "RTN")
     words = d.encode(whole, m.rounding.name, np.zeros(c.sign.shape, bool))
     return finished(d, words, special, d.quiet_nan)
+
+
+# --- groups of lanes, and c, on one grid -------------------------------------------------------------
+
+
+def _grouped(m: Any, a: Sequence[Array], b: Sequence[Array], c: Array) -> Array:
+    """The docstring of GroupedDotAdd (Tenstorrent's MVMUL)."""
+    d = Format.of(m.d_format)
+
+    def read(given: Any, words: Array) -> Numbers:
+        fmt = Format.of(given)
+        number = fmt.decode(words)
+        return flushed(number, fmt) if m.flush_inputs else number
+
+    products, places = [], []
+    for x, y in zip(a, b, strict=True):
+        left, right = read(m.a_format, x), read(m.b_format, y)
+        parts = _bits_of(left, m.a_first_bit, m.a_bits), _bits_of(right, m.b_first_bit, m.b_bits)
+        products.append(product(*parts))
+        places.append(np.where(left.zero | right.zero, m.zero_exponent, products[-1].exp))
+    addend = read(m.c_format, c)
+    sums: list[tuple[Fixed, Array]] = []
+    for start in range(0, m.k, m.group_lanes):
+        lanes = slice(start, start + m.group_lanes)
+        top = maximum(places[lanes])
+        own = total([p.fixed.on_grid(top - m.fraction_bits, m.alignment.name) for p in products[lanes]])
+        if m.least_exponent is not None:
+            small = top < m.least_exponent
+            own, top = Fixed(np.where(small, 0, own.word), own.lsb), np.where(small, -(1 << 40), top)
+        sums.append((own, top))
+    top = maximum([addend.exp, *(place for _, place in sums)])
+    unit = top - m.sum_fraction_bits
+    terms = [(addend.fixed, m.c_alignment.name), *((own, m.group_alignment.name) for own, _ in sums)]
+    aligned = [(x.on_grid(unit, mode), mode) for x, mode in terms]
+    if m.kept_fraction_bits is not None:
+        unit = top - m.kept_fraction_bits
+        aligned = [(x.on_grid(unit, mode), mode) for x, mode in aligned]
+    whole = total([x for x, _ in aligned])
+    if m.minus_one_shift is not None:
+        units = whole.in_units(unit)
+        counted = units if m.minus_one_shift < ROOM else units.astype(object)
+        whole = Fixed(np.where(units == -1, -(1 << m.minus_one_shift), counted), unit)
+    words = d.encode(
+        whole, m.rounding.name, np.zeros(c.shape, bool), keep_sign=False, flush=m.flush_outputs,
+        tininess=m.tininess,
+    )  # fmt: skip
+    if m.largest_result is None:
+        return words
+    sign = np.int64(1 << (d.width - 1))
+    return np.minimum(words & (sign - 1), m.largest_result) | words & sign
+
+
+def _bits_of(x: Numbers, first: int, bits: int) -> Numbers:
+    """Some bits of the significands: those of 2^(exp - first) and of ``bits - 1`` places below it."""
+    lsb = x.exp - first - bits + 1
+    missing = np.maximum(x.lsb - lsb, 0)
+    low = np.right_shift(
+        x.mag.astype(object) << missing.astype(object), np.maximum(lsb - x.lsb, 0).astype(object)
+    )
+    mag = low & ((1 << bits) - 1)
+    narrow = mag.astype(np.int64) if bits < ROOM else mag
+    return replace(x, mag=narrow, lsb=lsb, exp=x.exp - first)
 
 
 # --- IEEE dot products ------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ function follows the text of a paper:
 
 Entry points: `decode` and `encode` (words and numbers), `fda` (a truncated fused
 dot-product-add, parameters in `FDA`), `fdrda` (products first, then c, rounding down; parameters
-in `FDRDA`), `ieee_dot` (IEEE dot products, parameters in `IEEE`).
+in `FDRDA`), `gda` (sums of groups and c, parameters in `GDA`), `ieee_dot` (IEEE dot products,
+parameters in `IEEE`).
 """
 
 import math
@@ -185,6 +186,10 @@ FORMATS = {
         Format("e3m2", 3, 2, 3, "none"),
         Format("e2m3", 2, 3, 1, "none"),
         Format("e2m1", 2, 1, 1, "none"),
+        Format("e5m10fn", 5, 10, 15, "none"),
+        Format("e8m7fn", 8, 7, 127, "none"),
+        Format("e8m10fn", 8, 10, 127, "none"),
+        Format("e8m23fn", 8, 23, 127, "none"),
         Format("e4m3fnuz", 4, 3, 8, "fnuz"),
         Format("e5m2fnuz", 5, 2, 16, "fnuz"),
     )
@@ -681,6 +686,103 @@ def _fdrda_block(params: FDRDA, products: Sequence[Number], c: Number) -> int:
         exponent = max(binary_exponent(total), FORMATS[params.d_format].e_min)
         total = on_grid(total, exponent, params.normalised_fraction_bits, "RTN")
     return encode(params.d_format, total, params.rounding, overflow="ieee", keep_zero_sign=True)
+
+
+# --- Groups of lanes, and c, on one grid ---------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class GDA:
+    """Parameters of sums of groups of lanes to which c is added (Tenstorrent's MVMUL).
+
+    group_lanes: neighbouring lanes that are aligned and summed apart. a_first_bit, a_bits, b_first_bit,
+    b_bits: which significand bits are multiplied, counted from the leading one. fraction_bits: of the
+    groups' grids. zero_exponent: of a product with a zero factor in its group's maximum. least_exponent:
+    groups below it are not there. sum_fraction_bits, kept_fraction_bits: of the grid of sums and c, and to
+    which they are rounded once more. minus_one_shift: -1 unit counts as -2^shift. largest_result: a word.
+    tininess: IEEE 754, 7.5.
+    """
+
+    a_format: str
+    b_format: str
+    c_format: str
+    d_format: str
+    k: int
+    group_lanes: int
+    a_first_bit: int
+    a_bits: int
+    b_first_bit: int
+    b_bits: int
+    fraction_bits: int
+    alignment: str
+    zero_exponent: int
+    least_exponent: int | None
+    sum_fraction_bits: int
+    group_alignment: str
+    c_alignment: str
+    kept_fraction_bits: int | None
+    minus_one_shift: int | None
+    rounding: str
+    largest_result: int | None
+    flush_inputs: bool
+    flush_outputs: bool
+    tininess: str
+
+
+def gda(params: GDA, a_words: Sequence[int], b_words: Sequence[int], c_word: int) -> int:
+    """d = c + the sums of the groups' products; all formats without infinities and NaNs."""
+
+    def read(fmt_name: str, word: int) -> Number:
+        x = decode(fmt_name, word)
+        tiny = params.flush_inputs and x.significand < 1
+        return replace(x, significand=Fraction(0)) if tiny else x
+
+    def bits(x: Number, first: int, count: int) -> Number:
+        above = x.significand * power_of_two(first - 1) % 1  # what lies below the bits before the first one
+        kept = math.floor(above * power_of_two(count))
+        return replace(x, significand=kept * power_of_two(1 - count), exponent=x.exponent - first)
+
+    groups: list[list[tuple[Fraction, int]]] = []
+    for lane, (x, y) in enumerate(zip(a_words, b_words, strict=True)):
+        left, right = read(params.a_format, x), read(params.b_format, y)
+        p = product(
+            bits(left, params.a_first_bit, params.a_bits), bits(right, params.b_first_bit, params.b_bits)
+        )
+        if lane % params.group_lanes == 0:
+            groups.append([])
+        zero = left.is_zero or right.is_zero
+        groups[-1].append((p.value, params.zero_exponent if zero else p.exponent))
+    c = read(params.c_format, c_word)
+    terms = [(c.value, c.exponent, params.c_alignment)]
+    for group in groups:
+        e_max = max(exponent for _, exponent in group)
+        if params.least_exponent is None or e_max >= params.least_exponent:
+            unit = power_of_two(e_max - params.fraction_bits)
+            total = sum((round_to_grid(value, unit, params.alignment) for value, _ in group), Fraction(0))
+            terms.append((total, e_max, params.group_alignment))
+    e_max = max(exponent for _, exponent, _ in terms)
+    places = [params.sum_fraction_bits]
+    places += [] if params.kept_fraction_bits is None else [params.kept_fraction_bits]
+    total = Fraction(0)
+    for value, _, mode in terms:
+        for place in places:
+            value = round_to_grid(value, power_of_two(e_max - place), mode)
+        total += value
+    unit = power_of_two(e_max - places[-1])
+    if params.minus_one_shift is not None and total == -unit:
+        total = -unit * power_of_two(params.minus_one_shift)
+    fmt = FORMATS[params.d_format]
+    if total and params.flush_outputs:
+        exponent = binary_exponent(total)
+        after = round_to_grid(total, power_of_two(exponent - fmt.fraction_bits), params.rounding)
+        result = _round_unbounded(fmt, total, params.rounding, fmt.fraction_bits)
+        size = {"after": after, "before": total, "result": result}[params.tininess]
+        total = Fraction(0) if abs(size) < power_of_two(fmt.e_min) else total
+    word = encode(params.d_format, total, params.rounding, overflow="saturate")
+    if params.largest_result is not None and total:
+        sign = 1 << (fmt.sign_position + fmt.padding)
+        word = min(word % sign, params.largest_result) + word // sign * sign
+    return word
 
 
 # --- IEEE dot products -------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import numpy as np
 from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.arithmetic.nans import NanCase, NanRule
 from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact
@@ -72,6 +72,11 @@ def _finite_only(rng: Random) -> Format:
     return described(
         exponent_bits=exponent_bits, fraction_bits=fraction_bits, bias=bias, specials=Specials.NONE
     )
+
+
+def _all_finite(fmt: Format) -> Format:
+    """The format without its special values."""
+    return described(**parts(fmt) | {"specials": Specials.NONE})
 
 
 def some_scale(rng: Random) -> Format:
@@ -209,6 +214,7 @@ _FUSED: dict[str, Draw] = {
     "flush_c": _one_of(False, False, False, True),
     "flush_outputs": _one_of(False, False, True),
     "tininess": _one_of("result", "before", "after"),
+    "subnormal_results": _one_of("rounded", "rounded", "rounded", "misplaced"),
     "negative_zero": _one_of(False, True),
     "nan": _nan_rule,
 }
@@ -231,6 +237,44 @@ _THEN: dict[str, Draw] = {
     "c_reach": lambda rng, given: rng.choice((None, rng.randint(1, 6), rng.randint(1, 30))),
     "normalised_fraction_bits": lambda rng, given: rng.choice((None, rng.randint(1, 6), rng.randint(1, 30))),
     "rounding": _rounding,
+}
+
+
+def _near_products(rng: Random, given: Mapping[str, Any]) -> int:
+    a, b = given["a_format"], given["b_format"]
+    return rng.randint(a.e_min + b.e_min - 4, a.e_max + b.e_max + 2)
+
+
+def _first_bit(side: str) -> Draw:
+    return lambda rng, given: rng.choice((0, 0, rng.randint(0, given[f"{side}_format"].fraction_bits)))
+
+
+def _largest_result(rng: Random, given: Mapping[str, Any]) -> int | None:
+    d = given["d_format"]
+    stored = rng.randint(1, d.largest_finite_word >> d.ignored_low_bits)
+    return rng.choice((None, stored << d.ignored_low_bits))
+
+
+_GROUPED: dict[str, Draw] = {
+    "group_lanes": lambda rng, given: _divisor(rng, given["k"]),
+    "a_first_bit": _first_bit("a"),
+    "a_bits": lambda rng, given: rng.randint(1, 5),
+    "b_first_bit": _first_bit("b"),
+    "b_bits": lambda rng, given: rng.randint(1, 5),
+    "fraction_bits": _bits,
+    "alignment": _rounding,
+    "zero_exponent": _near_products,
+    "least_exponent": lambda rng, given: rng.choice((None, _near_products(rng, given))),
+    "sum_fraction_bits": _bits,
+    "group_alignment": _rounding,
+    "c_alignment": _rounding,
+    "kept_fraction_bits": lambda rng, given: rng.choice((None, rng.randint(1, given["sum_fraction_bits"]))),
+    "minus_one_shift": lambda rng, given: rng.choice((None, rng.randint(1, 9))),
+    "rounding": _rounding,
+    "largest_result": _largest_result,
+    "flush_inputs": _one_of(False, True),
+    "flush_outputs": _one_of(False, True),
+    "tininess": _one_of("after", "before", "result"),
 }
 
 _IEEE: dict[str, Draw] = {
@@ -257,12 +301,16 @@ _IEEE: dict[str, Draw] = {
 }
 
 #: How each parameter of a kind is drawn.
-PARAMETERS: dict[type[Model], dict[str, Draw]] = {FusedDotAdd: _FUSED, DotThenAdd: _THEN, IeeeDotAdd: _IEEE}
+PARAMETERS: dict[type[Model], dict[str, Draw]] = {
+    FusedDotAdd: _FUSED, DotThenAdd: _THEN, GroupedDotAdd: _GROUPED, IeeeDotAdd: _IEEE,
+}  # fmt: skip
+#: The kinds of models as often as they are drawn.
+_KINDS = (FusedDotAdd, FusedDotAdd, FusedDotAdd, DotThenAdd, GroupedDotAdd, IeeeDotAdd)
 
 
 def some_model(rng: Random, kind: type[Model] | None = None, narrow: bool = False) -> Model:
     """A model of any kind, or of this one; every parameter is drawn. ``narrow``: with the fewest inputs."""
-    kind = kind or rng.choice((FusedDotAdd, FusedDotAdd, FusedDotAdd, DotThenAdd, IeeeDotAdd))
+    kind = kind or rng.choice(_KINDS)
     while True:
         found = _try_model(rng, kind, narrow)
         if found is not None:
@@ -272,6 +320,8 @@ def some_model(rng: Random, kind: type[Model] | None = None, narrow: bool = Fals
 def _try_model(rng: Random, kind: type[Model], narrow: bool) -> Model | None:
     k = rng.choice((1, 1, 2) if narrow else (1, 2, 2, 2, 3, 4))
     given: dict[str, Any] = {**(_narrow(rng) if narrow else _formats(rng)), "k": k}
+    if kind is GroupedDotAdd:
+        given |= {f"{side}_format": _all_finite(given[f"{side}_format"]) for side in "abcd"}
     if kind is IeeeDotAdd:
         if rng.random() < 0.12:
             return _flushing(rng, given)
@@ -341,6 +391,10 @@ def _settle(given: dict[str, Any]) -> None:
         given["carry_bits"] = None  # nothing says how many bits the register has
     if given["round_fraction_bits"] is not None or given["c_position"] == "last":
         given["rounded_format"] = None
+    if given["flush_outputs"] or given["rounded_format"] or given["d_format"].ignored_low_bits:
+        given["subnormal_results"] = "rounded"
+    if given["normalisation"] == "every" or given["carry_bits"] is not None:
+        given["subnormal_results"] = "rounded"  # the grid of such sums is not said
     if not given["flush_outputs"] or given["c_position"] == "last":
         given["tininess"] = "result"
     if isinstance(given["nan"], NanRule) and given["nan"].cases and (scaled or given["c_position"] == "last"):

@@ -128,7 +128,7 @@ def check(model: Model, values: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("near", [True, False])
-@pytest.mark.parametrize("examples", [6, pytest.param(12, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [3, pytest.param(12, marks=pytest.mark.long)])
 def test_bits(name: str, near: bool, examples: int) -> None:
     model = row_named(name).model
 

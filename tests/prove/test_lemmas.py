@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tcsmt.interpret.smtlib import script
 from tcsmt.prove import lemmas as module
+from tcsmt.prove import solving
 from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solvers.run import SOLVERS, Settings, installed
 from tcsmt.prove.solving import Solving
 from tcsmt.support import cache
-from tcsmt.terms import var
+from tcsmt.terms import Term, var
 from tests.support.lying import Liars
 
 X, Y = var("x", 8), var("y", 8)
@@ -39,6 +41,20 @@ def test_kept_by_content() -> None:
     assert again.earlier
     assert again.answer == first.answer
     assert not lemmas().ask(((X ^ Y) ^ (X & Y)).ne(Y | var("z", 8)), 10).holds
+
+
+def test_a_script_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the store and every solver alike: writing it takes longer than many answers."""
+    written: list[Term] = []
+
+    def counted(goal: Term) -> str:
+        written.append(goal)
+        return script(goal)
+
+    for place in (module, solving):
+        monkeypatch.setattr(place, "script", counted)
+    assert lemmas(confirm=True).ask(GOAL, 10).answer.confirmed
+    assert written == [GOAL]
 
 
 def test_asked_again_where_more_is_wanted() -> None:

@@ -129,15 +129,17 @@ def refereed(kind: str, seeds: range, most: int) -> Counter[str]:
     return counts
 
 
-def test_compare() -> None:
-    counts = refereed("any", range(30), 1 << 13)
-    assert counts["equal, by a proof"] >= 6 and counts["equal, the same graph"] and counts["different"] >= 6
+@pytest.mark.parametrize("seeds", [range(15), pytest.param(range(15, 30), marks=pytest.mark.long)], ids=str)
+def test_compare(seeds: range) -> None:
+    counts = refereed("any", seeds, 1 << 13)
+    assert counts["equal, by a proof"] >= 3 and counts["equal, the same graph"] and counts["different"] >= 3
 
 
-def test_compare_zeros() -> None:
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 8), marks=pytest.mark.long)], ids=str)
+def test_compare_zeros(seeds: range) -> None:
     """Proofs by grids and by cases, the longest arguments that the engine has."""
-    counts = refereed("zeros", range(8), 1 << 12)
-    assert counts["equal, by a proof"] >= 2
+    counts = refereed("zeros", seeds, 1 << 12)
+    assert counts["equal, by a proof"] >= 1
 
 
 @pytest.mark.long

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
+import subprocess
 import sys
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from tcsmt.prove.refutations import NotRefuted, refutation, trimmed
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, all_of, any_of, var
+from tests.support.paths import ROOT
+from tests.support.processes import children, until
 
 SETTINGS = Settings(timeout=30)
 
@@ -71,6 +75,25 @@ def test_random_formulas(solver: None) -> None:
 def test_no_time(solver: None) -> None:
     with pytest.raises(NotRefuted, match=r"timeout after 0\.3 s"):
         refutation(lemma_of(pigeons(11)).cnf, Settings(timeout=0.3))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel is told to do it on Linux only")
+def test_it_ends_with_its_parent(solver: None, tmp_path: Path) -> None:
+    """Where the parent is killed, and cannot end it."""
+    cnf = tmp_path / "cnf"
+    cnf.write_text(lemma_of(pigeons(12)).cnf)
+    code = (
+        "from tcsmt.prove.refutations import *; from tcsmt.prove.solvers.run import Settings\n"
+        f"refutation(open({str(cnf)!r}).read(), Settings(timeout=60))"
+    )
+    own = {**os.environ, "TMPDIR": str(tmp_path)}  # where the parent leaves its files
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=own)
+    until(lambda: children(parent.pid))
+    process = Path("/proc") / str(children(parent.pid)[0])
+    until(lambda: "pysolvers" in (process / "maps").read_text())
+    parent.kill()
+    parent.wait()
+    until(lambda: not process.exists() or "State:\tZ" in (process / "status").read_text())
 
 
 def child(folder: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:

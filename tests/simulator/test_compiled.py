@@ -35,7 +35,7 @@ from tcsmt.simulator.compiled import Kernel
 
 WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127)
 #: One word of each kind: a bit, a part of a register, all of one, two.
-FEW = (1, 5, 16, 33, 64, 127)
+FEW = (1, 16, 33, 127)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -116,10 +116,35 @@ def test_wide_operands_are_the_narrow_ones_converted(left: str, right: str) -> N
     assert evaluate([side.model.trace.output], own) == [int(got[7])]
 
 
+WORMHOLE = "wormhole/mvmul.f32.bf16.phase0"
+BFLOAT = "hopper/mma.m16n8k16.f32.bf16.bf16.f32"
+
+
+@pytest.mark.parametrize(("left", "right"), [(WORMHOLE, BFLOAT), (BFLOAT, WORMHOLE)])
+def test_finite_numbers_of_a_format_without_special_values(left: str, right: str) -> None:
+    """On finite inputs it is the wider one, and its words are those of the other; results are words."""
+    found = shared(named(left), named(right), finite=True)
+    assert {fmt.name for fmt in found.input_formats.values()} == {"bf16", "f32"}
+    assert "takes a and b in e8m7fn, converted from bf16" in found.widened
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        words = {}
+        for name, fmt in found.input_formats.items():
+            field = int(rng.integers(110, 144))
+            words[name] = (field << fmt.fraction_bits) | int(rng.integers(1 << fmt.fraction_bits))
+        for side in found.sides:
+            alone = evaluate([side.model.trace.output], words)
+            assert evaluate([side.trace.output], words) == alone
+    with pytest.raises(TcsmtError, match=r"neither holds the other's infinities and NaNs \(but its finite"):
+        shared(named(left), named(right))
+
+
 def test_what_has_nothing_in_common() -> None:
     """Formats of which neither holds the other, results, and scales."""
     with pytest.raises(TcsmtError, match="a_format is bf16 and f16, and neither holds the other's values"):
         shared(named("hopper/mma.m16n8k16.f32.bf16.bf16.f32"), named(HALF))
+    with pytest.raises(TcsmtError, match="d_format is e8m7fn and f32"):
+        shared(named("wormhole/mvmul.bf16.bf16.phase0"), named(BFLOAT), finite=True)
     with pytest.raises(TcsmtError, match="d_format is f16 and f32"):
         shared(named("volta/mma.m8n8k4.f16.f16.f16.f16"), named(VOLTA))
     blocks = next(r for r in rows() if r.model.scale_format is not None)

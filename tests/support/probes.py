@@ -18,7 +18,8 @@ VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 
 def emitted() -> list[Row]:
     """Rows of instructions that programs are made for."""
-    return [r for r in rows() if "@" not in r.instruction and not r.instruction.startswith("tcgen05")]
+    written = ("mma.", "wgmma.", "v_mfma_")
+    return [r for r in rows() if "@" not in r.instruction and r.instruction.startswith(written)]
 
 
 def by_layout() -> list[Row]:

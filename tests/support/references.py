@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from tcsmt.arithmetic.formats import Format
-from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
 from tests.oracles import rationals
 
 ORACLE_FORMAT = {"ue8m0": "e8m0"}
@@ -25,7 +25,7 @@ def oracle_format(fmt: Format) -> str:
 
 
 @lru_cache(maxsize=4)
-def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationals.IEEE:
+def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationals.GDA | rationals.IEEE:
     """The oracle's parameter object for a model."""
     common: dict[str, Any] = {
         f"{side}_format": oracle_format(getattr(model, f"{side}_format")) for side in "abcd"
@@ -59,6 +59,14 @@ def oracle_parameters(model: Model) -> rationals.FDA | rationals.FDRDA | rationa
             realignment=model.realignment.name,
             nan=model.d_format.nan_word or 0,
         )
+    if isinstance(model, GroupedDotAdd):
+        modes = ("alignment", "group_alignment", "c_alignment")
+        others = set(rationals.GDA.__dataclass_fields__) - set(common) - set(modes)
+        return rationals.GDA(
+            **common,
+            **{name: getattr(model, name).name for name in modes},
+            **{name: getattr(model, name) for name in others},
+        )
     assert isinstance(model, IeeeDotAdd)
     product = model.product_format
     return rationals.IEEE(
@@ -85,6 +93,8 @@ def reference(
         return rationals.fda(parameters, a, b, c, scale_a, scale_b)
     if isinstance(parameters, rationals.FDRDA):
         return rationals.fdrda(parameters, a, b, c)
+    if isinstance(parameters, rationals.GDA):
+        return rationals.gda(parameters, a, b, c)
     assert isinstance(model, IeeeDotAdd)
     order = model.order or tuple(range(model.k))
     return rationals.ieee_dot(parameters, [a[i] for i in order], [b[i] for i in order], c)

@@ -18,8 +18,8 @@ class Refusing(Solving):
         self.said, self.refused = said, refused
         self.goals: list[Term] = []
 
-    def ask(self, goal: Term, timeout: float | None = None) -> Answer:
+    def ask(self, goal: Term, timeout: float | None = None, text: str = "") -> Answer:
         self.goals.append(goal)
         if goal is self.refused:
             return Answer(self.said, "refusing", reason="" if self.said == "sat" else "refused")
-        return super().ask(goal, timeout)
+        return super().ask(goal, timeout, text)

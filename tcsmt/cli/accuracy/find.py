@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -26,6 +27,7 @@ from tcsmt.statements.domain import Domain
 @options.solver
 @options.timeout()
 @options.confirm
+@options.certificate
 @options.as_json
 def find(
     question: str,
@@ -37,6 +39,7 @@ def find(
     solver: str,
     timeout: float,
     confirm: bool,
+    certificate: Path | None,
     as_json: bool,
 ) -> None:
     """Decide whether ALGORITHM has a flaw: an input that shows it, or a proof that there is none.
@@ -50,11 +53,12 @@ def find(
     \b
     Examples:
       tcsmt accuracy find monotone markidis --arch volta
+      tcsmt accuracy find sign single-f16 --arch volta --c-zero --certificate proofs
     """
     check_length(k, search)
     found = find_in(
         question, algorithm, arch, k=k, domain=domain, search=search, solver=solver, timeout=timeout,
-        confirm=confirm,
+        confirm=confirm, certificate=certificate,
     )  # fmt: skip
     click.echo(json_text(found.as_json()) if as_json else str(found))
     sys.exit(EXIT[type(found.verdict)])

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from tcsmt import __version__
+from tcsmt.algorithms.certified import certify_split
 from tcsmt.algorithms.split_analysis import (
     counted,
     enumerated,
@@ -20,6 +21,7 @@ from tcsmt.algorithms.split_analysis import (
     statement,
     traced,
 )  # fmt: skip
+from tcsmt.api.certificates import certificates_in
 from tcsmt.cli import options
 from tcsmt.cli.printing import echo_json
 from tcsmt.interpret.digest import digest_of_graph
@@ -49,6 +51,7 @@ from tcsmt.support.progress import shown
 @options.solver
 @options.timeout()
 @options.confirm
+@options.certificate
 @options.kept
 @options.resumed()
 @options.as_json
@@ -59,6 +62,7 @@ def split(
     solver: str,
     timeout: float,
     confirm: bool,
+    certificate: Path | None,
     kept: bool | None,
     output: Path | None,
     as_json: bool,
@@ -67,14 +71,19 @@ def split(
 
     For each split: the error in units in the last place (ulp) of x, the share of exact significands,
     the expected number of mantissa bits kept (of 23), and the probabilities that the last word
-    underflows, or is subnormal, by exponent.
+    underflows, or is subnormal, by exponent. --prove and --enumerate show, for all inputs, that the error is
+    what the closed form says. Only a proof has a certificate; the inputs that were tried have none.
 
     Exit code: 0 all inputs agree with the closed form, 1 some input does not, 2 usage error, 3 unknown.
 
     \b
     Examples:
       tcsmt accuracy split --prove
+      tcsmt accuracy split --format bf16 --prove --certificate proofs
     """
+    if certificate is not None and not prove:
+        raise click.UsageError("--certificate needs --prove")
+    folder = certificates_in(certificate)
     solving, trust = Solving(Settings(solver, timeout), confirm=confirm), Trust(confirm, kept)
     chosen = splits(formats)
     if output is not None:
@@ -110,9 +119,16 @@ def split(
             if go_through and "by" not in data.get("all_inputs", {}):
                 data["all_inputs"], labels["all_inputs"] = _all_inputs(one), about
                 keep(data)
+            certified = None
+            if folder is not None and all(found["verdict"] == "equivalent" for found in data["proof"]):
+                _say(f"{name}: writing the certificate")
+                certified = certify_split(folder, one)
+                data["certificate"] = certified.as_json()
             records.append(data)
             if not as_json:
                 _show(data)
+                if certified is not None:
+                    click.echo(f"  {certified}")
     if as_json:
         echo_json({"splits": records})
     verdicts = [answer["verdict"] for data in records for answer in data.get("proof", ())]

@@ -7,17 +7,26 @@ there is no answer. It is run as a file, so that it imports the solver and nothi
 from __future__ import annotations
 
 import os
+import resource
+import signal
 import sys
 
 #: LRAT as text, and no technique that adds variables or clauses that do not follow by unit propagation.
 OPTIONS = {"lrat": 1, "binary": 0, "factor": 0, "block": 0, "cover": 0, "condition": 0}
 
 
+def _die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends, where it can (Linux); as in ``child.py``."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 def main() -> None:
     """Refute the clauses of the file."""
     cnf, lrat, memory, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    import resource
-
+    _die_with_parent()
     resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     try:

@@ -1,0 +1,61 @@
+"""Tenstorrent's matrix units: MVMUL of Wormhole and Blackhole, as the vendor's simulator computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.catalogue.row import Row
+from tcsmt.models import GroupedDotAdd
+
+__all__ = ["claims", "units"]
+
+#: Of SrcA and SrcB, as manuals call it, with the format of its words, and Dst with 32 and with 16 bits.
+_SOURCES = {"bf16": "e8m7fn", "tf32": "e8m10fn", "f16": "e5m10fn"}
+_DST = {"f32": "e8m23fn", "bf16": "e8m7fn", "f16": "e5m10fn"}
+#: Of each significand the multiplier takes 5 or 7 bits.
+_A_BITS, _B_BITS = 5, 7
+_SOURCE = "tenstorrent/ttsim 1.10.0 (src/tensix.cpp, mvmul); tt-isa-documentation (MVMUL)"
+_NOTE = (
+    "one element over K = 16, in one fidelity phase; a is SrcA, b is SrcB, c and D are Dst; no captured "
+    "words of the hardware are known to us; exponent field 255 (of FP16: 31) is that of ordinary numbers, "
+    "subnormal numbers are zeros"
+)
+
+
+def _model(architecture: str, source: str, dst: str, phase: int) -> GroupedDotAdd:
+    operand, result = FORMATS[_SOURCES[source]], FORMATS[_DST[dst]]
+    a_first, b_first = (_A_BITS if phase & 1 else 0), (_B_BITS if phase & 2 else 0)
+    wide = dst == "f32"
+    # a zero's exponent field is 0, and so is the smallest exponent field that a product can have
+    zero = max(-2 * operand.bias - a_first - b_first, -result.bias)
+    infinity = ((1 << result.exponent_bits) - 1) << result.fraction_bits
+    return GroupedDotAdd(
+        a_format=operand, b_format=operand, c_format=result, d_format=result, k=16, group_lanes=8,
+        a_first_bit=a_first, a_bits=_A_BITS, b_first_bit=b_first, b_bits=_B_BITS,
+        fraction_bits=10, zero_exponent=zero, least_exponent=result.e_min, sum_fraction_bits=23,
+        kept_fraction_bits=None if wide else 10,
+        minus_one_shift=27 if wide and architecture == "wormhole" else None,
+        largest_result=None if dst == "f16" else infinity,
+    )  # fmt: skip
+
+
+def units() -> Iterator[Row]:
+    """Every row that is no claim."""
+    for architecture in ("wormhole", "blackhole"):
+        for source in _SOURCES:
+            for dst in ("f32", "f16" if source == "f16" else "bf16"):
+                for phase in range(4):
+                    note = _NOTE
+                    model = _model(architecture, source, dst, phase)
+                    if model.minus_one_shift is not None:
+                        note += "; a sum of -1 unit is normalised wrongly"
+                    yield Row(
+                        architecture=architecture, instruction=f"mvmul.{dst}.{source}.phase{phase}",
+                        model=model, source=_SOURCE, date=2026, evidence="simulated", note=note,
+                    )  # fmt: skip
+
+
+def claims(accepted: Mapping[str, Row]) -> Iterator[Row]:
+    """No other reading of these units is published."""
+    return iter(())
