@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from tcsmt.arithmetic.formats import Format, format_named
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import format_named
 from tcsmt.certificates.derivation import Flaw
 from tcsmt.certificates.encoding import TermReader, TermWriter
 from tcsmt.models import Model, Operands, Trace
@@ -39,7 +40,7 @@ class Statement:
 
     title: str
     goal: Term
-    formats: Mapping[str, Format]
+    formats: Mapping[str, AnyFormat]
     calls: tuple[Call, ...]
     domain: Domain | None
     also: tuple[Term, ...]
@@ -134,7 +135,7 @@ def _numbered(calls: Sequence[Call], number: object) -> Call:
     return calls[number]
 
 
-def _inputs(formats: Mapping[str, Format]) -> Terms:
+def _inputs(formats: Mapping[str, AnyFormat]) -> Terms:
     """The inputs by their names, which are those of a model and in their order: domains go by both."""
     lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
     rows = {"a": lanes, "b": lanes, "c": None, "sa": scales, "sb": scales}

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import FORMATS, Format, format_named
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import FORMATS, format_named
 from tcsmt.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.catalogue import Row, architecture_named, rows_of
 from tcsmt.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
@@ -57,10 +58,10 @@ _HEX = re.compile(r"(0[xX])?[0-9a-fA-F]+")
 class Formats(NamedTuple):
     """The formats of a, b, c and d."""
 
-    a: Format
-    b: Format
-    c: Format
-    d: Format
+    a: AnyFormat
+    b: AnyFormat
+    c: AnyFormat
+    d: AnyFormat
 
     def __str__(self) -> str:
         return f"{self.a.name}, {self.b.name}, {self.c.name} to {self.d.name}"
@@ -463,14 +464,14 @@ def _words(where: str, rows: object, formats: Formats, model: Model | None = Non
             raise TcsmtError(f"{where}[{number}] is not an object with a, b, c and d")
     lanes = len(rows[0]["a"]) if isinstance(rows[0]["a"], list) else 0
 
-    def word(place: str, fmt: Format, text: object) -> int:
+    def word(place: str, fmt: AnyFormat, text: object) -> int:
         if not isinstance(text, str) or not _HEX.fullmatch(text):
             raise TcsmtError(f"{where}{place}: {text!r} is not a hexadecimal word")
         if int(text, 16) >> fmt.width:
             raise TcsmtError(f"{where}{place}: {text!r}: a word of {fmt.name} has {fmt.width} bits")
         return int(text, 16)
 
-    def vector(place: str, fmt: Format, texts: object, count: int = lanes) -> list[int]:
+    def vector(place: str, fmt: AnyFormat, texts: object, count: int = lanes) -> list[int]:
         if not isinstance(texts, list):
             raise TcsmtError(f"{where}{place} is not a list of words")
         if len(texts) != count:
@@ -560,7 +561,7 @@ def _lines(path: Path) -> list[str]:
     return lines
 
 
-def _matrix(path: Path, fmt: Format) -> Array:
+def _matrix(path: Path, fmt: AnyFormat) -> Array:
     """Lines of hexadecimal binary32 words, as words of the format that they are values of."""
     rows = [line.lower().split() for line in _lines(path)]
     lanes = len(rows[0])
@@ -582,7 +583,7 @@ def _matrix(path: Path, fmt: Format) -> Array:
     return _narrowed(path, fmt, words)
 
 
-def _column(path: Path, fmt: Format) -> Array:
+def _column(path: Path, fmt: AnyFormat) -> Array:
     """Lines of 32 binary digits, as words of the format that they are binary32 values of."""
     lines = [line.strip() for line in _lines(path)]
     for number, line in enumerate(lines, 1):
@@ -592,7 +593,7 @@ def _column(path: Path, fmt: Format) -> Array:
     return _narrowed(path, fmt, np.packbits(bits).view(">u4"))
 
 
-def _narrowed(path: Path, fmt: Format, words: Array) -> Array:
+def _narrowed(path: Path, fmt: AnyFormat, words: Array) -> Array:
     """The format's words of binary32 words, if it holds every value (NaNs stay NaNs)."""
     words = words.astype(np.uint32)
     values = words.view(np.float32)

@@ -9,7 +9,18 @@ from tcsmt.models.base import Model, Trace
 from tcsmt.models.dot_then_add import DotThenAdd
 from tcsmt.models.fused import FusedDotAdd
 from tcsmt.models.ieee_dot_add import IeeeDotAdd
+from tcsmt.models.integer_dot_add import IntegerDotAdd
 from tcsmt.models.operands import Operands
 from tcsmt.models.stages import Kind, Stage
 
-__all__ = ["DotThenAdd", "FusedDotAdd", "IeeeDotAdd", "Kind", "Model", "Operands", "Stage", "Trace"]
+__all__ = [
+    "DotThenAdd",
+    "FusedDotAdd",
+    "IeeeDotAdd",
+    "IntegerDotAdd",
+    "Kind",
+    "Model",
+    "Operands",
+    "Stage",
+    "Trace",
+]

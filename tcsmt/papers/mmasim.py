@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.formats import float_format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row, row_named, rows
 from tcsmt.identification.classical import BlackBox, OutOfReach, black_box, kept_bits, profile, word_of
@@ -126,7 +127,7 @@ def _detected(row: Row) -> dict[str, str]:
 
 
 def _places(model: Model) -> int:
-    return model.d_format.fraction_bits
+    return float_format(model.d_format).fraction_bits
 
 
 @cache

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.models import Model, Trace
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
@@ -27,7 +27,7 @@ class Side:
     trace: Trace
 
     @property
-    def format(self) -> Format:
+    def format(self) -> AnyFormat:
         """The format of its result."""
         return self.model.d_format
 
@@ -51,7 +51,7 @@ class Question:
     title: str
     sides: tuple[Side, ...]
     goal: Term
-    formats: Mapping[str, Format]
+    formats: Mapping[str, AnyFormat]
     domain: Term = TRUE
     domain_text: str = ""
     lanes: tuple[Lanes, ...] = ()
@@ -141,7 +141,7 @@ def difference(
 def difference_of_sides(
     title: str,
     sides: tuple[Side, ...],
-    formats: Mapping[str, Format],
+    formats: Mapping[str, AnyFormat],
     domain: Domain,
     *,
     lanes: tuple[Lanes, ...] = (2,),

@@ -8,7 +8,7 @@ from math import lcm
 from typing import Any
 
 from tcsmt.arithmetic import ieee
-from tcsmt.arithmetic.formats import Format, Specials
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd, Model, Operands, Stage, Trace
 from tcsmt.models.base import Call, Terms
@@ -24,7 +24,7 @@ class SharedInputs:
     """Two models as sides on the same words, and the format of each word by its name."""
 
     sides: tuple[Side, Side]
-    input_formats: Mapping[str, Format]
+    input_formats: Mapping[str, AnyFormat]
 
     @property
     def widened(self) -> str:
@@ -117,7 +117,7 @@ def shared(left: tuple[str, Model], right: tuple[str, Model], k: int | None = No
         raise _refused(left, right, f"block scales are {' and '.join(scales)}")
     if one.d_format != two.d_format:
         raise _refused(left, right, f"d_format is {one.d_format.name} and {two.d_format.name}")
-    narrow: dict[str, Format] = {}
+    narrow: dict[str, AnyFormat] = {}
     for operand, wide in one.operand_formats.named.items():
         other = two.operand_formats.named[operand]
         found = _narrower(wide, other)
@@ -127,7 +127,7 @@ def shared(left: tuple[str, Model], right: tuple[str, Model], k: int | None = No
         narrow[operand] = found
     times = length // one.k
     lengths = {"a": length, "b": length, "scale_a": one.scales * times, "scale_b": one.scales * times}
-    formats: dict[str, Format] = {}
+    formats: dict[str, AnyFormat] = {}
     for operand, fmt in narrow.items():
         short = operand.replace("scale_", "s")
         formats |= {"c": fmt} if operand == "c" else {f"{short}{i}": fmt for i in range(lengths[operand])}
@@ -140,20 +140,18 @@ def shared(left: tuple[str, Model], right: tuple[str, Model], k: int | None = No
     return SharedInputs((sides[0], sides[1]), formats)
 
 
-def _narrower(one: Format, two: Format) -> Format | None:
+def _narrower(one: AnyFormat, two: AnyFormat) -> AnyFormat | None:
     """Of two formats the one whose values, special ones included, the other has as well."""
     for narrow, wide in ((one, two), (two, one)):
-        special = wide.has_infinity or (not narrow.has_infinity and _has_nan(wide) >= _has_nan(narrow))
+        special = wide.has_infinity or (
+            not narrow.has_infinity and (wide.nan_word is not None) >= (narrow.nan_word is not None)
+        )
         if narrow == wide or (special and wide.holds(narrow)):
             return narrow
     return None
 
 
-def _has_nan(fmt: Format) -> bool:
-    return fmt.specials is not Specials.NONE
-
-
-def _on(chain: Chain, words: Terms, narrow: Mapping[str, Format]) -> Trace:
+def _on(chain: Chain, words: Terms, narrow: Mapping[str, AnyFormat]) -> Trace:
     """The chain on words of these formats, converted to its own."""
 
     def widened(operand: str, given: Any) -> Any:
@@ -167,7 +165,7 @@ def _on(chain: Chain, words: Terms, narrow: Mapping[str, Format]) -> Trace:
 
 
 def words_given_to(
-    side: Side, formats: Mapping[str, Format], values: Mapping[str, int]
+    side: Side, formats: Mapping[str, AnyFormat], values: Mapping[str, int]
 ) -> dict[str, int] | None:
     """The words that a side's model takes for shared inputs of these formats, by name.
 
@@ -181,7 +179,7 @@ def words_given_to(
     return words if alone == whole else None
 
 
-def _converted(word: int, narrow: Format, wide: Format) -> int:
+def _converted(word: int, narrow: AnyFormat, wide: AnyFormat) -> int:
     return evaluate([ieee.widen(const(word, narrow.width), narrow, wide)], {})[0]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.support.errors import TcsmtError
@@ -96,7 +96,7 @@ def _numbers(model: Model, name: str, given: int | None) -> list[int]:
     if name == "carry_bits" and isinstance(model, FusedDotAdd):
         return [*range(model.enough_carry_bits)]
     if given is None and name == "zero_exponent":
-        given = model.d_format.e_min
+        given = float_format(model.d_format).e_min
     if given is None:
         return [*range(_SMALL + 1)]
     scaled = {2 * given, *(given >> i for i in range(1, 11))} if given > 0 else set()
