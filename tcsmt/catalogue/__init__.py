@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from tcsmt.arithmetic.formats import format_named
-from tcsmt.catalogue import amd, nvidia
+from tcsmt.catalogue import amd, nvidia, x86
 from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
 from tcsmt.catalogue.mnemonics import means
 from tcsmt.catalogue.row import EVIDENCE, Row
@@ -32,7 +32,7 @@ __all__ = [
 @cache
 def _all_rows() -> dict[str, Row]:
     table: dict[str, Row] = {}
-    for vendor in (nvidia, amd):
+    for vendor in (nvidia, amd, x86):
         table |= {row.name: row for row in vendor.units()}
         table |= {row.name: row for row in list(vendor.claims(table))}
     order = {name: place for place, name in enumerate(ARCHITECTURES)}

@@ -4,7 +4,7 @@ __all__ = ["ALIASES", "ARCHITECTURES", "GPUS"]
 
 ARCHITECTURES = (
     "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell",
-    "cdna1", "cdna2", "cdna3",
+    "cdna1", "cdna2", "cdna3", "x86",
 )  # fmt: skip
 ALIASES = {
     "ada lovelace": "ada", "ada-lovelace": "ada", "rtx blackwell": "rtx-blackwell",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tcsmt.catalogue.gpus import ARCHITECTURES
+from tcsmt.catalogue.gpus import ARCHITECTURES, GPUS
 
 __all__ = [
     "ANY_UNIT",
@@ -43,8 +43,8 @@ BOUNDED = (
     ("fp32-fma", ANY_UNIT), ("ootomo-tf32tf32", "ampere"), ("cutlass-3xtf32", "ampere"),
     ("bf16x9", "hopper"), ("fasi-f16x2", "volta"), ("fasi-f16x2", "blackwell"), ("markidis", "cdna1"),
 )  # fmt: skip
-#: The units of a sweep: every architecture's most used instruction, and Hopper's other one for FP8.
-SWEPT = (*ARCHITECTURES, "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32")
+#: The units of a sweep: every GPU's most used instruction, and Hopper's other one for FP8.
+SWEPT = (*(name for name in ARCHITECTURES if name in GPUS.values()), "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32")
 
 # --- theorems --------------------------------------------------------------------------------------
 
