@@ -101,10 +101,6 @@ class AnyFormat(ABC):
         """The word of the nearest value, the even one of two. Raises ValueError where the format ends."""
 
     @abstractmethod
-    def last_bit(self, value: Fraction) -> int:
-        """The exponent of the last bit that a number of this size has."""
-
-    @abstractmethod
     def fields_text(self, word: int) -> str:
         """The word's bits, as people read them."""
 

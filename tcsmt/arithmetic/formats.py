@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from tcsmt.arithmetic.any_format import AnyFormat, leading_exponent, power_text
+from tcsmt.arithmetic.any_format import AnyFormat, power_text
 from tcsmt.arithmetic.integer_format import INTEGERS
 from tcsmt.support.errors import AmbiguousName, TcsmtError, choose
 
@@ -211,10 +211,6 @@ class Format(AnyFormat):
         if value < 0 and not rounded and self.has_negative_zero:
             return 1 << self.sign_bit
         return self.word(-rounded if value < 0 else rounded)
-
-    def last_bit(self, value: Fraction) -> int:
-        """The exponent of the last bit that a number of this size has."""
-        return (max(leading_exponent(value), self.e_min) if value else self.e_min) - self.fraction_bits
 
     def fields_text(self, word: int) -> str:
         """Sign, exponent field and fraction."""

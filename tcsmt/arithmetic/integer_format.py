@@ -114,10 +114,6 @@ class IntegerFormat(AnyFormat):
         """The word of the nearest value, the even one of two. Raises ValueError where the format ends."""
         return self.word(Fraction(round(value * (1 << self.fraction_bits)), 1 << self.fraction_bits))
 
-    def last_bit(self, value: Fraction) -> int:
-        """The exponent of the last bit, the same one for every number."""
-        return -self.fraction_bits
-
     def fields_text(self, word: int) -> str:
         """The bits of the word, and how they are read."""
         point = f", {self.fraction_bits} below the binary point" if self.fraction_bits else ""

@@ -75,35 +75,44 @@ class IntegerDotAdd(Model):
 
         ends = [x * y for x in (one.low, one.high) for y in (two.low, two.high)]
         product = integers_from(min(ends), max(ends), one.fraction_bits + two.fraction_bits)
+        wide = max(product.bits, d.bits)
+        exact = [_extended(x, one, wide) * _extended(y, two, wide) for x, y in zip(a, b, strict=True)]
         products = [
-            seen(Kind.PRODUCT, product, _extended(x, one, product) * _extended(y, two, product), lane)
-            for lane, (x, y) in enumerate(zip(a, b, strict=True))
+            seen(Kind.PRODUCT, product, word[product.bits - 1 : 0], lane) for lane, word in enumerate(exact)
         ]
         low, high = len(products) * min(ends), len(products) * max(ends)
         several = integers_from(low, high, product.fraction_bits)
-        dot = total(*(_extended(word, product, several) for word in products))
-        seen(Kind.SUM_OF_PRODUCTS, several, dot)
+        dot = seen(
+            Kind.SUM_OF_PRODUCTS,
+            several,
+            total(*(_extended(word, product, several.bits) for word in products)),
+        )
         word, fmt = c
         of_dot, of_c = (d.fraction_bits - f.fraction_bits for f in (several, fmt))
         low, high = (low << of_dot) + (fmt.low << of_c), (high << of_dot) + (fmt.high << of_c)
         whole = integers_from(low, high, d.fraction_bits)
-        exact = (_extended(dot, several, whole) << of_dot) + (_extended(word, fmt, whole) << of_c)
-        seen(Kind.EXACT_SUM, whole, exact)
-        return seen(Kind.RESULT, d, self._fitted(exact, whole))
-
-    def _fitted(self, exact: Term, whole: IntegerFormat) -> Term:
-        """The exact sum in the result's format."""
-        d = self.d_format
-        width = max(exact.width, d.width + 1)  # so that both ends of the result's format are numbers of it
-        wide = exact.sext(width)
-        word = wide[d.width - 1 : 0]
-        if self.overflow == "wrap" or d.holds(whole):
-            return word
-        low, high = (const(end % (1 << width), width) for end in (d.low, d.high))
-        ends = wide.slt(low).ite(const(d.word_of_count(d.low), d.width), d.high)
-        return (wide.slt(low) | high.slt(wide)).ite(ends, word)
+        added = _extended(dot, several, whole.bits) << of_dot, _extended(word, fmt, whole.bits) << of_c
+        whole_word = seen(Kind.EXACT_SUM, whole, total(*added))
+        # modulo 2^bits the order of additions does not matter, so that one flat sum serves: that of a chain
+        # is the same graph as that of one long block
+        addend = _extended(word, fmt, max(fmt.bits, d.bits))[d.bits - 1 : 0] << of_c
+        addends = [x[d.bits - 1 : 0] << of_dot for x in exact]
+        wrapped = total(*(addend.args if addend.op == "add" else (addend,)), *addends)
+        result = wrapped if self.overflow == "wrap" else _saturated(d, wrapped, whole_word, whole)
+        return seen(Kind.RESULT, d, result)
 
 
-def _extended(word: Term, fmt: IntegerFormat, to: IntegerFormat) -> Term:
-    """The word of the same number of units in a wider format, which is signed."""
-    return word.sext(to.width) if fmt.signed else word.zext(to.width)
+def _saturated(d: IntegerFormat, wrapped: Term, exact: Term, fmt: IntegerFormat) -> Term:
+    """The wrapped word where the format has the exact sum; else the end of the format that is nearer."""
+    if d.holds(fmt):
+        return wrapped
+    width = max(fmt.bits, d.bits + 1)  # so that both ends of the result's format are numbers of it
+    wide = exact.sext(width)
+    low, high = (const(end % (1 << width), width) for end in (d.low, d.high))
+    below, above = wide.slt(low), high.slt(wide)
+    return (below | above).ite(below.ite(const(d.word_of_count(d.low), d.bits), d.high), wrapped)
+
+
+def _extended(word: Term, fmt: IntegerFormat, bits: int) -> Term:
+    """The word of the same number of units with so many bits, in two's complement."""
+    return word.sext(bits) if fmt.signed else word.zext(bits)

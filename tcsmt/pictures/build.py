@@ -377,13 +377,19 @@ class _Drawing:
         if not error:
             yield Note("none: the result is the exact sum", "error")
             return
-        ulp = fmt.last_bit(max(abs(exact), abs(fmt.value(word))))
+        if isinstance(fmt, IntegerFormat):
+            found = [f"{what} {decimal_text(loss)}" for what, loss in self.losses if loss]
+            yield Note(decimal_text(error), "error")
+            yield Note("; ".join(found), "lost by")
+            return
+        assert isinstance(fmt, Format)
+        ulp = max(_leading(max(abs(exact), abs(fmt.value(word)))), fmt.e_min) - fmt.fraction_bits
         yield Note(f"{short_text(error)} = {_ulps(error, ulp)} (1 ulp = 2^{ulp})", "error")
-        found = [(what, loss) for what, loss in self.losses if loss]
-        rest = error - sum((loss for _, loss in found), Fraction())
+        losses = [(what, loss) for what, loss in self.losses if loss]
+        rest = error - sum((loss for _, loss in losses), Fraction())
         if rest:
-            found.append(("steps without a grid", rest))
-        yield Note("; ".join(f"{what} {_ulps(loss, ulp)}" for what, loss in found), "lost by")
+            losses.append(("steps without a grid", rest))
+        yield Note("; ".join(f"{what} {_ulps(loss, ulp)}" for what, loss in losses), "lost by")
 
 
 def _blocks(stages: Sequence[Stage]) -> Iterator[list[Stage]]:
