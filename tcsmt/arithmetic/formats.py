@@ -8,6 +8,7 @@ e5m2, e2m3, e3m2, e2m1, e8m0; MMA-Sim appendix A for tf32, ue4m3 and the fnuz fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -287,11 +288,14 @@ _AMBIGUOUS = {
 }
 
 
-def format_named(name: str) -> AnyFormat:
-    """The format of that name or alias. Raises :class:`.UnknownName`, also for a name of several formats."""
+def format_named(name: str, own: Mapping[str, AnyFormat] | None = None) -> AnyFormat:
+    """The format of that name or alias, or one of ``own``.
+
+    Raises :class:`.UnknownName`, also for a name of several formats.
+    """
     if name.lower() in _AMBIGUOUS:
         raise AmbiguousName("format", name, _AMBIGUOUS[name.lower()])
-    known: dict[str, AnyFormat] = {**FORMATS, **INTEGERS}
+    known: dict[str, AnyFormat] = {**(own or {}), **FORMATS, **INTEGERS}
     return known[choose("format", _ALIASES.get(name.lower(), name), known)]
 
 

@@ -115,7 +115,9 @@ class Model(ABC):
     def check(self, name: str, holds: bool, allowed: str) -> None:
         """Refuse a parameter with an error that names it, its value and what is allowed."""
         if not holds:
-            raise TcsmtError(f"{name} = {getattr(self, name)!r}: must be {allowed}")
+            given = getattr(self, name)
+            shown = given.name if isinstance(given, AnyFormat) else repr(given)
+            raise TcsmtError(f"{name} = {shown}: must be {allowed}")
 
     @abstractmethod
     def validate(self) -> None:

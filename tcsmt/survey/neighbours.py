@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from tcsmt.arithmetic.formats import FORMATS, Format, float_format
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import FORMATS, float_format
+from tcsmt.arithmetic.integer_format import INTEGERS
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.support.errors import TcsmtError
@@ -61,7 +63,7 @@ def neighbours(model: Model) -> Iterator[Neighbour]:
 def value_text(value: Any) -> str:
     """A parameter's value as short text."""
     match value:
-        case Format() | Rounding():
+        case AnyFormat() | Rounding():
             return value.name
         case int() if not isinstance(value, bool) and value >= 1 << 13:
             return hex(value)  # above every range of the parameters that are numbers: a word
@@ -80,6 +82,8 @@ def _others(model: Model, name: str, kind: str, choices: tuple[str, ...]) -> lis
         found = [*ROUNDINGS.values()]
     elif kind == "Format":
         found = [*FORMATS.values(), *nothing]
+    elif kind == "IntegerFormat":
+        found = [*INTEGERS.values()]
     elif name == "nan":
         fmt = model.d_format
         found = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *nothing]
