@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tcsmt.catalogue import Row
 from tcsmt.hardware.layouts import Tile, mfma_tile, quadpair_tile, warp_tile, warpgroup_tile
-from tcsmt.models import Model
+from tcsmt.models import IntegerDotAdd, Model
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["TARGETS", "HardwareInstruction", "instruction_of", "language_of"]
@@ -64,6 +64,8 @@ def instruction_of(row: Row) -> HardwareInstruction:
     Raises :class:`.TcsmtError` for those that no program is made for.
     """
     name = row.instruction.partition("@")[0]
+    if isinstance(row.model, IntegerDotAdd):
+        raise _unsupported(row)
     if language_of(row) == "hip":
         return _mfma(name, row)
     model = row.model
@@ -81,9 +83,13 @@ def instruction_of(row: Row) -> HardwareInstruction:
         k, types = found.groups()
         tile = warpgroup_tile(int(k), formats)
         return HardwareInstruction(f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}", "wgmma", tile)
-    raise TcsmtError(
-        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA) and v_mfma (AMD) are supported; "
-        "--emit json and csv give the vectors of every instruction"
+    raise _unsupported(row)
+
+
+def _unsupported(row: Row) -> TcsmtError:
+    return TcsmtError(
+        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA) and v_mfma (AMD), of "
+        "floating-point numbers, are supported; --emit json and csv give the vectors of every instruction"
     )
 
 
