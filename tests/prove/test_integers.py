@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.catalogue import row_named
+from tcsmt.certificates.description import described as describe
 from tcsmt.models import IntegerDotAdd
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.engine import Decision, compare_models
@@ -113,3 +115,23 @@ def test_no_overflow_no_difference(domain: Domain, tmp_path: Path) -> None:
     found = compare_models(left, right, domain, solving)
     assert isinstance(found.verdict, Equivalent)
     assert flaws(tmp_path) == [""]  # of one statement, none
+
+
+def test_a_certificate_holds_formats_of_ones_own(tmp_path: Path) -> None:
+    """Fixed-point words of no known format, in the statement and in the models' files."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    q3, q6 = (IntegerFormat(name=f"q{n}", bits=2 * n, fraction_bits=n) for n in (3, 6))
+    wrap = IntegerDotAdd(a_format=q3, b_format=q3, c_format=q6, d_format=q6, k=2)
+    saturate = replace(wrap, overflow="saturate")
+    solving = Solving(Settings(timeout=30), certificates=Certificates(tmp_path))
+    found = compare_models(("wrap", wrap), ("saturate", saturate), Domain(exponents=(-3, 0)), solving)
+    assert isinstance(found.verdict, Equivalent)
+    assert flaws(tmp_path) == [""]
+    (path,) = (tmp_path / "statements").iterdir()
+    record = json.loads(path.read_text())["statement"]
+    assert record["formats"]["q3"] == {"bits": 6, "signed": True, "fraction_bits": 3}
+    (described,) = describe(tmp_path)
+    assert described.inputs == "a0, a1, b0, b1: q3; c: q6"
+    text = path.read_text()
+    path.write_text(text.replace('"bits": 6', '"bits": 5'))
+    assert flaws(tmp_path) != [""]
