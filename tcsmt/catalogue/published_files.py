@@ -7,7 +7,8 @@ emulated or predicted rows of several units: which rows are of which unit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 __all__ = [
@@ -42,7 +43,7 @@ class Selection:
     """Rows of one unit in a file of captured or emulated rows.
 
     unit: ARCHITECTURE/INSTRUCTION. result: the key of a row's D. where: what a row's other keys say.
-    lanes: how many lanes the rows may have.
+    lanes: how many lanes the rows may have. Where a file has its rows in parts, ``part`` is a key of theirs.
     """
 
     unit: str
@@ -81,9 +82,22 @@ def _riscv() -> Iterator[tuple[str, Selection]]:
                 yield "riscv_rvbna_spike", Selection(unit, where=where, lanes=(lanes,))
 
 
+def _cpus() -> Iterator[tuple[str, Selection]]:
+    yield "x86_vdpbf16ps_zen4", Selection("x86/vdpbf16ps")
+    for name in ("bfdot", "bfmmla", "bfmopa"):
+        for ebf in ("ebf0", "ebf1"):
+            yield f"arm_{name}_{ebf}_qemu", Selection(f"arm/{name}.{ebf}")
+    yield "arm_fmopa_f16_qemu", Selection("arm/fmopa.f32.f16.f16")
+    yield "arm_bfmlalb_qemu", Selection("arm/bfmlalb")
+    yield "arm_fmlal_qemu", Selection("arm/fmlal")
+    for d, a, b in product(("f32", "f16"), ("e4m3", "e5m2"), ("e4m3", "e5m2")):
+        where = (("part", f"{a}x{b}->{d}"),)
+        yield "arm_fdot_fp8_qemu", Selection(f"arm/fdot.{d}.{a}.{b}", where=where)
+
+
 def _selections() -> dict[str, tuple[Selection, ...]]:
     found: dict[str, list[Selection]] = {}
-    for file, selection in (*_radeon(), *_riscv()):
+    for file, selection in (*_radeon(), *_riscv(), *_cpus()):
         found.setdefault(file, []).append(selection)
     return {file: tuple(selections) for file, selections in found.items()}
 
@@ -100,11 +114,13 @@ class Predictions:
     """A file of inputs with what several readings of a unit give: none of it was measured.
 
     units: which unit each reading is, by the reading's key in a row, with the row's own keys in braces; "":
-    that of no unit. question: the key of what a row is about.
+    that of no unit. question: the key of what a row is about. otherwise: what a row's keys say where it does
+    not have them.
     """
 
     units: Mapping[str, str]
     question: str
+    otherwise: Mapping[str, str] = field(default_factory=dict)
 
 
 #: Files of predictions, by name without the suffix.
@@ -119,5 +135,10 @@ PREDICTIONS = {
             "spike": "riscv/rvbna.n{lanes}.f32.{format}.{format}",
         },
         "note",
+    ),
+    "intel_amx_documents": Predictions(
+        {"manual": "x86/{instruction}", "intrinsics_guide": "x86/{instruction}@guide"},
+        "note",
+        {"instruction": "TDPBF16PS", "note": "Intel's manual and its Intrinsics Guide differ"},
     ),
 }

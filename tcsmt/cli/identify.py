@@ -51,7 +51,10 @@ _EXIT = {
 )
 @click.option("--command", help="The box is this program: JSON lines in and out.")
 @click.option(
-    "--device", type=UNIT, metavar="UNIT", help="The box is this instruction on the GPU of this machine."
+    "--device",
+    type=UNIT,
+    metavar="UNIT",
+    help="The box is this instruction on the GPU or CPU of this machine.",
 )
 @click.option("--data", type=click.Path(path_type=Path), help="Use the recorded answers of this data set.")
 @click.option(

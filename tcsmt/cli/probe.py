@@ -15,7 +15,7 @@ from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import row_given
 from tcsmt.hardware import vectors as probe_vectors
 from tcsmt.hardware.instructions import language_of
-from tcsmt.hardware.run import compiler_of, judge_lines, judged, measure
+from tcsmt.hardware.run import judge_lines, judged, measure, require_device
 from tcsmt.hardware.source import program
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -23,7 +23,7 @@ from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
 from tcsmt.support.text import counted
 
-_EMITTED = ("cuda", "hip", "json", "csv")
+_EMITTED = ("cuda", "hip", "c", "json", "csv")
 
 
 @click.command()
@@ -62,13 +62,13 @@ def probe(
     folders: tuple[Path, ...],
     as_json: bool,
 ) -> None:
-    """Write a program that runs vectors through the instruction UNIT on a GPU and prints its answers.
+    """Write a program that runs vectors through the instruction UNIT and prints its answers.
 
     The vectors are the witnesses of all properties that apply, of some properties (--property), or the
     rows of a file (--vectors). Each comes with the result that each hypothesis predicts. `tcsmt validate`
     reads the answers.
 
-    Exit code: 0 done, 1 (with --run) the GPU's answers differ from the model's, 2 usage error.
+    Exit code: 0 done, 1 (with --run) the device's answers differ from the model's, 2 usage error.
 
     \b
     Examples:
@@ -78,7 +78,7 @@ def probe(
         raise click.UsageError("give --property or --vectors, not both")
     if run and (output is None or emit in ("json", "csv")):
         raise click.UsageError(
-            "--run writes the answers of the GPU: give --output FILE.json, and leave out --emit json and csv"
+            "--run writes the device's answers: give --output FILE.json, and leave out --emit json and csv"
         )
     if not run and emit is None:
         raise click.UsageError(f"give --emit ({', '.join(_EMITTED)}) or --run")
@@ -90,7 +90,7 @@ def probe(
     if emit not in ("json", "csv"):  # before the solvers work
         program(row, [], emit or language_of(row))
     if run:
-        compiler_of(language_of(row))
+        require_device(row)
     if source is not None:
         found = probe_vectors.from_file(source, row)
     else:

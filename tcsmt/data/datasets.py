@@ -28,7 +28,6 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import FORMATS, format_named
 from tcsmt.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.catalogue import Row, architecture_named, rows_of
-from tcsmt.catalogue.cpu_files import documents, is_of_a_cpu
 from tcsmt.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
 from tcsmt.data.dataset import HEXADECIMAL, DataSet, Formats, words_of
 from tcsmt.data.model_files import is_model_file, read_model, row_given
@@ -384,25 +383,12 @@ def _json_files(path: Path) -> Iterator[DataSet]:
     """One data set, or those of each unit in a file that holds several; none in a file of predictions."""
     if is_unit_file(path):
         yield from unit_datasets(path)
-        return
-    if has_predictions(path):
-        return
-    data = read_json(path)
-    if not is_of_a_cpu(data):
+    elif not has_predictions(path):
         yield _json_file(path)
-        return
-    with _at(path):
-        parts = list(documents(data))
-    for document in parts:
-        instruction = document["model"].partition("/")[2]
-        yield replace(_json_data(path, document), name=f"{path.stem}:{instruction}")
 
 
 def _json_file(path: Path) -> DataSet:
-    return _json_data(path, read_json(path))
-
-
-def _json_data(path: Path, data: object) -> DataSet:
+    data = read_json(path)
     if not isinstance(data, dict) or not ("cases" in data or {"model", "rows"} <= data.keys()):
         raise TcsmtError(f'{path} is not a data set: it has neither "cases" nor "model" and "rows"')
     if "cases" in data:

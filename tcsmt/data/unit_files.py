@@ -60,7 +60,7 @@ def _device(data: Mapping[str, Any], result: str) -> str:
     given = data.get("gpu", "")
     if isinstance(given, dict):
         return next((str(name) for target, name in given.items() if target in result), "")
-    return str(given)
+    return str(given or data.get("cpu", data.get("emulator", "")))
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ def predictions(path: Path) -> Iterator[Prediction]:
     about = PREDICTIONS[path.stem]
     for number, row in enumerate(_read(path)["rows"]):
         where = f"{path}: rows[{number}]"
+        row = {**about.otherwise, **row}
         keys = {**row, "lanes": len(row.get("a", []))}
         named = {reading: row_named(unit.format(**keys)) for reading, unit in about.units.items() if unit}
         if not named:
@@ -108,6 +109,8 @@ def predictions(path: Path) -> Iterator[Prediction]:
         formats = Formats.of(one.model)
         given = {"c": "0" * formats.c.hex_digits, **row}
         for reading in about.units:
+            if reading not in row:  # not every source says something about every input
+                continue
             words = words_of(where, [{**given, "d": row[reading]}], formats)
             unit = named.get(reading)
             yield Prediction(
@@ -118,12 +121,18 @@ def predictions(path: Path) -> Iterator[Prediction]:
 
 def _ours(unit: Row, words: Mapping[str, Any]) -> int:
     model = unit.model
-    values = [*words["a"][0].tolist(), *words["b"][0].tolist(), int(words["c"][0])]
+    a, b = (words[side][0].tolist() for side in "ab")
+    zeros = [0] * (model.k - len(a))
+    values = [*a, *zeros, *b, *zeros, int(words["c"][0])]
     return evaluate([model.trace.output], dict(zip(model.input_names, values, strict=True)))[0]
 
 
 def _read(path: Path) -> dict[str, Any]:
     data = read_json(path)
+    if isinstance(data, dict) and isinstance(data.get("rows"), dict):
+        parts = data["rows"].items()
+        if all(isinstance(part, list) for _, part in parts):
+            data["rows"] = [{**row, "part": name} for name, part in parts for row in part]
     if not isinstance(data, dict) or not isinstance(data.get("rows"), list):
         raise TcsmtError(f'{path}: no list "rows"')
     return data

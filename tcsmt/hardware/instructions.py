@@ -10,13 +10,14 @@ from tcsmt.hardware.layouts import Tile, mfma_tile, quadpair_tile, warp_tile, wa
 from tcsmt.models import IntegerDotAdd, Model
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["TARGETS", "HardwareInstruction", "instruction_of", "language_of"]
+__all__ = ["TARGETS", "HardwareInstruction", "instruction_of", "language_of", "unsupported"]
 
 #: What compilers call an architecture. Letters after sm_90 and later: instructions of that GPU alone.
 TARGETS = {
     "volta": "sm_70", "turing": "sm_75", "ampere": "sm_80", "ada": "sm_89", "hopper": "sm_90a",
     "blackwell": "sm_100a", "rtx-blackwell": "sm_120a",
     "cdna1": "gfx908", "cdna2": "gfx90a", "cdna3": "gfx942",
+    "x86": "x86-64",
 }  # fmt: skip
 
 #: AMD's types in an instruction's name: elements of A that a lane holds, and their C++ type.
@@ -49,18 +50,18 @@ class HardwareInstruction:
 
 
 def language_of(row: Row) -> str:
-    """The language of a row's programs: ``cuda`` or ``hip``.
+    """The language of a row's programs: ``cuda``, ``hip`` or ``c``.
 
     Raises :class:`.TcsmtError` for a model file's row, and for architectures that no program is made for.
     """
     target = TARGETS.get(row.architecture)
     if target is None and row.architecture in ARCHITECTURES:
-        raise _unsupported(row)
+        raise unsupported(row)
     if target is None:
         raise TcsmtError(
-            f"{row.name} is not an instruction of a GPU: give ARCH/INSTRUCTION (see tcsmt models)"
+            f"{row.name} is not an instruction of a GPU or CPU: give ARCH/INSTRUCTION (see tcsmt models)"
         )
-    return "cuda" if target.startswith("sm_") else "hip"
+    return "cuda" if target.startswith("sm_") else "hip" if target.startswith("gfx") else "c"
 
 
 def instruction_of(row: Row) -> HardwareInstruction:
@@ -70,7 +71,7 @@ def instruction_of(row: Row) -> HardwareInstruction:
     """
     name = row.instruction.partition("@")[0]
     if isinstance(row.model, IntegerDotAdd):
-        raise _unsupported(row)
+        raise unsupported(row)
     if language_of(row) == "hip":
         return _mfma(name, row)
     model = row.model
@@ -88,13 +89,14 @@ def instruction_of(row: Row) -> HardwareInstruction:
         k, types = found.groups()
         tile = warpgroup_tile(int(k), formats)
         return HardwareInstruction(f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}", "wgmma", tile)
-    raise _unsupported(row)
+    raise unsupported(row)
 
 
-def _unsupported(row: Row) -> TcsmtError:
+def unsupported(row: Row) -> TcsmtError:
+    """What is said of a row that no program is made for."""
     return TcsmtError(
-        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA) and v_mfma (AMD), of "
-        "floating-point numbers, are supported; --emit json and csv give the vectors of every instruction"
+        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA), v_mfma (AMD) and vdpbf16ps "
+        "(x86), of floating-point numbers, are supported; --emit json and csv give the vectors of every instruction"
     )
 
 

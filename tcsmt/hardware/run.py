@@ -1,4 +1,4 @@
-"""Compile a program, run it on the GPU of this machine, and judge its answers."""
+"""Compile a program, run it on the GPU or CPU of this machine, and judge its answers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from typing import Any
 from tcsmt.catalogue import Row
 from tcsmt.data.datasets import find_datasets, replay, row_of
 from tcsmt.data.row_files import read_json
+from tcsmt.hardware.cpu import require_feature
 from tcsmt.hardware.instructions import language_of
 from tcsmt.hardware.source import build_command
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["COMPILERS", "compiler_of", "judge_lines", "judged", "measure"]
+__all__ = ["COMPILERS", "compiler_of", "judge_lines", "judged", "measure", "require_device"]
 
 #: Compilers by language, and the environment variable that names another one.
-COMPILERS = {"cuda": ("nvcc", "TCSMT_NVCC"), "hip": ("hipcc", "TCSMT_HIPCC")}
+COMPILERS = {"cuda": ("nvcc", "TCSMT_NVCC"), "hip": ("hipcc", "TCSMT_HIPCC"), "c": ("cc", "TCSMT_CC")}
+#: What a file of source code is called.
+_SUFFIXES = {"cuda": ".cu", "hip": ".hip", "c": ".c"}
 #: What the program says where there is no GPU (``program.template``).
 NO_GPU = "find a GPU"
 #: Seconds for the compiler, and for the program.
@@ -38,12 +41,24 @@ def compiler_of(language: str) -> str:
     return path
 
 
+def require_device(row: Row) -> None:
+    """Raises :class:`.TcsmtError` where nothing here can run the row's programs, as far as can be told.
+
+    Whether there is a GPU only the program can tell; a CPU without the instruction would kill it.
+    """
+    language = language_of(row)
+    compiler_of(language)
+    if language == "c":
+        require_feature(row)
+
+
 def measure(row: Row, source: str) -> str:
     """What the program prints, a JSON document. Raises :class:`.TcsmtError`."""
     language = language_of(row)
+    require_device(row)
     compiler = compiler_of(language)
     with tempfile.TemporaryDirectory(prefix="tcsmt-probe-") as folder:
-        file = Path(folder) / ("probe.cu" if language == "cuda" else "probe.hip")
+        file = Path(folder) / f"probe{_SUFFIXES[language]}"
         file.write_text(source, encoding="utf-8")
         binary = Path(folder) / "probe"
         _done("compiling", build_command(row, str(file), str(binary), compiler))

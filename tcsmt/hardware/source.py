@@ -1,4 +1,4 @@
-"""A program in CUDA C++ or HIP that gives vectors to a matrix unit and prints what it answers."""
+"""A program in CUDA C++, HIP or C that gives vectors to a matrix unit and prints what it answers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from string import Template
 
 from tcsmt import __version__
 from tcsmt.catalogue import Row
+from tcsmt.hardware.cpu import ELEMENTS, cpu_instruction, multiply
 from tcsmt.hardware.instructions import TARGETS, HardwareInstruction, instruction_of, language_of
 from tcsmt.hardware.layouts import RegisterOperand
 from tcsmt.hardware.vectors import Vector, members
@@ -20,6 +21,8 @@ _COMPILERS = {
     # not -arch=sm_90a, for which nvcc 13.0 also compiles for plain sm_90, without wgmma
     "cuda": ("nvcc", "-std=c++17 -gencode arch=compute_{number},code=sm_{number}", "probe.cu"),
     "hip": ("hipcc", "-std=c++17 --offload-arch={target}", "probe.hip"),
+    # no options for the instruction: nothing else in the program may need what the CPU lacks
+    "c": ("cc", "-std=c11 -O1", "probe.c"),
 }
 _DIFFERENCES = {
     "cuda": {
@@ -56,39 +59,59 @@ def build_command(row: Row, source: str = "", output: str = "probe", compiler: s
 
 def program(row: Row, vectors: Sequence[Vector], language: str, made_by: str = "") -> str:
     """The source. Raises :class:`.TcsmtError` for the wrong language or no instruction."""
-    instruction = instruction_of(row)
     own = language_of(row)
     if language != own:
         raise TcsmtError(f"{row.name} needs a program in {own}: use --emit {own}, not {language}")
-    tile, model = instruction.tile, row.model
-    target = TARGETS[row.architecture]
     made_by = made_by or f"tcsmt probe {row.name} --emit {language}"
-    name = row.name.partition("@")[0]
-    scales = model.scales
-    values: dict[str, object] = {
-        **_DIFFERENCES[language],
+    values = _values(row, vectors, made_by) | (
+        _cpu_values(row) if language == "c" else _gpu_values(row, language)
+    )
+    file = "cpu.template" if language == "c" else "program.template"
+    template = files("tcsmt.hardware").joinpath(file).read_text(encoding="utf-8")
+    return Template(template).substitute(values)
+
+
+def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, object]:
+    """What every program says."""
+    model, name = row.model, row.name.partition("@")[0]
+    return {
         "title": f"Probe of {name}: {len(vectors)} vectors",
         "made_by": f"tcsmt {__version__}: {_comment(made_by)}",
         "build": " ".join(build_command(row)) + _toolkits(row),
-        "instruction": instruction.mnemonic,
-        "target": target,
-        "register": "unsigned long long" if tile.register == 64 else "unsigned",
-        "m": tile.m, "n": tile.n, "k": tile.k, "matrices": tile.matrices, "threads": tile.threads,
-        "scales": scales,
-        "scales_comment": f"; scale_a, scale_b: {scales}" if scales else "",
-        "vectors": len(vectors),
-        "fragments": "\n".join(_fragment(side, operand) for side, operand in tile.operands.items()),
-        **{f"{side.lower()}_registers": tile.registers(o) for side, o in tile.operands.items()},
+        "k": model.k, "vectors": len(vectors),
         "a_width": model.a_format.width, "b_width": model.b_format.width,
         "c_width": model.c_format.width, "d_width": model.d_format.width,
-        "multiply": _MULTIPLY[instruction.kind](instruction, scales),
         "table": "".join(_table_line(number, row, vector) for number, vector in enumerate(vectors)),
         "about": "".join(f"{_about(row, vector)},\n" for vector in vectors),
         "model_text": _literal(json.dumps(name)),
         "program_text": _literal(json.dumps(f"tcsmt {__version__}: {made_by}")),
     }  # fmt: skip
-    template = files("tcsmt.hardware").joinpath("program.template").read_text(encoding="utf-8")
-    return Template(template).substitute(values)
+
+
+def _cpu_values(row: Row) -> dict[str, object]:
+    instruction = cpu_instruction(row)
+    return {
+        "instruction": instruction.mnemonic, "feature": instruction.feature, "elements": ELEMENTS,
+        "multiply": multiply(instruction),
+    }  # fmt: skip
+
+
+def _gpu_values(row: Row, language: str) -> dict[str, object]:
+    instruction = instruction_of(row)
+    tile, scales = instruction.tile, row.model.scales
+    target = TARGETS[row.architecture]
+    return {
+        **_DIFFERENCES[language],
+        "instruction": instruction.mnemonic,
+        "target": target,
+        "register": "unsigned long long" if tile.register == 64 else "unsigned",
+        "m": tile.m, "n": tile.n, "matrices": tile.matrices, "threads": tile.threads,
+        "scales": scales,
+        "scales_comment": f"; scale_a, scale_b: {scales}" if scales else "",
+        "fragments": "\n".join(_fragment(side, operand) for side, operand in tile.operands.items()),
+        **{f"{side.lower()}_registers": tile.registers(o) for side, o in tile.operands.items()},
+        "multiply": _MULTIPLY[instruction.kind](instruction, scales),
+    }  # fmt: skip
 
 
 def _toolkits(row: Row) -> str:

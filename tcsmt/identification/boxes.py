@@ -1,7 +1,7 @@
 """Black boxes for `identify`: one question in, one word out.
 
 A model (for self-tests), an external command that reads and writes JSON lines, or an instruction on the
-GPU of this machine. Recorded answers are no box: only their rows can be asked; see
+GPU or CPU of this machine. Recorded answers are no box: only their rows can be asked; see
 :mod:`tcsmt.identification.recorded`.
 """
 
@@ -21,7 +21,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
 from tcsmt.hardware.instructions import language_of
-from tcsmt.hardware.run import compiler_of, measure
+from tcsmt.hardware.run import measure, require_device
 from tcsmt.hardware.source import program
 from tcsmt.hardware.vectors import Vector
 from tcsmt.identification.classical import BlackBox
@@ -56,13 +56,13 @@ def model_box(model: Model) -> Box:
 
 
 def device_box(row: Row) -> Box:
-    """The row's instruction on the GPU of this machine; a program is compiled and run for every question.
+    """The row's instruction on this machine; a program is compiled and run for every question.
 
     Raises :class:`.TcsmtError` where there is no compiler or no such program.
     """
     language = language_of(row)
     program(row, [], language)
-    compiler_of(language)
+    require_device(row)
 
     def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
         vector = Vector(asks="identify", words=(*a, *b, c), predictions={})

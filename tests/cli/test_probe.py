@@ -18,7 +18,7 @@ from tests.support.probes import VOLTA
         (["b200/tcgen05.mMnNk16.kind::f16.f32.f16", "--emit", "cuda"], "mma and wgmma"),
         (["volta"], "give --emit"),
         (["volta", "--run"], "give --output"),
-        (["volta", "--emit", "hop"], "'cuda', 'hip', 'json', 'csv'"),
+        (["volta", "--emit", "hop"], "'cuda', 'hip', 'c', 'json', 'csv'"),
         (["ampere/mma.m8n8k4.f64", "--emit", "json"], "give --vectors FILE"),
         (["volta", "--emit", "json", "--property", "carry"], "unknown property"),
         (["volta", "--emit", "cuda", "--vectors", "none.csv"], "none.csv"),

@@ -25,12 +25,14 @@ from tests.oracles import units
 
 ROWS = {"rdna3_gfx1100": 615, "rdna4_gfx1201": 169, "rdna_packed_f16": 1344, "rdna_packed_bf16": 128}
 DOT: dict[str, Any] = {"kind": "dot2", "in_format": "f16"}
-ROWS |= {"riscv_rvbna_spike": 1000}
+ROWS |= {"riscv_rvbna_spike": 1000, "x86_vdpbf16ps_zen4": 2000, "arm_fdot_fp8_qemu": 2000}
+ROWS |= {f"arm_{name}_{ebf}_qemu": 1000 for name in ("bfdot", "bfmmla", "bfmopa") for ebf in ("ebf0", "ebf1")}
+ROWS |= {f"arm_{name}_qemu": 1000 for name in ("fmopa_f16", "bfmlalb", "fmlal")}
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_every_row_replays(name: str, unit_data: Path) -> None:
-    """Every word that AMD captured and Spike gave, NaN words included."""
+    """Every word that was captured or emulated, NaN words included."""
     counted = 0
     for dataset in find_datasets([unit_data / f"{name}.json"]):
         row = row_of(dataset)
@@ -43,7 +45,7 @@ def test_every_row_replays(name: str, unit_data: Path) -> None:
 
 def test_rows_name_the_files_that_hold_them(unit_data: Path) -> None:
     held = {dataset.name for name in ROWS for dataset in unit_datasets(unit_data / f"{name}.json")}
-    for architecture in ("rdna3", "rdna4", "riscv"):
+    for architecture in ("rdna3", "rdna4", "riscv", "x86", "arm"):
         for row in rows_of(architecture):
             assert set(row.measured) <= held
             assert bool(row.measured) == (row.evidence in ("measured", "simulated")), row.name
@@ -73,7 +75,8 @@ def test_a_prediction_that_differs(unit_data: Path, tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ([], "rows: none is of rdna3/v_dot2_f32_f16"),
-        ({}, 'no list "rows"'),
+        ({}, "rows: none is of rdna3/v_dot2_f32_f16"),
+        ({"one part": 1}, 'no list "rows"'),
         (
             [{"kind": "dot2", "in_format": "f16", "a": ["x"], "b": ["0"], "c": "0", "d": "0"}],
             "'x' is not a hexa",

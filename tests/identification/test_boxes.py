@@ -63,7 +63,7 @@ def test_a_device_is_asked_by_a_program_for_every_question(monkeypatch):
         d = model_box(row.model)(words[:4], words[4:8], words[8])
         return json.dumps({"rows": [{"d": hex(d)}]})
 
-    monkeypatch.setattr(boxes, "compiler_of", lambda language: "nvcc")
+    monkeypatch.setattr(boxes, "require_device", lambda row: None)
     monkeypatch.setattr(boxes, "measure", measured)
     box = boxes.device_box(row)
     one = 0x3C00

@@ -1,0 +1,140 @@
+"""Programs for CPUs: compiled here, and refused where the CPU lacks the instruction. Nothing stands for it.
+
+What a program does around its instruction is tried with a stand-in that no command of tcsmt has.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tcsmt.catalogue import row_named
+from tcsmt.data.datasets import find_datasets
+from tcsmt.hardware import cpu
+from tcsmt.hardware.source import program
+from tcsmt.hardware.vectors import Vector
+from tests.support.command_line import done, refused
+
+UNIT = "x86/vdpbf16ps"
+VECTORS = [
+    Vector(asks="first", words=(0x3F80, 0x4000, 0x4040, 0x4080, 0x3F800000), predictions={UNIT: 0x41400000}),
+    Vector(asks="second", words=(0x0001, 0x8002, 0x0003, 0x0004, 0x00000005), predictions={}),
+]
+
+
+def compiler() -> str:
+    path = shutil.which("cc")
+    if path is None:
+        pytest.skip("there is no C compiler cc")
+    return path
+
+
+def compiled(source: str, folder: Path, *options: str) -> Path:
+    file, binary = folder / "probe.c", folder / "probe"
+    file.write_text(source)
+    command = [
+        compiler(),
+        "-std=c11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        *options,
+        "-o",
+        str(binary),
+        str(file),
+    ]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "avx512f" in ended.stderr:
+        pytest.skip("the C compiler makes no programs for x86")
+    assert ended.returncode == 0, ended.stderr
+    return binary
+
+
+def cpuinfo(path: Path, flags: str) -> Path:
+    path.write_text(f"processor\t: 0\nmodel name\t: Some CPU\nflags\t\t: fpu {flags}\n\n")
+    return path
+
+
+def test_the_program_compiles_to_the_instruction(tmp_path: Path) -> None:
+    binary = compiled(program(row_named(UNIT), VECTORS, "c"), tmp_path, "-c")
+    if shutil.which("objdump") is None:
+        pytest.skip("there is no objdump")
+    code = subprocess.run(["objdump", "-d", str(binary)], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"vdpbf16ps %zmm\d+,%zmm\d+,%zmm\d+", code)
+
+
+def test_the_program_asks_the_instruction_or_nothing(tmp_path: Path) -> None:
+    """On a CPU without it, the program says so; on one with it, it gives what is held."""
+    binary = compiled(program(row_named(UNIT), VECTORS, "c"), tmp_path)
+    ended = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
+    if "avx512_bf16" not in cpu.CPUINFO.read_text():
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert re.fullmatch(r"this CPU \(.*\) has no avx512_bf16\n", ended.stderr)
+        return
+    words = [row["d"] for row in json.loads(ended.stdout)["rows"]]
+    assert words == ["0x41400000", "0x00000000"]
+
+
+def test_words_get_into_the_registers_and_out(tmp_path: Path) -> None:
+    """A stand-in for the instruction shows what it was given; "fpu" is a flag of every x86 CPU."""
+    source = program(row_named(UNIT), VECTORS, "c", "tests")
+    start, end = source.index("typedef unsigned elements"), source.index("// The value of the first line")
+    stand_in = (
+        "static void multiply(unsigned *d, const unsigned *a, const unsigned *b, const unsigned *c) {\n"
+        "  for (int i = 0; i < ELEMENTS; ++i) d[i] = a[i] ^ (b[i] << 8 | b[i] >> 24) ^ c[i];\n}\n"
+    )
+    source = source[:start] + stand_in + source[end:]
+    binary = compiled(source.replace('has(flags, "avx512_bf16")', 'has(flags, "fpu")'), tmp_path)
+    ended = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
+    if ended.returncode == 1 and "has no" in ended.stderr:
+        pytest.skip("this CPU has no flag fpu")
+    assert ended.returncode == 0, ended.stderr
+    path = tmp_path / "answers.json"
+    path.write_text(ended.stdout)
+    (dataset,) = find_datasets([path])
+    assert (dataset.interface, dataset.rows, bool(dataset.gpu)) == ("vdpbf16ps", 2, True)
+    assert dataset.provenance["instruction"] == "vdpbf16ps"
+    for number, vector in enumerate(VECTORS):
+        a0, a1, b0, b1, c = vector.words
+        a, b = a1 << 16 | a0, b1 << 16 | b0
+        assert dataset.operands.a[number].tolist() == [a0, a1]
+        assert dataset.operands.b[number].tolist() == [b0, b1]
+        assert int(dataset.d[number]) == a ^ (b << 8 & 0xFFFFFFFF | b >> 24) ^ c
+    assert json.loads(ended.stdout)["rows"][0]["predictions"] == {UNIT: "0x41400000"}
+
+
+def test_a_cpu_without_the_instruction_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler()
+    monkeypatch.setattr(cpu, "CPUINFO", cpuinfo(tmp_path / "cpuinfo", "avx512f avx512_bf16x"))
+    rows = tmp_path / "rows.csv"
+    rows.write_text("a0,a1,b0,b1,c\n1,2,3,4,1\n")
+    output = tmp_path / "answers.json"
+    said = "x86/vdpbf16ps: this CPU (Some CPU) has no avx512_bf16"
+    assert said in refused("probe", UNIT, "--vectors", rows, "--run", "--output", output)
+    assert not output.exists()
+    assert said in refused("identify", "--device", UNIT)
+    monkeypatch.setattr(cpu, "CPUINFO", tmp_path / "none")
+    assert "cannot tell what this CPU has" in refused("identify", "--device", UNIT)
+
+
+def test_a_cpu_with_the_instruction_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "CPUINFO", cpuinfo(tmp_path / "cpuinfo", "avx512f avx512_bf16 more"))
+    cpu.require_feature(row_named(UNIT))
+
+
+def test_units_without_a_program_are_named(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("a0,a1,b0,b1,c\n1,2,3,4,1\n")
+    for unit in ("arm/bfdot.ebf0", "x86/tdpbf16ps"):
+        text = refused("probe", unit, "--vectors", rows, "--emit", "c")
+        assert f"cannot write a program for {unit}: only mma and wgmma" in text and "vdpbf16ps (x86)" in text
+    assert "needs a program in c: use --emit c, not cuda" in refused(
+        "probe", UNIT, "--vectors", rows, "--emit", "cuda"
+    )
+    assert "vdpbf16ps %2, %1, %0" in done("probe", UNIT, "--vectors", rows, "--emit", "c")
