@@ -1,6 +1,6 @@
 """Which proofs in ``results/accuracy.json`` have a certificate: tried one after the other, each one checked.
 
-    python benchmarks/certify_accuracy.py FOLDER [--limit 60] [--output results/accuracy-certified.json]
+    python benchmarks/certify_accuracy.py FOLDER [--limit 60] [--only TEXT] [--output FILE]
 
 FOLDER gets the certificates, and is used again by the next run. Each record says whether there is a
 certificate, how many lemmas it needs, or why there is none; and how many seconds of one core it took to write
@@ -123,6 +123,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", type=Path, help="for the certificates")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for the refutation of one lemma")
+    parser.add_argument("--only", default="", help="only proofs whose keys contain this")
     parser.add_argument("--output", type=Path, default=ROOT / "results" / "accuracy-certified.json")
     chosen = parser.parse_args()
 
@@ -139,7 +140,8 @@ def main() -> None:
     files = LemmaFiles(chosen.folder)
     with Checkpoint(chosen.output, Layout("entries", head=head), "--output") as kept:
         for task, record in listed:
-            if kept.records.get(task.key, {}).get("models") == dict(task.models):
+            known_models = kept.records.get(task.key, {}).get("models")
+            if chosen.only not in task.key or known_models == dict(task.models):
                 continue
             found = tried(task, record, certificates, files)
             kept.keep(task.key, found)

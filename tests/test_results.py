@@ -33,7 +33,8 @@ def read(name: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(path.name for path in RESULTS.glob("*.json") if path.stem not in BY_RECORD)
+    "name",
+    sorted(p.name for p in RESULTS.glob("*.json") if p.stem not in (*BY_RECORD, "accuracy-certified")),
 )
 def test_units_that_results_name(name: str) -> None:
     """A file that names a unit has its digest, and the unit still has it."""
@@ -131,6 +132,18 @@ def test_models_that_certificates_are_about(step: int) -> None:
     assert len(shared) >= 5
     other = [title for title in shared if found[title] != expected[title]]
     assert not other, f"{len(other)} certificates are stale, the first: {other[:3]}"
+
+
+def test_certificates_of_findings() -> None:
+    """Each record is about a proof in ``accuracy.json``, and about the same models; the counts are theirs."""
+    data, known = read("accuracy-certified.json"), read("accuracy.json")
+    proofs = {key: one["models"] for key, one in known.items() if one.get("verdict") == "equivalent"}
+    found = data["entries"]
+    assert (data["proofs"], data["tried"]) == (len(proofs), len(found))
+    assert data["certified"] == sum(record["certified"] for record in found.values()) > 0
+    other = [key for key, record in found.items() if record["models"] != proofs.get(key)]
+    assert not other, f"accuracy-certified.json is stale: {len(other)} records, the first: {other[:3]}"
+    assert all(bool(record.get("reason")) != record["certified"] for record in found.values())
 
 
 def test_the_table_of_findings_is_made_from_the_file() -> None:

@@ -27,7 +27,7 @@ from tcsmt.algorithms.fused_loss import C, Losses, Unbounded
 from tcsmt.algorithms.proof import Chain, adding_zero, counts_of, word_exponents
 from tcsmt.algorithms.split_constants import Kept, kept
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, Source, Step, steps_of
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.algorithm import Step as Instruction
@@ -264,7 +264,7 @@ class _Spending:
         exact = Partial().joined(*parts)
         operation = step.operation
         if step.drops and not c.zero:
-            tiny = Fraction(2) ** self.algorithm.unit.c_format.e_min
+            tiny = Fraction(2) ** float_format(self.algorithm.unit.c_format).e_min
             exact = replace(exact, off=_up(exact.off + tiny / self.least))
         live = [source for source, part in zip(step.sources, parts, strict=True) if not part.zero]
         if not live or (len(live) == 1 and live[0] in step.fits):

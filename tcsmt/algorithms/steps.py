@@ -23,7 +23,7 @@ from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.algorithms.proof import Chain, free_products
 from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.datapath import Fixed, Number, decode, multiply
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.arithmetic.ieee import MultiplyAdd, Operation
 from tcsmt.arithmetic.integers import signed, signed_word
 from tcsmt.models import FusedDotAdd, Kind, Model, Stage, Trace
@@ -143,8 +143,13 @@ class _Reader:
         kept = frozenset() if operation.flush else frozenset(whole)
         return IeeeStep(sources, operation, kept, fine, any(drops for _, _, drops in read))
 
+    @property
+    def _factors(self) -> tuple[Format, Format]:
+        """The formats of a and of b."""
+        return float_format(self.unit.a_format), float_format(self.unit.b_format)
+
     def _last_bit(self, source: Source, fmt: Format | None) -> int:
-        formats = [fmt] if fmt is not None else [self.unit.a_format, self.unit.b_format]
+        formats = [fmt] if fmt is not None else [*self._factors]
         return sum(f.e_min - f.fraction_bits for f in formats)
 
     def _multiply_add(
@@ -157,7 +162,7 @@ class _Reader:
         if operation.y is one:
             return [self._word(operation.x, fmt, results), added]
         lanes = []
-        for words, narrow in ((self.trace.a, self.unit.a_format), (self.trace.b, self.unit.b_format)):
+        for words, narrow in zip((self.trace.a, self.trace.b), self._factors, strict=True):
             lanes.append(self._factor(operation, words, narrow))
         if lanes[0] is None or lanes[0] != lanes[1]:
             raise Unbounded("an operation multiplies what are not the words of one lane")
@@ -199,7 +204,7 @@ class _Reader:
 
     def _c(self, number: Number) -> tuple[Source, Format, bool]:
         """c: the number is proved to have its value, but may be zero where c is subnormal."""
-        fmt, c = self.unit.c_format, self.trace.c
+        fmt, c = float_format(self.unit.c_format), self.trace.c
         given = decode(fmt, c)
         if number == given:
             return C, fmt, False
@@ -225,7 +230,7 @@ class _Reader:
         if lane is None:
             return None
         x, y = self.trace.a[lane], self.trace.b[lane]
-        one, two = decode(self.unit.a_format, x), decode(self.unit.b_format, y)
+        one, two = (decode(fmt, word) for fmt, word in zip(self._factors, (x, y), strict=True))
         product = multiply(one, two)
         if number not in (product, ieee.exact_product(one, two)) and not self._flushed(number, x, y):
             if getattr(self.unit, "product_exponent", 0):
@@ -241,7 +246,7 @@ class _Reader:
 
         Then each operand that counts is proved to be read as it is: the product of both is theirs.
         """
-        formats = {x: self.unit.a_format, y: self.unit.b_format}
+        formats = {x: float_format(self.unit.a_format), y: float_format(self.unit.b_format)}
         given = {word: decode(fmt, word) for word, fmt in formats.items()}
         for positive in (False, True):
             read = {word: decode(fmt, word, flush=TRUE) for word, fmt in formats.items()}
@@ -258,7 +263,7 @@ class _Reader:
 
     def _least(self, fused: FusedSum) -> int:
         """The least exponent of a product: that of its operands, or less where it is normalised."""
-        one, two = self.unit.a_format, self.unit.b_format
+        one, two = self._factors
         normalised = 2 * self.low - one.fraction_bits - two.fraction_bits
         for least in (2 * self.low, normalised):
             for place in range(len(fused.lanes)):
@@ -302,8 +307,8 @@ class _Reader:
             last = mine[-1]
             if substitute([stages[-1].term], put)[0] is not last.term:
                 raise Unbounded(f"'{last.name}' is not the fused sum that it is said to be")
-            chained = (trace.c, self.unit.c_format) if before is None else (before, self.unit.d_format)
-            yield last, self._fused_sum(stages, *chained)
+            c, fmt = (trace.c, self.unit.c_format) if before is None else (before, self.unit.d_format)
+            yield last, self._fused_sum(stages, c, float_format(fmt))
             before = stages[-1].term
 
     def _fused_sum(self, stages: Sequence[Stage], c: Term, c_format: Format) -> FusedSum:

@@ -75,7 +75,7 @@ def family_like(row: Row) -> Family:
     model = row.model
     if model.scale_format is not None:
         raise TcsmtError(f"{row.name} has block scales; identify supports only units without them")
-    return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
+    return Family.of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
 
 
 def identify(
@@ -115,8 +115,7 @@ def identify(
     else:
         if len(formats or ()) != 4:
             raise TcsmtError(f"formats = {formats}: must be four formats, those of a, b, c and d")
-        fa, fb, fc, fd = (format_named(name) for name in formats or ())
-        family = Family(fa, fb, fc, fd, k or 0)
+        family = Family.of(map(format_named, formats or ()), k or 0)
     with Transcript(family, Path(transcript)) if transcript else nullcontext() as kept:
         found = Identification(
             family, _asked(box, family), budget=budget, seed=seed, settings=Settings(timeout=timeout),

@@ -1,6 +1,6 @@
-"""Floating-point formats of matrix units: one frozen description each, decode and encode.
+"""Formats of matrix units: one frozen description each, decode and encode.
 
-A finite value is ``(-1)^sign * significand * 2^exponent`` with the significand in [1, 2) for
+A finite floating-point value is ``(-1)^sign * significand * 2^exponent`` with the significand in [1, 2) for
 normal numbers and in [0, 1) at the smallest exponent ``e_min`` for subnormal numbers and zero.
 Sources: IEEE 754-2019; OCP 8-bit Floating Point and Microscaling (MX) specifications 1.0 for e4m3,
 e5m2, e2m3, e3m2, e2m1, e8m0; MMA-Sim appendix A for tf32, ue4m3 and the fnuz formats. The formats
@@ -10,13 +10,16 @@ is ml_dtypes' suffix for finite numbers (Tenstorrent's registers; tt-isa-documen
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
-from tcsmt.support.errors import AmbiguousName, choose
+from tcsmt.arithmetic.any_format import AnyFormat, power_text
+from tcsmt.arithmetic.integer_format import INTEGERS
+from tcsmt.support.errors import AmbiguousName, TcsmtError, choose
 
-__all__ = ["FORMATS", "Format", "Specials", "format_named"]
+__all__ = ["FORMATS", "Format", "Specials", "float_format", "format_named"]
 
 
 class Specials(Enum):
@@ -29,10 +32,9 @@ class Specials(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Format:
+class Format(AnyFormat):
     """A floating-point format.
 
-    name: as in PTX, and as ``--a-format`` takes it.
     exponent_bits: width of the exponent field.
     fraction_bits: explicit significand bits; the implicit bit is not counted.
     bias: subtracted from the exponent field of a normal number.
@@ -42,7 +44,6 @@ class Format:
     ignored_high_bits: storage bits above the exponent that the unit ignores (ue4m3: 1).
     """
 
-    name: str
     exponent_bits: int
     fraction_bits: int
     bias: int
@@ -93,11 +94,6 @@ class Format:
         return word << self.ignored_low_bits
 
     @property
-    def largest_finite(self) -> Fraction:
-        """The largest finite value."""
-        return self.value(self.largest_finite_word)
-
-    @property
     def has_infinity(self) -> bool:
         """Whether the format has infinities."""
         return self.specials is Specials.IEEE
@@ -126,18 +122,10 @@ class Format:
         field = (1 << self.exponent_bits) - 1
         return (field << self.fraction_bits | quiet) << self.ignored_low_bits
 
-    @property
-    def sign_bit(self) -> int:
-        """Position of the sign bit in the word."""
-        return self.width - 1
-
-    @property
-    def hex_digits(self) -> int:
-        """Hexadecimal digits of a word."""
-        return -(-self.width // 4)
-
-    def holds(self, other: Format) -> bool:
-        """Whether every finite number of the other format is one of this format."""
+    def holds(self, other: AnyFormat) -> bool:
+        """Whether the other is a floating-point format, and this one has its finite numbers."""
+        if not isinstance(other, Format):
+            return False
         last = other.e_min - other.fraction_bits >= self.e_min - self.fraction_bits
         signs = self.signed or not other.signed
         return (
@@ -147,10 +135,6 @@ class Format:
             and other.e_max <= self.e_max
             and (other.largest_finite <= self.largest_finite)
         )
-
-    def hex(self, word: int) -> str:
-        """The word as hexadecimal text, all digits."""
-        return f"0x{word:0{self.hex_digits}x}"
 
     def fields(self, word: int) -> tuple[int, int, int]:
         """Sign, exponent field and fraction of a word."""
@@ -231,6 +215,13 @@ class Format:
             return 1 << self.sign_bit
         return self.word(-rounded if value < 0 else rounded)
 
+    def fields_text(self, word: int) -> str:
+        """Sign, exponent field and fraction."""
+        sign, field, fraction = self.fields(word)
+        parts = [f"sign {sign}"] if self.signed else []
+        parts += [f"exponent {field:0{self.exponent_bits}b}", f"fraction {fraction:0{self.fraction_bits}b}"]
+        return " | ".join(parts)
+
     def describe(self, word: int) -> str:
         """The value as people write it: ``1.25·2^-3``, ``-0``, ``inf``, ``nan``."""
         if self.is_nan(word):
@@ -239,20 +230,6 @@ class Format:
         if self.is_infinite(word):
             return f"{sign}inf"
         return sign + power_text(abs(self.value(word)))
-
-
-def power_text(value: Fraction) -> str:
-    """A non-negative dyadic value as ``significand·2^exponent`` (exact)."""
-    if value == 0:
-        return "0"
-    exponent = value.numerator.bit_length() - value.denominator.bit_length()
-    significand = value / Fraction(2) ** exponent
-    digits = significand.denominator.bit_length() - 1
-    scaled = significand.numerator * 10**digits // significand.denominator
-    text = f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled)
-    if exponent == 0:
-        return text
-    return f"2^{exponent}" if significand == 1 else f"{text}·2^{exponent}"
 
 
 def _ieee(name: str, exponent_bits: int, fraction_bits: int, ignored_low_bits: int = 0) -> Format:
@@ -311,7 +288,9 @@ _ALIASES = {
     "binary16": "f16", "fp16": "f16", "half": "f16", "float16": "f16",
     "bfloat16": "bf16", "binary32": "f32", "fp32": "f32", "float32": "f32", "single": "f32",
     "binary64": "f64", "fp64": "f64", "float64": "f64", "double": "f64",
-    "tf19": "tf32", "xf32": "tf32", "e8m0": "ue8m0"
+    "tf19": "tf32", "xf32": "tf32", "e8m0": "ue8m0",
+    **{f"int{size}": f"s{size}" for size in (4, 8, 16, 32, 64)},
+    **{f"uint{size}": f"u{size}" for size in (4, 8, 16, 32, 64)},
 }  # fmt: skip
 #: Names that different vendors and generations give to different formats.
 _AMBIGUOUS = {
@@ -320,8 +299,19 @@ _AMBIGUOUS = {
 }
 
 
-def format_named(name: str) -> Format:
-    """The format of that name or alias. Raises :class:`.UnknownName`, also for a name of several formats."""
+def format_named(name: str, own: Mapping[str, AnyFormat] | None = None) -> AnyFormat:
+    """The format of that name or alias, or one of ``own``.
+
+    Raises :class:`.UnknownName`, also for a name of several formats.
+    """
     if name.lower() in _AMBIGUOUS:
         raise AmbiguousName("format", name, _AMBIGUOUS[name.lower()])
-    return FORMATS[choose("format", _ALIASES.get(name.lower(), name), FORMATS)]
+    known: dict[str, AnyFormat] = {**(own or {}), **FORMATS, **INTEGERS}
+    return known[choose("format", _ALIASES.get(name.lower(), name), known)]
+
+
+def float_format(fmt: AnyFormat) -> Format:
+    """The format, where it is a floating-point one. Raises :class:`.TcsmtError` for any other."""
+    if not isinstance(fmt, Format):
+        raise TcsmtError(f"{fmt.name} is not a floating-point format")
+    return fmt

@@ -14,8 +14,10 @@ from fractions import Fraction
 from functools import partial
 
 from tcsmt.arithmetic import datapath as dp
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.terms import FALSE, TRUE, Macro, Term, all_of, const, total
 
@@ -94,13 +96,18 @@ def add_words(fmt: Format, a: Term, b: Term) -> Term:
     return MultiplyAdd.sum(fmt, a, b).word()
 
 
-def widen(word: Term, narrow: Format, wide: Format) -> Term:
+def widen(word: Term, narrow: AnyFormat, wide: AnyFormat) -> Term:
     """The word in a format that holds every number of the narrow one (NaNs may keep a payload).
 
     Of a format without special values, words of special values stand for some number.
     """
     if narrow == wide:
         return word
+    if isinstance(narrow, IntegerFormat) and isinstance(wide, IntegerFormat):
+        longer = word.sext(wide.width) if narrow.signed else word.zext(wide.width)
+        return longer << (wide.fraction_bits - narrow.fraction_bits)
+    assert isinstance(narrow, Format)
+    assert isinstance(wide, Format)
     finite = narrow.specials is wide.specials is Specials.NONE
     same = (narrow.exponent_bits, narrow.bias) == (wide.exponent_bits, wide.bias)
     alike = same and (narrow.has_infinity or finite)

@@ -9,8 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.boundary_words import from_exponents
-from tcsmt.arithmetic.formats import Format, Specials
+from tcsmt.arithmetic.formats import Format, Specials, float_format
+from tcsmt.arithmetic.integer_format import IntegerFormat
+from tcsmt.arithmetic.integer_words import (
+    first_element,
+    integer_dtype,
+    integer_words,
+    integers_of_words,
+)
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["dtype_of", "floats", "from_words", "to_word", "to_words", "unsigned"]
@@ -34,8 +42,13 @@ _LARGEST_EXPONENT = 5000
 _HEX_FLOAT = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?")
 
 
-def dtype_of(fmt: Format) -> np.dtype[Any]:
-    """The dtype whose elements are stored as the format's words (tf32: float32); unsigned where none is."""
+def dtype_of(fmt: AnyFormat) -> np.dtype[Any]:
+    """The dtype whose elements are stored as the format's words (tf32: float32); unsigned where none is.
+
+    Of integers: the smallest one that holds them.
+    """
+    if isinstance(fmt, IntegerFormat):
+        return integer_dtype(fmt)
     if fmt.name in _NUMPY:
         return np.dtype(_NUMPY[fmt.name])
     if fmt.name in _ML_DTYPES:
@@ -46,7 +59,7 @@ def dtype_of(fmt: Format) -> np.dtype[Any]:
     return np.dtype(np.float32) if fmt.name == "tf32" else unsigned(fmt)
 
 
-def unsigned(fmt: Format) -> np.dtype[Any]:
+def unsigned(fmt: AnyFormat) -> np.dtype[Any]:
     """The smallest unsigned integer dtype that holds the format's words."""
     for size in (8, 16, 32):
         if fmt.width <= size:
@@ -54,11 +67,12 @@ def unsigned(fmt: Format) -> np.dtype[Any]:
     return np.dtype(np.uint64)
 
 
-def to_words(fmt: Format, values: Any, name: str) -> Array:
+def to_words(fmt: AnyFormat, values: Any, name: str) -> Array:
     """Raw words of an array: the format's own dtype, words, or float32/float64 values.
 
-    Words are unsigned integers, or signed ones of the format's size, which are read as their bits.
-    Values of another float type must be representable. ``name`` is what errors call the array.
+    Words are unsigned integers, or signed ones of the format's size, which are read as their bits; for
+    integer formats signed integers are numbers. Values of another float type must be representable.
+    ``name`` is what errors call the array.
     Raises :class:`.TcsmtError`.
     """
     try:
@@ -66,11 +80,13 @@ def to_words(fmt: Format, values: Any, name: str) -> Array:
     except (RuntimeError, TypeError, ValueError) as error:
         raise TcsmtError(f"{name} cannot be read as an array: {error}") from None
     own = dtype_of(fmt)
+    if isinstance(fmt, IntegerFormat) and array.dtype.kind in "if":
+        return integer_words(fmt, array, name).astype(unsigned(fmt))
     if array.dtype.kind == "i" and isinstance(values, (bool, int, list, tuple)):
         numbers = array.astype(np.float64)  # as Python has them: not words
         rounded = np.array([int(one) != exact for one, exact in zip(numbers.flat, array.flat, strict=True)])
         if rounded.any():
-            element, value = _first(name, array, rounded.reshape(array.shape))
+            element, value = first_element(name, array, rounded.reshape(array.shape))
             raise TcsmtError(
                 f"{element} = {value}: a Python integer here must be exact in float64; or give words"
             )
@@ -81,21 +97,21 @@ def to_words(fmt: Format, values: Any, name: str) -> Array:
         return array.view(unsigned(fmt))
     if array.dtype.kind == "u":
         if array.size and int(array.max()) >> fmt.width:
-            element, word = _first(name, array, array >> np.uint64(fmt.width) != 0)
+            element, word = first_element(name, array, array >> np.uint64(fmt.width) != 0)
             raise TcsmtError(f"{element} = {word:#x}: a word of {fmt.name} has {fmt.width} bits")
         return array.astype(unsigned(fmt))
     if array.dtype in (np.float32, np.float64, np.float16):
         wide = array.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             if own.kind == "u":
-                narrow = _truncated(fmt, wide)
-                back = floats(fmt, narrow)
+                narrow = _truncated(float_format(fmt), wide)
+                back = floats(float_format(fmt), narrow)
             else:
                 narrow = wide.astype(np.float32 if fmt.name == "tf32" else own)
                 back = narrow.astype(np.float64)
             same = (back == wide) | (np.isnan(wide) & np.isnan(back))
         if not same.all():
-            element, value = _first(name, wide, ~same)
+            element, value = first_element(name, wide, ~same)
             raise TcsmtError(
                 f"{element} = {value!r} is not a valid {fmt.name} value; "
                 f"round it first, or give {fmt.name} words"
@@ -124,8 +140,10 @@ def _first(name: str, array: Array, wrong: Array) -> tuple[str, Any]:
     return f"{name}{list(where) or ''}", array[where].item()
 
 
-def from_words(fmt: Format, words: Array) -> Array:
+def from_words(fmt: AnyFormat, words: Array) -> Array:
     """Words as an array of the format's dtype."""
+    if isinstance(fmt, IntegerFormat):
+        return integers_of_words(fmt, words)
     return words.astype(unsigned(fmt)).view(dtype_of(fmt))
 
 
@@ -158,18 +176,23 @@ def floats(fmt: Format, words: Array) -> Array:
     return values
 
 
-def to_word(fmt: Format, text: str, rounded: Callable[[str], None] | None = None) -> int:
+def to_word(fmt: AnyFormat, text: str, rounded: Callable[[str], None] | None = None) -> int:
     """The word that a text stands for.
 
-    ``0x3c00`` or exactly the format's number of hex digits (two or more): the word itself. A
-    decimal number or a C99 hex float (``0x1.8p-3``): that value, which the format must hold
+    ``0x3c00`` or, of a floating-point format, exactly its number of hex digits (two or more): the word
+    itself. A decimal number or a C99 hex float (``0x1.8p-3``): that value, which the format must hold
     exactly. ``inf``, ``nan``.
     rounded: takes decimal numbers that the format does not hold as its nearest value, and is told so.
     Raises :class:`.TcsmtError`.
     """
     given = text.strip()
     lower = given.lower()
-    bare = len(lower) == fmt.hex_digits and all(ch in "0123456789abcdef" for ch in lower)
+    # digits alone are a number where integers are written
+    bare = (
+        isinstance(fmt, Format)
+        and len(lower) == fmt.hex_digits
+        and all(ch in "0123456789abcdef" for ch in lower)
+    )
     if (lower.startswith("0x") and "p" not in lower and "." not in lower) or (bare and len(lower) > 1):
         try:
             word = int(lower, 16)
@@ -187,8 +210,9 @@ def to_word(fmt: Format, text: str, rounded: Callable[[str], None] | None = None
     try:
         value = _number(lower)
     except (ValueError, ZeroDivisionError):
+        digits = f"{'' if isinstance(fmt, Format) else '0x and '}{fmt.hex_digits} digits"
         raise TcsmtError(
-            f"{given!r} is neither a {fmt.name} word in hexadecimal ({fmt.hex_digits} digits) nor a "
+            f"{given!r} is neither a {fmt.name} word in hexadecimal ({digits}) nor a "
             "decimal or C99 hexadecimal number"
         ) from None
     if value == 0 and negative and fmt.has_negative_zero:
@@ -210,8 +234,10 @@ def to_word(fmt: Format, text: str, rounded: Callable[[str], None] | None = None
     return word
 
 
-def _beyond(fmt: Format, value: Fraction) -> str:
+def _beyond(fmt: AnyFormat, value: Fraction) -> str:
     """Which end of a format a value lies beyond."""
+    if isinstance(fmt, IntegerFormat):
+        return f", whose values are {fmt.limits}"
     if value < 0 and not fmt.signed:
         return ", which has no negative values"
     if abs(value) > fmt.largest_finite:

@@ -17,8 +17,9 @@ from html import escape
 from typing import Any
 
 from tcsmt import __version__
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.datapath import decode
-from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.formats import FORMATS, float_format
 from tcsmt.catalogue import Row
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Kind, Model
@@ -76,7 +77,7 @@ def cannot_become(model: Model, **parameters: Any) -> str:
 def all_terms_zero(unit: Model) -> Term:
     """Whether every product and c are zero: a case by itself where the zeros' exponent is in question."""
     products = [s.term.eq(0) for s in unit.trace.of(Kind.PRODUCT)]
-    return all_of([*products, decode(unit.c_format, unit.trace.c).significand.eq(0)])
+    return all_of([*products, decode(float_format(unit.c_format), unit.trace.c).significand.eq(0)])
 
 
 def ieee_like(unit: Model, **parameters: Any) -> IeeeDotAdd:
@@ -229,7 +230,7 @@ class Report:
 
 
 def on_instruction(
-    model: Model, formats: Mapping[str, Format], values: Mapping[str, int]
+    model: Model, formats: Mapping[str, AnyFormat], values: Mapping[str, int]
 ) -> dict[str, int] | None:
     """A witness' words on a whole instruction, other lanes zero; None where they do not fit.
 

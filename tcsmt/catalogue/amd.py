@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from tcsmt.arithmetic.integer_format import INTEGERS
 from tcsmt.catalogue.row import MMASIM, PACKAGE, Row, claim
-from tcsmt.models import DotThenAdd, IeeeDotAdd, Model
+from tcsmt.models import DotThenAdd, IeeeDotAdd, IntegerDotAdd, Model
 
 __all__ = ["claims", "units"]
 
@@ -95,8 +96,36 @@ def _cdna3(types: str, k: int) -> tuple[Model, str, str]:
     return model, f"{MMASIM}, {section}; {PACKAGE}", note
 
 
+#: names of the instructions for bytes after ``v_mfma_i32_``
+_INTEGER = {
+    **dict.fromkeys(
+        ("cdna1", "cdna2"), ("32x32x8i8", "32x32x4i8", "16x16x16i8", "16x16x4i8", "4x4x4i8")
+    ),
+    "cdna3": ("32x32x16_i8", "16x16x32_i8", "32x32x4_2b_i8", "16x16x4_4b_i8", "4x4x4_16b_i8"),
+}  # fmt: skip
+
+
+def _integer_rows() -> Iterator[Row]:
+    s8, s32 = INTEGERS["s8"], INTEGERS["s32"]
+    for architecture, names in _INTEGER.items():
+        for name in names:
+            k = _k(name.replace("i8", "_"))
+            model = IntegerDotAdd(a_format=s8, b_format=s8, c_format=s32, d_format=s32, k=k)
+            yield Row(
+                architecture=architecture, instruction=f"v_mfma_i32_{name}", model=model, date=2025,
+                source="AMD's manual of CDNA3, dense MFMA; AMD's emulator (rocjitsu)", evidence="published",
+                note="bits carried out are dropped; the manual speaks of clamping, too, but the instruction "
+                "has no bit that asks for it, and the emulator does not clamp",
+            )  # fmt: skip
+
+
 def units() -> Iterator[Row]:
     """Every row that is no claim."""
+    yield from _float_rows()
+    yield from _integer_rows()
+
+
+def _float_rows() -> Iterator[Row]:
     older = (("cdna1", _CDNA1, _cdna1), ("cdna2", {**_CDNA1, **_CDNA2}, _cdna2))
     for architecture, table, model_of in older:
         for types, shapes in table.items():

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from tcsmt.catalogue import rows, rows_of
+from tcsmt.catalogue import rows
 from tcsmt.catalogue.gpus import ARCHITECTURES
 from tcsmt.interpret.digest import digest_of_texts
-from tcsmt.models import Model
+from tcsmt.models import IntegerDotAdd, Model
 
 __all__ = ["digest_of_unit", "models_named", "stale"]
 
@@ -25,7 +25,10 @@ def models_named(data: Any) -> dict[str, str]:
 
 
 def digest_of_unit(name: str) -> str:
-    """Of a row's model; of an architecture: of all its accepted rows, whichever a result is about."""
+    """Of a row's model; of an architecture: of all its accepted floating-point rows.
+
+    Whichever a result is about: one about integers names the instruction.
+    """
     unit = _units()[name]
     if isinstance(unit, Model):
         return unit.digest
@@ -43,7 +46,11 @@ def stale(data: Any) -> list[str]:
 @cache
 def _units() -> dict[str, Model | Mapping[str, Model]]:
     known: dict[str, Model | Mapping[str, Model]] = {row.name: row.model for row in rows()}
-    return known | {name: {row.name: row.model for row in rows_of(name)} for name in ARCHITECTURES}
+    floating = (row for row in rows(claims=False) if not isinstance(row.model, IntegerDotAdd))
+    by_name: dict[str, dict[str, Model]] = {name: {} for name in ARCHITECTURES}
+    for row in floating:
+        by_name[row.architecture][row.name] = row.model
+    return known | by_name
 
 
 def _strings(data: Any) -> Iterator[str]:

@@ -8,6 +8,8 @@ __all__ = ["means"]
 
 #: What PTX writes beside shapes and types: it does not change the arithmetic.
 _SILENT = re.compile(r"sync|aligned|row|col|mma_async|cta_group::\d|ws|async")
+#: What PTX writes where it changes the arithmetic: without it, the other instruction is meant.
+_SATURATED = "satfinite"
 _BUILTIN = "__builtin_amdgcn_"
 
 
@@ -28,6 +30,8 @@ def means(given: str, instruction: str) -> bool:
     if wanted[:2] == ["tcgen05", "mma"]:
         del wanted[1]
     first, *parts = instruction.lower().split(".")
+    if _SATURATED in parts and _SATURATED not in wanted:
+        return False
     rest = iter(parts)
     return wanted[:1] == [first] and all(any(_same(one, part) for part in rest) for one in wanted[1:])
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.integer_format import INTEGERS
 from tcsmt.catalogue.row import FASI, KHATTAK, MMASIM, PACKAGE, VALPEY, Row, claim
-from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model
 
 __all__ = ["claims", "units"]
 
@@ -228,9 +229,44 @@ def _f64_rows() -> Iterator[Row]:
                 )  # fmt: skip
 
 
+_INT8, _INT4 = ("s8", "u8"), ("s4", "u4")
+#: (architectures, what comes before the types, what comes after them, k, operand formats) of IMMA
+_INTEGER: list[tuple[tuple[str, ...], str, str, int, tuple[str, str]]] = [
+    (("turing",), "mma.m8n8k16", ".s32", 16, _INT8),
+    (("turing",), "mma.m8n8k32", ".s32", 32, _INT4),
+    *((_WITH_BF16, f"mma.m16n8k{k}", ".s32", k, _INT8) for k in (32, 16)),
+    *((_WITH_BF16, f"mma.m16n8k{k}", ".s32", k, _INT4) for k in (64, 32)),
+    (("hopper",), "wgmma.m64nNk32", "", 32, _INT8),
+]
+
+
+def _integer_rows() -> Iterator[Row]:
+    """IMMA: sums that wrap, and sums that saturate as rows of their own."""
+    s32 = INTEGERS["s32"]
+    for architectures, shape, c, k, formats in _INTEGER:
+        chapter = "wgmma.mma_async" if shape.startswith("wgmma") else "mma"
+        for architecture in architectures:
+            for qualifier, overflow in (("", "wrap"), (".satfinite", "saturate")):
+                note = "no outputs of the hardware are held"
+                if qualifier:
+                    note += "; PTX does not say whether a sum of some products can be limited, too"
+                for a in formats:
+                    for b in formats:
+                        one, two = INTEGERS[a], INTEGERS[b]
+                        model = IntegerDotAdd(
+                            a_format=one, b_format=two, c_format=s32, d_format=s32, k=k, overflow=overflow
+                        )
+                        name = f"{shape}{qualifier}.s32.{a}.{b}{c}"
+                        source = f'PTX ISA 8.8, "{chapter}": integer operations'
+                        yield _row(architecture, name, model, source, note=note)
+
+
 def units() -> Iterator[Row]:
     """Every row that is no claim."""
-    for source in (_mma_rows, _fp8_on_f16_rows, _wgmma_rows, _tcgen05_rows, _scaled_rows, _f64_rows):
+    sources = (
+        _mma_rows, _fp8_on_f16_rows, _wgmma_rows, _tcgen05_rows, _scaled_rows, _f64_rows, _integer_rows,
+    )  # fmt: skip
+    for source in sources:
         yield from source()
 
 

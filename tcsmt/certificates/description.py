@@ -129,7 +129,8 @@ def _operands(call: Call, statement: Statement, names: _Names) -> str:
     inputs = {var(name, fmt.width): fmt for name, fmt in statement.formats.items()}
     said = []
     for (name, wide), word in zip(call.model.input_formats.items(), words, strict=True):
-        converted = [x for x, fmt in inputs.items() if word is not x and ieee.widen(x, fmt, wide) is word]
+        narrower = ((x, fmt) for x, fmt in inputs.items() if word is not x and wide.holds(fmt))
+        converted = [x for x, fmt in narrower if ieee.widen(x, fmt, wide) is word]
         said.append(f"{name} = {f'{converted[0].data} in {wide.name}' if converted else names.of(word)}")
     return f"of {', '.join(said)}"
 

@@ -4,6 +4,7 @@ As JSON it has what a reader needs to build that truth value again, by the code 
 
     title     what it says, for people
     inputs    the format of each input word, by its name; of a plain word, how many bits it has
+    formats   what the formats of one's own among them are, where there are any
     calls     models applied to terms, one after the other; an output may be the c of a later call
     domain    the inputs that count (:class:`.Domain`), with the terms ``also``, and ``differ``: the two calls
               whose outputs are said to be equal there
@@ -16,7 +17,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from tcsmt.arithmetic.formats import Format, format_named
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.format_tables import format_of_table, is_known, table_of_format
+from tcsmt.arithmetic.formats import format_named
 from tcsmt.certificates.derivation import Flaw
 from tcsmt.certificates.encoding import TermReader, TermWriter
 from tcsmt.models import Model, Operands, Trace
@@ -39,7 +42,7 @@ class Statement:
 
     title: str
     goal: Term
-    formats: Mapping[str, Format]
+    formats: Mapping[str, AnyFormat]
     calls: tuple[Call, ...]
     domain: Domain | None
     also: tuple[Term, ...]
@@ -67,6 +70,8 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
         "inputs": inputs | {str(one.data): one.width for one in plain},
         "calls": written,
     }
+    own = {fmt.name: table_of_format(fmt) for fmt in question.formats.values() if not is_known(fmt)}
+    record |= {"formats": own} if own else {}
     if question.inputs is not None and question.about_outputs:
         first = len(question.sides[0].trace.calls)
         record |= {
@@ -86,7 +91,9 @@ def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model
         if not isinstance(title, str) or not title.isprintable():
             raise Flaw("the title of the statement is not a line of text")
         widths = {name: fmt for name, fmt in record["inputs"].items() if type(fmt) is int}
-        formats = {n: format_named(fmt) for n, fmt in record["inputs"].items() if n not in widths}
+        own = {name: format_of_table(name, table) for name, table in record.get("formats", {}).items()}
+        named = {name: fmt for name, fmt in record["inputs"].items() if name not in widths}
+        formats = {name: own[fmt] if fmt in own else format_named(fmt) for name, fmt in named.items()}
         widths |= {name: fmt.width for name, fmt in formats.items()}
         terms = TermReader()
         calls = []
@@ -134,7 +141,7 @@ def _numbered(calls: Sequence[Call], number: object) -> Call:
     return calls[number]
 
 
-def _inputs(formats: Mapping[str, Format]) -> Terms:
+def _inputs(formats: Mapping[str, AnyFormat]) -> Terms:
     """The inputs by their names, which are those of a model and in their order: domains go by both."""
     lanes, scales = (sum(name.startswith(start) for name in formats) for start in ("a", "sa"))
     rows = {"a": lanes, "b": lanes, "c": None, "sa": scales, "sb": scales}

@@ -190,8 +190,7 @@ def _family(
         names = formats.split(",")
         if len(names) != 4:
             raise TcsmtError(f"--formats {formats}: expected four formats, A,B,C,D")
-        a, b, c, d = (format_named(name.strip()) for name in names)
-        return Family(a, b, c, d, k)
+        return Family.of((format_named(name.strip()) for name in names), k)
     name = like or box
     if name is None and given is not None:
         return family_of(given)
@@ -200,7 +199,7 @@ def _family(
     model = row_given(name).model
     if model.scale_format is not None:
         raise TcsmtError(f"{name} has block scales; identify supports only units without them")
-    return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
+    return Family.of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
 
 
 def _fitting(name: str, family: Family) -> Row:

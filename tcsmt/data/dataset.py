@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.data.row_files import line_of_row, shaped
 from tcsmt.models import Model
@@ -28,10 +28,10 @@ HEXADECIMAL = re.compile(r"(0[xX])?[0-9a-fA-F]+")
 class Formats(NamedTuple):
     """The formats of a, b, c and d."""
 
-    a: Format
-    b: Format
-    c: Format
-    d: Format
+    a: AnyFormat
+    b: AnyFormat
+    c: AnyFormat
+    d: AnyFormat
 
     def __str__(self) -> str:
         return f"{self.a.name}, {self.b.name}, {self.c.name} to {self.d.name}"
@@ -107,14 +107,14 @@ def words_of(where: str, rows: object, formats: Formats, model: Model | None = N
             raise TcsmtError(f"{where}[{number}] is not an object with a, b, c and d")
     lanes = len(rows[0]["a"]) if isinstance(rows[0]["a"], list) else 0
 
-    def word(place: str, fmt: Format, text: object) -> int:
+    def word(place: str, fmt: AnyFormat, text: object) -> int:
         if not isinstance(text, str) or not HEXADECIMAL.fullmatch(text):
             raise TcsmtError(f"{where}{place}: {text!r} is not a hexadecimal word")
         if int(text, 16) >> fmt.width:
             raise TcsmtError(f"{where}{place}: {text!r}: a word of {fmt.name} has {fmt.width} bits")
         return int(text, 16)
 
-    def vector(place: str, fmt: Format, texts: object, count: int = lanes) -> list[int]:
+    def vector(place: str, fmt: AnyFormat, texts: object, count: int = lanes) -> list[int]:
         if not isinstance(texts, list):
             raise TcsmtError(f"{where}{place} is not a list of words")
         if len(texts) != count:

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import FORMATS, Format, format_named
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import FORMATS, format_named
 from tcsmt.arithmetic.words import dtype_of, to_words, unsigned
 from tcsmt.catalogue import Row, architecture_named, rows_of
 from tcsmt.catalogue.published_files import CALLED, CALLED_WITHOUT_C, FORMAT_NAMES
@@ -473,7 +474,7 @@ def _lines(path: Path) -> list[str]:
     return lines
 
 
-def _matrix(path: Path, fmt: Format) -> Array:
+def _matrix(path: Path, fmt: AnyFormat) -> Array:
     """Lines of hexadecimal binary32 words, as words of the format that they are values of."""
     rows = [line.lower().split() for line in _lines(path)]
     lanes = len(rows[0])
@@ -495,7 +496,7 @@ def _matrix(path: Path, fmt: Format) -> Array:
     return _narrowed(path, fmt, words)
 
 
-def _column(path: Path, fmt: Format) -> Array:
+def _column(path: Path, fmt: AnyFormat) -> Array:
     """Lines of 32 binary digits, as words of the format that they are binary32 values of."""
     lines = [line.strip() for line in _lines(path)]
     for number, line in enumerate(lines, 1):
@@ -505,7 +506,7 @@ def _column(path: Path, fmt: Format) -> Array:
     return _narrowed(path, fmt, np.packbits(bits).view(">u4"))
 
 
-def _narrowed(path: Path, fmt: Format, words: Array) -> Array:
+def _narrowed(path: Path, fmt: AnyFormat, words: Array) -> Array:
     """The format's words of binary32 words, if it holds every value (NaNs stay NaNs)."""
     words = words.astype(np.uint32)
     values = words.view(np.float32)

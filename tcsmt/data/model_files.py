@@ -2,7 +2,8 @@
 
 A file has the model's ``kind`` and parameters under their own names; ``"none"`` stands for None.
 With ``base = "ARCH/INSTRUCTION"`` it is that catalogue row's model with these parameters changed.
-``name``, ``source`` and ``note`` say what it is.
+``name``, ``source`` and ``note`` say what it is. A table ``[format.NAME]`` is a format of one's own (see
+:mod:`tcsmt.arithmetic.format_tables`), which the parameters name like any other.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.format_tables import format_of_table, is_known, table_of_format
+from tcsmt.arithmetic.formats import format_named
 from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.catalogue import Row, row_named, rows, rows_named
@@ -41,6 +45,8 @@ __all__ = [
 #: The keys that are no parameters.
 _ABOUT = ("kind", "base", "name", "source", "note")
 _NONE = "none"
+#: The table of formats of one's own.
+_FORMATS = "format"
 
 
 def is_model_file(name: str) -> bool:
@@ -103,8 +109,29 @@ def parameters_toml(model: Model) -> str:
         if meaning != said:
             lines += ["", *textwrap.wrap(meaning, 98, initial_indent="# ", subsequent_indent="# ")]
             said = meaning
-        lines.append(f"{one.name} = {_toml(one.name, getattr(model, one.name))}")
+        lines.append(f"{one.name} = {_toml(getattr(model, one.name))}")
+    for fmt in _own_formats(model):
+        table = table_of_format(fmt)
+        lines += [
+            "",
+            f"[{_FORMATS}.{fmt.name}]",
+            *(f"{key} = {_toml(value)}" for key, value in table.items()),
+        ]
     return "\n".join(lines) + "\n"
+
+
+def _own_formats(model: Model) -> list[AnyFormat]:
+    """The formats whose names alone do not say what they are. Raises :class:`.TcsmtError`."""
+    found: dict[str, AnyFormat] = {}
+    for one in fields(model):
+        fmt = getattr(model, one.name)
+        if not isinstance(fmt, AnyFormat) or is_known(fmt):
+            continue
+        if found.setdefault(fmt.name, fmt) != fmt:
+            raise TcsmtError(f"{one.name} = {fmt.name}: the model has two formats of that name")
+        if format_of_table(fmt.name, table_of_format(fmt)) != fmt:
+            raise TcsmtError(f"{one.name} = {fmt.name}: a file cannot hold this format")
+    return list(found.values())
 
 
 def meanings(kind: type[Model]) -> dict[str, str]:
@@ -119,20 +146,14 @@ def meanings(kind: type[Model]) -> dict[str, str]:
     return found
 
 
-def _toml(name: str, value: object) -> str:
+def _toml(value: object) -> str:
     match value:
         case None:
             return json.dumps(_NONE)
-        case Format():
-            if FORMATS.get(value.name) != value:
-                raise TcsmtError(
-                    f"{name} = {value.name}: a file can only name the formats {', '.join(FORMATS)}"
-                )
-            return json.dumps(value.name)
-        case Rounding():
+        case AnyFormat() | Rounding():
             return json.dumps(value.name)
         case NanRule():
-            return _toml(name, value.name)
+            return _toml(value.name)
         case int() if not isinstance(value, bool) and value >= 1 << 13:
             return hex(value)  # above every range of the parameters that are numbers: a word
         case _:
@@ -147,9 +168,38 @@ class _File:
     lines: list[str]
     given: dict[str, Any]
     parameters: dict[str, Any] = field(init=False)
+    formats: dict[str, AnyFormat] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.parameters = {key: value for key, value in self.given.items() if key not in _ABOUT}
+        self.parameters = {key: value for key, value in self.given.items() if key not in (*_ABOUT, _FORMATS)}
+        self.formats = dict(self._own_formats())
+
+    def _own_formats(self) -> Iterator[tuple[str, AnyFormat]]:
+        tables = self.given.get(_FORMATS, {})
+        if not isinstance(tables, dict):
+            raise self.error(_FORMATS, f"{_FORMATS} = {_shown(tables)}: must be tables, [{_FORMATS}.NAME]")
+        for name, table in tables.items():
+            if not isinstance(table, dict):
+                where = self._at_format(name, "")
+                raise TcsmtError(f"{where}: {_FORMATS}.{name} = {_shown(table)}: must be a table")
+            try:
+                yield name, format_of_table(name, table)
+            except TcsmtError as error:
+                about = [word for word in re.findall(r"\w+", str(error)) if word in table]
+                where = self._at_format(name, about[0] if about else "")
+                raise TcsmtError(f"{where}: {_FORMATS}.{name}: {error}") from None
+
+    def _at_format(self, name: str, key: str) -> str:
+        """``FILE:LINE`` of a key of a format's table, or of the table."""
+        header = re.compile(rf"\s*\[\s*{_FORMATS}\s*\.\s*[\"']?{re.escape(name)}[\"']?\s*\]")
+        start = next((number for number, line in enumerate(self.lines) if header.match(line)), None)
+        if start is None:
+            return self.at(_FORMATS)
+        own = enumerate(self.lines[start + 1 :], start + 2)
+        inside = takewhile(lambda numbered: not numbered[1].lstrip().startswith("["), own)
+        named = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=") if key else None
+        found = (number for number, line in inside if named is not None and named.match(line))
+        return f"{self.path}:{next(found, start + 1)}"
 
     def at(self, key: str) -> str:
         """``FILE:LINE`` of a key of the file; ``FILE`` of any other."""
@@ -190,6 +240,9 @@ class _File:
         kind = str(one.type)
         if given == _NONE and kind.endswith("| None"):
             return None
+        if isinstance(given, str) and "Format" in kind:
+            with self.explained(one.name):
+                return format_named(given, self.formats)
         allowed = ""
         if kind.startswith("tuple[int"):
             numbers = isinstance(given, list) and all(type(number) is int for number in given)
@@ -245,7 +298,7 @@ def _suggested(kind: type[Model], name: str, given: dict[str, Any]) -> str:
     alike = [row for row in of_kind if _has_formats(row.model, given)]
     found: dict[str, str] = {}
     for row in alike or of_kind:
-        found.setdefault(_toml(name, getattr(row.model, name)), row.name)
+        found.setdefault(_toml(getattr(row.model, name)), row.name)
     found.setdefault(json.dumps(_NONE), meanings(kind)[name].partition("None: ")[2].rstrip("."))
     values = [f"{value} ({example})" for value, example in found.items()][:_SUGGESTED]
     return f" (such as {', '.join(values)})"
@@ -257,7 +310,7 @@ _SUGGESTED = 4
 
 def _has_formats(model: Model, given: dict[str, Any]) -> bool:
     names = [name for name in ("a_format", "b_format", "c_format", "d_format") if name in given]
-    return all(str(given[name]).lower() == getattr(model, name).name for name in names)
+    return all(given[name] == getattr(model, name) for name in names)
 
 
 def _changed(file: _File, about: dict[str, str]) -> Model:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import to_word, to_words, unsigned
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import Words
@@ -225,7 +225,7 @@ def _inputs(model: Model, rows: list[_Row]) -> Words:
 _word = lru_cache(maxsize=1 << 16)(to_word)
 
 
-def word_at(where: str, fmt: Format, value: object, rounded: Told | None = None) -> int:
+def word_at(where: str, fmt: AnyFormat, value: object, rounded: Told | None = None) -> int:
     """The word that a value of a file stands for. Raises TcsmtError, with the place.
 
     rounded: as in :func:`.to_word`, told with the place.
@@ -271,7 +271,7 @@ def _read_json(path: Path, model: Model, rounded: Told | None) -> Words:
 
     formats = model.operand_formats.named
 
-    def several(where: str, fmt: Format, values: object, count: int, what: str) -> list[int]:
+    def several(where: str, fmt: AnyFormat, values: object, count: int, what: str) -> list[int]:
         if not isinstance(values, list):
             raise TcsmtError(f"{where}: not a list")
         if len(values) != count:
@@ -338,7 +338,7 @@ def _read_npz(path: Path, model: Model, rounded: Told | None) -> Words:
     rows = len(arrays["a"]) if arrays["a"].ndim else None
     arrays.setdefault("c", np.zeros(rows or 0, unsigned(model.c_format)))
 
-    def words(name: str, fmt: Format, shape: tuple[int | None, ...]) -> Array:
+    def words(name: str, fmt: AnyFormat, shape: tuple[int | None, ...]) -> Array:
         array = shaped(f"{path}: {name}", arrays[name], shape)
         if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
             array = array.view(unsigned(fmt))  # how NumPy stores a dtype of ml_dtypes
@@ -351,7 +351,7 @@ def _read_npz(path: Path, model: Model, rounded: Told | None) -> Words:
     return Operands(**{name: words(name, fmt, shapes[name]) for name, fmt in formats.items()})
 
 
-def _texts(fmt: Format, words: Array) -> Any:
+def _texts(fmt: AnyFormat, words: Array) -> Any:
     """Words as hexadecimal text, in nested lists."""
     return [_texts(fmt, w) for w in words] if words.ndim > 1 else [fmt.hex(int(w)) for w in words]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import to_word
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError, UnknownName
@@ -46,6 +46,6 @@ def _told(rounded: Callable[[str], None], name: str, said: str) -> None:
     rounded(f"{name}: {said}")
 
 
-def neutral(name: str, fmt: Format) -> int:
+def neutral(name: str, fmt: AnyFormat) -> int:
     """What an input that is not named holds: 0, or 1 where it is a block scale."""
     return fmt.word(Fraction(1)) if name.startswith("s") else 0

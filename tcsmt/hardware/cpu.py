@@ -27,6 +27,10 @@ class CpuInstruction:
 
 _INSTRUCTIONS = {
     "x86/vdpbf16ps": CpuInstruction("vdpbf16ps", "avx512_bf16"),
+    **{
+        f"x86/{name}": CpuInstruction(name, "avx512_vnni")
+        for name in ("vpdpbusd", "vpdpbusds", "vpdpwssd", "vpdpwssds")
+    },
 }
 
 

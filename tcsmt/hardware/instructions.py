@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tcsmt.catalogue import ARCHITECTURES, Row
 from tcsmt.hardware.layouts import Tile, mfma_tile, quadpair_tile, warp_tile, warpgroup_tile
-from tcsmt.models import Model
+from tcsmt.models import IntegerDotAdd, Model
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["TARGETS", "HardwareInstruction", "instruction_of", "language_of", "unsupported"]
@@ -70,6 +70,8 @@ def instruction_of(row: Row) -> HardwareInstruction:
     Raises :class:`.TcsmtError` for those that no program is made for.
     """
     name = row.instruction.partition("@")[0]
+    if isinstance(row.model, IntegerDotAdd):
+        raise unsupported(row)
     if language_of(row) == "hip":
         return _mfma(name, row)
     model = row.model
@@ -93,9 +95,8 @@ def instruction_of(row: Row) -> HardwareInstruction:
 def unsupported(row: Row) -> TcsmtError:
     """What is said of a row that no program is made for."""
     return TcsmtError(
-        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA), v_mfma (AMD) and "
-        "vdpbf16ps (x86) are supported; "
-        "--emit json and csv give the vectors of every instruction"
+        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA), v_mfma (AMD) and vdpbf16ps "
+        "(x86), of floating-point numbers, are supported; --emit json and csv give the vectors of every instruction"
     )
 
 

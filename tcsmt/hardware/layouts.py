@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.any_format import AnyFormat
 
 __all__ = [
     "Formats",
@@ -27,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: Of a, b, c and d.
-Formats = tuple[Format, Format, Format, Format]
+Formats = tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]
 
 
 class Place(NamedTuple):
@@ -114,14 +114,14 @@ def warp_tile(m: int, k: int, formats: Formats, *, dense: bool) -> Tile:
     """
     register = 64 if formats[0].width == 64 else 32
 
-    def operand(fmt: Format, rows: int) -> RegisterOperand:
+    def operand(fmt: AnyFormat, rows: int) -> RegisterOperand:
         bits = fmt.width if dense or fmt.width > 8 else 8
         each = register // bits
         inside = _columns(each) + _rows(rows // 8, 8) + _columns(k // (4 * each), 4 * each)
         padding = 2 if fmt.width == 4 and bits == 8 else 0
         return RegisterOperand(Fragment(_columns(4, each) + _rows(8), inside), bits, padding)
 
-    def sums(fmt: Format) -> RegisterOperand:
+    def sums(fmt: AnyFormat) -> RegisterOperand:
         return RegisterOperand(Fragment(_columns(4, 2) + _rows(8), _columns(2) + _rows(m // 8, 8)), fmt.width)
 
     a, b, c, d = formats
@@ -139,7 +139,7 @@ def quadpair_tile(formats: Formats) -> Tile:
     low, pairs, high = _rows(4), _matrices(4), _rows(2, 4)
     operand = RegisterOperand(Fragment(low + pairs + high, _columns(4)), 16)
 
-    def sums(fmt: Format) -> RegisterOperand:
+    def sums(fmt: AnyFormat) -> RegisterOperand:
         if fmt.width == 16:
             return RegisterOperand(Fragment(low + pairs + high, _columns(8)), 16)
         threads = _rows(2) + _columns(2, 2) + pairs + high
@@ -157,12 +157,12 @@ def warpgroup_tile(k: int, formats: Formats) -> Tile:
     A 256 bytes; 16 threads write B.
     """
 
-    def operand(fmt: Format, rows: int) -> RegisterOperand:
+    def operand(fmt: AnyFormat, rows: int) -> RegisterOperand:
         each = 128 // fmt.width
         threads = _rows(8) + _columns(2, each) + _rows(rows // 8, 8)
         return RegisterOperand(Fragment(threads, _columns(each)), fmt.width)
 
-    def sums(fmt: Format) -> RegisterOperand:
+    def sums(fmt: AnyFormat) -> RegisterOperand:
         threads = _columns(4, 2) + _rows(8) + _rows(4, 16)
         return RegisterOperand(Fragment(threads, _columns(2) + _rows(2, 8)), fmt.width)
 

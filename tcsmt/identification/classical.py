@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
@@ -121,10 +121,8 @@ def black_box(model: Model) -> BlackBox:
         scales = None if scale is None else np.full((len(c), model.scales), one, unsigned(scale))
         return run_words(model, Operands(a, b, c, scales, scales))
 
-    return BlackBox(
-        a_format=model.a_format, b_format=model.b_format, c_format=model.c_format,
-        d_format=model.d_format, k=model.k, run=run,
-    )  # fmt: skip
+    a, b, c, d = map(float_format, (model.a_format, model.b_format, model.c_format, model.d_format))
+    return BlackBox(a_format=a, b_format=b, c_format=c, d_format=d, k=model.k, run=run)
 
 
 def word_of(fmt: Format, value: Fraction) -> int:

@@ -9,6 +9,7 @@ another is not repeated. The word of a NaN is read from the first NaN that the b
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
@@ -17,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError
@@ -92,6 +94,15 @@ class Family:
                 raise TcsmtError(f"identify: {fmt.name} is not a signed format of at most 32 bits")
         if not 1 <= self.k <= 128:
             raise TcsmtError(f"identify: K = {self.k}: must be from 1 to 128")
+
+    @classmethod
+    def of(cls, formats: Iterable[AnyFormat], k: int) -> Family:
+        """The hypotheses of formats, A's first. Raises :class:`.TcsmtError` for integers among them."""
+        try:
+            a, b, c, d = map(float_format, formats)
+        except TcsmtError as error:
+            raise TcsmtError(f"identify: {error}") from None
+        return cls(a, b, c, d, k)
 
     @property
     def formats(self) -> tuple[Format, Format, Format, Format]:

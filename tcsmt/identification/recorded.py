@@ -70,8 +70,7 @@ class Survivors:
 
 def family_of(dataset: DataSet) -> Family:
     """The family of a data set's formats and lanes."""
-    formats = dataset.formats
-    return Family(formats.a, formats.b, formats.c, formats.d, dataset.k)
+    return Family.of(dataset.formats, dataset.k)
 
 
 def survivors(

@@ -10,6 +10,7 @@ from tcsmt.models.dot_then_add import DotThenAdd
 from tcsmt.models.fused import FusedDotAdd
 from tcsmt.models.grouped_dot_add import GroupedDotAdd
 from tcsmt.models.ieee_dot_add import IeeeDotAdd
+from tcsmt.models.integer_dot_add import IntegerDotAdd
 from tcsmt.models.operands import Operands
 from tcsmt.models.stages import Kind, Stage
 
@@ -18,6 +19,7 @@ __all__ = [
     "FusedDotAdd",
     "GroupedDotAdd",
     "IeeeDotAdd",
+    "IntegerDotAdd",
     "Kind",
     "Model",
     "Operands",

@@ -9,7 +9,9 @@ from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format, format_named
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import Rounding, rounding_named
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
@@ -83,10 +85,10 @@ class Model(ABC):
     kind: ClassVar[str]
     title: ClassVar[str]
     longest: ClassVar[int] = 1024
-    a_format: Format
-    b_format: Format
-    c_format: Format
-    d_format: Format
+    a_format: AnyFormat
+    b_format: AnyFormat
+    c_format: AnyFormat
+    d_format: AnyFormat
     k: int
 
     def __post_init__(self) -> None:
@@ -117,7 +119,9 @@ class Model(ABC):
     def check(self, name: str, holds: bool, allowed: str) -> None:
         """Refuse a parameter with an error that names it, its value and what is allowed."""
         if not holds:
-            raise TcsmtError(f"{name} = {getattr(self, name)!r}: must be {allowed}")
+            given = getattr(self, name)
+            shown = given.name if isinstance(given, AnyFormat) else repr(given)
+            raise TcsmtError(f"{name} = {shown}: must be {allowed}")
 
     @abstractmethod
     def validate(self) -> None:
@@ -146,7 +150,7 @@ class Model(ABC):
         return Operands.split(words, self.k, self.scales)
 
     @property
-    def operand_formats(self) -> Operands[Format, Format]:
+    def operand_formats(self) -> Operands[AnyFormat, AnyFormat]:
         """The format of each operand."""
         return Operands(self.a_format, self.b_format, self.c_format, self.scale_format, self.scale_format)
 
@@ -181,9 +185,9 @@ class Model(ABC):
         return list(self.input_formats)
 
     @cached_property
-    def input_formats(self) -> dict[str, Format]:
+    def input_formats(self) -> dict[str, AnyFormat]:
         """The format of each input variable, by name."""
-        named: dict[str, Format] = {}
+        named: dict[str, AnyFormat] = {}
         for name, fmt in self.operand_formats.named.items():
             short = name.replace("scale_", "s")
             numbers: Iterable[object] = ("",) if name == "c" else range(self.operand_lengths[name])
@@ -195,7 +199,7 @@ class Model(ABC):
         data: dict[str, Any] = {"kind": self.kind}
         for one in fields(self):
             value = getattr(self, one.name)
-            data[one.name] = value.name if isinstance(value, (Format, Rounding, NanRule)) else value
+            data[one.name] = value.name if isinstance(value, (AnyFormat, Rounding, NanRule)) else value
         return data
 
 
@@ -204,7 +208,9 @@ _KINDS: dict[str, tuple[type, str, Callable[[str], Any] | None]] = {
     "int": (Integral, "an integer", None),
     "bool": (bool, "True or False", None),
     "str": (str, "a name", None),
-    "Format": (Format, "a format or its name", format_named),
+    "AnyFormat": (AnyFormat, "a format or its name", format_named),
+    "Format": (Format, "a floating-point format or its name", format_named),
+    "IntegerFormat": (IntegerFormat, "an integer or fixed-point format or its name", format_named),
     "Rounding": (Rounding, "a rounding mode or its name", rounding_named),
     "NanRule": (NanRule, "a NaN's word or a rule for it", NanRule.named),
 }

@@ -46,6 +46,10 @@ class DotThenAdd(Model):
 
     kind: ClassVar[str] = "dot-then-add"
     title: ClassVar[str] = "a sum of products to which c is added after a second alignment"
+    a_format: Format
+    b_format: Format
+    c_format: Format
+    d_format: Format
     n_fma: int
     lane_groups: int = 1
     fraction_bits: int

@@ -89,6 +89,10 @@ class FusedDotAdd(Model):
 
     kind: ClassVar[str] = "fused-dot-add"
     title: ClassVar[str] = "one fused sum of products and c"
+    a_format: Format
+    b_format: Format
+    c_format: Format
+    d_format: Format
     n_fma: int
     interleave: int = 0
     order: tuple[int, ...] | None = None

@@ -65,6 +65,10 @@ class IeeeDotAdd(Model):
 
     kind: ClassVar[str] = "ieee-dot-add"
     title: ClassVar[str] = "IEEE 754 operations"
+    a_format: Format
+    b_format: Format
+    c_format: Format
+    d_format: Format
     method: str = choice("sequential", "fma", "pairwise", "exact")
     n_fma: int | None = None
     order: tuple[int, ...] | None = None

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
-from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.ieee import Operation
 from tcsmt.terms import Term
 
@@ -80,7 +80,7 @@ class InstructionPlace:
 #: A fused sum of a chain (None: the unit does not chain, or the stage comes after the chain), an operand,
 #: or an instruction.
 Where = int | OperandPlace | InstructionPlace | None
-Value = Number | Exponent | Fixed | SignMagnitude | Format
+Value = Number | Exponent | Fixed | SignMagnitude | AnyFormat
 Place = tuple[Where, Kind, "int | range | None"]
 
 

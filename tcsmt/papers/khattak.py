@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from tcsmt.arithmetic.formats import power_text
+from tcsmt.arithmetic.any_format import power_text
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
 from tcsmt.identification.classical import (

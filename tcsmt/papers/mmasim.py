@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.formats import float_format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row, row_named, rows
 from tcsmt.identification.classical import BlackBox, OutOfReach, black_box, kept_bits, profile, word_of
-from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model
 from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, gemm, promoted
 from tcsmt.simulator.rows import simulate
 from tcsmt.support.plots import COLOURS, save_svg
@@ -70,7 +71,7 @@ def families() -> Iterator[dict[str, Any]]:
     Then our rows that the text does not speak of.
     """
     data = tomllib.loads(Path(__file__).with_name("mma-sim-2025.toml").read_text())
-    left = [row for row in rows() if "@" not in row.instruction]
+    left = [row for row in _floating() if "@" not in row.instruction]
     for family in data["family"]:
         own = [row for row in left if re.search(family["rows"], row.name)]
         left = [row for row in left if row not in own]
@@ -125,8 +126,13 @@ def _detected(row: Row) -> dict[str, str]:
     return found
 
 
+def _floating() -> list[Row]:
+    """The rows that the paper is about: not those of integers."""
+    return [row for row in rows() if not isinstance(row.model, IntegerDotAdd)]
+
+
 def _places(model: Model) -> int:
-    return model.d_format.fraction_bits
+    return float_format(model.d_format).fraction_bits
 
 
 @cache
@@ -138,7 +144,7 @@ def detected(model: Model) -> dict[str, Any]:
 def representatives() -> Iterator[tuple[Row, list[str]]]:
     """One row of each distinct arithmetic of operands of one format, and the names of all its rows."""
     owners: dict[Model, list[Row]] = {}
-    for row in rows():
+    for row in _floating():
         model = row.model
         if "@" not in row.instruction and model.a_format == model.b_format and model.scale_format is None:
             owners.setdefault(model, []).append(row)

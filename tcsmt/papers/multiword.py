@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.arithmetic.words import floats
 from tcsmt.catalogue import row_named
@@ -130,7 +130,7 @@ def multiply(
     rounding: of the words, RTZ or RNE.
     """
     model = next(iter(models.values()))
-    fmt = model.a_format
+    fmt = float_format(model.a_format)
     limit = min(float(fmt.largest_finite), float(np.sqrt(float(model.d_format.largest_finite) / a.shape[1])))
     left = 2.0 ** np.floor(np.log2(limit / np.abs(a).max(axis=1)))[:, None]
     right = 2.0 ** np.floor(np.log2(limit / np.abs(b).max(axis=0)))[None, :]

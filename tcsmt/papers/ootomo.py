@@ -17,6 +17,7 @@ from tcsmt.algorithms.split_analysis import counted
 from tcsmt.algorithms.sweep import DISTRIBUTIONS, QUANTILES, exact_product, models_for
 from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.datapath import decode
+from tcsmt.arithmetic.formats import float_format
 from tcsmt.catalogue.surveyed import SURVEYED
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -364,13 +365,10 @@ def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
     for name in ("ootomo-halfhalf", "ootomo-tf32tf32"):
         for label, unit in models_for(recipe_named(name), SURVEYED).items():
             t = unit.trace
+            a_format, b_format = float_format(unit.a_format), float_format(unit.b_format)
             zeros = [
-                decode(unit.a_format, a).zero
-                & ~decode(unit.b_format, b).nan
-                & ~decode(unit.b_format, b).infinite
-                | decode(unit.b_format, b).zero
-                & ~decode(unit.a_format, a).nan
-                & ~decode(unit.a_format, a).infinite
+                decode(a_format, a).zero & ~decode(b_format, b).nan & ~decode(b_format, b).infinite
+                | decode(b_format, b).zero & ~decode(a_format, a).nan & ~decode(a_format, a).infinite
                 for a, b in zip(t.a, t.b, strict=True)
             ]
             (output,) = substitute([t.output], {t.c: const(0, unit.c_format.width)})

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from tcsmt.arithmetic.formats import FORMATS, Format, power_text
+from tcsmt.arithmetic.any_format import power_text
+from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.discovery import choose_row, load
 from tcsmt.ask.investigation import Investigation

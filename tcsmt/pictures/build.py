@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.integer_format import IntegerFormat, decimal_text
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.models import Model, Stage
-from tcsmt.models.stages import where_text
+from tcsmt.models.stages import Kind, where_text
 from tcsmt.pictures.drawing import (
     INTEGER_BITS,
     BitGrid,
@@ -95,10 +97,11 @@ class _Drawing:
                         pass
                     case Number() as x if id(x) in in_grids or self._is_zero(x):
                         pass
-                    case Format() if summed:
+                    case AnyFormat() if summed:
                         pass
                     case _:
                         listed.append(self._listed(stage))
+            self.losses += self._overflowed(block)
             if summed:
                 if listed:
                     yield Listing("", tuple(listed))
@@ -131,9 +134,18 @@ class _Drawing:
             label = whole[0].name if len(merged) > 1 else title
             yield self._grid(label, whole, result if last else None, names[-1:])
 
+    def _overflowed(self, block: Sequence[Stage]) -> Iterator[tuple[str, Fraction]]:
+        """What an integer result lost of the exact sum before it."""
+        result, sums = block[-1], [stage for stage in block if stage.kind is Kind.EXACT_SUM]
+        if sums and isinstance(result.value, IntegerFormat) and isinstance(sums[0].value, IntegerFormat):
+            exact = sums[0].value.value(self.known[sums[0].term])
+            where = where_text(result.block)
+            got = result.value.value(self.known[result.term])
+            yield f"{where}: overflow" if where else "overflow", got - exact
+
     def _listed(self, stage: Stage) -> Note:
         text = self.texts[stage.place]
-        if isinstance(stage.value, Format):
+        if isinstance(stage.value, AnyFormat):
             word = self.known[stage.term]
             text = f"{stage.value.hex(word)} ({_text(stage.value, word)})"
         return Note(text, stage.name, (stage.name,))
@@ -141,7 +153,7 @@ class _Drawing:
     def _decided(self, result: Stage) -> bool:
         """Whether inputs that are no finite numbers decide a result."""
         fmt = result.value
-        assert isinstance(fmt, Format)
+        assert isinstance(fmt, AnyFormat)
         return _special(fmt, self.known[result.term]) and bool(self._special_inputs())
 
     def _special_inputs(self) -> str:
@@ -259,7 +271,7 @@ class _Drawing:
         carried = self.last is not None and self.last[1] in below
         return f"c ← {self.last[0]}" if carried and self.last is not None else "partial sum"
 
-    def _input_formats(self, x: Number | Fixed) -> list[tuple[str, Format]]:
+    def _input_formats(self, x: Number | Fixed) -> list[tuple[str, AnyFormat]]:
         """The input variables on which a term's digits depend."""
         formats = self.model.input_formats
         roots = [x.sign, x.exponent.term, x.significand] if isinstance(x, Number) else [x.word]
@@ -352,26 +364,32 @@ class _Drawing:
 
     def _results(self) -> Iterator[Note]:
         fmt, word = self.model.d_format, self.known[self.model.trace.stages[-1].term]
-        yield Note(f"{fmt.hex(word)}: {_fields(fmt, word)}", "result")
+        yield Note(f"{fmt.hex(word)}: {fmt.fields_text(word)}", "result")
         yield Note(_text(fmt, word), "value")
         exact = exact_sum(self.model, self.values)
         if exact is None:
             yield Note(self._special_inputs(), "special")
             return
-        yield Note(_with_decimal(exact), "exact sum")
+        yield Note(_value_text(fmt, exact), "exact sum")
         if _special(fmt, word):
             return
         error = fmt.value(word) - exact
         if not error:
             yield Note("none: the result is the exact sum", "error")
             return
+        if isinstance(fmt, IntegerFormat):
+            found = [f"{what} {decimal_text(loss)}" for what, loss in self.losses if loss]
+            yield Note(decimal_text(error), "error")
+            yield Note("; ".join(found), "lost by")
+            return
+        assert isinstance(fmt, Format)
         ulp = max(_leading(max(abs(exact), abs(fmt.value(word)))), fmt.e_min) - fmt.fraction_bits
         yield Note(f"{short_text(error)} = {_ulps(error, ulp)} (1 ulp = 2^{ulp})", "error")
-        found = [(what, loss) for what, loss in self.losses if loss]
-        rest = error - sum((loss for _, loss in found), Fraction())
+        losses = [(what, loss) for what, loss in self.losses if loss]
+        rest = error - sum((loss for _, loss in losses), Fraction())
         if rest:
-            found.append(("steps without a grid", rest))
-        yield Note("; ".join(f"{what} {_ulps(loss, ulp)}" for what, loss in found), "lost by")
+            losses.append(("steps without a grid", rest))
+        yield Note("; ".join(f"{what} {_ulps(loss, ulp)}" for what, loss in losses), "lost by")
 
 
 def _blocks(stages: Sequence[Stage]) -> Iterator[list[Stage]]:
@@ -379,7 +397,7 @@ def _blocks(stages: Sequence[Stage]) -> Iterator[list[Stage]]:
     block: list[Stage] = []
     for stage in stages:
         block.append(stage)
-        if isinstance(stage.value, Format):
+        if isinstance(stage.value, Format) or stage.kind is Kind.RESULT:
             yield block
             block = []
     if block:
@@ -442,7 +460,7 @@ def _register(word: Term) -> int:
     return word.args[0].width if word.op == "sext" else word.width
 
 
-def _special(fmt: Format, word: int) -> bool:
+def _special(fmt: AnyFormat, word: int) -> bool:
     return fmt.is_nan(word) or fmt.is_infinite(word)
 
 
@@ -451,18 +469,16 @@ def _leading(value: Fraction) -> int:
     return abs(value.numerator).bit_length() - value.denominator.bit_length()
 
 
-def _fields(fmt: Format, word: int) -> str:
-    sign, field, fraction = fmt.fields(word)
-    parts = [f"sign {sign}"] if fmt.signed else []
-    parts += [f"exponent {field:0{fmt.exponent_bits}b}", f"fraction {fraction:0{fmt.fraction_bits}b}"]
-    return " | ".join(parts)
-
-
-def _text(fmt: Format, word: int) -> str:
+def _text(fmt: AnyFormat, word: int) -> str:
     """A word's value, exact and in decimal."""
     if _special(fmt, word) or not fmt.value(word):
         return fmt.describe(word)
-    return _with_decimal(fmt.value(word))
+    return _value_text(fmt, fmt.value(word))
+
+
+def _value_text(fmt: AnyFormat, value: Fraction) -> str:
+    """A value as numbers of the format are read: in digits, or a significand and an exponent."""
+    return decimal_text(value) if isinstance(fmt, IntegerFormat) else _with_decimal(value)
 
 
 def _with_decimal(value: Fraction) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tcsmt.arithmetic.any_format import AnyFormat, power_text
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
-from tcsmt.arithmetic.formats import Format, power_text
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model, Stage, Trace
 from tcsmt.terms import Term, variables
@@ -148,7 +148,7 @@ def _step(stage: Stage, known: Mapping[Term, int]) -> StageValue:
             magnitude = known[r.magnitude] * Fraction(2) ** exponent_value(r.lsb, known)
             value = -magnitude if known[r.sign] else magnitude
             return StageValue(stage, signed_text(value), value)
-        case Format() as fmt:
+        case AnyFormat() as fmt:
             word = known[stage.term]
             text = fmt.describe(word)
             finite = not (fmt.is_nan(word) or fmt.is_infinite(word))

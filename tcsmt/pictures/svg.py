@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from xml.sax.saxutils import escape
 
-from tcsmt.arithmetic.formats import power_text
+from tcsmt.arithmetic.any_format import power_text
 from tcsmt.pictures.drawing import (
     INTEGER_BITS,
     BitGrid,

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_fields
 from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.prove.shorten import cost, shorten
 from tcsmt.statements.question import Question
@@ -50,7 +52,7 @@ def search(question: Question) -> dict[str, int] | None:
     return None
 
 
-def rows(formats: Mapping[str, Format], count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Words for each input, by name; ``count`` of each."""
     lanes = [name for name in formats if name[1:].isdigit()]
     k = len(lanes) // 2 or 1
@@ -63,7 +65,11 @@ def rows(formats: Mapping[str, Format], count: int, rng: np.random.Generator) ->
     alike = rng.random(count) < 0.3
     columns: dict[str, np.ndarray] = {}
     for name, fmt in formats.items():
-        words = _words(fmt, count, rng, centre, spread, unsigned)
+        if isinstance(fmt, IntegerFormat):
+            words = _integers(fmt, count, rng, unsigned)
+        else:
+            assert isinstance(fmt, Format)
+            words = _words(fmt, count, rng, centre, spread, unsigned)
         if name[1:].isdigit() and name[0] in "ab":
             lane = int(name[1:])
             if lane and f"{name[0]}0" in columns:
@@ -103,3 +109,27 @@ def _words(
         fraction = np.choose(rng.integers(0, len(choices), count), choices)
     sign = np.where(unsigned, 0, rng.integers(0, 2, count)) if fmt.signed else np.zeros(count, np.uint64)
     return from_fields(fmt, sign, field, fraction)
+
+
+def _integers(fmt: IntegerFormat, count: int, rng: np.random.Generator, unsigned: np.ndarray) -> np.ndarray:
+    """Words whose numbers lie at the ends of the format, at zero, at a power of two, or anywhere."""
+    ends = np.array([fmt.word_of_count(n) for n in (fmt.low, fmt.high)], np.uint64)
+    power = np.uint64(1) << rng.integers(0, fmt.width - fmt.signed, count).astype(np.uint64)
+    below = power - np.uint64(1)
+    drawn = rng.integers(0, (1 << fmt.width) - 1, count, dtype=np.uint64, endpoint=True)
+    choices = [
+        ends[0],
+        ends[1],
+        ends[0] + np.uint64(1),
+        ends[1] - np.uint64(1),
+        power,
+        below,
+        drawn,
+        drawn & below,
+    ]
+    words = np.choose(rng.integers(0, len(choices), count), choices)
+    mask = np.uint64((1 << fmt.width) - 1)
+    negated = fmt.signed & (rng.random(count) < 0.3) & ~unsigned
+    negative = words >> np.uint64(fmt.sign_bit) & np.uint64(fmt.signed) == 1
+    found: np.ndarray = np.where(negated | unsigned & negative, ~words + np.uint64(1), words) & mask
+    return found

@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.interpret.arrays import Program, storage
+from tcsmt.prove.simpler_integers import integer_cost, scaled_integer, simpler_integers
 from tcsmt.terms import Term
 
 __all__ = ["cost", "shorten", "shorten_where"]
@@ -22,7 +25,7 @@ Cost = tuple[int, int, int, int]
 _NOTHING = (0, 0, 0, 0)
 
 
-def shorten(goal: Term, formats: Mapping[str, Format], values: Mapping[str, int]) -> dict[str, int]:
+def shorten(goal: Term, formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> dict[str, int]:
     """A witness of ``goal`` that no single simplification makes shorter."""
     program = Program([goal])
 
@@ -38,7 +41,7 @@ def shorten(goal: Term, formats: Mapping[str, Format], values: Mapping[str, int]
 
 def shorten_where(
     holds: Callable[[Sequence[Mapping[str, int]]], Sequence[bool]],
-    formats: Mapping[str, Format],
+    formats: Mapping[str, AnyFormat],
     values: Mapping[str, int],
 ) -> dict[str, int]:
     """The same where ``holds`` says of each of several inputs whether it is a witness."""
@@ -66,15 +69,18 @@ def shorten_where(
     return best
 
 
-def cost(formats: Mapping[str, Format], values: Mapping[str, int]) -> Cost:
+def cost(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Cost:
     """How far a witness is from the simplest one."""
     return _summed([_cost(fmt, values[name]) for name, fmt in formats.items()])
 
 
-def _cost(fmt: Format, word: int) -> Cost:
-    """What one input adds. A block scale (the only unsigned input) is no lane; its distance from 1
-    counts more.
+def _cost(fmt: AnyFormat, word: int) -> Cost:
+    """What one input adds. A block scale (the only unsigned floating-point input) is no lane; its distance
+    from 1 counts more.
     """
+    if isinstance(fmt, IntegerFormat):
+        return integer_cost(fmt, word)
+    assert isinstance(fmt, Format)
     sign, field, fraction = fmt.fields(word)
     ignored = word & ((1 << fmt.ignored_low_bits) - 1) | word >> (fmt.width - fmt.ignored_high_bits)
     signs = sign + ignored.bit_count()
@@ -93,12 +99,16 @@ def _minus(x: Cost, y: Cost) -> Cost:
     return x[0] - y[0], x[1] - y[1], x[2] - y[2], x[3] - y[3]
 
 
-def _simpler(formats: Mapping[str, Format], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
+def _simpler(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Changes that may make a witness simpler."""
     lanes = sorted({name[1:] for name in formats if name[1:].isdigit()}, key=int)
     pairs = [[f"a{i}", f"b{i}"] for i in lanes if f"a{i}" in formats]
-    scales = [name for name, fmt in formats.items() if not fmt.signed]
-    one = {name: _nearest_to_one(formats[name]) for name in scales}
+    one = {
+        name: _nearest_to_one(fmt)
+        for name, fmt in formats.items()
+        if isinstance(fmt, Format) and not fmt.signed
+    }
+    scales = list(one)
     for names in [scales, *([name] for name in scales)]:
         yield {name: one[name] for name in names}
     for names in [*pairs, *([name] for name in formats if name not in one)]:
@@ -136,7 +146,11 @@ def _nearest_to_one(fmt: Format) -> int:
     return field << (fmt.fraction_bits + fmt.ignored_low_bits)
 
 
-def _simpler_words(fmt: Format, word: int) -> Iterator[int]:
+def _simpler_words(fmt: AnyFormat, word: int) -> Iterator[int]:
+    if isinstance(fmt, IntegerFormat):
+        yield from simpler_integers(fmt, word)
+        return
+    assert isinstance(fmt, Format)
     sign, _, fraction = fmt.fields(word)
     if sign:
         yield word & ~(1 << fmt.sign_bit)
@@ -154,8 +168,11 @@ def _simpler_words(fmt: Format, word: int) -> Iterator[int]:
             yield scaled
 
 
-def _scaled(fmt: Format, word: int, step: int) -> int | None:
+def _scaled(fmt: AnyFormat, word: int, step: int) -> int | None:
     """The word times 2^step, zero as it is; None where the result is no normal number."""
+    if isinstance(fmt, IntegerFormat):
+        return scaled_integer(fmt, word, step)
+    assert isinstance(fmt, Format)
     _, field, fraction = fmt.fields(word)
     least = int(fmt.has_subnormals)  # the smallest exponent field of a normal number
     if not field and not fraction and least:

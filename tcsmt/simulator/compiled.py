@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.datapath import decode
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.arithmetic.words import unsigned
@@ -42,7 +43,7 @@ class OperandArray:
 
     name: str
     terms: tuple[Term, ...]
-    format: Format
+    format: AnyFormat
 
     @property
     def bits(self) -> int:
@@ -269,7 +270,9 @@ finish:
             for operand in self.inputs
             for term in operand.terms
             for flush in (FALSE, TRUE)
-            for x in [decode(operand.format, term, flush=flush)]
+            for x in (
+                [decode(operand.format, term, flush=flush)] if isinstance(operand.format, Format) else []
+            )
             for flag in (x.infinite, x.nan)
         ]
         (plain,) = substitute([self.root], dict.fromkeys(special, FALSE))
@@ -337,7 +340,7 @@ finish:
 def _some_special(operand: OperandArray) -> Term:
     """Whether some word is a NaN or an infinity, with few operations: by the largest magnitude."""
     fmt = operand.format
-    if fmt.nan_word is None:
+    if not isinstance(fmt, Format) or fmt.nan_word is None:
         return FALSE
     magnitudes = [term[fmt.sign_bit - 1 if fmt.signed else fmt.width - 1 : 0] for term in operand.terms]
     least = fmt.infinity_word if fmt.has_infinity else fmt.nan_word

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.arithmetic.words import dtype_of, from_words, to_words, unsigned
 from tcsmt.interpret import jit
 from tcsmt.models import IeeeDotAdd, Model, Operands
@@ -39,7 +40,7 @@ class Reduction:
     parts: a function from K to slices of the K indices. A chain of instructions sums each slice. The first
     chain starts with C if there is one slice; if there are several, each chain starts with +0, and their sums
     are added to C in order (without C, to the first sum), by IEEE additions in the output format, as a kernel
-    does that keeps partial sums in ordinary registers.
+    does that keeps partial sums in ordinary registers; integers by additions that wrap.
     """
 
     name: str
@@ -93,7 +94,8 @@ def gemm(
     model: of the unit.
     alpha, beta: with both 1, C is the first instruction's c. Otherwise the accumulators begin with
     +0, and a kernel's epilogue follows, in FP32 (FP64 for FP64 output): fma(sum, alpha, beta·C),
-    beta·C rounded on its own (left out where beta is 0), then a rounding to the output format.
+    beta·C rounded on its own (left out where beta is 0), then a rounding to the output format. Units with
+    integer results take no other alpha and beta than 1.
     scale_a, scale_b: for units with block scales, (M, K / block) and (K / block, N), where block is
     k / model.scales.
     reduction: see :class:`Reduction`.
@@ -126,7 +128,9 @@ def gemm(
     if c is not None and np.shape(c) != (m, n):
         raise TcsmtError(f"C has shape {np.shape(c)}: must be {(m, n)}, the shape of A·B")
     plain = alpha == 1 and (beta == 1 or c_words is None)
-    if dtype_of(model.d_format).kind == "u" and not (plain and len(parts) == 1):
+    if isinstance(model.d_format, IntegerFormat):
+        _check_integers(model.d_format, len(parts), plain)
+    elif dtype_of(model.d_format).kind == "u" and not (plain and len(parts) == 1):
         raise TcsmtError(
             f"the unit's results are {model.d_format.name} words, for which a kernel has no addition but the "
             "unit's own: alpha and beta must be 1, the reduction sequential"
@@ -157,6 +161,14 @@ def _epilogue(model: Model, total: Array, alpha: float, beta: float, c: Array | 
     if c is not None:
         added = dtype(beta) * from_words(model.c_format, c).astype(dtype)
     return simulate(unit, total.astype(dtype)[..., None], dtype([alpha]), added).astype(total.dtype)
+
+
+def _check_integers(fmt: IntegerFormat, parts: int, plain: bool) -> None:
+    """Refuse what a kernel would do to integer results in other numbers than theirs."""
+    if not plain:
+        raise TcsmtError(f"alpha and beta must be 1: the unit's results are integers ({fmt.name})")
+    if parts > 1 and fmt.width != unsigned(fmt).itemsize * 8:
+        raise TcsmtError(f"{parts} partial sums: no register adds words of {fmt.width} bits ({fmt.name})")
 
 
 class _Progress:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.interpret.exact import evaluate
@@ -131,7 +131,7 @@ def _said(name: str, left: Model, right: Model) -> str:
 def _texts(name: str, *values: object) -> Iterator[str]:
     for value in values:
         match value:
-            case Format() | Rounding():
+            case AnyFormat() | Rounding():
                 yield value.name
             case bool():
                 yield "yes" if value else "no"

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tcsmt.arithmetic.any_format import AnyFormat, leading_exponent
 from tcsmt.arithmetic.datapath import Exponent, decode
 from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.models import Trace
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import FALSE, TRUE, Term, all_of
@@ -24,6 +26,7 @@ class Domain:
     exponent from the first to the second, inclusive. c_free: the exponents are those of a and b alone.
     bits: a and b are finite, and at most so many leading bits of their significands are set, the
     implicit one counted (11: a binary32 number that is exact in f16, if its exponent is).
+    An integer's exponent is that of its leading bit: 0:6 are the numbers from 1 to 127, and their negatives.
 
     Raises :class:`.TcsmtError` for a range of exponents, or numbers of bits, that no number has.
     """
@@ -65,11 +68,18 @@ class Domain:
         one, two = self.bits or (fmt.precision, fmt.precision)
         return min(one, fmt.precision), min(two, fmt.precision)
 
-    def holds(self, formats: Mapping[str, Format], trace: Trace) -> Term:
-        """The truth value "these inputs lie in the domain"."""
+    def holds(self, formats: Mapping[str, AnyFormat], trace: Trace) -> Term:
+        """The truth value "these inputs lie in the domain".
+
+        Raises :class:`.TcsmtError` for numbers of significand bits where an operand is an integer.
+        """
         words = zip(formats.items(), trace.inputs, strict=True)
         conditions = [TRUE]
         for (name, fmt), word in words:
+            if isinstance(fmt, IntegerFormat):
+                conditions += self._integer_conditions(name, fmt, word)
+                continue
+            assert isinstance(fmt, Format)
             bits = self.bits_in(fmt)["ab".index(name[0])] if name[0] in "ab" else fmt.precision
             conditions += self._conditions(word, fmt, bits, self._limits(name), self._finite(name))
         if self.c_zero:
@@ -105,11 +115,26 @@ class Domain:
             conditions.append(word[first + fmt.precision - bits - 1 : first].eq(0))
         return conditions
 
-    def contains(self, formats: Mapping[str, Format], values: Mapping[str, int]) -> bool:
+    def _integer_conditions(self, name: str, fmt: IntegerFormat, word: Term) -> list[Term]:
+        if self.bits is not None and name[0] in "ab":
+            raise TcsmtError(f"domain {self}: {name} is {fmt.name}, which has no significand")
+        conditions: list[Term] = []
+        negative = word[fmt.sign_bit] if fmt.signed else FALSE
+        if self.positive:
+            conditions.append(~negative)
+        if self._limits(name):
+            # the smallest number's magnitude is its own word, read without a sign
+            magnitude = negative.ite(-word, word).zext(fmt.width + 1)
+            first, last = (min(max(e + fmt.fraction_bits, 0), fmt.width) for e in (self.low, self.high + 1))
+            within = ~magnitude.ult(1 << first) & magnitude.ult(1 << last)
+            conditions.append(magnitude.eq(0) | within)
+        return conditions
+
+    def contains(self, formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> bool:
         """Whether the words of one input, by name, lie in the domain: in fractions, without any term."""
         return all(self._allows(name, formats[name], word) for name, word in values.items())
 
-    def _allows(self, name: str, fmt: Format, word: int) -> bool:
+    def _allows(self, name: str, fmt: AnyFormat, word: int) -> bool:
         limited = self._limits(name)
         if (self.c_zero and name == "c" and word) or (self.positive and fmt.signed and word >> fmt.sign_bit):
             return False
@@ -118,10 +143,12 @@ class Domain:
         size = abs(fmt.value(word))
         if not size:
             return True
-        exponent = _exponent(size)
-        if exponent < fmt.e_min and fmt.has_subnormals and (limited or not self.subnormals):
-            return False
+        exponent = leading_exponent(size)
         if limited and not self.low <= exponent <= self.high:
+            return False
+        if not isinstance(fmt, Format):
+            return True
+        if exponent < fmt.e_min and fmt.has_subnormals and (limited or not self.subnormals):
             return False
         if self.bits is None or name[0] not in "ab":
             return True
@@ -148,9 +175,3 @@ def lies(x: Exponent, low: int, high: int) -> Term:
     """Whether an exponent lies from ``low`` to ``high``, which may be outside of what its word can hold."""
     low, high = max(low, x.low), min(high, x.high)
     return x.term.ule(high - x.low) & ~x.term.ult(low - x.low) if low <= high else FALSE
-
-
-def _exponent(size: Fraction) -> int:
-    """The largest e with 2^e <= size."""
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()
-    return exponent - (size < Fraction(2) ** exponent)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.interpret.exact import evaluate
 from tcsmt.pictures.explain import first_difference, steps
 from tcsmt.statements.cause import cause_text
@@ -112,9 +113,10 @@ class Finding:
         return [*lines, f"    {cause}"] if cause else lines
 
 
-def shown(fmt: Format, word: int) -> dict[str, str]:
+def shown(fmt: AnyFormat, word: int) -> dict[str, str]:
     """A word in hexadecimal, its exact value and its decimal value."""
     exact = fmt.describe(word)
     finite = not (fmt.is_nan(word) or fmt.is_infinite(word))
-    decimal = f"{float(fmt.value(word)):.9g}" if finite and exact != "-0" else exact
+    rounded = finite and exact != "-0" and not isinstance(fmt, IntegerFormat)  # whose values are in digits
+    decimal = f"{float(fmt.value(word)):.9g}" if rounded else exact
     return {"word": fmt.hex(word), "value": exact, "decimal": decimal, "format": fmt.name}

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.models import Model, Trace
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
@@ -35,7 +35,7 @@ class Side:
     trace: Trace
 
     @property
-    def format(self) -> Format:
+    def format(self) -> AnyFormat:
         """The format of its result."""
         return self.model.d_format
 
@@ -59,7 +59,7 @@ class Question:
     title: str
     sides: tuple[Side, ...]
     goal: Term
-    formats: Mapping[str, Format]
+    formats: Mapping[str, AnyFormat]
     domain: Term = TRUE
     domain_text: str = ""
     lanes: tuple[Lanes, ...] = ()
@@ -157,7 +157,7 @@ def not_comparable(left: tuple[str, Model], right: tuple[str, Model], why: str) 
 def difference_of_sides(
     title: str,
     sides: tuple[Side, ...],
-    formats: Mapping[str, Format],
+    formats: Mapping[str, AnyFormat],
     domain: Domain,
     *,
     lanes: tuple[Lanes, ...] = (2,),

@@ -8,7 +8,8 @@ from math import lcm
 from typing import Any
 
 from tcsmt.arithmetic import ieee
-from tcsmt.arithmetic.formats import Format, Specials
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import IeeeDotAdd, Model, Operands, Stage, Trace
 from tcsmt.models.base import Call, Terms
@@ -24,7 +25,7 @@ class SharedInputs:
     """Two models as sides on the same words, and the format of each word by its name."""
 
     sides: tuple[Side, Side]
-    input_formats: Mapping[str, Format]
+    input_formats: Mapping[str, AnyFormat]
 
     @property
     def widened(self) -> str:
@@ -119,7 +120,7 @@ def shared(
     check_scales(left, right)
     if not _same_fields(one.d_format, two.d_format):
         raise not_comparable(left, right, f"d_format is {one.d_format.name} and {two.d_format.name}")
-    narrow: dict[str, Format] = {}
+    narrow: dict[str, AnyFormat] = {}
     for operand, wide in one.operand_formats.named.items():
         other = two.operand_formats.named[operand]
         found = _narrower(wide, other, finite)
@@ -131,7 +132,7 @@ def shared(
         narrow[operand] = found
     times = length // one.k
     lengths = {"a": length, "b": length, "scale_a": one.scales * times, "scale_b": one.scales * times}
-    formats: dict[str, Format] = {}
+    formats: dict[str, AnyFormat] = {}
     for operand, fmt in narrow.items():
         short = operand.replace("scale_", "s")
         formats |= {"c": fmt} if operand == "c" else {f"{short}{i}": fmt for i in range(lengths[operand])}
@@ -144,25 +145,25 @@ def shared(
     return SharedInputs((sides[0], sides[1]), formats)
 
 
-def _narrower(one: Format, two: Format, finite: bool) -> Format | None:
+def _narrower(one: AnyFormat, two: AnyFormat, finite: bool) -> AnyFormat | None:
     """Of two formats the one whose values, special ones included unless ``finite``, the other has as well."""
     for narrow, wide in ((one, two), (two, one)):
-        special = wide.has_infinity or (not narrow.has_infinity and _has_nan(wide) >= _has_nan(narrow))
+        special = wide.has_infinity or (
+            not narrow.has_infinity and (wide.nan_word is not None) >= (narrow.nan_word is not None)
+        )
         if narrow == wide or ((special or finite) and wide.holds(narrow)):
             return narrow
     return None
 
 
-def _same_fields(one: Format, two: Format) -> bool:
+def _same_fields(one: AnyFormat, two: AnyFormat) -> bool:
     """Whether two formats' words are made alike, whatever their special values."""
-    return one == two or replace(one, name=two.name, specials=two.specials) == two
+    if isinstance(one, Format) and isinstance(two, Format):
+        return one == two or replace(one, name=two.name, specials=two.specials) == two
+    return one == two
 
 
-def _has_nan(fmt: Format) -> bool:
-    return fmt.specials is not Specials.NONE
-
-
-def _on(chain: Chain, words: Terms, narrow: Mapping[str, Format]) -> Trace:
+def _on(chain: Chain, words: Terms, narrow: Mapping[str, AnyFormat]) -> Trace:
     """The chain on words of these formats, converted to its own."""
 
     def widened(operand: str, given: Any) -> Any:
@@ -176,7 +177,7 @@ def _on(chain: Chain, words: Terms, narrow: Mapping[str, Format]) -> Trace:
 
 
 def words_given_to(
-    side: Side, formats: Mapping[str, Format], values: Mapping[str, int]
+    side: Side, formats: Mapping[str, AnyFormat], values: Mapping[str, int]
 ) -> dict[str, int] | None:
     """The words that a side's model takes for shared inputs of these formats, by name.
 
@@ -190,7 +191,7 @@ def words_given_to(
     return words if alone == whole else None
 
 
-def _converted(word: int, narrow: Format, wide: Format) -> int:
+def _converted(word: int, narrow: AnyFormat, wide: AnyFormat) -> int:
     return evaluate([ieee.widen(const(word, narrow.width), narrow, wide)], {})[0]
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import FORMATS, float_format
+from tcsmt.arithmetic.integer_format import INTEGERS
 from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models import FusedDotAdd, Model
@@ -62,7 +64,7 @@ def neighbours(model: Model) -> Iterator[Neighbour]:
 def value_text(value: Any) -> str:
     """A parameter's value as short text."""
     match value:
-        case Format() | Rounding():
+        case AnyFormat() | Rounding():
             return value.name
         case NanRule():
             return value_text(value.name)
@@ -83,6 +85,8 @@ def _others(model: Model, name: str, kind: str, choices: tuple[str, ...]) -> lis
         found = [*ROUNDINGS.values()]
     elif kind == "Format":
         found = [*FORMATS.values(), *nothing]
+    elif kind == "IntegerFormat":
+        found = [*INTEGERS.values()]
     elif kind == "NanRule":
         fmt = model.d_format
         found = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *_other_rules(given), *nothing]
@@ -110,7 +114,7 @@ def _numbers(model: Model, name: str, given: int | None) -> list[int]:
     if name == "carry_bits" and isinstance(model, FusedDotAdd):
         return [*range(model.enough_carry_bits)]
     if given is None and name == "zero_exponent":
-        given = model.d_format.e_min
+        given = float_format(model.d_format).e_min
     if given is None:
         return [*range(_SMALL + 1)]
     scaled = {2 * given, *(given >> i for i in range(1, 11))} if given > 0 else set()

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.formats import Format, Specials
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.catalogue import Row, row_named, rows
 from tcsmt.cli import main
 from tcsmt.data.model_files import is_model_file, meanings, model_toml, read_model, row_given
-from tcsmt.models import FusedDotAdd
+from tcsmt.models import FusedDotAdd, IntegerDotAdd
 from tcsmt.simulator.rows import simulate
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import DATA
@@ -56,11 +57,78 @@ def test_words_and_orders_read_back(tmp_path: Path) -> None:
     assert read_model(written(tmp_path, text)).model == model
 
 
-def test_a_format_of_ones_own_cannot_be_written() -> None:
+OWN = {
+    "mine": Format(name="mine", exponent_bits=5, fraction_bits=10, bias=16),
+    "half": Format(name="half", exponent_bits=5, fraction_bits=10, bias=16),
+    "e3m4": Format(name="e3m4", exponent_bits=3, fraction_bits=4, bias=3, specials=Specials.NAN_ONLY),
+    "odd-one": Format(
+        name="odd-one", exponent_bits=4, fraction_bits=3, bias=-2, specials=Specials.NONE, signed=False,
+        ignored_low_bits=2, ignored_high_bits=1,
+    ),
+    "s12": IntegerFormat(name="s12", bits=12),
+    "q8": IntegerFormat(name="q8", bits=16, fraction_bits=8),
+    "u3": IntegerFormat(name="u3", bits=3, signed=False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["mine", "e3m4", "odd-one"])
+def test_a_format_of_ones_own_reads_back(name: str, tmp_path: Path) -> None:
     row = row_named(VOLTA)
-    own = replace(FORMATS["f16"], name="half", bias=16)
-    with pytest.raises(TcsmtError, match="a_format = half: a file can only name the formats f"):
-        model_toml(replace(row, model=replace(row.model, a_format=own)))
+    text = model_toml(replace(row, model=replace(row.model, a_format=OWN[name], b_format=OWN["e3m4"])))
+    assert f"\n[format.{name}]\n" in text
+    model = read_model(written(tmp_path, text)).model
+    assert (model.a_format, model.b_format) == (OWN[name], OWN["e3m4"])
+
+
+@pytest.mark.parametrize("name", ["s12", "q8", "u3"])
+def test_integers_of_ones_own_read_back(name: str, tmp_path: Path) -> None:
+    d = IntegerFormat(name="wide", bits=64, fraction_bits=16)
+    model = IntegerDotAdd(a_format=OWN[name], b_format=OWN[name], c_format=d, d_format=d, k=2)  # type: ignore[arg-type]
+    text = model_toml(replace(row_named(VOLTA), model=model))
+    assert read_model(written(tmp_path, text)).model == model
+
+
+def test_formats_that_a_file_cannot_hold() -> None:
+    row = row_named(VOLTA)
+    changes: tuple[tuple[dict[str, Format], str], ...] = (
+        ({"a_format": replace(OWN["mine"], name="f16")}, "f16 is the name of another format"),  # type: ignore[dict-item]
+        ({"a_format": OWN["mine"], "b_format": replace(OWN["mine"], bias=3)}, "two formats of that name"),  # type: ignore[dict-item]
+        ({"a_format": OWN["half"]}, "half is the name of another format"),  # type: ignore[dict-item]
+    )
+    for change, message in changes:
+        with pytest.raises(TcsmtError, match=message):
+            model_toml(replace(row, model=replace(row.model, **change)))  # type: ignore[arg-type]
+
+
+TABLE = "exponent_bits = 3\nfraction_bits = 4\nbias = 3\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "message"),
+    [
+        (4, "[format.mine]\nbitz = 3\n", "a table has either exponent_bits"),
+        (6, "[format.mine]\nbits = 3\nexponent_bits = 3\n", "mine has both"),
+        (4, "[format.mine]\nexponent_bits = 3\n", "mine lacks fraction_bits"),
+        (4, f"[format.e4m3]\n{TABLE}", "e4m3 is the name of another format"),
+        (4, f"[format.'3']\n{TABLE}", "'3' is not a format's name"),
+        (6, f"[format.mine]\n{TABLE}".replace("= 4", "= 65"), "fraction_bits = 65: must be an integer from"),
+        (5, f"[format.mine]\n{TABLE}".replace("= 3\nf", "= true\nf"), "exponent_bits = True: must be an"),
+        (8, f'[format.mine]\n{TABLE}specials = "some"\n', "specials = 'some': must be one of ieee, "),
+        (8, f"[format.mine]\n{TABLE}signed = 1\n", "signed = 1: must be true or false"),
+        (8, f"[format.mine]\n{TABLE}sign = 1\n", "unknown value of a format 'sign': did you mean signed"),
+        (5, "[format.mine]\nbits = 65\n", "bits = 65: must be an integer from 1 to 64"),
+        (4, "[format.mine]\nexponent_bits = 15\nfraction_bits = 60\n", "mine has 76 bits: at most 64"),
+        (4, "[format.mine]\nexponent_bits = 3\nfraction_bits = 0\n", "specials = 'ieee': such a format has"),
+        (4, "[format]\nmine = 3\n", "format.mine = 3: must be a table"),
+        (3, "format = 3\n", "format = 3: must be tables"),
+        (3, f'a_format = "mime"\n[format.mine]\n{TABLE}', "unknown format 'mime': did you mean mine"),
+        (3, 'a_format = "s8"\n', "a_format = s8: must be a floating-point format or its name"),
+    ],
+)  # fmt: skip
+def test_a_wrong_format_is_named_with_its_line(line: int, text: str, message: str, tmp_path: Path) -> None:
+    path = written(tmp_path, HEAD + ("" if line == 3 else "k = 4\n") + text)
+    with pytest.raises(TcsmtError, match=f"^{re.escape(str(path))}:{line}: .*{message}"):
+        read_model(path)
 
 
 @pytest.mark.parametrize("kind", {type(row.model): None for row in rows()}, ids=lambda kind: kind.kind)

@@ -87,7 +87,7 @@ def test_equal_parameters_are_one_graph() -> None:
         (AMPERE, {"d_format": "e4m3"}, "d_format = .*e4m3.*a format with infinities"),
         (AMPERE, {"nan": 0x7F800000}, "nan = 2139095040: must be a NaN of f32"),
         (AMPERE, {"a_format": "fp61"}, "unknown format 'fp61'"),
-        (AMPERE, {"a_format": 16}, "a_format = 16: must be a format or its name"),
+        (AMPERE, {"a_format": 16}, "a_format = 16: must be a floating-point format or its name"),
         (AMPERE, {"a_format": "bf61"}, "'bf61': did you mean .*bf16"),
         (AMPERE, {"rounding": "RNX"}, "unknown rounding mode 'RNX': did you mean .*RN"),
         (AMPERE, {"rounding": None}, "rounding = None: must be a rounding mode"),

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.oracles import integers
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Bits of a magnitude up to which sums of a few are held as int64.
@@ -375,6 +377,10 @@ def results(model: Any, columns: dict[str, Array]) -> Array:
             return _ieee(model, a, b, columns["c"])
         case "grouped-dot-add":
             return _grouped(model, a, b, columns["c"])
+        case "integer-dot-add":
+            rows = zip(*(words.tolist() for words in columns.values()), strict=True)
+            found = [integers.result(model, dict(zip(columns, row, strict=True))) for row in rows]
+            return np.array(found, dtype=object if model.d_format.bits > 62 else np.int64)
     raise ValueError(f"no kind of model {model.kind!r}")
 
 
@@ -830,6 +836,8 @@ def _ieee(m: Any, a: Sequence[Array], b: Sequence[Array], c: Array) -> Array:
 
 def inside(domain: Any, given: Any, name: str, words: Array) -> Array:
     """Whether words of the input ``name`` lie in a domain, as :class:`.Domain` says in words."""
+    if hasattr(given, "bits"):
+        return np.array([integers.inside(domain, given, name, int(word)) for word in words], bool)
     fmt = Format.of(given)
     x = fmt.decode(words)
     fine = np.ones(words.shape, bool)

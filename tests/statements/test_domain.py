@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.interpret.arrays import Program, storage
-from tcsmt.models import IeeeDotAdd, Model
+from tcsmt.models import IeeeDotAdd, IntegerDotAdd, Model
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
+from tests.oracles import integers
 
 TINY = Format(name="tiny", exponent_bits=3, fraction_bits=2, bias=3)
 NAMED = [FORMATS[name] for name in ("e5m2", "e4m3", "e2m1", "e3m2")]
@@ -92,3 +94,34 @@ def test_words_and_refusals() -> None:
         Domain(bits=(11, 0))
     with pytest.raises(TcsmtError, match="must be restricted"):
         _ = Domain().low
+
+
+INT = IntegerFormat(name="int", bits=8, fraction_bits=4)
+PLAIN = IntegerFormat(name="plain", bits=8)
+
+
+@pytest.mark.parametrize("fraction_bits", [0, 2])
+@pytest.mark.parametrize("signed", [True, False])
+def test_integers(signed: bool, fraction_bits: int) -> None:
+    """Every word of a narrow format, on every domain of exponents: the term, the fractions and the oracle."""
+    fmt = IntegerFormat(name="some", bits=4, signed=signed, fraction_bits=fraction_bits)
+    unit = IntegerDotAdd(a_format=fmt, b_format=fmt, c_format=INT, d_format=INT, k=1)
+    ranges = [None, *((low, high) for low in range(-4, 5) for high in range(low, 6))]
+    for exponents, positive in product(ranges, (False, True)):
+        domain = Domain(exponents=exponents, positive=positive)
+        (holds,) = Program([domain.holds(unit.input_formats, unit.trace)]).run(
+            {"a0": np.arange(16), "b0": np.zeros(16, int), "c": np.zeros(16, int)}
+        )
+        for word in range(16):
+            expected = integers.inside(domain, fmt, "a0", word)
+            values = {"a0": word, "b0": 0, "c": 0}
+            assert domain.contains(unit.input_formats, values) == bool(holds[word]) == expected, (
+                domain,
+                word,
+            )
+
+
+def test_integers_have_no_significand() -> None:
+    unit = IntegerDotAdd(a_format=PLAIN, b_format=PLAIN, c_format=PLAIN, d_format=PLAIN, k=1)
+    with pytest.raises(TcsmtError, match="a0 is plain, which has no significand"):
+        Domain(bits=(4, 4)).holds(unit.input_formats, unit.trace)
