@@ -95,8 +95,9 @@ def instruction_of(row: Row) -> HardwareInstruction:
 def unsupported(row: Row) -> TcsmtError:
     """What is said of a row that no program is made for."""
     return TcsmtError(
-        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA), v_mfma (AMD) and vdpbf16ps "
-        "(x86), of floating-point numbers, are supported; --emit json and csv give the vectors of every instruction"
+        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA) and v_mfma (AMD), of floating "
+        "point, and vdpbf16ps and vpdp* (x86) are supported; --emit json and csv give the vectors of every "
+        "instruction"
     )
 
 

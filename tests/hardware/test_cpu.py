@@ -61,12 +61,28 @@ def cpuinfo(path: Path, flags: str) -> Path:
     return path
 
 
-def test_the_program_compiles_to_the_instruction(tmp_path: Path) -> None:
-    binary = compiled(program(row_named(UNIT), VECTORS, "c"), tmp_path, "-c")
+#: Every instruction that programs are made for, and words for it.
+WORDS = {
+    UNIT: VECTORS[0].words,
+    "x86/vpdpbusd": (0xFF, 1, 2, 3, 0x80, 1, 1, 1, 10),
+    "x86/vpdpbusds": (0xFF, 1, 2, 3, 0x80, 1, 1, 1, 10),
+    "x86/vpdpwssd": (0x8000, 0x7FFF, 0x8000, 1, 10),
+    "x86/vpdpwssds": (0x8000, 0x7FFF, 0x8000, 1, 10),
+}
+
+
+def test_instructions_are_units() -> None:
+    assert set(WORDS) == set(cpu._INSTRUCTIONS)
+
+
+@pytest.mark.parametrize("unit", WORDS)
+def test_the_program_compiles_to_the_instruction(unit: str, tmp_path: Path) -> None:
+    vectors = [Vector(asks="one", words=WORDS[unit], predictions={})]
+    binary = compiled(program(row_named(unit), vectors, "c"), tmp_path, "-c")
     if shutil.which("objdump") is None:
         pytest.skip("there is no objdump")
     code = subprocess.run(["objdump", "-d", str(binary)], capture_output=True, text=True, check=True).stdout
-    assert re.search(r"vdpbf16ps %zmm\d+,%zmm\d+,%zmm\d+", code)
+    assert re.search(rf"{unit.partition('/')[2]} %zmm\d+,%zmm\d+,%zmm\d+", code)
 
 
 def test_the_program_asks_the_instruction_or_nothing(tmp_path: Path) -> None:
@@ -133,7 +149,10 @@ def test_units_without_a_program_are_named(tmp_path: Path) -> None:
     rows.write_text("a0,a1,b0,b1,c\n1,2,3,4,1\n")
     for unit in ("arm/bfdot.ebf0", "x86/tdpbf16ps"):
         text = refused("probe", unit, "--vectors", rows, "--emit", "c")
-        assert f"cannot write a program for {unit}: only mma and wgmma" in text and "vdpbf16ps (x86)" in text
+        assert (
+            f"cannot write a program for {unit}: only mma and wgmma" in text
+            and "vdpbf16ps and vpdp* (x86)" in text
+        )
     assert "needs a program in c: use --emit c, not cuda" in refused(
         "probe", UNIT, "--vectors", rows, "--emit", "cuda"
     )
