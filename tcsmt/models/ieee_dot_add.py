@@ -315,9 +315,11 @@ class IeeeDotAdd(Model):
     def _passes_on(self) -> bool:
         """Whether a word of the right format goes on as it is, without a conversion to that format.
 
-        A conversion would lose the payload of a NaN, and flush once more what is flushed already.
+        A conversion would lose the payload of a NaN, and flush once more what is flushed already; a chain of
+        instructions that add c last would not be the longer instruction's graph.
         """
-        return self.flush_outputs or (self.nan is not None and bool(self.nan.cases))
+        c_last = self.method == "exact" and not self.c_first
+        return c_last or self.flush_outputs or (self.nan is not None and bool(self.nan.cases))
 
     @property
     def _ends(self) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def test_operations_that_flush_by_themselves(chain: Chain) -> None:
         (0,), (Result(0), 2), (1,), (Result(2), 3), (Result(1), Result(3)), (C, Result(4))
     ]  # fmt: skip
     c_last = ieee(2, method="exact", c_first=False)
-    assert sources(c_last, chain) == [(0, 1), (C, Result(0)), (Result(1),)]
+    assert sources(c_last, chain) == [(0, 1), (C, Result(0))]
 
 
 def test_products_that_are_multiplied_by_a_power_of_two_are_refused(chain: Chain) -> None:

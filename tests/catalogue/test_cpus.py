@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tcsmt
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named, rows
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
+from tcsmt.statements.verdict import Distinguished, Equivalent
 from tests.oracles import cpus
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -108,3 +110,37 @@ def test_drawn_words(name: str, data: st.DataObject) -> None:
 
     a, b = ([[word(fmt) for _ in range(model.k)]] for fmt in (model.a_format, model.b_format))
     agree(name, np.array(a), np.array(b), np.array([word(model.c_format)]))
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("x86/tdpbf16ps", "x86/tdpbf16ps@guide"),
+        ("arm/bfdot.ebf0", "arm/bfdot.ebf1"),
+        ("x86/vdpbf16ps", "arm/bfdot.ebf1"),
+    ],
+)
+def test_a_witness_tells_two_units_apart(one: str, two: str) -> None:
+    """Its words by the oracle, which knows neither model."""
+    verdict = tcsmt.compare(one, two, confirm=False).verdict
+    assert isinstance(verdict, Distinguished)
+    k = row_named(one).model.k
+    a, b = ([verdict.values[f"{side}{lane}"] for lane in range(k)] for side in "ab")
+    words = [cpus.UNITS[name](a, b, verdict.values["c"]) for name in (one, two)]
+    assert words[0] != words[1]
+
+
+def test_the_vector_that_decides_between_intel_s_documents() -> None:
+    """a = b = (1, 1), c = 2^24: the manual gives 2^24 + 2, the Intrinsics Guide 2^24."""
+    ones, c = [0x3F80] * 2 + [0] * 30, 0x4B800000
+    words = np.array([ones])
+    for name, expected in (("x86/tdpbf16ps", 0x4B800001), ("x86/tdpbf16ps@guide", 0x4B800000)):
+        agree(name, words, words, np.array([c]))
+        assert cpus.UNITS[name](ones, ones, c) == expected
+
+
+def test_the_same_arithmetic_is_one_graph() -> None:
+    for ebf in ("ebf0", "ebf1"):
+        assert isinstance(tcsmt.compare(f"arm/bfdot.{ebf}", f"arm/bfmopa.{ebf}").verdict, Equivalent)
+    # with EBF = 0, a chain reads each result as an operand once more, which a solver would have to see
+    assert isinstance(tcsmt.compare("arm/bfdot.ebf1", "arm/bfmmla.ebf1").verdict, Equivalent)
