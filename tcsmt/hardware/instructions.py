@@ -96,7 +96,8 @@ def unsupported(row: Row) -> TcsmtError:
     """What is said of a row that no program is made for."""
     return TcsmtError(
         f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA), v_mfma (AMD) and vdpbf16ps "
-        "(x86), of floating-point numbers, are supported; --emit json and csv give the vectors of every instruction"
+        "(x86), of floating-point numbers, are supported; --emit json and csv give the vectors of every "
+        "instruction"
     )
 
 
