@@ -373,6 +373,7 @@ def consistent(kind: type[Model], given: dict[str, Any]) -> Model:
 def _settle(given: dict[str, Any]) -> None:
     """Parameters of a fused sum that contradict others, without effect."""
     scaled = given.get("scale_format") is not None
+    given.setdefault("group", 1)
     if given["interleave"] or scaled:
         given["order"] = None
     if given["normalisation"] == "every" or given["c_position"] != "aligned":

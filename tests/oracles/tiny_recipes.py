@@ -49,7 +49,7 @@ def some_unit(rng: Random, narrow: Format, wide: Format) -> Model:
         if rng.random() < 0.2:
             given["sum_format"] = tiny.some_format(rng, infinities=True, wide=True)
         for name, draw in tiny.PARAMETERS[kind].items():
-            if name != "scale_block":
+            if name not in ("scale_block", "group"):
                 given[name] = draw(rng, given)
         plain, bits = rng.random() < 0.5, wide.fraction_bits
         if kind is FusedDotAdd:
