@@ -102,7 +102,7 @@ def test_a_limit_that_is_not_confirmed_is_the_last(monkeypatch: pytest.MonkeyPat
 def test_the_goal_of_a_larger_error() -> None:
     """It holds on exactly the inputs with such an error, or an infinite one, if the result can be counted."""
     counts: Counter[bool] = Counter()
-    for seed in range(5):
+    for seed in range(10):
         drawn = Drawn.of(f"larger error {seed}", 1 << 9)
         algorithm, domain = drawn.algorithm, drawn.domain
         (columns,) = drawn.everything
@@ -199,12 +199,12 @@ def test_evidence_counts_in_its_own_measure(measure: str | None) -> None:
 
 
 #: Seeds of algorithms whose bound needs lemmas of both kinds.
-BOUNDED = (1, 10, 13)
+BOUNDED = (1, 10)
 
 
 @pytest.mark.usefixtures("no_luck")
 @pytest.mark.parametrize("said", ["sat", "unknown"])
-@pytest.mark.parametrize("seed", mostly_long(BOUNDED, BOUNDED[::2]))
+@pytest.mark.parametrize("seed", mostly_long(BOUNDED, BOUNDED[:1]))
 def test_every_lemma_of_a_bound_is_needed(seed: int, said: str) -> None:
     """Without any one of them the bound is larger, or there is none."""
     drawn = Drawn.of(f"whole {seed}", 1 << 9)

@@ -271,7 +271,7 @@ def test_what_is_claimed_of_many_fused_sums() -> None:
 # --- from lemmas to a bound ---------------------------------------------------------------------------
 
 #: Seeds of algorithms whose largest error is more than half of the bound.
-TIGHT = (0, 11, 25, 29, 38, 43, 47)
+TIGHT = (0, 5, 7, 12, 16, 20, 25)
 
 
 @pytest.mark.parametrize("seed", mostly_long(TIGHT, TIGHT[::3]))
@@ -296,7 +296,7 @@ class Refusing(Chain):
         return self.asked - 1 != self.refused and super().prove(what, goal)
 
 
-@pytest.mark.parametrize("seed", mostly_long([38, 39, 42], [39]))
+@pytest.mark.parametrize("seed", mostly_long([34, 42, 50], [42]))
 def test_without_a_lemma_no_bound_is_smaller(seed: int) -> None:
     drawn, shared = Drawn.of(f"tight {seed}", 1 << 10), solving()
     every = Refusing(shared)

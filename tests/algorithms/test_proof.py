@@ -206,7 +206,7 @@ def test_every_lemma_about_two_algorithms_is_needed(seed: int, said: str) -> Non
 
 def test_words_of_two_splits_are_not_the_same() -> None:
     """Nothing is left over by either; on the same words they would be one algorithm, but words differ."""
-    drawn = Drawn.of("two splits 78", 1 << 8)
+    drawn = Drawn.of("two splits 60", 1 << 8)
     nearest = replace(drawn.algorithm.split, rounding=ROUNDINGS["RNE"], residual=ROUNDINGS["RNE"])
     one, two = (
         replace(drawn.algorithm, split=split)

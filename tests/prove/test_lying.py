@@ -221,6 +221,7 @@ def _audit(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
     """A neighbour that no vector tells apart, and one that the only vector does."""
     wanted = {"zero_exponent = -126", "products = normalised"}
     patch.setattr(audit, "neighbours", lambda model: (n for n in neighbours(model) if n.name in wanted))
+    patch.setattr(audit, "rows", list)
     model, vectors = _alike(folder)[0], folder / "vectors.csv"
     vectors.write_text("a0,b0,c\n0xc410,0x3ff0,0x3a7fe000\n")  # products of almost 8
     return ["audit", vectors, "--model", model, "--store", folder / "a.json"]
