@@ -7,6 +7,7 @@ exponents close together or at the ends, significands that are all ones, one bit
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from tcsmt.interpret.arrays import Program, storage
 from tcsmt.prove.shorten import cost, shorten
 from tcsmt.statements.question import Question
 
-__all__ = ["rows", "search"]
+__all__ = ["rows", "search", "ties"]
 
 _ROWS = 4096
 _BATCHES = 4
@@ -40,8 +41,8 @@ def search(question: Question) -> dict[str, int] | None:
     """
     program = Program([question.goal])
     rng = np.random.default_rng(20250101)
-    for _ in range(_BATCHES):
-        columns = rows(question.formats, _ROWS, rng)
+    random = (rows(question.formats, _ROWS, rng) for _ in range(_BATCHES))
+    for columns in chain(random, [ties(question.formats)]):
         places = np.flatnonzero(program.run(columns)[0])
         if places.size:
             used = np.asarray(sum((words[places] != 0).astype(int) for words in columns.values()))
@@ -82,6 +83,50 @@ def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator)
             words = np.where(rng.random(count) < 0.25, 0, words)
         columns[name] = words
     return {name: columns[name].astype(storage(fmt.width)) for name, fmt in formats.items()}
+
+
+def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
+    """Two products: one is half of the smallest number in c's format, the other each smaller power of two.
+
+    Where the grid of the sum keeps the second, the first is no tie any more: this shows how far down
+    the grid reaches where c is zero, which random words almost never do. No rows where nothing is
+    so small.
+    """
+    factors, c = [formats.get(name) for name in ("a0", "b0", "a1", "b1")], formats.get("c")
+    found: list[dict[str, int]] = []
+    if isinstance(c, Format) and all(isinstance(fmt, Format) and fmt.signed for fmt in factors):
+        a0, b0, a1, b1 = (fmt for fmt in factors if isinstance(fmt, Format))
+        half = _smallest(c) - 1
+        tie = _factors(a0, b0, half)
+        for power in range(_smallest(a1) + _smallest(b1), half):
+            small = _factors(a1, b1, power)
+            if tie is not None and small is not None:
+                first, second = ({"a0": tie[0], "b0": tie[1]}, {"a1": small[0], "b1": small[1]})
+                found += [first | second, first | second | {"a1": small[0] | 1 << (a1.width - 1)}]
+    return {
+        name: np.array([words.get(name, 0) for words in found], storage(fmt.width))
+        for name, fmt in formats.items()
+    }
+
+
+def _smallest(fmt: Format) -> int:
+    """The exponent of the smallest positive number."""
+    return fmt.e_min - fmt.fraction_bits
+
+
+def _factors(a: Format, b: Format, power: int) -> tuple[int, int] | None:
+    """Powers of two whose product is 2**power, as words; None where the formats have none such."""
+    first = min(max(power // 2, _smallest(a)), a.e_max)
+    second = power - first
+    if not _smallest(b) <= second <= b.e_max:
+        return None
+    return _power(a, first), _power(b, second)
+
+
+def _power(fmt: Format, exponent: int) -> int:
+    if exponent < fmt.e_min:
+        return 1 << (exponent - _smallest(fmt))
+    return (exponent + fmt.bias) << fmt.fraction_bits
 
 
 def _words(

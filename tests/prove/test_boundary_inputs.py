@@ -1,0 +1,43 @@
+"""The fixed set of inputs: ties that show the exponent of zeros."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.ask.investigation import one_block
+from tcsmt.catalogue import row_named
+from tcsmt.interpret.arrays import Program
+from tcsmt.models import FusedDotAdd
+from tcsmt.prove.boundary_inputs import ties
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import difference
+
+
+@pytest.mark.parametrize(
+    ("unit", "lowest"),
+    [("volta/mma.m8n8k4.f16.f16.f16.f16", -20), ("ampere/mma.m16n8k8.f16.f16.f16.f16", -21)],
+)
+def test_ties_reach_the_end_of_the_grid_of_zeros(unit: str, lowest: int) -> None:
+    """Each row is a tie of the result and a smaller power of two; one row shows the zero exponent."""
+    model = one_block(row_named(unit).model)
+    assert isinstance(model, FusedDotAdd)
+    asked = difference("", ("one", model), ("other", replace(model, zero_exponent=lowest)), Domain())
+    columns = ties(asked.formats)
+    f16 = FORMATS["f16"]
+    powers = set()
+    for words in zip(*(columns[name] for name in ("a0", "b0", "a1", "b1")), strict=True):
+        a0, b0, a1, b1 = (f16.value(int(word)) for word in words)
+        assert a0 * b0 == Fraction(1, 2**25)
+        powers.add(a1 * b1)
+    assert powers == {sign * Fraction(1, 2**n) for n in range(26, 49) for sign in (1, -1)}
+    assert Program([asked.goal]).run(columns)[0].any()
+
+
+def test_no_ties_where_no_product_is_so_small() -> None:
+    """E4M3 products are no half of the smallest FP32 number."""
+    formats = {"a0": "e4m3", "b0": "e4m3", "a1": "e4m3", "b1": "e4m3", "c": "f32"}
+    assert ties({name: FORMATS[fmt] for name, fmt in formats.items()})["a0"].size == 0
