@@ -64,17 +64,22 @@ class ChainedUnit:
 
 @dataclass(frozen=True)
 class ChainedGroup:
-    """Classes that take and give the same words over k products; left_out: why a row is not there, by name."""
+    """Classes that take and give the same words over k products; left_out: which rows are not, and why."""
 
     types: str
     k: int
     units: tuple[ChainedUnit, ...]
-    left_out: Mapping[str, str]
+    left_out: tuple[tuple[Row, str], ...]
 
     @property
     def title(self) -> str:
         """Types and K."""
         return f"{self.types}, chained to K = {self.k}"
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows, those that are left out last."""
+        return [row for unit in self.units for row in unit.rows] + [row for row, _ in self.left_out]
 
     @cached_property
     def formats(self) -> Mapping[str, AnyFormat]:
@@ -122,22 +127,22 @@ def _types(row: Row) -> str:
 
 def _group(types: str, having: Sequence[Row], k: int) -> ChainedGroup:
     table: dict[Any, list[tuple[Row, Trace]]] = {}
-    left_out: dict[str, str] = {}
+    left_out: list[tuple[Row, str]] = []
     for row in having:
         if row.model.scale_format is not None:
-            left_out[row.name] = f"it takes block scales in {row.model.scale_format.name}"
+            left_out.append((row, f"it takes block scales in {row.model.scale_format.name}"))
             continue
         try:
             link = chain(row.name, row.model, k)
         except TcsmtError as why:
-            left_out[row.name] = str(why)
+            left_out.append((row, str(why)))
             continue
         trace = link.on(link.model.trace.operands)
         table.setdefault(trace.output, []).append((row, trace))
     units = tuple(ChainedUnit(tuple(row for row, _ in members), members[0][1]) for members in table.values())
     if not units:
         raise TcsmtError(f"no unit of the types {types} can be chained to k = {k}")
-    return ChainedGroup(types, k, units, left_out)
+    return ChainedGroup(types, k, units, tuple(left_out))
 
 
 @dataclass
@@ -181,12 +186,7 @@ class ChainedAtlas:
         return {
             "tcsmt": __version__,
             "prover": prover(),
-            "models": {
-                row.name: row.model.digest
-                for group in self.groups
-                for unit in group.units
-                for row in unit.rows
-            },
+            "models": {row.name: row.model.digest for group in self.groups for row in group.rows},
             "groups": [
                 _group_json(group, known) for group, known in zip(self.groups, self.known, strict=True)
             ],
@@ -251,7 +251,7 @@ def _group_json(group: ChainedGroup, known: Sequence[OnDomain]) -> dict[str, Any
         "types": group.types,
         "k": group.k,
         "classes": [[row.name for row in unit.rows] for unit in group.units],
-        "left_out": dict(group.left_out),
+        "left_out": {row.name: why for row, why in group.left_out},
         "pairs": pairs,
         "domains": [
             {
@@ -401,7 +401,7 @@ class _Sweep:
                     yield first, other
 
     def _add_short_inputs(self, known: Sequence[OnDomain]) -> None:
-        """A short input for each pair that differs: one of those that others have, or one made from its own."""
+        """A short input for each pair that differs: one that another pair has, or one made from its own."""
         group = self.group
         everywhere = known[0]
         short: list[tuple[Values, list[int]]] = []

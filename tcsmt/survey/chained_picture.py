@@ -41,7 +41,7 @@ def _label(group: ChainedGroup, number: int) -> str:
 
 
 def as_chained_svg(atlas: ChainedAtlas) -> str:
-    """The first group's table as a picture, for a page that has no scripts: a cell for each pair of classes."""
+    """The first group's table as a picture without scripts: a cell for each pair of classes."""
     group, known = atlas.groups[0], atlas.known[0]
     count = len(group.units)
     width, bottom = max(_LABEL + count * _CELL + 20, 760), _TOP + count * _CELL
@@ -233,7 +233,7 @@ def _table(group: ChainedGroup, known: Sequence[OnDomain], prefix: str) -> str:
             )
         lines.append(f"<tr>{head}{''.join(cells)}</tr>")
     numbers = "".join(f"<th>{number + 1}</th>" for number in range(count))
-    out = "".join(f"<li>{escape(name)}: {escape(why)}</li>" for name, why in group.left_out.items())
+    out = "".join(f"<li>{escape(row.name)}: {escape(why)}</li>" for row, why in group.left_out)
     more = (
         f"<details><summary>{len(group.left_out)} left out</summary><ul>{out}</ul></details>" if out else ""
     )

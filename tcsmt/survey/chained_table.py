@@ -21,8 +21,8 @@ def _lines(group: ChainedGroup, known: Sequence[OnDomain]) -> Iterator[str]:
     yield group.title
     for number, unit in enumerate(group.units, 1):
         yield f"  {number}: {', '.join(row.name for row in unit.rows)}"
-    for name, why in group.left_out.items():
-        yield f"  left out: {name}: {why}"
+    for row, why in group.left_out:
+        yield f"  left out: {row.name}: {why}"
     for one, two in combinations(range(len(group.units)), 2):
         yield f"  {one + 1} | {two + 1}: {'; '.join(_said(group, known, one, two))}"
     for here in known:
