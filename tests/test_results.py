@@ -7,18 +7,22 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tcsmt.algorithms.findings import Effort, entries, table
 from tcsmt.algorithms.reduced import FACTS, key_of, narrow_format
 from tcsmt.algorithms.split_analysis import SPLITS, name_of
+from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named
 from tcsmt.catalogue.digests import models_named, stale
 from tcsmt.claims import published
 from tcsmt.cli.accuracy.split import _asked
 from tcsmt.data.model_files import read_model
+from tcsmt.models import Operands
 from tcsmt.papers.variants import one_at_a_time
 from tcsmt.prove.solvers.run import Settings
+from tcsmt.simulator.rows import run_words
 from tcsmt.survey import theorems
 from tests.support.paths import DATA, ROOT
 from tests.support.sampling import mostly_long
@@ -172,3 +176,29 @@ def test_a_changed_unit_is_named() -> None:
     assert stale(data) == ["volta", name]
     assert stale({**data, "models": {**models, name: "0" * 32}}) == [name]
     assert models["volta"] != models_named("hopper")["hopper"]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_inputs_that_separate_chained_units(place: int) -> None:
+    """Each class gives its word, instruction after instruction; proved classes are never separated."""
+    group = read("chained.json")["groups"][place]
+    records = [record for domain in group["domains"] for record in domain["separating"]]
+    assert len(records) >= len(group["classes"])
+    for number, names in enumerate(group["classes"]):
+        model = row_named(names[0]).model
+        formats = model.operand_formats.named
+
+        def column(name: str, formats: Any = formats) -> Any:
+            words = [int(record["inputs"].get(name, "0"), 16) for record in records]
+            return np.array(words, dtype=unsigned(formats[name[0]]))
+
+        c = column("c")
+        for start in range(0, group["k"], model.k):
+            lanes = range(start, start + model.k)
+            a, b = (np.stack([column(f"{side}{lane}") for lane in lanes], axis=-1) for side in "ab")
+            c = run_words(model, Operands(a, b, c, None, None))
+        assert [int(word) for word in c] == [int(record["words"][number], 16) for record in records]
+    for domain in group["domains"]:
+        for record in domain["separating"]:
+            for equal in domain["equal"]:
+                assert len({record["words"][number] for number in equal}) == 1

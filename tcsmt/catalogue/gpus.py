@@ -1,6 +1,6 @@
 """Architectures, and the names under which people know them."""
 
-__all__ = ["ALIASES", "ARCHITECTURES", "GPUS"]
+__all__ = ["ALIASES", "ARCHITECTURES", "GPUS", "VENDORS"]
 
 ARCHITECTURES = (
     "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell",
@@ -29,4 +29,9 @@ GPUS = {
     "radeon pro w7900": "rdna3", "rx 7900 xtx": "rdna3",
     "radeon ai pro r9700": "rdna4", "rx 9070 xt": "rdna4",
     "n150": "wormhole", "n300": "wormhole", "p100": "blackhole", "p150": "blackhole", "p300": "blackhole",
+}  # fmt: skip
+#: Who makes or specifies them, in the order of ``ARCHITECTURES``.
+VENDORS = {
+    **dict.fromkeys(ARCHITECTURES[:7], "NVIDIA"), **dict.fromkeys(ARCHITECTURES[7:12], "AMD"),
+    "x86": "x86", "arm": "Arm", "riscv": "RISC-V", "wormhole": "Tenstorrent", "blackhole": "Tenstorrent",
 }  # fmt: skip

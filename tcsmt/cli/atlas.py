@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tcsmt.api.certificates import require_sat_solver
-from tcsmt.catalogue import architecture_named, rows
+from tcsmt.catalogue import Row, architecture_named, rows
 from tcsmt.cli import options
 from tcsmt.cli.certified import say_certified
 from tcsmt.cli.names import ARCHITECTURE
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.domain import Domain
-from tcsmt.support.errors import Exit, UnknownName
+from tcsmt.support.errors import Exit, TcsmtError, UnknownName
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.progress import shown
 from tcsmt.survey.atlas import groups, run
+from tcsmt.survey.chained import ChainedAtlas, chained_groups, run_chained
+from tcsmt.survey.chained_picture import as_chained_page, as_chained_svg
+from tcsmt.survey.chained_table import as_chained_table
 from tcsmt.survey.heat_map import as_page, as_table
 from tcsmt.survey.settle import Asking, verdicts_in
 
@@ -35,6 +40,15 @@ from tcsmt.survey.settle import Asking, verdicts_in
     "--types", multiple=True, help="Only these formats, D.A.B.C, e.g. f32.f16.f16.f32 (may be repeated)."
 )
 @click.option("--claims", is_flag=True, help="Include published models that are refuted or disputed.")
+@click.option(
+    "--chained",
+    is_flag=True,
+    help="Chain smaller units to the same K, and search the largest simple domain on which units are equal.",
+)
+@click.option(
+    "--k", type=int, metavar="N",
+    help="With --chained: length of the dot product.  [default: the shortest for all units]",
+)  # fmt: skip
 @options.finite
 @options.jobs(2)
 @options.scheduler
@@ -51,6 +65,8 @@ def atlas(
     architectures: tuple[str, ...],
     types: tuple[str, ...],
     claims: bool,
+    chained: bool,
+    k: int | None,
     finite: bool,
     jobs: int,
     scheduler: str,
@@ -71,15 +87,23 @@ def atlas(
     \b
     Examples:
       tcsmt atlas --arch volta --arch ampere --output results
+      tcsmt atlas --chained --types f32.f16.f16.f32 --no-confirm --timeout 5
     """
+    if chained and finite:
+        raise TcsmtError("--chained has domains of its own: it cannot be used with --finite")
+    if k is not None and not chained:
+        raise TcsmtError("--k needs --chained: other comparisons are over the units' own K")
     require_sat_solver(certificate)
     asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept, certificate)
     names = {architecture_named(name) for name in architectures}
-    chosen = groups(
+    having = [
         row
         for row in rows()
         if (claims or row.status == "accepted") and (not names or row.architecture in names)
-    )
+    ]
+    if chained:
+        sys.exit(_chained(having, types or SHARED, k, store, asking, output, as_json))
+    chosen = groups(having)
     known = {group.types for group in chosen}
     for given in types:
         if given not in known:
@@ -100,3 +124,40 @@ def atlas(
     say_certified(certificate, made.records.values())
     unknown = [r for r in made.records.values() if r["verdict"] == "unknown"]
     sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
+
+
+#: Formats that units of several vendors share.
+SHARED = (
+    "f32.f16.f16.f32", "f32.bf16.bf16.f32", "f32.e4m3.e4m3.f32", "f32.e5m2.e5m2.f32", "s32.s8.s8.s32",
+)  # fmt: skip
+
+
+def _chained(
+    having: Sequence[Row],
+    types: Sequence[str],
+    k: int | None,
+    store: Path,
+    asking: Asking,
+    output: Path | None,
+    as_json: bool,
+) -> Exit:
+    """The atlas of chained units: printed and written."""
+    chosen = chained_groups(having, types, k)
+    if output is not None:
+        make_folder(output)
+    with verdicts_in(store) as verdicts, shown() as progress:
+        made = run_chained(chosen, verdicts, asking, progress)
+    text = json.dumps(made.as_json(), indent=1, ensure_ascii=False)
+    table = as_chained_table(made)
+    if output is not None:
+        replace_text(output / "chained.json", text + "\n")
+        replace_text(output / "chained.txt", table)
+        replace_text(output / "chained.html", as_chained_page(made))
+        replace_text(output / "chained.svg", as_chained_svg(made))
+    click.echo(text if as_json else table, nl=as_json)
+    say_certified(asking.certificates, _records(made))
+    return Exit.UNKNOWN if made.unknown else Exit.ANSWERED
+
+
+def _records(made: ChainedAtlas) -> list[dict[str, Any]]:
+    return [record for known in made.known for here in known for record in here.records.values()]

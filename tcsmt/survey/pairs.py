@@ -18,7 +18,7 @@ from tcsmt.prove.witnesses import narrowed, witness
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.question import Lanes, difference_of_sides
-from tcsmt.statements.shared_inputs import shared
+from tcsmt.statements.shared_inputs import SharedInputs, shared
 from tcsmt.statements.verdict import Distinguished, said_by
 
 __all__ = ["Pair", "Unit", "explained_again", "proved_by", "record_of", "verdict_on", "without_verdict"]
@@ -39,19 +39,29 @@ class Unit:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two units of a group, on a domain."""
+    """Two units, on a domain; k: length of the dot product to which both are chained, None: their own K."""
 
     left: Unit
     right: Unit
     domain: Domain
+    k: int | None = None
 
     @cached_property
     def key(self) -> str:
-        """By content: what both models compute, and on which inputs they are compared."""
+        """By content: what both sides compute, and on which inputs they are compared."""
         one, two = self.left.model, self.right.model
-        return digest_of_texts(
-            [one.digest, two.digest, digest_of_graph(self.domain.holds(one.input_formats, one.trace))]
-        )
+        if self.k is None:
+            digests, where = [one.digest, two.digest], self.domain.holds(one.input_formats, one.trace)
+        else:
+            given = self.given()
+            digests = [digest_of_graph(side.trace.output) for side in given.sides]
+            where = self.domain.holds(given.input_formats, given.sides[0].trace)
+        return digest_of_texts([*digests, digest_of_graph(where)])
+
+    def given(self) -> SharedInputs:
+        """Both units on the same words."""
+        sides = (self.left.name, self.left.model), (self.right.name, self.right.model)
+        return shared(*sides, self.k, finite=self.domain.finite)
 
 
 def record_of(found: Decision) -> dict[str, Any]:
@@ -69,15 +79,15 @@ def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
 
     The witness itself is replayed elsewhere; only the explanation may come from code that was different.
     """
-    left, right = (pair.left.name, pair.left.model), (pair.right.name, pair.right.model)
-    given = shared(left, right, None, finite=pair.domain.finite)
+    given = pair.given()
     question = difference_of_sides(record["question"], given.sides, given.input_formats, pair.domain)
     values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
     verdict = Distinguished(
         values=values, solver=record["solver"], version=record["version"], seconds=record["seconds"]
     )
     known = {name: value for name, value in record.items() if name in _KEPT}
-    return {"left": left[0], "right": right[0], **Finding(question, verdict).as_json(), **known}
+    names = {"left": pair.left.name, "right": pair.right.name}
+    return {**names, **Finding(question, verdict).as_json(), **known}
 
 
 #: What a record of a witness has besides its finding: how it was found, and the stamps of :class:`.Task`.
@@ -95,7 +105,7 @@ def verdict_on(pair: Pair, settings: Settings, confirm: bool, certificates: Path
     sides = (pair.left.name, pair.left.model), (pair.right.name, pair.right.model)
     folder = None if certificates is None else Certificates(certificates)
     solving = Solving(settings, confirm=confirm, certificates=folder)
-    return record_of(_smaller(compare_models(*sides, pair.domain, solving), solving))
+    return record_of(_smaller(compare_models(*sides, pair.domain, solving, k=pair.k), solving))
 
 
 def _smaller(found: Decision, solving: Solving) -> Decision:

@@ -107,8 +107,9 @@ def _counts(record: dict[str, Any], pair: Pair, code: str, trust: Trust) -> bool
 def _replays(record: dict[str, Any], pair: Pair) -> bool:
     """Whether the models differ on the witness, which lies in the domain, and give what is recorded."""
     values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
-    one, two = pair.left.model, pair.right.model
-    goals = [pair.domain.holds(one.input_formats, one.trace), one.trace.output, two.trace.output]
+    given = pair.given()
+    one, two = (side.trace for side in given.sides)
+    goals = [pair.domain.holds(given.input_formats, one), one.output, two.output]
     inside, *results = evaluate(goals, values)
     words = [int(result["word"], 16) for result in record["results"]]
     return bool(inside) and words == results and results[0] != results[1]

@@ -109,3 +109,19 @@ def test_interrupted_by_a_signal(tmp_path: Path) -> None:
     time.sleep(0.1)
     with verdicts_in(file) as store:
         assert len(store.records) >= 3
+
+
+def test_chained(tmp_path: Path) -> None:
+    chosen = ("--chained", "--arch", "volta", "--types", "f32.f16.f16.f32", "--no-confirm", "--timeout", 3)
+    text = done("atlas", *chosen, "--store", tmp_path / "a.json", "--output", tmp_path / "out", "--k", 8)
+    assert text.startswith("f32.f16.f16.f32, chained to K = 8\n")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        f"chained.{kind}" for kind in ("html", "json", "svg", "txt")
+    ]
+    data = json.loads((tmp_path / "out" / "chained.json").read_text())
+    assert set(data) == {"tcsmt", "prover", "models", "groups"}
+    assert json.loads(done("atlas", *chosen, "--k", 8, "--store", tmp_path / "a.json", "--json")) == data
+    store = ("--store", tmp_path / "b.json")
+    assert "--k needs --chained" in refused("atlas", "--k", 4, *store)
+    assert "cannot be used with --finite" in refused("atlas", "--chained", "--finite", *store)
+    assert "no unit has the types f32.f16" in refused("atlas", "--chained", "--types", "f32.f16", *store)

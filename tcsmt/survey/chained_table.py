@@ -1,0 +1,48 @@
+"""The atlas of chained units as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from tcsmt.survey.chained import ChainedAtlas, ChainedGroup, OnDomain, largest_equal, smallest_witness
+from tcsmt.survey.pairs import proved_by
+
+__all__ = ["as_chained_table"]
+
+
+def as_chained_table(atlas: ChainedAtlas) -> str:
+    """Classes, and for each pair the smallest known witness and the largest domain of equality."""
+    several = zip(atlas.groups, atlas.known, strict=True)
+    return "\n".join(line for group, known in several for line in _lines(group, known)) + "\n"
+
+
+def _lines(group: ChainedGroup, known: Sequence[OnDomain]) -> Iterator[str]:
+    yield group.title
+    for number, unit in enumerate(group.units, 1):
+        yield f"  {number}: {', '.join(row.name for row in unit.rows)}"
+    for row, why in group.left_out:
+        yield f"  left out: {row.name}: {why}"
+    for one, two in combinations(range(len(group.units)), 2):
+        yield f"  {one + 1} | {two + 1}: {'; '.join(_said(group, known, one, two))}"
+    for here in known:
+        for (one, two), record in here.records.items():
+            if record["verdict"] == "equivalent":
+                how = f"{proved_by(record)}, {record['seconds']:.2f} s"
+                yield f"  proved: {one + 1} = {two + 1} on {here.domain}: {how}"
+    yield ""
+
+
+def _said(group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int) -> Iterator[str]:
+    witness = smallest_witness(group, known, one, two)
+    if witness is not None:
+        values, left, right = witness
+        used = [f"{name}={group.formats[name].hex(word)}" for name, word in values.items() if word]
+        result = group.units[one].rows[0].model.d_format
+        yield f"{' '.join(used) or 'all zero'} -> {result.hex(left)} | {result.hex(right)}"
+    equal, unknown = largest_equal(known, one, two)
+    if equal is not None:
+        yield f"equal on: {equal.domain}"
+    if unknown:
+        more = f" and {len(unknown) - 1} smaller domains" if len(unknown) > 1 else ""
+        yield f"unknown on: {unknown[0].domain}{more}"
