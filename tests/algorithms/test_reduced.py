@@ -220,7 +220,8 @@ def test_counts_are_not_all_zero() -> None:
     entry = examine(FACTS["two-by-one"], "volta", 2, Limits(14))
     assert entry["enumerated"]["counterexamples"] == len(worse) == 2
     assert entry["verdict"] == "not so"
-    shown = {name: wide_of(2).value(int(word, 16)) for name, word in entry["witness"]["inputs"].items()}
+    given = entry["witness"]["inputs"].items()
+    shown = {name: wide_of(2).value(int(one["word"], 16)) for name, one in given}
     a, b = shown["a0"], shown["b0"]
     assert abs(reference.ootomo(a, b, Fraction(0)) - a * b) > abs(
         reference.markidis(a, b, Fraction(0)) - a * b
