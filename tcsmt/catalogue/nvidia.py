@@ -121,9 +121,17 @@ _MEASURED = {
     **{("hopper", f"wgmma.m64nNk32.f32.{a}.{a}"): (f"h200_{a}_f32",) for a in FP8},
 }
 
+#: Architectures of which tcsmt asked every mma and wgmma instruction; the data sets are named as the rows.
+_MEASURED_HERE = ("hopper",)
+#: DMMA: of a NaN in b, in the sum so far, in a.
+_F64_NAN = "b, c, a, 0xfff8000000000000"
+
 
 def _row(architecture: str, instruction: str, model: Model, source: str, **more: object) -> Row:
     measured = _MEASURED.get((architecture, instruction), ())
+    if architecture in _MEASURED_HERE:
+        measured = (*measured, f"{architecture}_{instruction}")
+        more["evidence"] = "measured here"
     more.setdefault("evidence", "measured" if measured else "published")
     return Row(
         architecture=architecture, instruction=instruction, model=model, source=source,
@@ -141,13 +149,16 @@ def _mma_rows() -> Iterator[Row]:
 
 def _fp8_on_f16_rows() -> Iterator[Row]:
     """FP8 through mma.sync on Hopper and Blackwell: converted to FP16, pairs of lanes dealt to two sums."""
-    source = f"{KHATTAK}, IV-A5, IV-A6 and Fig. 5c; intermediate rounding: the measured data"
+    source = f"{KHATTAK}, IV-A5, IV-A6 and Fig. 5c; intermediate rounding, conversion: the measured data"
     for architecture in ("hopper", "blackwell"):
         for k, evidence in ((32, None), (16, "conjectured")):
             for d in ("f32", "f16"):
                 for a in FP8:
                     for b in FP8:
-                        model = _fused(HOPPER, k, a, b, d, d, n_fma=k // 2, interleave=2, c_position="last")
+                        model = _fused(
+                            HOPPER, k, a, b, d, d, n_fma=k // 2, interleave=2, c_position="last",
+                            operand_format="f16",
+                        )  # fmt: skip
                         more = {} if evidence is None else {"evidence": evidence}
                         name = f"mma.m16n8k{k}.{d}.{a}.{b}.{d}"
                         yield _row(architecture, name, model, source, **more)
@@ -221,8 +232,14 @@ def _f64_rows() -> Iterator[Row]:
             for shape in names:
                 formats = dict.fromkeys(("a_format", "b_format", "c_format", "d_format", "sum_format"), "f64")
                 k = int(shape.rpartition("k")[2])
-                model = IeeeDotAdd(k=k, method="fma", **formats)  # type: ignore[arg-type]
-                note = "the word of a NaN is not known (MMA-Sim IV-B): the quiet NaN that IEEE 754 prefers"
+                measured = architecture in _MEASURED_HERE
+                nan = _F64_NAN if measured else None
+                model = IeeeDotAdd(k=k, method="fma", nan=nan, **formats)  # type: ignore[arg-type]
+                note = (
+                    "the word of a NaN, which MMA-Sim IV-B does not know, was measured"
+                    if measured
+                    else "the word of a NaN is not known (MMA-Sim IV-B): the quiet NaN that IEEE 754 prefers"
+                )
                 yield _row(
                     architecture, f"mma.{shape}.f64.f64.f64.f64", model,
                     f"{FASI}, section 3; {MMASIM}, III-A (SFMA); {KHATTAK}, Table II", note=note,
@@ -247,9 +264,11 @@ def _integer_rows() -> Iterator[Row]:
         chapter = "wgmma.mma_async" if shape.startswith("wgmma") else "mma"
         for architecture in architectures:
             for qualifier, overflow in (("", "wrap"), (".satfinite", "saturate")):
-                note = "no outputs of the hardware are held"
+                measured = architecture in _MEASURED_HERE
+                note = "" if measured else "no outputs of the hardware are held"
                 if qualifier:
-                    note += "; PTX does not say whether a sum of some products can be limited, too"
+                    said = "PTX does not say whether a sum of some products can be limited, too"
+                    note = f"{said}; on this GPU none is" if measured else f"{note}; {said}"
                 for a in formats:
                     for b in formats:
                         one, two = INTEGERS[a], INTEGERS[b]

@@ -13,12 +13,22 @@ __all__ = ["claims", "units"]
 
 #: What Intel's manual says of every operation: DAZ, FTZ (whose tininess x86 detects after rounding), RNE.
 _FLUSHED = {"flush_inputs": True, "flush_outputs": True, "tininess": "after"}
+#: Of a NaN in the second, the third operand and the sum so far.
+_NAN = "a, b, c, 0xffc00000"
 #: Lanes of one element of an AMX tile: a row of 64 bytes.
 _TILE = 32
 _MANUAL = "Intel's manual (SDM, volume 2), pseudo-code of the instruction"
 _GUIDE = "Intel's Intrinsics Guide, and LLVM's headers, which repeat it"
+_XEON = "rows of an Intel Xeon (family 6, model 207)"
 _AMX = {"tdpbf16ps": "bf16", "tdpfp16ps": "f16"}
 _S32 = INTEGERS["s32"]
+#: (instruction, a, b) of AMX_INT8
+_AMX_INT8 = (
+    ("tdpbssd", "s8", "s8"),
+    ("tdpbsud", "s8", "u8"),
+    ("tdpbusd", "u8", "s8"),
+    ("tdpbuud", "u8", "u8"),
+)
 #: (instruction, a, b, k, overflow) of AVX512_VNNI; a is the first source
 _VNNI = (
     ("vpdpbusd", "u8", "s8", 4, "wrap"),
@@ -28,6 +38,10 @@ _VNNI = (
 )
 
 
+def _measured_here(instruction: str, *others: str) -> dict[str, Any]:
+    return {"evidence": "measured here", "measured": (*others, f"x86_{instruction}")}
+
+
 def _model(a: str, k: int, **changes: Any) -> IeeeDotAdd:
     formats = dict.fromkeys(("c_format", "d_format", "sum_format"), "f32")
     return IeeeDotAdd(a_format=a, b_format=a, k=k, method="fma", **(formats | changes))  # type: ignore[arg-type]
@@ -35,15 +49,12 @@ def _model(a: str, k: int, **changes: Any) -> IeeeDotAdd:
 
 def avx512_bf16() -> Iterator[Row]:
     """Pairs of bfloat16 products: two fused multiply-adds, that of the odd lane first."""
-    # b, not a, is the second source: of two NaNs in a lane, that of a is the result
-    nan = "a, b, c, 0xffc00000"
     yield Row(
-        architecture="x86", instruction="vdpbf16ps", date=2026, evidence="measured",
-        model=_model("bf16", 2, order=(1, 0), nan=nan, **_FLUSHED),
-        source=f"rows of a Zen 4 CPU (AMD EPYC, family 25 model 17); {_MANUAL}",
-        measured=("x86_vdpbf16ps_zen4:vdpbf16ps",),
-        note="a, b, c are the first and second source and the destination; MXCSR has no influence; "
-        "parts of other makers were not measured",
+        architecture="x86", instruction="vdpbf16ps", date=2026,
+        **_measured_here("vdpbf16ps", "x86_vdpbf16ps_zen4:vdpbf16ps"),
+        model=_model("bf16", 2, order=(1, 0), nan=_NAN, **_FLUSHED),
+        source=f"rows of a Zen 4 CPU (AMD EPYC, family 25 model 17); {_XEON}; {_MANUAL}",
+        note="a, b, c are the first and second source and the destination; MXCSR has no influence",
     )  # fmt: skip
 
 
@@ -51,12 +62,20 @@ def amx() -> Iterator[Row]:
     """Tiles: two chains of fused multiply-adds, of the even and the odd lanes."""
     for instruction, a in _AMX.items():
         # subnormal FP16 operands are kept, FP32 ones are not
+        measured = instruction == "tdpbf16ps"
         flushed = _FLUSHED if a == "bf16" else {**_FLUSHED, "flush_inputs": False, "flush_c": True}
+        more: dict[str, Any] = {"nan": _NAN} if measured else {}
         yield Row(
-            architecture="x86", instruction=instruction, date=2026, evidence="published", status="disputed",
-            model=_model(a, _TILE, chains=2, **flushed), source=_MANUAL,
-            note="even and odd lanes are summed apart from +0, then added to each other, then to c; the "
-            "Intrinsics Guide contradicts, and no measurement decides; the word of a NaN is not stated",
+            architecture="x86", instruction=instruction, date=2026,
+            model=_model(a, _TILE, chains=2, **flushed, **more),
+            **(_measured_here(instruction) if measured else {"evidence": "published", "status": "disputed"}),
+            source=f"{_XEON}; {_MANUAL}" if measured else _MANUAL,
+            note="even and odd lanes are summed apart from +0, then added to each other, then to c; "
+            + (
+                "the manual does not state the word of a NaN" if measured else
+                "the Intrinsics Guide contradicts, and no measurement decides (tdpbf16ps is as the manual "
+                "says); the word of a NaN is not stated"
+            ),
         )  # fmt: skip
 
 
@@ -67,9 +86,21 @@ def vnni() -> Iterator[Row]:
             a_format=INTEGERS[a], b_format=INTEGERS[b], c_format=_S32, d_format=_S32, k=k, overflow=overflow
         )
         yield Row(
-            architecture="x86", instruction=instruction, model=model, date=2026, evidence="published",
-            source="Intel's manual (SDM, volume 2)",
+            architecture="x86", instruction=instruction, model=model, date=2026,
+            **_measured_here(instruction), source=f"{_XEON}; Intel's manual (SDM, volume 2)",
             note="480,000 rows measured on a Zen 4 CPU agree; they are not held",
+        )  # fmt: skip
+
+
+def amx_int8() -> Iterator[Row]:
+    """Tiles of integers: exact sums that wrap."""
+    for instruction, a, b in _AMX_INT8:
+        model = IntegerDotAdd(
+            a_format=INTEGERS[a], b_format=INTEGERS[b], c_format=_S32, d_format=_S32, k=2 * _TILE
+        )
+        yield Row(
+            architecture="x86", instruction=instruction, model=model, date=2026,
+            **_measured_here(instruction), source=f"{_XEON}; {_MANUAL}",
         )  # fmt: skip
 
 
@@ -77,6 +108,7 @@ def units() -> Iterator[Row]:
     """Every row that is no claim."""
     yield from avx512_bf16()
     yield from amx()
+    yield from amx_int8()
     yield from vnni()
 
 
@@ -84,7 +116,8 @@ def claims(accepted: Mapping[str, Row]) -> Iterator[Row]:
     """Where Intel contradicts itself."""
     for instruction in _AMX:
         yield claim(
-            accepted[f"x86/{instruction}"], "guide", _GUIDE, "disputed",
+            accepted[f"x86/{instruction}"], "guide", _GUIDE,
+            "refuted" if instruction == "tdpbf16ps" else "disputed",
             "every product is added to c in turn, even lane, odd lane, ...; the manual sums even and odd "
             "lanes apart from +0; a = b = (1, 1), c = 2^24 decides: 2^24 + 2, against 2^24 by the guide",
             chains=1,

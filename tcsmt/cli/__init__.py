@@ -25,6 +25,7 @@ _GROUPS = {
         "explain": "Draw one dot-add bit by bit.",
     },
     "Hardware": {
+        "check": "Is an implementation the unit?",
         "validate": "Replay measured data against the models.",
         "probe": "Write a program that tests a GPU.",
         "identify": "Identify a black box from its answers.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import click
@@ -20,6 +20,7 @@ from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.datasets import DataSet, find_datasets
 from tcsmt.data.model_files import row_given
+from tcsmt.hardware.device import Device
 from tcsmt.identification import report as identified
 from tcsmt.identification.boxes import Box, Command, device_box, model_box, probed_box
 from tcsmt.identification.family import COLUMNS, Family
@@ -147,13 +148,16 @@ def identify(
     if plan is not None:
         _planned(family, plan, like, seed, budget)
         return
-    asked = Command(command, family.formats, timeout=answer_timeout) if command is not None else None
-    source: Box | None = asked
-    if box is not None:
-        source = model_box(_fitting(box, family).model)
-    if device is not None:
-        source = device_box(_fitting(device, family))
-    try:
+    with ExitStack() as opened:
+        source: Box | None = None
+        if command is not None:
+            asked = Command(command, family.formats, timeout=answer_timeout)
+            opened.callback(asked.close)
+            source = asked
+        if box is not None:
+            source = model_box(_fitting(box, family).model)
+        if device is not None:
+            source = device_box(opened.enter_context(Device(_fitting(device, family))))
         if probe is not None and source is not None:
             _probed(family, source, probe, as_json)
             return
@@ -163,9 +167,6 @@ def identify(
                 progress=_progress, transcript=kept, given=_exchanges(given, family),
                 certificates=certificates,
             ).run()  # fmt: skip
-    finally:
-        if asked is not None:
-            asked.close()
     if certificates is not None:
         records = [{"verdict": "equivalent", "certificate": one.as_json()} for one in certificates.done]
         say_certified(certificate, records)

@@ -40,13 +40,14 @@ class HardwareInstruction:
     """An instruction that a program can run.
 
     mnemonic: as the source has it. kind: which statement runs it (``mma``, ``wgmma`` or ``mfma``).
-    element: for ``mfma``, the C++ type of A's elements.
+    element: for ``mfma``, the C++ type of A's elements. options: for ``wgmma``, what follows ``scale-d``.
     """
 
     mnemonic: str
     kind: str
     tile: Tile
     element: str = ""
+    options: str = ""
 
 
 def language_of(row: Row) -> str:
@@ -70,34 +71,36 @@ def instruction_of(row: Row) -> HardwareInstruction:
     Raises :class:`.TcsmtError` for those that no program is made for.
     """
     name = row.instruction.partition("@")[0]
-    if isinstance(row.model, IntegerDotAdd):
-        raise unsupported(row)
     if language_of(row) == "hip":
         return _mfma(name, row)
     model = row.model
     formats = (model.a_format, model.b_format, model.c_format, model.d_format)
+    integers = isinstance(model, IntegerDotAdd)
     if found := _MMA.fullmatch(name):
         shape, m, k, kind, block, types = found.groups()
         if shape == "m8n8k4" and model.a_format.name == "f16":
             tile = quadpair_tile(formats)
         else:
-            dense = kind is not None and kind.startswith("mxf4")
+            dense = integers or (kind is not None and kind.startswith("mxf4"))
             tile = warp_tile(int(m), int(k), formats, dense=dense)
         qualifiers = _kind(kind, int(k) // int(block) if block else 0)
         return HardwareInstruction(f"mma.sync.aligned.{qualifiers}{shape}.row.col.{types}", "mma", tile)
     if found := _WGMMA.fullmatch(name):
         k, types = found.groups()
         tile = warpgroup_tile(int(k), formats)
-        return HardwareInstruction(f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}", "wgmma", tile)
+        # A and B are not negated and, where that can be asked for, not transposed
+        options = "" if integers else ", 1, 1, 0, 0" if model.a_format.width == 16 else ", 1, 1"
+        mnemonic = f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}"
+        return HardwareInstruction(mnemonic, "wgmma", tile, options=options)
     raise unsupported(row)
 
 
 def unsupported(row: Row) -> TcsmtError:
     """What is said of a row that no program is made for."""
     return TcsmtError(
-        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA) and v_mfma (AMD), of floating "
-        "point, and vdpbf16ps and vpdp* (x86) are supported; --emit json and csv give the vectors of every "
-        "instruction"
+        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA), v_mfma of floating point "
+        "(AMD), and vdpbf16ps, vpdp* and tdp* (x86) are supported; --emit json and csv give the vectors of "
+        "every instruction"
     )
 
 
@@ -112,7 +115,8 @@ def _mfma(name: str, row: Row) -> HardwareInstruction:
     """Builtins are named as CDNA2's instructions; CDNA3's separate the types from the shape."""
     model: Model = row.model
     found = _MFMA.fullmatch(name)
-    assert found is not None, name
+    if found is None:
+        raise unsupported(row)
     d, m, k, types = found.groups()
     fp8 = types[:3] in ("fp8", "bf8")
     if row.architecture == "cdna3" and types == "bf16":

@@ -18,7 +18,18 @@ from tcsmt.hardware.instructions import language_of
 from tcsmt.hardware.source import build_command
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["COMPILERS", "compiler_of", "judge_lines", "judged", "measure", "require_device"]
+__all__ = [
+    "COMPILERS",
+    "NO_GPU",
+    "compiled",
+    "compiler_of",
+    "judge_lines",
+    "judged",
+    "measure",
+    "no_gpu",
+    "require_device",
+    "run_binary",
+]
 
 #: Compilers by language, and the environment variable that names another one.
 COMPILERS = {"cuda": ("nvcc", "TCSMT_NVCC"), "hip": ("hipcc", "TCSMT_HIPCC"), "c": ("cc", "TCSMT_CC")}
@@ -54,15 +65,14 @@ def require_device(row: Row) -> None:
 
 def measure(row: Row, source: str) -> str:
     """What the program prints, a JSON document. Raises :class:`.TcsmtError`."""
-    language = language_of(row)
     require_device(row)
-    compiler = compiler_of(language)
     with tempfile.TemporaryDirectory(prefix="tcsmt-probe-") as folder:
-        file = Path(folder) / f"probe{_SUFFIXES[language]}"
-        file.write_text(source, encoding="utf-8")
-        binary = Path(folder) / "probe"
-        _done("compiling", build_command(row, str(file), str(binary), compiler))
-        text = _done("running", [str(binary)])
+        return run_binary(compiled(row, source, Path(folder)))
+
+
+def run_binary(binary: Path) -> str:
+    """What the program prints: the text of a JSON object. Raises :class:`.TcsmtError`."""
+    text = _done("running", [str(binary)])
     try:
         answers = json.loads(text)
     except json.JSONDecodeError as error:
@@ -70,6 +80,17 @@ def measure(row: Row, source: str) -> str:
     if not isinstance(answers, dict):
         raise TcsmtError("the program printed JSON that is not an object")
     return text
+
+
+def compiled(row: Row, source: str, folder: Path) -> Path:
+    """The program in a folder. Raises :class:`.TcsmtError`."""
+    language = language_of(row)
+    compiler = compiler_of(language)
+    file = folder / f"probe{_SUFFIXES[language]}"
+    file.write_text(source, encoding="utf-8")
+    binary = folder / "probe"
+    _done("compiling", build_command(row, str(file), str(binary), compiler))
+    return binary
 
 
 def _done(what: str, command: list[str]) -> str:
@@ -83,11 +104,16 @@ def _done(what: str, command: list[str]) -> str:
         raise TcsmtError(f"{what}: {name}: {error}") from None
     if ended.returncode:
         if NO_GPU in ended.stderr:
-            why = ended.stderr.partition(NO_GPU)[2].strip(": \n")
-            raise TcsmtError(f"--run: this machine has no usable GPU ({why}); --emit writes the program")
+            raise TcsmtError(no_gpu(ended.stderr))
         said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()[:4]
         raise TcsmtError(f"{what}: {name} ended with {ended.returncode}: {' | '.join(said) or 'no message'}")
     return ended.stdout
+
+
+def no_gpu(said: str) -> str:
+    """What is said where the program found no GPU."""
+    why = said.partition(NO_GPU)[2].strip(": \n")
+    return f"this machine has no usable GPU ({why}); tcsmt probe --emit writes the program for one that has"
 
 
 def judged(path: Path) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from string import Template
 
 from tcsmt import __version__
 from tcsmt.catalogue import Row
-from tcsmt.hardware.cpu import ELEMENTS, cpu_instruction, multiply
+from tcsmt.data.packed_rows import word_bytes
+from tcsmt.hardware.cpu import cpu_instruction, multiply
 from tcsmt.hardware.instructions import TARGETS, HardwareInstruction, instruction_of, language_of
 from tcsmt.hardware.layouts import RegisterOperand
 from tcsmt.hardware.vectors import Vector, members
@@ -66,9 +67,12 @@ def program(row: Row, vectors: Sequence[Vector], language: str, made_by: str = "
     values = _values(row, vectors, made_by) | (
         _cpu_values(row) if language == "c" else _gpu_values(row, language)
     )
-    file = "cpu.template" if language == "c" else "program.template"
-    template = files("tcsmt.hardware").joinpath(file).read_text(encoding="utf-8")
-    return Template(template).substitute(values)
+    values["rows"] = _template("rows.template").substitute(values)
+    return _template("cpu.template" if language == "c" else "program.template").substitute(values)
+
+
+def _template(file: str) -> Template:
+    return Template(files("tcsmt.hardware").joinpath(file).read_text(encoding="utf-8"))
 
 
 def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, object]:
@@ -81,6 +85,7 @@ def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, obje
         "k": model.k, "vectors": len(vectors),
         "a_width": model.a_format.width, "b_width": model.b_format.width,
         "c_width": model.c_format.width, "d_width": model.d_format.width,
+        **{f"{side}_bytes": size for side, size in word_bytes(model).items()},
         "table": "".join(_table_line(number, row, vector) for number, vector in enumerate(vectors)),
         "about": "".join(f"{_about(row, vector)},\n" for vector in vectors),
         "model_text": _literal(json.dumps(name)),
@@ -91,7 +96,7 @@ def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, obje
 def _cpu_values(row: Row) -> dict[str, object]:
     instruction = cpu_instruction(row)
     return {
-        "instruction": instruction.mnemonic, "feature": instruction.feature, "elements": ELEMENTS,
+        "instruction": instruction.mnemonic, "feature": instruction.feature, "elements": instruction.elements,
         "multiply": multiply(instruction),
     }  # fmt: skip
 
@@ -196,10 +201,9 @@ def _wgmma(instruction: HardwareInstruction, scales: int) -> str:
     matrices lie apart in k (128 bytes) and in rows (256 bytes).
     """
     assert not scales
-    tile = instruction.tile
+    tile, options = instruction.tile, instruction.options
     count = tile.registers(tile.d)
-    # scale-d is a predicate; A and B are neither negated nor, where that can be asked for, transposed
-    transposed = ", 0, 0" if tile.a.bits == 16 else ""
+    # scale-d is a predicate
     registers = ", ".join(f'"+r"(d[{i}])' for i in range(count))
     return f"""__device__ word descriptor(const void *shared) {{
   return (__cvta_generic_to_shared(shared) & 0x3ffff) >> 4 | (word)(128 >> 4) << 16 | (word)(256 >> 4) << 32;
@@ -213,7 +217,7 @@ def _wgmma(instruction: HardwareInstruction, scales: int) -> str:
   __syncthreads();
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
   asm volatile("{{ .reg .pred p; setp.ne.b32 p, 1, 0;"
-               " {instruction.mnemonic} {_braces(0, count)}, %{count}, %{count + 1}, p, 1, 1{transposed}; }}"
+               " {instruction.mnemonic} {_braces(0, count)}, %{count}, %{count + 1}, p{options}; }}"
                : {registers}
                : "l"(descriptor(shared_a)), "l"(descriptor(shared_b)) : "memory");
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");

@@ -19,11 +19,7 @@ import numpy as np
 
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import unsigned
-from tcsmt.catalogue import Row
-from tcsmt.hardware.instructions import language_of
-from tcsmt.hardware.run import measure, require_device
-from tcsmt.hardware.source import program
-from tcsmt.hardware.vectors import Vector
+from tcsmt.hardware.device import Device
 from tcsmt.identification.classical import BlackBox
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
@@ -55,23 +51,13 @@ def model_box(model: Model) -> Box:
     return ask
 
 
-def device_box(row: Row) -> Box:
-    """The row's instruction on this machine; a program is compiled and run for every question.
-
-    Raises :class:`.TcsmtError` where there is no compiler or no such program.
-    """
-    language = language_of(row)
-    program(row, [], language)
-    require_device(row)
+def device_box(device: Device) -> Box:
+    """An instruction of this machine."""
+    formats = device.row.model.operand_formats
 
     def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
-        vector = Vector(asks="identify", words=(*a, *b, c), predictions={})
-        answers = json.loads(measure(row, program(row, [vector], language)))
-        try:
-            (answer,) = answers["rows"]
-            return int(answer["d"], 16)
-        except (KeyError, TypeError, ValueError) as error:
-            raise BoxFailed(f"--device {row.name}: the program printed no answer ({error!r})") from None
+        words = Operands(*(np.array([x], unsigned(f)) for x, f in zip((a, b, c), formats.parts, strict=True)))
+        return int(device.run(words)[0])
 
     return ask
 

@@ -53,8 +53,8 @@ _ALWAYS = {
     one.name: one.default
     for one in fields(FusedDotAdd)
     if one.name in (
-        "scale_format", "alignment_complement", "group_fraction_bits", "zero_c", "c_exponent_offset",
-        "c_dropped_above", "rounded_format", "flush_c", "tininess", "subnormal_results",
+        "scale_format", "operand_format", "alignment_complement", "group_fraction_bits", "zero_c",
+        "c_exponent_offset", "c_dropped_above", "rounded_format", "flush_c", "tininess", "subnormal_results",
     )
 }  # fmt: skip
 

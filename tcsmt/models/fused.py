@@ -9,7 +9,7 @@ from typing import ClassVar
 from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.arithmetic.formats import FORMATS, Format
-from tcsmt.arithmetic.ieee import Zeros
+from tcsmt.arithmetic.ieee import Zeros, widen
 from tcsmt.arithmetic.nans import NanRule, Operand
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Terms, choice
@@ -43,6 +43,8 @@ class FusedDotAdd(Model):
     n_fma: products in one fused sum (block FMA size N_FMA); divides k.
     interleave: 0 chains contiguous blocks; g > 0 deals groups of g lanes to the blocks in turn.
     order: the lanes in the order in which blocks take them (None: 0, 1, 2, ...).
+    operand_format: a and b are converted to it first, so that a subnormal number that is normal there has the
+        exponent of its leading bit (None: they are multiplied as they are).
     fraction_bits: alignment fraction bits F: below the binary point of the largest exponent.
     products: ``unnormalised`` (significand in [1, 4)) or ``normalised`` before alignment.
     alignment: rounding of the bits that alignment shifts out; RTZ is truncation of the magnitude.
@@ -96,6 +98,7 @@ class FusedDotAdd(Model):
     n_fma: int
     interleave: int = 0
     order: tuple[int, ...] | None = None
+    operand_format: Format | None = None
     fraction_bits: int
     products: str = choice("unnormalised", "normalised")
     alignment: Rounding = RTZ
@@ -141,6 +144,7 @@ class FusedDotAdd(Model):
         ordered = self.order is None or (isinstance(self.order, tuple) and sorted(self.order) == lanes)
         self.check("order", ordered, f"a permutation of {lanes}")
         self.check("interleave", not (self.interleave and self.order), "0 when order is given")
+        self._validate_operands()
         self.check("fraction_bits", 1 <= self.fraction_bits <= 1024, "from 1 to 1024")
         carry = self.carry_bits
         self.check(
@@ -166,6 +170,16 @@ class FusedDotAdd(Model):
         self.check("d_format", self.d_format.has_infinity, "a format with infinities")
         self._validate_special_alignment()
         self._validate_result()
+
+    def _validate_operands(self) -> None:
+        wide = self.operand_format
+        if wide is None:
+            return
+        held = all(_holds(wide, fmt) for fmt in (self.a_format, self.b_format))
+        self.check("operand_format", held, "None, or a format that holds every number of a and b")
+        self.check("operand_format", not self.flush_inputs, "None when flush_inputs = True")
+        by_payload = self.nan is not None and any(case.word is None for case in self.nan.cases)
+        self.check("operand_format", not by_payload, "None when nan keeps payloads")
 
     def _validate_special_alignment(self) -> None:
         """What only sums that align c with the products, once, can have."""
@@ -293,13 +307,23 @@ class FusedDotAdd(Model):
             for block in range(count)
         ]
 
+    @property
+    def factor_formats(self) -> tuple[Format, Format]:
+        """The formats of what is multiplied, a's side and b's."""
+        return self.operand_format or self.a_format, self.operand_format or self.b_format
+
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Chain the blocks; each result is the next one's c."""
+        given = (self.a_format, self.b_format)
+        left, right = (
+            [widen(word, own, wide) for word in side]
+            for side, own, wide in zip((x.a, x.b), given, self.factor_formats, strict=True)
+        )
         last = self.c_position == "last"
         word, fmt = (const(0, self.d_format.width), self.d_format) if last else (x.c, self.c_format)
         for number, lanes in enumerate(self.blocks):
             block = number if len(self.blocks) > 1 else None
-            a, b = ([side[i] for i in lanes] for side in (x.a, x.b))
+            a, b = ([side[i] for i in lanes] for side in (left, right))
             word = self._block(block, a, b, word, fmt, self._scales_of(lanes, x), stages)
             fmt = self.d_format
         if last:
@@ -344,9 +368,9 @@ class FusedDotAdd(Model):
             return Operand(fmt, word, dp.decode(fmt, word, flush=const(flush, 1)))
 
         flush = self.flush_inputs
+        one, two = self.factor_formats
         lanes = [
-            (operand(self.a_format, x, flush=flush), operand(self.b_format, y, flush=flush))
-            for x, y in zip(a, b, strict=True)
+            (operand(one, x, flush=flush), operand(two, y, flush=flush)) for x, y in zip(a, b, strict=True)
         ]
         return rule.result(self.d_format, lanes, operand(c_format, c, flush=flush or self.flush_c))
 
@@ -355,9 +379,10 @@ class FusedDotAdd(Model):
         carry, zero = (
             None if x is None else Exponent.constant(x) for x in (self.carry_bits, self.zero_exponent)
         )
+        one, two = self.factor_formats
         return SumParameters(
-            a_format=self.a_format,
-            b_format=self.b_format,
+            a_format=one,
+            b_format=two,
             c_format=c_format,
             normalised_products=self.products == "normalised",
             normalised_each=self.normalisation == "every",
@@ -404,3 +429,10 @@ class FusedDotAdd(Model):
             zeros=Zeros.IEEE if self.negative_zero else Zeros.POSITIVE,
             nan_word=self.nan_word,
         )
+
+
+def _holds(wide: Format, narrow: Format) -> bool:
+    """Whether a format with subnormal numbers holds every number of another, and its infinities."""
+    lowest = narrow.e_min - narrow.fraction_bits >= wide.e_min - wide.fraction_bits
+    fits = narrow.fraction_bits <= wide.fraction_bits and narrow.e_max <= wide.e_max
+    return lowest and fits and wide.has_infinity >= narrow.has_infinity

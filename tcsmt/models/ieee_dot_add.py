@@ -51,9 +51,9 @@ class IeeeDotAdd(Model):
         (``result``), whose exact value is (``before``), or whose value is when rounded with exponents that
         have no lower end (``after``); IEEE 754 (7.5) has the last two.
     negative_zero: an exact sum of negative zeros is -0 (else +0).
-    nan: the word of every NaN result, or cases, which each operation of a single ``fma`` chain then applies
-        to its factors and to the sum so far, which they call c (:mod:`tcsmt.arithmetic.nans`); None: the
-        quiet NaN that IEEE 754 prefers.
+    nan: the word of every NaN result, or cases, which each operation of ``fma`` chains then applies to its
+        factors and to the sum so far, which they call c (:mod:`tcsmt.arithmetic.nans`); an addition x + y of
+        several chains is x * 1 + y; None: the quiet NaN that IEEE 754 prefers.
     Units made of such operations: FP64 and FP32 (``fma``, c first), CDNA1 (``exact`` in blocks), CDNA2
     (``pairwise`` in groups, flushed), x86 (``fma``) and Arm (``pairwise`` with rounding to odd, or ``exact``,
     c last). Decisions where sources differ: products overflow as IEEE's do where they are rounded, and never
@@ -129,11 +129,10 @@ class IeeeDotAdd(Model):
             return
         objection = self.nan.objection(self.a_format, self.b_format, self.c_format, self.d_format)
         self.check("nan", not objection, f"a NaN of {self.d_format.name}, or cases: {objection}")
-        one = self.method == "fma" and self.chains == 1
-        one = one and self.c_format == self.sum_format == self.d_format
+        one = self.method == "fma" and self.c_format == self.sum_format == self.d_format
         self.check(
             "nan", one or not self.nan.cases,
-            "one word unless method = fma, chains = 1, and c_format, sum_format and d_format are the same",
+            "one word unless method = fma, and c_format, sum_format and d_format are the same",
         )  # fmt: skip
 
     @property
@@ -226,14 +225,11 @@ class IeeeDotAdd(Model):
             case "pairwise":
                 result = self._pairwise(seen, products, start.number)
             case "fma" if self.chains > 1:
-                result = self._chains(seen, products, start.number)
+                result = self._chains(seen, factors, products, start, stages)
             case "fma" if self.nan is not None and self.nan.cases:
-                result = start.number
-                for count, (term, pair) in enumerate(zip(products, factors, strict=True), 1):
-                    nan = self.nan.result(self.d_format, [pair], start)
-                    added = replace(self._rounded(result, term), nan_word=nan)
-                    result = seen(None, Kind.RUNNING_SUM, count, added)
-                    start = Operand(self.d_format, stages[-1].term, result)
+                result = self._chain(
+                    seen, None, list(zip(factors, products, strict=True)), start, stages
+                ).number
             case _:
                 result = self._in_order(seen, products, start.number)
         if not (self._passes_on and self.sum_format == self.d_format):
@@ -275,17 +271,53 @@ class IeeeDotAdd(Model):
             c = seen(block, Kind.SUM_WITH_C, None, self._rounded(level[0], c))
         return c
 
-    def _chains(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
-        sums = []
-        for chain in range(self.chains):
-            running = dp.decode(self.sum_format, const(0, self.sum_format.width))
-            for count, term in enumerate(products[chain :: self.chains], 1):
-                running = seen(chain, Kind.RUNNING_SUM, count, self._rounded(running, term))
-            sums.append(running)
+    def _chain(
+        self,
+        seen: Seen,
+        block: int | None,
+        terms: Sequence[tuple[tuple[Operand, Operand], Number]],
+        start: Operand,
+        stages: list[Stage],
+    ) -> Operand:
+        """Multiply-adds from a start; terms: factors, and their product."""
+        running = start
+        for count, (pair, term) in enumerate(terms, 1):
+            added = self._fused(self._rounded(running.number, term), pair, running)
+            result = seen(block, Kind.RUNNING_SUM, count, added)
+            running = Operand(self.sum_format, stages[-1].term, result)
+        return running
+
+    def _chains(
+        self,
+        seen: Seen,
+        factors: Sequence[tuple[Operand, Operand]],
+        products: Sequence[Number],
+        c: Operand,
+        stages: list[Stage],
+    ) -> Number:
+        terms = list(zip(factors, products, strict=True))
+        fmt = self.sum_format
+        zero = self._operand(fmt, const(0, fmt.width), flush=False)
+        one = self._operand(fmt, const(fmt.bias << fmt.fraction_bits, fmt.width), flush=False)
+        sums = [
+            self._chain(seen, chain, terms[chain :: self.chains], zero, stages)
+            for chain in range(self.chains)
+        ]
+
+        def added(kind: Kind, count: int | None, x: Operand, y: Operand) -> Operand:
+            result = seen(None, kind, count, self._fused(self._rounded(x.number, y.number), (x, one), y))
+            return Operand(self.sum_format, stages[-1].term, result)
+
         whole, *others = sums
         for count, other in enumerate(others, 1):
-            whole = seen(None, Kind.SUM_OF_CHAINS, count, self._rounded(whole, other))
-        return seen(None, Kind.SUM_WITH_C, None, self._rounded(c, whole))
+            whole = added(Kind.SUM_OF_CHAINS, count, whole, other)
+        return added(Kind.SUM_WITH_C, None, c, whole).number
+
+    def _fused(self, sum_: RoundedSum, factors: tuple[Operand, Operand], addend: Operand) -> RoundedSum:
+        """An operation with the NaN that the rule's cases give."""
+        if self.nan is None or not self.nan.cases:
+            return sum_
+        return replace(sum_, nan_word=self.nan.result(self.d_format, [factors], addend))
 
     def _in_order(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
         first = self.c_first or self.method == "fma"

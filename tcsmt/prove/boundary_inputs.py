@@ -19,7 +19,7 @@ from tcsmt.interpret.arrays import Program, storage
 from tcsmt.prove.shorten import cost, shorten
 from tcsmt.statements.question import Question
 
-__all__ = ["rows", "search", "ties"]
+__all__ = ["rows", "search", "ties", "underflows"]
 
 _ROWS = 4096
 _BATCHES = 4
@@ -103,6 +103,28 @@ def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
             if tie is not None and small is not None:
                 first, second = ({"a0": tie[0], "b0": tie[1]}, {"a1": small[0], "b1": small[1]})
                 found += [first | second, first | second | {"a1": small[0] | 1 << (a1.width - 1)}]
+    return {
+        name: np.array([words.get(name, 0) for words in found], storage(fmt.width))
+        for name, fmt in formats.items()
+    }
+
+
+def underflows(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
+    """c is the smallest normal number; one product is each smaller power of two, added or subtracted.
+
+    Where the product is subtracted, it depends on how tininess is detected whether the result is flushed.
+    No rows where c is no floating-point number.
+    """
+    a0, b0, c = (formats.get(name) for name in ("a0", "b0", "c"))
+    found: list[dict[str, int]] = []
+    if isinstance(a0, Format) and isinstance(b0, Format) and isinstance(c, Format) and a0.signed:
+        lowest = max(_smallest(c) - c.fraction_bits, _smallest(a0) + _smallest(b0))
+        for power in range(lowest, c.e_min):
+            factors = _factors(a0, b0, power)
+            if factors is not None:
+                one, two = factors
+                words = {"c": _power(c, c.e_min), "b0": two}
+                found += [words | {"a0": one}, words | {"a0": one | 1 << a0.sign_bit}]
     return {
         name: np.array([words.get(name, 0) for words in found], storage(fmt.width))
         for name, fmt in formats.items()

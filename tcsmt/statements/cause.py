@@ -22,6 +22,7 @@ _MEANING = {
     "interleave": "how lanes are dealt to the sums",
     "fraction_bits": "alignment fraction bits F",
     "order": "the order of the lanes",
+    "operand_format": "the format to which a and b are converted",
     "group": "lanes whose products are summed first",
     "group_fraction_bits": "fraction bits of the sums of groups",
     "alignment_complement": "subtraction by the ones' complement",

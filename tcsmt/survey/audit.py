@@ -162,8 +162,9 @@ def _chained(row: Row, k: int) -> Row | None:
     m = row.model
     if m.k == k:
         return row
-    plain = isinstance(m, FusedDotAdd) and not m.interleave and m.c_position == "aligned" and not m.scales
-    if not plain or k % m.k or m.c_format != m.d_format:
+    if not isinstance(m, FusedDotAdd) or m.interleave or m.order or m.scales or m.c_position != "aligned":
+        return None
+    if k % m.k or m.c_format != m.d_format:
         return None
     return replace(row, instruction=f"{row.instruction} x{k // m.k}", model=replace(m, k=k))
 

@@ -12,11 +12,13 @@ import pytest
 
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.words import from_words
-from tcsmt.catalogue import row_named
+from tcsmt.catalogue import row_named, rows
 from tcsmt.data.datasets import DataSet, Formats, find_datasets, replay, row_of
 from tcsmt.data.row_files import write_rows
 from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.support.errors import TcsmtError
+from tests.support.paths import ROOT
+from tests.support.sampling import mostly_long
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 
@@ -63,6 +65,25 @@ def test_everything_recorded_replays(measured_data: Path) -> None:
     files = {p.stem for p in folder.iterdir() if p.suffix in (".npz", ".json")} - {"manifest"}
     assert set(names) == files
     assert len(names) == len(files)
+
+
+HERE = sorted((ROOT / "results" / "hardware").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", mostly_long(HERE, HERE[::9]), ids=lambda path: path.stem)
+def test_what_tcsmt_measured_replays(path: Path) -> None:
+    """On the unit that the file names, which names it."""
+    (dataset,) = find_datasets([path])
+    row = row_of(dataset)
+    assert row.evidence == "measured here" and row.status == "accepted"
+    assert dataset.name in row.measured and dataset.gpu and dataset.provenance["date"]
+    assert dataset.rows > 100 and replay(dataset, row.model).mismatches == 0
+
+
+def test_every_unit_that_tcsmt_measured_has_its_file() -> None:
+    named = {name for row in rows() if row.evidence == "measured here" for name in row.measured}
+    assert {path.stem for path in HERE} <= named
+    assert len(HERE) == sum(row.evidence == "measured here" for row in rows())
 
 
 def test_the_loader_is_lazy_and_takes_files(measured_data: Path) -> None:

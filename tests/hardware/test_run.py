@@ -37,8 +37,8 @@ def answers(flip: int = 0) -> str:
     """A GPU that answers as the embedded predictions say, one bit flipped in the last row."""
     return f"""
 import re
-about = re.findall(r'^(".*"),$', source[source.index("about[VECTORS]"):], re.M)
-table = source[source.index("vectors[VECTORS]"):source.index("// What each")]
+about = re.findall(r'^(".*"),$', source[source.index("about[VECTORS + 1]"):], re.M)
+table = source[source.index("vectors[VECTORS + 1]"):source.index("// What each")]
 table = re.findall(r"^\\{{(.*)\\}},$", table, re.M)
 rows = []
 for line, words in zip(about, table):
@@ -69,7 +69,7 @@ def test_run_compiles_runs_and_judges(
     [
         (
             "sys.exit('find a GPU: no CUDA-capable device')",
-            "--run: this machine has no usable GPU (no CUDA-capable device); --emit writes the program",
+            "this machine has no usable GPU (no CUDA-capable device); tcsmt probe --emit writes the program",
         ),
         ("print('nonsense')", "did not print JSON"),
         ("print('[]')", "not an object"),

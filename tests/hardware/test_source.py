@@ -25,12 +25,12 @@ def test_every_row_has_a_program_that_holds_its_vectors(row: Row) -> None:
     vectors = some_vectors(row)
     source = program(row, vectors, language_of(row))
     assert not re.search(r"\$\w", source)
-    table = source[source.index("vectors[VECTORS]") : source.index("// What each vector asks")]
+    table = source[source.index("vectors[VECTORS + 1]") : source.index("// What each vector asks")]
     embedded = [
         tuple(int(w, 16) for w in line.split(", ")) for line in re.findall(r"^\{(.*)\},$", table, re.M)
     ]
     assert embedded == [vector.words for vector in vectors]
-    about = source[source.index("about[VECTORS]") :].partition("};")[0]
+    about = source[source.index("about[VECTORS + 1]") :].partition("};")[0]
     texts = [json.loads("{" + json.loads(line) + "}") for line in re.findall(r'^(".*"),$', about, re.M)]
     assert [text["asks"] for text in texts] == [vector.asks for vector in vectors]
     assert [int(text["predictions"][row.name], 16) for text in texts] == [

@@ -1,14 +1,13 @@
 """Boxes: programs that answer, fail and are started again, and devices."""
 
-import json
-import re
 import sys
 
 import pytest
 
 from tcsmt.catalogue import row_named
 from tcsmt.identification import boxes
-from tcsmt.identification.boxes import BoxFailed, Command, model_box
+from tcsmt.identification.boxes import BoxFailed, Command
+from tcsmt.simulator.rows import run_words
 from tests.support.families import family_like
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -51,24 +50,20 @@ def test_command_is_started_again(tmp_path):
     box.close()
 
 
-def test_a_device_is_asked_by_a_program_for_every_question(monkeypatch):
-    """The compiler and the GPU are stood in for: what is tested is the question that the program carries."""
+def test_a_device_is_asked_a_row_for_every_question():
+    """The device is stood in for: what is tested is the row that it gets."""
     row = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
     asked = []
 
-    def measured(row, source):
-        vector = re.findall(r"^\{(0x[0-9a-f]+(?:, 0x[0-9a-f]+)*)\},$", source, re.MULTILINE)[-1]
-        words = [int(word, 16) for word in vector.split(", ")]
-        asked.append(words)
-        d = model_box(row.model)(words[:4], words[4:8], words[8])
-        return json.dumps({"rows": [{"d": hex(d)}]})
+    class Standin:
+        def __init__(self):
+            self.row = row
 
-    monkeypatch.setattr(boxes, "require_device", lambda row: None)
-    monkeypatch.setattr(boxes, "measure", measured)
-    box = boxes.device_box(row)
+        def run(self, words):
+            asked.append((words.a.tolist(), words.b.tolist(), words.c.tolist()))
+            return run_words(row.model, words)
+
+    box = boxes.device_box(Standin())
     one = 0x3C00
     assert box([one, 0, 0, 0], [0x4000, 0, 0, 0], 0x3F800000) == 0x40400000
-    assert asked == [[one, 0, 0, 0, 0x4000, 0, 0, 0, 0x3F800000]]
-    monkeypatch.setattr(boxes, "measure", lambda row, source: "{}")
-    with pytest.raises(BoxFailed, match="printed no answer"):
-        box([one] * 4, [one] * 4, 0)
+    assert asked == [([[one, 0, 0, 0]], [[0x4000, 0, 0, 0]], [0x3F800000])]

@@ -163,10 +163,24 @@ def vdpbf16ps(a: Words, b: Words, c: int) -> int:
 
 def _tile(shape: Shape, a: Words, b: Words, c: int, *, apart: bool) -> int:
     daz = shape is BF16
+    measured = (
+        shape is BF16
+    )  # the words of NaNs, of which the manual says nothing; of FP16 they are not known
+    invalid = 0xFFC00000 if measured else 0x7FC00000
+
+    def first_nan(*given: tuple[Shape, int]) -> int | None:
+        return next((quiet(s, w) for s, w in given if read(s, w).nan), None) if measured else None
 
     def step(total: int, x: int, y: int) -> int:
+        if (nan := first_nan((shape, x), (shape, y), (F32, total))) is not None:
+            return nan
         added = plus(times(read(shape, x, daz=daz), read(shape, y, daz=daz)), read(F32, total, daz=True))
-        return word_of(F32, added, 0x7FC00000, ftz="after")
+        return word_of(F32, added, invalid, ftz="after")
+
+    def sum_of(x: int, y: int) -> int:
+        if (nan := first_nan((F32, x), (F32, y))) is not None:
+            return nan
+        return word_of(F32, plus(read(F32, x, daz=True), read(F32, y, daz=True)), invalid, ftz="after")
 
     if not apart:
         for x, y in zip(a, b, strict=True):
@@ -175,8 +189,7 @@ def _tile(shape: Shape, a: Words, b: Words, c: int, *, apart: bool) -> int:
     sums = [0, 0]
     for lane, (x, y) in enumerate(zip(a, b, strict=True)):
         sums[lane % 2] = step(sums[lane % 2], x, y)
-    both = word_of(F32, plus(read(F32, sums[0]), read(F32, sums[1])), 0x7FC00000, ftz="after")
-    return word_of(F32, plus(read(F32, c, daz=True), read(F32, both)), 0x7FC00000, ftz="after")
+    return sum_of(c, sum_of(*sums))
 
 
 def tdpbf16ps(a: Words, b: Words, c: int) -> int:

@@ -390,8 +390,20 @@ def _products(
     read = []
     for fmt, side in ((Format.of(m.a_format), a), (Format.of(m.b_format), b)):
         numbers = [fmt.decode(words) for words in side]
+        if getattr(m, "operand_format", None) is not None:
+            numbers = [_converted(x, Format.of(m.operand_format)) for x in numbers]
         read.append([flushed(x, fmt, keep) for x in numbers] if flush else numbers)
     return [product(x, y) for x, y in zip(*read, strict=True)]
+
+
+def _converted(x: Numbers, wide: Format) -> Numbers:
+    """As the wide format, which holds it, has it: the exponent is that of the leading bit, or e_min."""
+    finite = x.mag > 0
+    leading = x.lsb + np.floor(np.log2(np.where(finite, x.mag, 1))).astype(np.int64)  # mag is small
+    exp = np.where(finite, np.maximum(leading, wide.e_min), wide.e_min)
+    lsb = exp - wide.fraction_bits
+    places = np.where(finite, x.lsb - lsb, 0)
+    return replace(x, mag=x.mag << np.maximum(places, 0) >> np.maximum(-places, 0), lsb=lsb, exp=exp)
 
 
 #: The words that NVIDIA's units give for a NaN (MMA-Sim, FDA step 1), by the output format's name.
@@ -457,6 +469,20 @@ def _nan_words(
             holds = number.nan & ((quiet == 0) if case.signalling else True)
             word = case.word if case.word is not None else fmt.quiet_in(d, words)
             found, done = np.where(holds & ~done, word, found), done | holds
+    return found
+
+
+def _nan_of_sum(m: Any, d: Format, x: Array, y: Array) -> Array:
+    """Of x + y: a NaN x stands where a rule says a or factors, a NaN y where it says c."""
+    found, done = np.full(x.shape, m.nan.otherwise), np.zeros(x.shape, bool)
+    for case in m.nan.cases:
+        words = {"a": x, "factors": x, "c": y}.get(case.subject)
+        if words is None:
+            continue
+        quiet = (words >> (d.ignored_low_bits + d.fraction_bits - 1)) & 1
+        holds = d.decode(words).nan & ((quiet == 0) if case.signalling else True)
+        word = case.word if case.word is not None else d.quiet_in(d, words)
+        found, done = np.where(holds & ~done, word, found), done | holds
     return found
 
 
@@ -798,6 +824,30 @@ def _ieee(m: Any, a: Sequence[Array], b: Sequence[Array], c: Array) -> Array:
                 while len(level) > 1:
                     level = [plus(level[i], level[i + 1]) for i in range(0, len(level), 2)]
                 result = plus(level[0], result)
+        case "fma" if m.nan is not None and m.nan.cases:
+
+            def chain(start: Numbers, words: Array, lanes: Sequence[int]) -> Array:
+                for place in lanes:
+                    lane = order[place]
+                    nan = _nan_words(m, d, [a[lane]], [b[lane]], words, d)
+                    words = word(fmt, m.rounding.name, products[place], start, nan=nan)
+                    start = d.decode(words)
+                return words
+
+            if m.chains == 1:
+                return chain(result, c, range(m.k))
+            nothing = np.zeros(c.shape, np.int64)
+            sums = [chain(fmt.decode(nothing), nothing, range(i, m.k, m.chains)) for i in range(m.chains)]
+
+            def added(x: Array, y: Array, first: Numbers) -> Array:
+                """x + y, where x is a factor of 1 for the rule of NaNs."""
+                nan = _nan_of_sum(m, d, x, y)
+                return word(fmt, m.rounding.name, first, d.decode(y), nan=nan)
+
+            whole = sums[0]
+            for other in sums[1:]:
+                whole = added(whole, other, d.decode(whole))
+            return added(c, whole, addend)
         case "fma" if m.chains > 1:
             sums = []
             for chain in range(m.chains):
@@ -809,13 +859,6 @@ def _ieee(m: Any, a: Sequence[Array], b: Sequence[Array], c: Array) -> Array:
             for other in sums[1:]:
                 whole = plus(whole, other)
             result = plus(whole, addend)
-        case "fma" if m.nan is not None and m.nan.cases:
-            words = c
-            for term, lane in zip(products, order, strict=True):
-                nan = _nan_words(m, d, [a[lane]], [b[lane]], words, d)
-                words = word(fmt, m.rounding.name, term, result, nan=nan)
-                result = d.decode(words)
-            return words
         case "fma":
             if m.c_format != m.sum_format:
                 result = plus(addend)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from math import ceil
 
-from tcsmt.models import Model
+from tcsmt.models import IntegerDotAdd, Model
 
 Places = dict[tuple[int, int], tuple[int, int, int]]
 Rule = Callable[[int, int, int], tuple[int, int]]
@@ -55,6 +55,18 @@ _PTX: dict[tuple[int, int, int], tuple[tuple[int, Rule], tuple[int, Rule]]] = {
     (16, 64, 4): (
         (32, lambda g, t, i: (g if i < 8 or 16 <= i < 24 else g + 8, t * 8 + (i & 7) + i // 16 * 32)),
         (16, lambda g, t, i: (g, t * 8 + (i & 7) + (0 if i < 8 else 32))),
+    ),
+    (16, 32, 4): (
+        (16, lambda g, t, i: (g if i < 8 else g + 8, t * 8 + (i & 7))),
+        (8, lambda g, t, i: (g, t * 8 + i)),
+    ),
+    (8, 16, 8): (
+        (4, lambda g, t, i: (g, t * 4 + i)),
+        (4, lambda g, t, i: (g, t * 4 + i)),
+    ),
+    (8, 32, 4): (
+        (8, lambda g, t, i: (g, t * 8 + i)),
+        (8, lambda g, t, i: (g, t * 8 + i)),
     ),
     (8, 4, 64): (
         (1, lambda g, t, i: (g, t)),
@@ -185,6 +197,7 @@ def places(architecture: str, instruction: str, model: Model) -> dict[str, Place
     found = re.match(r"mma\.m(\d+)n8k(\d+)", instruction)
     assert found is not None
     m, k = int(found[1]), int(found[2])
-    bits = 4 if k == 64 else max(8, model.a_format.width)
+    width = model.a_format.width
+    bits = 4 if k == 64 or (isinstance(model, IntegerDotAdd) and width == 4) else max(8, width)
     a, b = _PTX[m, k, bits]
     return {"A": _warp(*a), "B": _warp(*b), "C": _accumulators(m), "D": _accumulators(m)}

@@ -184,6 +184,22 @@ def _cut_format(rng: Random, given: Mapping[str, Any]) -> Format | None:
     return described(**parts(d) | {"fraction_bits": d.fraction_bits + rng.randint(1, 3)})
 
 
+def _operand_format(rng: Random, given: Mapping[str, Any]) -> Format | None:
+    """A wider format for the factors, or none; drawn apart, so that the other draws stay what they were."""
+    own = Random(f"{given['a_format'].name} {given['b_format'].name} {given['fraction_bits']} {given['k']}")
+    a, b = given["a_format"], given["b_format"]
+    by_payload = isinstance(given["nan"], NanRule) and any(case.word is None for case in given["nan"].cases)
+    if own.random() < 0.8 or given["flush_inputs"] or by_payload:
+        return None
+    least = min(fmt.e_min - fmt.fraction_bits for fmt in (a, b))
+    most, bits = max(a.e_max, b.e_max), max(a.fraction_bits, b.fraction_bits) + own.randint(0, 2)
+    for exponent_bits in range(2, 9):
+        bias = (1 << (exponent_bits - 1)) - 1
+        if 1 - bias - bits <= least and most <= bias:
+            return described(exponent_bits=exponent_bits, fraction_bits=bits, bias=bias)
+    return None
+
+
 _FUSED: dict[str, Draw] = {
     "n_fma": lambda rng, given: _divisor(rng, given["k"]),
     "interleave": lambda rng, given: rng.choice((0, 0, _divisor(rng, given["n_fma"]))),
@@ -217,6 +233,7 @@ _FUSED: dict[str, Draw] = {
     "subnormal_results": _one_of("rounded", "rounded", "rounded", "misplaced"),
     "negative_zero": _one_of(False, True),
     "nan": _nan_rule,
+    "operand_format": _operand_format,
 }
 
 
@@ -412,7 +429,7 @@ def _settle_operations(given: dict[str, Any]) -> None:
         given["flush_to_positive"] = False
     if isinstance(given["nan"], NanRule) and given["nan"].cases:
         one = given["c_format"] == given["sum_format"] == given["d_format"]
-        if given["method"] != "fma" or given["chains"] != 1 or not one:
+        if given["method"] != "fma" or not one:
             given["nan"] = given["nan"].otherwise
 
 

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
 from tcsmt.hardware.instructions import instruction_of
@@ -63,7 +64,7 @@ static void multiply(reg *d, const reg *a, const reg *b, const reg *c, unsigned 
     if (given && fscanf(given, "%llx", &word) == 1) d[i] = (reg)word;
 }
 """
-LAUNCH = """for (blockIdx.x = 0; blockIdx.x < VECTORS; ++blockIdx.x)
+LAUNCH = """for (blockIdx.x = 0; blockIdx.x < count; ++blockIdx.x)
     for (threadIdx.x = 0; threadIdx.x < THREADS; ++threadIdx.x) probe(given, device, alone);"""
 
 
@@ -104,7 +105,7 @@ def _on_cpu(source: str, counts: list[int]) -> str:
     packed = source[start : source.index("\n}\n", start) + 3]
     source = source[:start] + packed + multiply + source[end:]
     source = re.sub(r"#include <\w+/?\w+_runtime.h>", "", source)
-    launched = source.replace("probe<<<VECTORS, THREADS>>>(given, device, alone);", LAUNCH)
+    launched = source.replace("probe<<<(unsigned)count, THREADS>>>(given, device, alone);", LAUNCH)
     assert launched != source
     return shim + launched
 
@@ -116,7 +117,7 @@ def _instruction(row: Row, counts: list[int], threads: list[list[int]]) -> list[
     layout = places(row.architecture, row.instruction, model)
     firsts = np.cumsum([0, *counts])
 
-    def word(thread: int, element: int, operand: int, fmt: Format, bits: int) -> int:
+    def word(thread: int, element: int, operand: int, fmt: AnyFormat, bits: int) -> int:
         each = register // bits
         value = threads[thread][firsts[operand] + element // each] >> element % each * bits
         padding = 2 if fmt.width == 4 and bits == 8 else 0  # PTX ISA, packed formats: FP4 in bits 5:2
@@ -127,7 +128,8 @@ def _instruction(row: Row, counts: list[int], threads: list[list[int]]) -> list[
     matrices: dict[str, Any] = {}
     formats = {"A": model.a_format, "B": model.b_format, "C": model.c_format}
     for number, (side, fmt) in enumerate(formats.items()):
-        bits = 4 if model.k == 64 and fmt.width == 4 else max(8, fmt.width)
+        packed = model.k == 64 or isinstance(fmt, IntegerFormat)
+        bits = 4 if packed and fmt.width == 4 else max(8, fmt.width)
         shape = {"A": (tile.m, tile.k), "B": (tile.n, tile.k), "C": (tile.m, tile.n)}[side]
         matrices[side] = np.zeros((tile.matrices, *shape), unsigned(fmt))
         for (thread, element), place in layout[side].items():

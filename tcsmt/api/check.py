@@ -1,0 +1,180 @@
+"""Is an implementation the unit? A device, a program or a Python function is asked many rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from tcsmt import __version__
+from tcsmt.api.units import UnitLike, row_of
+from tcsmt.arithmetic.words import from_words, to_words
+from tcsmt.models import Model
+from tcsmt.pictures.explain import stage_lines
+from tcsmt.simulator.rows import Words
+from tcsmt.statements.finding import shown
+from tcsmt.support.text import ranges
+from tcsmt.survey.check import Checked, Implementation
+from tcsmt.survey.check import check as checked
+
+__all__ = ["Check", "check", "of_arrays"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True, repr=False)
+class Check:
+    """What asking an implementation has shown; ``agrees``, ``rows``, ``mismatches``.
+
+    name: what the implementation is called.
+    """
+
+    name: str
+    checked: Checked
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every answer was the unit's."""
+        return not self.checked.mismatches
+
+    @property
+    def rows(self) -> int:
+        """Rows asked."""
+        return self.checked.rows
+
+    @property
+    def mismatches(self) -> int:
+        """Rows whose answer was not the unit's."""
+        return self.checked.mismatches
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        unit, rows = self.checked.row.name, f"{self.rows:,} rows"
+        if self.agrees:
+            return f"{self.name} agrees with {unit} on {rows}"
+        return f"{self.name} is not {unit}: {self.mismatches:,} of {rows} differ"
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt check --json`` prints."""
+        found, first = self.checked, self.checked.first
+        model = found.row.model
+        data: dict[str, Any] = {
+            "tcsmt": __version__, "unit": found.row.name, "implementation": self.name, "rows": self.rows,
+            "mismatches": self.mismatches, "hypotheses": len(found.audit.hypotheses) - 1,
+            "not_excluded": self._left(),
+        }  # fmt: skip
+        if first is not None:
+            inputs = {
+                name: shown(fmt, first.values[name])
+                for name, fmt in model.input_formats.items()
+                if first.values[name]
+            }
+            unit, given = (shown(model.d_format, word) for word in (first.expected, first.got))
+            data["first"] = {"inputs": inputs, "unit": unit, "implementation": given}
+            data["looks_like"] = found.alike
+        return data
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *(self._excluded() if self.agrees else self._difference())])
+
+    def __repr__(self) -> str:
+        return f"<Check: {self.summary}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def _left(self) -> dict[str, list[str]]:
+        """The hypotheses that no row excludes, by what is known of them."""
+        audit, gaps = self.checked.audit, self.checked.gaps
+        states = {gap.pair: gap.verdict for gap in gaps or ()}
+        left: dict[str, list[str]] = {}
+        for pair in audit.untold():
+            if not pair[0]:
+                left.setdefault(states.get(pair, "not asked"), []).append(audit.hypotheses[pair[1]].name)
+        return left
+
+    def _excluded(self) -> Iterator[str]:
+        """What agreeing on these rows means."""
+        left = self._left()
+        hypotheses = len(self.checked.audit.hypotheses) - 1
+        count = hypotheses - sum(map(len, left.values()))
+        yield f"these rows exclude {count} of {hypotheses} other units and changes of one parameter"
+        heads = {
+            "equal": "proved to be the same function", "unknown": "not excluded, not decided",
+            "not asked": "not excluded (no solver was asked whether an input would)",
+        }  # fmt: skip
+        for state, names in left.items():
+            yield f"{heads[state]}: {'; '.join(_together(names))}"
+
+    def _difference(self) -> Iterator[str]:
+        first, model = self.checked.first, self.checked.row.model
+        assert first is not None
+        yield "one of them, made short:"
+        for name, fmt in model.input_formats.items():
+            if first.values[name]:
+                one = shown(fmt, first.values[name])
+                yield f"  {name} = {one['word']}  {one['value']}"
+        for name, word in (("the unit", first.expected), (self.name, first.got)):
+            one = shown(model.d_format, word)
+            yield f"  {name}: {one['word']}  {one['value']}"
+        yield "what the unit does:"
+        yield from (f"  {line}" for line in stage_lines(model, tuple(first.values.values())))
+        alike = self.checked.alike
+        yield (
+            f"every answer to the {len(self.checked.answers):,} edge cases is that of: {'; '.join(alike)}"
+            if (alike)
+            else "no other unit, and no change of one parameter, gives all of its answers"
+        )
+
+
+def _together(names: list[str]) -> list[str]:
+    """Changes of one parameter in one text."""
+    by_parameter: dict[str, list[str]] = {}
+    for name in names:
+        parameter, equals, value = name.partition(" = ")
+        by_parameter.setdefault(parameter if equals else name, []).extend([value] if equals else [])
+    return [f"{name} = {', '.join(ranges(v))}" if v else name for name, v in by_parameter.items()]
+
+
+def of_arrays(model: Model, function: Callable[..., Any]) -> Implementation:
+    """An implementation that takes arrays of the formats' dtypes: a, b of shape (rows, k), c of (rows,).
+
+    Its result is an array of D's dtype or of D's words, shape (rows,).
+    """
+
+    def run(words: Words) -> Array:
+        given = [
+            from_words(fmt, part) for fmt, part in zip(model.operand_formats.parts, words.parts, strict=True)
+        ]
+        return to_words(model.d_format, function(*given), "the implementation's result")
+
+    return run
+
+
+def check(unit: UnitLike, implementation: Callable[..., Any], *, rows: int = 100_000, seed: int = 1) -> Check:
+    """Ask an implementation many rows, and say whether each answer is the unit's.
+
+    implementation: a function of arrays a, b of shape (rows, k) and c of shape (rows,), of the formats'
+    dtypes (and of the block scales of a unit that has them); its result has shape (rows,), of D's dtype or
+    words.
+    rows: asked in all, at least. The rows are the same for a seed: special values, inputs near the boundaries
+    of the arithmetic, and random words.
+    Raises :class:`tcsmt.TcsmtError` for results that do not fit.
+
+    >>> import numpy as np
+    >>> import tcsmt
+    >>> def naive(a, b, c):
+    ...     for x, y in zip(a.astype(np.float32).T, b.astype(np.float32).T):
+    ...         with np.errstate(all="ignore"):
+    ...             c = c + x * y
+    ...     return c
+    >>> tcsmt.check("volta", naive, rows=20_000).agrees
+    False
+    """
+    row = row_of(unit)
+    name = getattr(implementation, "__name__", "the implementation")
+    return Check(name, checked(row, of_arrays(row.model, implementation), rows=rows, seed=seed))

@@ -1,0 +1,187 @@
+"""``tcsmt check``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from tcsmt.api.check import Check, of_arrays
+from tcsmt.arithmetic.words import unsigned
+from tcsmt.catalogue import Row
+from tcsmt.cli import options
+from tcsmt.cli.names import UNIT
+from tcsmt.cli.printing import echo_json
+from tcsmt.data.model_files import row_given
+from tcsmt.hardware.device import Device
+from tcsmt.hardware.measured import as_dataset
+from tcsmt.identification.boxes import Command
+from tcsmt.models import Model
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.simulator.rows import Words, words_of_row
+from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.files import replace_text
+from tcsmt.support.progress import shown as progress_shown
+from tcsmt.survey.check import Checked, Implementation
+from tcsmt.survey.check import check as checked
+from tcsmt.survey.settle import Asking, verdicts_in
+
+#: Of the edge cases, every so many is written.
+_EACH = 100
+
+
+@click.command()
+@click.argument("model", type=UNIT, metavar="UNIT")
+@click.option("--device", is_flag=True, help="The instruction on the GPU or CPU of this machine.")
+@click.option("--command", help="This program: JSON lines in and out, as for `identify`.")
+@click.option(
+    "--python", "function", metavar="MODULE:FUNCTION", help="This function of NumPy arrays a, b, c."
+)
+@click.option(
+    "--rows", type=click.IntRange(1), default=100_000, show_default=True, help="Ask this many rows, at least."
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of the rows.")
+@click.option(
+    "--solve/--no-solve",
+    default=False,
+    help="Let solvers look for rows that exclude what the others do not.  [default: no-solve, because it may "
+    "take minutes]",
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path),
+    help="Write rows with answers (.json): the fewest that exclude as much as all, and some others.",
+)  # fmt: skip
+@options.jobs(1)
+@options.solver
+@options.timeout(20.0)
+@options.memory
+@options.store("check-store.json")
+@click.option(
+    "--answer-timeout", default=30.0, show_default=True,
+    help="Time limit of each answer of --command, in seconds.",
+)  # fmt: skip
+@options.as_json
+def check(
+    model: str,
+    device: bool,
+    command: str | None,
+    function: str | None,
+    rows: int,
+    seed: int,
+    solve: bool,
+    output: Path | None,
+    jobs: int,
+    solver: str,
+    timeout: float,
+    memory: int,
+    store: Path,
+    answer_timeout: float,
+    as_json: bool,
+) -> None:
+    """Check whether an implementation is UNIT: ask it many rows and compare the answers.
+
+    The rows are special values, inputs near the boundaries of the arithmetic and random words, the same for a
+    seed. If all answers are the unit's, the command says which other units, and which changes of one
+    parameter, these rows exclude. Otherwise, it prints a short row that differs, and what does give these
+    answers.
+
+    The function of --python takes arrays a and b of shape (rows, k) and c of shape (rows,), of the formats'
+    dtypes, and returns an array of shape (rows,).
+
+    Exit code: 0 every answer is the unit's, 1 some answer is not, 2 usage error.
+
+    \b
+    Examples:
+      tcsmt check h100 --device --rows 1000000
+      tcsmt check volta --python my_emulator:dot
+      tcsmt check volta --command ./my_emulator
+    """
+    if sum([device, command is not None, function is not None]) != 1:
+        raise click.UsageError("give one of --device, --command and --python")
+    if output is not None and output.suffix.lower() != ".json":
+        raise TcsmtError(f"--output {output}: allowed suffix: .json")
+    row = row_given(model)
+    provenance: dict[str, Any] = {}
+    implementation: Implementation
+    with ExitStack() as opened:
+        if device:
+            asked = opened.enter_context(Device(row))
+            provenance = asked.provenance
+            name, implementation = str(provenance.get("gpu", "the device")), asked.run
+        elif command is not None:
+            talk = Command(command, _formats(row), timeout=answer_timeout)
+            opened.callback(talk.close)
+            name, implementation = command, _by_lines(row.model, talk)
+        else:
+            name = str(function)
+            implementation = of_arrays(row.model, _function(name))
+        asking = Asking(Settings(solver, timeout, memory), False, jobs) if solve else None
+        verdicts = opened.enter_context(verdicts_in(store)) if solve else None
+        progress = opened.enter_context(progress_shown(lines=False))
+        found = checked(
+            row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts, progress=progress
+        )
+    result = Check(name, found)
+    if output is not None:
+        replace_text(output, _dataset(row, provenance, found))
+        click.echo(f"{output}: written", err=True)
+    if as_json:
+        echo_json(result.as_json() | ({"provenance": provenance} if provenance else {}))
+    else:
+        click.echo(str(result))
+    sys.exit(Exit.ANSWERED if result.agrees else Exit.DIFFERS)
+
+
+def _formats(row: Row) -> tuple[Any, Any, Any, Any]:
+    model = row.model
+    if model.scales:
+        raise TcsmtError(f"{row.name} has block scales; --command supports only units without them")
+    return model.a_format, model.b_format, model.c_format, model.d_format
+
+
+def _by_lines(model: Model, command: Command) -> Implementation:
+    """A program that is asked row by row."""
+
+    def run(words: Words) -> Any:
+        rows = (words_of_row(words, number) for number in range(len(words.c)))
+        given = ((row[: model.k], row[model.k : 2 * model.k], row[2 * model.k]) for row in rows)
+        return np.array([command(a, b, c) for a, b, c in given], unsigned(model.d_format))
+
+    return run
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """MODULE:FUNCTION. Raises :class:`.TcsmtError`."""
+    module, colon, function = name.partition(":")
+    if not (module and colon and function):
+        raise TcsmtError(f"--python {name}: expected MODULE:FUNCTION, e.g. my_emulator:dot")
+    sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except ImportError as error:
+        raise TcsmtError(f"--python {name}: {error}") from None
+    except AttributeError:
+        raise TcsmtError(f"--python {name}: module {module} has no {function}") from None
+    finally:
+        sys.path.remove("")
+    if not callable(found):
+        raise TcsmtError(f"--python {name}: not a function")
+    called: Callable[..., Any] = found
+    return called
+
+
+def _dataset(row: Row, provenance: dict[str, Any], found: Checked) -> str:
+    """The fewest rows that exclude as much as all, the first that differ, and some of each kind."""
+    audit = found.audit
+    wrong = np.flatnonzero(found.answers != audit.words[0])[:20].tolist()
+    chosen = sorted({*audit.enough.chosen, *wrong, *range(0, len(audit.vectors), _EACH)})
+    inputs = audit.vectors.inputs.map(lambda words: words[chosen])
+    return as_dataset(
+        row, provenance, inputs, found.answers[chosen], [audit.vectors.names[n] for n in chosen]
+    )

@@ -1,0 +1,29 @@
+"""What a device answered, as a data set that `tcsmt validate` reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tcsmt.catalogue import Row
+from tcsmt.simulator.rows import Words, words_of_row
+
+__all__ = ["as_dataset"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def as_dataset(
+    row: Row, provenance: Mapping[str, object], inputs: Words, answers: Array, asks: Sequence[str]
+) -> str:
+    """JSON: where the answers come from, and each row with what it asks."""
+    model, rows = row.model, []
+    for number, (d, asked) in enumerate(zip(answers.tolist(), asks, strict=True)):
+        words = words_of_row(inputs, number)
+        texts = [fmt.hex(word) for fmt, word in zip(model.input_formats.values(), words, strict=True)]
+        rows.append(model.operands(texts).named | {"d": model.d_format.hex(d), "asks": asked})
+    head = json.dumps({"model": row.name.partition("@")[0], **provenance}, indent=1)[:-2]
+    return f'{head},\n "rows": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}\n"

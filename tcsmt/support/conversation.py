@@ -1,0 +1,94 @@
+"""A program that is asked through its standard input and answers on its standard output, many times."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Conversation", "ConversationEnded"]
+
+_CHUNK = 1 << 16
+
+
+class ConversationEnded(TcsmtError):
+    """The program ended, or gave no answer in time."""
+
+
+class Conversation:
+    """A program that runs until :meth:`close`; its standard error is kept for messages.
+
+    name: what messages call it. Raises :class:`.TcsmtError` where it cannot be started.
+    """
+
+    def __init__(self, name: str, command: Sequence[str]) -> None:
+        self.name = name
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
+        try:
+            self._child = subprocess.Popen(
+                list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, bufsize=0
+            )
+        except OSError as error:
+            self._said.close()
+            raise TcsmtError(f"{name}: {error.strerror}") from None
+        for pipe in (self._child.stdin, self._child.stdout):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+
+    def exchange(self, given: bytes, wanted: int, timeout: float) -> bytes:
+        """Write bytes, and read as many as are wanted. timeout: seconds without any progress.
+
+        Raises :class:`ConversationEnded`.
+        """
+        child = self._child
+        assert child.stdin is not None
+        assert child.stdout is not None
+        left, answer = memoryview(given), bytearray()
+        with selectors.DefaultSelector() as ready:
+            ready.register(child.stdout, selectors.EVENT_READ)
+            if left:
+                ready.register(child.stdin, selectors.EVENT_WRITE)
+            while left or len(answer) < wanted:
+                begun = time.monotonic()
+                events = ready.select(timeout)
+                if not events and time.monotonic() - begun >= timeout:
+                    raise ConversationEnded(f"{self.name}: no answer within {timeout:g} s")
+                for key, _ in events:
+                    if key.fileobj is child.stdout:
+                        more = child.stdout.read(_CHUNK)
+                        if not more:
+                            raise self._ended()
+                        answer += more
+                        continue
+                    try:
+                        left = left[os.write(child.stdin.fileno(), left[:_CHUNK]) :]
+                    except OSError:
+                        raise self._ended() from None
+                    if not left:
+                        ready.unregister(child.stdin)
+        if len(answer) > wanted:
+            raise ConversationEnded(
+                f"{self.name}: it wrote {len(answer)} bytes, where {wanted} were expected"
+            )
+        return bytes(answer)
+
+    def close(self) -> None:
+        """End the program."""
+        self._child.kill()
+        self._child.wait()
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._said.close()
+
+    def _ended(self) -> ConversationEnded:
+        code = self._child.wait()
+        self._said.seek(0)
+        lines = self._said.read(_CHUNK).decode(errors="replace").split("\n")
+        said = " | ".join(line.strip() for line in lines[:4] if line.strip())
+        return ConversationEnded(f"{self.name}: it ended with {code}: {said or 'no message'}")

@@ -1,0 +1,220 @@
+"""Is an implementation the unit? Many rows are put to it; what they exclude gives "agrees" its meaning.
+
+An implementation takes words and gives words: a device, a program, a Python function. It is asked the rows
+that tell the unit from its neighbours and from other units of the catalogue (:mod:`tcsmt.survey.audit`), rows
+near the boundaries of the arithmetic, and random words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.integer_format import IntegerFormat
+from tcsmt.arithmetic.words import to_word
+from tcsmt.catalogue import Row
+from tcsmt.data.row_files import words_of
+from tcsmt.models import Model
+from tcsmt.prove.boundary_inputs import rows as boundary_rows
+from tcsmt.prove.boundary_inputs import ties, underflows
+from tcsmt.prove.shorten import shorten_where
+from tcsmt.simulator.rows import Words, run_words, words_of_row
+from tcsmt.support.checkpoint import Checkpoint
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.survey.audit import Audit, Gap, Vectors, audit_of, closing, gaps, joined
+from tcsmt.survey.settle import Asking
+
+__all__ = ["Checked", "Implementation", "Mismatch", "check", "edges"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: Words of many rows in, words of D out.
+Implementation = Callable[[Words], Array]
+
+#: Rows near boundaries on which hypotheses are held against each other.
+_EDGES = 8192
+#: Rows that are given at once.
+_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """A row, made short, on which the implementation is not the unit. values: words by name; words of D."""
+
+    values: Mapping[str, int]
+    expected: int
+    got: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What asking an implementation has shown.
+
+    rows: asked in all. mismatches: of these, not the unit's. audit: of the rows in it, which also has what
+    every hypothesis answers. gaps: hypotheses that no row excludes, with the engine's verdict; None: it was
+    not asked. answers: the implementation's to the audit's rows. first: shortened; None where there is none.
+    """
+
+    row: Row
+    rows: int
+    mismatches: int
+    audit: Audit
+    gaps: tuple[Gap, ...] | None
+    answers: Array
+    first: Mismatch | None
+
+    @property
+    def alike(self) -> list[str]:
+        """The hypotheses that give every answer in the audit, by name."""
+        same = (self.audit.words == self.answers).all(axis=1)
+        return [one.name for one, is_same in zip(self.audit.hypotheses, same, strict=True) if is_same]
+
+
+def edges(row: Row, seed: int, count: int = _EDGES) -> Vectors:
+    """Rows near the boundaries of the arithmetic, the same for a seed."""
+    formats = row.model.input_formats
+    rng = np.random.default_rng(seed)
+    parts = {
+        "special": _special(formats, count // 2, rng),
+        "boundary": boundary_rows(formats, count, rng),
+        "tie": ties(formats),
+        "underflow": underflows(formats),
+    }
+    found = []
+    for name, columns in parts.items():
+        words = words_of(row.model, columns)
+        found.append(Vectors(tuple(f"{name} {n}" for n in range(len(words.c))), words))
+    return joined(found)
+
+
+def check(
+    row: Row,
+    implementation: Implementation,
+    *,
+    rows: int,
+    seed: int,
+    asking: Asking | None = None,
+    store: Checkpoint | None = None,
+    progress: Seen = unseen,
+) -> Checked:
+    """Ask the edges, the rows that decide between hypotheses, and so many rows more.
+
+    rows: in all, at least. asking, store: how solvers look for rows that exclude what the edges do not; None:
+    they are not asked. A mismatch ends the search for hypotheses that are not excluded.
+    Raises what the implementation raises.
+    """
+    first_vectors = edges(row, seed)
+    answers = implementation(first_vectors.inputs)
+    wrong = np.flatnonzero(answers != run_words(row.model, first_vectors.inputs))
+    made = audit_of(row, first_vectors, progress)
+    found: tuple[Gap, ...] | None = None
+    if asking is not None and store is not None and not wrong.size:
+        found = tuple(gaps(made, store, asking, progress))
+        closed = closing(made, found)
+        if closed is not None:
+            deciding = Vectors(
+                tuple(f"deciding {n}" for n in range(len(closed.vectors))), closed.vectors.inputs
+            )
+            answers = np.concatenate([answers, implementation(deciding.inputs)])
+            made = Audit(
+                made.hypotheses,
+                joined([made.vectors, deciding]),
+                np.concatenate([made.words, _all_words(made, deciding.inputs)], axis=1),
+            )
+            found = tuple(gap for gap in found if gap.verdict != "open")
+    mismatches = int((answers != made.words[0]).sum())
+    asked = len(answers)
+    example = _first_row(row.model.d_format, made.vectors.inputs, answers, made.words[0])
+    for words in _more(row.model, rows - asked, seed):
+        got, expected = implementation(words), run_words(row.model, words)
+        mismatches += int((got != expected).sum())
+        asked += len(got)
+        example = example or _first_row(row.model.d_format, words, got, expected)
+        progress(asked, rows, row.name)
+    first = None if example is None else _shortened(row.model, implementation, example)
+    return Checked(row, asked, mismatches, made, found, answers, first)
+
+
+def _special(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator) -> dict[str, Array]:
+    """Rows in which some words are zeros, subnormal, the largest, infinities, NaNs; the others are 0 or 1."""
+    share = rng.choice([0.05, 0.3, 1.0], count)
+    columns = {}
+    for name, fmt in formats.items():
+        words = _special_words(fmt)
+        usual = rng.choice([0, _one(fmt)], count).astype(np.uint64)
+        columns[name] = np.where(rng.random(count) < share, rng.choice(words, count), usual)
+    return columns
+
+
+def _special_words(fmt: AnyFormat) -> Array:
+    """Exponent fields at both ends and in the middle, with fractions at both ends and in the middle."""
+    if isinstance(fmt, IntegerFormat):
+        return np.array([fmt.word_of_count(n) for n in (fmt.low, fmt.high, 0, 1)], np.uint64)
+    assert isinstance(fmt, Format)
+    ones, top = (1 << fmt.fraction_bits) - 1, (1 << fmt.exponent_bits) - 1
+    fields = {0, 1, fmt.bias, fmt.largest_finite_field, top}
+    low = fmt.ignored_low_bits
+    return np.array(
+        [
+            (sign << fmt.sign_bit if fmt.signed else 0) | (field << fmt.fraction_bits | fraction) << low
+            for sign in (0, 1)
+            for field in sorted(fields)
+            for fraction in sorted({0, 1 & ones, ones // 2 + 1 & ones, ones})
+        ],
+        np.uint64,
+    )
+
+
+def _one(fmt: AnyFormat) -> int:
+    return 1 if isinstance(fmt, IntegerFormat) else to_word(fmt, "1")
+
+
+def _all_words(made: Audit, inputs: Words) -> Array:
+    return np.stack([run_words(one.row.model, inputs) for one in made.hypotheses])
+
+
+def _more(model: Model, count: int, seed: int) -> Iterator[Words]:
+    """Batches of rows: half near boundaries, half of random words."""
+    rng = np.random.default_rng([seed, 1])
+    formats = model.input_formats
+    while count > 0:
+        size = min(count, _AT_ONCE)
+        columns = boundary_rows(formats, size - size // 2, rng)
+        drawn = {
+            name: rng.integers(0, 1 << fmt.width, size // 2, np.uint64, endpoint=False) if fmt.width < 64
+            else rng.integers(0, (1 << 64) - 1, size // 2, np.uint64, endpoint=True)
+            for name, fmt in formats.items()
+        }  # fmt: skip
+        stacked = {name: np.concatenate([columns[name].astype(np.uint64), drawn[name]]) for name in formats}
+        yield words_of(model, stacked)
+        count -= size
+
+
+def _first_row(d: AnyFormat, inputs: Words, got: Array, expected: Array) -> tuple[int, ...] | None:
+    wrong = np.flatnonzero(got != expected)
+    if not wrong.size:
+        return None
+    # which NaN it is says less than a number
+    numbers = (n for n in wrong[:_AT_ONCE] if not (d.is_nan(int(got[n])) or d.is_nan(int(expected[n]))))
+    return words_of_row(inputs, int(next(numbers, wrong[0])))
+
+
+def _shortened(model: Model, implementation: Implementation, words: Sequence[int]) -> Mismatch:
+    """A mismatch that no single simplification makes shorter and still a mismatch."""
+
+    def both(tries: Sequence[Mapping[str, int]]) -> tuple[Array, Array]:
+        columns = {name: np.array([one[name] for one in tries], np.uint64) for name in model.input_names}
+        rows = words_of(model, columns)
+        return implementation(rows), run_words(model, rows)
+
+    def holds(tries: Sequence[Mapping[str, int]]) -> Sequence[bool]:
+        got, expected = both(tries)
+        return list(got != expected)
+
+    values = shorten_where(holds, model.input_formats, dict(zip(model.input_names, words, strict=True)))
+    got, expected = both([values])
+    return Mismatch(values, int(expected[0]), int(got[0]))
