@@ -10,8 +10,7 @@ import bitwuzla
 from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import Settings
 
-
-#: Definite answers by script: tests put the same ones again and again, once for each lemma that they leave out.
+#: Definite answers by script: tests put the same ones again, for each lemma that they leave out.
 _KNOWN: dict[str, Answer] = {}
 
 
