@@ -461,7 +461,7 @@ def test_a_subnormal_c_that_is_read_as_zero(chain: Chain) -> None:
     assert spending(chain).operation(kept_whole, [c], c, 0) == c
 
 
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
 def test_every_sum_of_products_has_a_loss_of_its_own(step: int, chain: Chain) -> None:
     """Parts of one dot product share what the worst of them loses; sums of other words do not."""
     unit = replace(rows_of("volta")[0].model, k=2, n_fma=2)

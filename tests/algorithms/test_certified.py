@@ -229,7 +229,8 @@ def test_a_comparison_states_what_was_asked(tmp_path: Path, monkeypatch: pytest.
     assert len(asked) > 1
 
 
-@pytest.mark.parametrize("k", mostly_long([2, 4], [2]))
+@pytest.mark.long
+@pytest.mark.parametrize("k", [2, 4])
 def test_a_bound_states_what_was_asked(k: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same, where the solvers were asked in vain, too; what a split keeps they were not asked about."""
     goals = Goals(monkeypatch)
@@ -248,7 +249,10 @@ def test_a_bound_states_what_was_asked(k: int, tmp_path: Path, monkeypatch: pyte
 # --- flaws
 
 
-@pytest.fixture(scope="module", params=["sign", "monotone"])
+ABSENT = ["sign", "monotone"]
+
+
+@pytest.fixture(scope="module", params=ABSENT)
 def absent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate that a flaw is absent: of the sign by the words of a split, else word by word."""
 
@@ -290,6 +294,7 @@ OF_FLAWS: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
+@pytest.mark.parametrize("absent", mostly_long(ABSENT, ["sign"]), indirect=True)
 @pytest.mark.parametrize("what", OF_FLAWS)
 def test_another_flaw_is_refused(what: str, absent: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
@@ -312,6 +317,7 @@ def test_a_flaw_of_another_unit_is_refused(absent: Path, tmp_path: Path) -> None
     assert checked(folder).flaw
 
 
+@pytest.mark.parametrize("absent", mostly_long(ABSENT, ["sign"]), indirect=True)
 def test_each_lemma_of_a_flaw_is_needed(absent: Path, tmp_path: Path) -> None:
     for name in checked(absent).lemmas:
         folder = tmp_path / name
