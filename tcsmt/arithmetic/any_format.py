@@ -111,9 +111,9 @@ class AnyFormat(ABC):
 
 def leading_exponent(value: Fraction) -> int:
     """The largest e with 2^e <= abs(value), which is not 0."""
-    size = abs(value)
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()
-    return exponent - (size < Fraction(2) ** exponent)
+    over, under = abs(value.numerator), value.denominator
+    exponent = over.bit_length() - under.bit_length()
+    return exponent - (over << max(-exponent, 0) < under << max(exponent, 0))
 
 
 def power_text(value: Fraction) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
-from tcsmt.arithmetic.any_format import AnyFormat, power_text
+from tcsmt.arithmetic.any_format import AnyFormat, leading_exponent, power_text
 from tcsmt.arithmetic.integer_format import INTEGERS
 from tcsmt.support.errors import AmbiguousName, TcsmtError, choose
 
@@ -168,9 +168,10 @@ class Format(AnyFormat):
             raise ValueError(f"{self.hex(word)} is not a finite {self.name} value")
         sign, field, fraction = self.fields(word)
         normal = field > 0 or not self.has_subnormals
-        significand = Fraction(fraction, 1 << self.fraction_bits) + normal
-        exponent = field - self.bias if normal else self.e_min
-        magnitude = significand * Fraction(2) ** exponent
+        significand = fraction | normal << self.fraction_bits
+        last = (field - self.bias if normal else self.e_min) - self.fraction_bits
+        # from two integers: arithmetic on fractions is several times slower
+        magnitude = Fraction(significand << last) if last >= 0 else Fraction(significand, 1 << -last)
         return -magnitude if sign else magnitude
 
     def word(self, value: Fraction) -> int:
@@ -181,22 +182,19 @@ class Format(AnyFormat):
         magnitude = abs(value)
         if magnitude == 0 and self.has_subnormals:
             return 0
-        exponent = self.e_min
-        if magnitude:
-            exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-            if magnitude < Fraction(2) ** exponent:
-                exponent -= 1
-        exponent = max(exponent, self.e_min)
-        scaled = magnitude / Fraction(2) ** (exponent - self.fraction_bits)
-        significand = int(scaled)
-        fits = scaled == significand and (self.has_subnormals or significand > 0)
-        if not fits or magnitude > self.largest_finite or (value < 0 and not self.signed):
-            raise ValueError(f"{value} is not a valid {self.name} value")
+        exponent = max(leading_exponent(magnitude), self.e_min) if magnitude else self.e_min
+        last = exponent - self.fraction_bits
+        over, under = magnitude.numerator << max(-last, 0), magnitude.denominator << max(last, 0)
+        significand, rest = divmod(over, under)
         normal = significand >> self.fraction_bits
         field = exponent + self.bias if normal or not self.has_subnormals else 0
         stored = field << self.fraction_bits | significand & ((1 << self.fraction_bits) - 1)
-        sign = (1 << self.sign_bit) if value < 0 else 0
-        return sign | stored << self.ignored_low_bits
+        stored <<= self.ignored_low_bits
+        fits = not rest and (self.has_subnormals or significand > 0)
+        # words of larger numbers are larger
+        if not fits or stored > self.largest_finite_word or (value < 0 and not self.signed):
+            raise ValueError(f"{value} is not a valid {self.name} value")
+        return stored | (1 << self.sign_bit if value < 0 else 0)
 
     def nearest_word(self, value: Fraction) -> int:
         """The word of the nearest value, the even one of two (a zero keeps the sign where it can).
@@ -205,11 +203,8 @@ class Format(AnyFormat):
         nothing a number of the other sign.
         """
         magnitude = abs(value)
-        exponent = self.e_min
-        if magnitude:
-            exponent = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
-            exponent -= magnitude < Fraction(2) ** exponent
-        last = Fraction(2) ** (max(exponent, self.e_min) - self.fraction_bits)
+        exponent = max(leading_exponent(magnitude), self.e_min) if magnitude else self.e_min
+        last = Fraction(2) ** (exponent - self.fraction_bits)
         rounded = round(magnitude / last) * last
         if value < 0 and not rounded and self.has_negative_zero:
             return 1 << self.sign_bit

@@ -203,7 +203,7 @@ BOUNDED = (1, 10)
 
 
 @pytest.mark.usefixtures("no_luck")
-@pytest.mark.parametrize("said", ["sat", "unknown"])
+@pytest.mark.parametrize("said", ["sat", pytest.param("unknown", marks=pytest.mark.long)])
 @pytest.mark.parametrize("seed", mostly_long(BOUNDED, BOUNDED[:1]))
 def test_every_lemma_of_a_bound_is_needed(seed: int, said: str) -> None:
     """Without any one of them the bound is larger, or there is none."""

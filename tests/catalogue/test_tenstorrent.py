@@ -104,7 +104,7 @@ def boundary(fmt: Format) -> Array:
     return np.array([(sign << fmt.exponent_bits | field) << bits | low for sign, field, low in found])
 
 
-@pytest.mark.parametrize("name", mostly_long(NAMES, [n for n in NAMES if "worm" in n and n[-1] in "03"]))
+@pytest.mark.parametrize("name", mostly_long(NAMES, [n for n in NAMES if "worm" in n and n[-1] == "0"]))
 def test_boundary_words(name: str) -> None:
     """Every pair of boundary words of a and b, with those of c in turn, in the first lane and the ninth."""
     m = row_named(name).model

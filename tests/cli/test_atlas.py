@@ -91,6 +91,7 @@ def test_interrupted_by_a_signal(tmp_path: Path) -> None:
     """Ctrl-C: one line, the file is free again, and what was finished is in it."""
     file = tmp_path / "a.json"
     command = [sys.executable, "-m", "tcsmt", "atlas", "--store", str(file), "--claims", "--no-confirm"]
+    command += ["--types", "f32.f16.f16.f32"]
     process = subprocess.Popen(
         command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     )

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tcsmt.survey import audit
+from tcsmt.survey.neighbours import neighbours
 from tests.support.command_line import done, refused, tcsmt
 from tests.support.paths import DATA
 
@@ -15,8 +17,25 @@ VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 SMALL = f'base = "{VOLTA}"\nk = 1\nn_fma = 1\n'
 
 
-@pytest.mark.parametrize("number", [1, pytest.param(2, marks=pytest.mark.long)])
-def test_fttn_misidentifies_the_custom_models(number: int) -> None:
+#: What the lines that are looked at are about.
+ASKED = {"n_fma", "rounding", "fraction_bits"}
+
+
+@pytest.mark.parametrize(
+    ("number", "every"),
+    [
+        (1, False),
+        pytest.param(1, True, marks=pytest.mark.long),
+        pytest.param(2, True, marks=pytest.mark.long),
+    ],
+)
+def test_fttn_misidentifies_the_custom_models(
+    number: int, every: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Among every hypothesis, or among the neighbours in a few parameters."""
+    if not every:
+        monkeypatch.setattr(audit, "rows", list)
+        monkeypatch.setattr(audit, "neighbours", lambda m: (n for n in neighbours(m) if n.parameter in ASKED))
     text = tcsmt(
         "audit", "--published", "fttn", "--model", DATA / f"khattak-custom-{number}.toml", "--no-solve"
     )

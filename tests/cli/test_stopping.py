@@ -124,7 +124,7 @@ for number, line in enumerate(sys.stdin):
 """
 
 
-@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize("keeps", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_what_identify_has_kept(keeps: bool, tmp_path: Path) -> None:
     """The answers so far with --transcript; nothing without it."""
     script, asked, transcript = (tmp_path / name for name in ("box.py", "asked", "t.jsonl"))

@@ -23,6 +23,7 @@ from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import units
 from tests.support.paths import ROOT
+from tests.support.sampling import mostly_long
 
 ROWS = {"rdna3_gfx1100": 615, "rdna4_gfx1201": 169, "rdna_packed_f16": 1344, "rdna_packed_bf16": 128}
 DOT: dict[str, Any] = {"kind": "dot2", "in_format": "f16"}
@@ -142,12 +143,17 @@ def held(model: FusedDotAdd, rows: list[tuple[list[int], list[int], int]], expec
         assert found == wanted, (row, hex(found), hex(wanted))
 
 
+#: Of how many rows one is tried.
+STEPS = mostly_long([5, 1], [5])
+
+
+@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("row", rows_of("rdna3") + rows_of("rdna4"), ids=lambda row: str(row.name))
-def test_radeon(row: Any) -> None:
+def test_radeon(row: Any, step: int) -> None:
     """Steps in the order that FACTS.md says: pairs, or quartets with wave32's order on RDNA4."""
     model, rng = row.model, random.Random(row.name)
     a, b, d = (fmt.name for fmt in (model.a_format, model.b_format, model.d_format))
-    rows = step_rows(rng, model, 1500 if model.k == 2 else 400)
+    rows = step_rows(rng, model, (1500 if model.k == 2 else 400) // step)
     expected = []
     quartets = (
         (0, 8, 4, 12) if row.architecture == "rdna4" and row.instruction.endswith("_w32") else (0, 4, 8, 12)
@@ -169,9 +175,10 @@ def test_radeon(row: Any) -> None:
 FLOATS = {"bf16": units.BF16, "e4m3": units.E4M3, "e5m2": units.E5M2}
 
 
+@pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("row", rows_of("riscv"), ids=lambda row: str(row.instruction))
-def test_riscv(row: Any) -> None:
+def test_riscv(row: Any, step: int) -> None:
     model, rng = row.model, random.Random(row.name)
-    rows = step_rows(rng, model, 6000 // model.k)
+    rows = step_rows(rng, model, 6000 // model.k // step)
     a, b = FLOATS[model.a_format.name], FLOATS[model.b_format.name]
     held(model, rows, [units.rvbna(a, b, left, right, c, model.k) for left, right, c in rows])

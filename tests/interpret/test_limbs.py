@@ -40,7 +40,7 @@ OPERATIONS: dict[str, Callable[[Term, Term], Term]] = {
 }
 
 
-@pytest.mark.parametrize("limb", [32, 64])
+@pytest.mark.parametrize("limb", [32, pytest.param(64, marks=pytest.mark.long)])
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("rows", [10, pytest.param(30, marks=pytest.mark.long)])
 def test_operations(operation: str, limb: int, rows: int) -> None:

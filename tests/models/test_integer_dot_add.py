@@ -20,6 +20,7 @@ from tcsmt.models import IntegerDotAdd, Kind
 from tcsmt.pictures.explain import steps
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import integers
+from tests.support.sampling import mostly_long
 
 
 def tiny(letter: str, bits: int, fraction_bits: int = 0) -> IntegerFormat:
@@ -61,7 +62,9 @@ TINY = [
 
 
 @pytest.mark.parametrize("overflow", ["wrap", "saturate"])
-@pytest.mark.parametrize("formats", TINY, ids=lambda formats: "-".join(fmt.name for fmt in formats))
+@pytest.mark.parametrize(
+    "formats", mostly_long(TINY, TINY[1::2]), ids=lambda formats: "-".join(fmt.name for fmt in formats)
+)
 def test_every_input_of_tiny_formats(formats: tuple[IntegerFormat, ...], overflow: str) -> None:
     """One product: all inputs. Two, in one sum and in a chain of two: all inputs, or some thousands."""
     for k, n_fma in ((1, None), (2, None), (2, 1)):

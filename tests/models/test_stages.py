@@ -233,7 +233,7 @@ def _evaluated(stages: tuple[Stage, ...], values: dict[str, int]) -> dict[Term, 
 @pytest.mark.parametrize(
     ("name", "model"),
     [
-        pytest.param(*one, marks=pytest.mark.long if number % 6 else ())
+        pytest.param(*one, marks=pytest.mark.long if number % 12 else ())
         for number, one in enumerate(ieee_models())
     ],
 )

@@ -31,6 +31,7 @@ from tcsmt.pictures.html import as_html
 from tcsmt.pictures.svg import as_svg
 from tcsmt.pictures.text import as_text
 from tests.support.paths import ROOT
+from tests.support.sampling import one_in
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 ADJACENT = "a0=1.5 b0=24576 c=-0.111328125"
@@ -126,7 +127,7 @@ def check(model: Model, values: dict[str, int]) -> None:
     assert last.startswith(model.d_format.hex(evaluate([model.trace.output], values)[0]))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", one_in(2, MODELS))
 @pytest.mark.parametrize("near", [True, False])
 @pytest.mark.parametrize("examples", [3, pytest.param(12, marks=pytest.mark.long)])
 def test_bits(name: str, near: bool, examples: int) -> None:

@@ -63,8 +63,16 @@ def failing(real: Callable[..., Any], number: int, error: BaseException) -> Call
     return called
 
 
-@pytest.mark.parametrize("function", ["store_bytes", "replace_bytes", "make_folder", "refutation"])
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), TcsmtError("cannot write: No space left on device")])
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        pytest.param(function, error, marks=pytest.mark.long if (place + turn) % 2 else ())
+        for place, function in enumerate(("store_bytes", "replace_bytes", "make_folder", "refutation"))
+        for turn, error in enumerate(
+            (KeyboardInterrupt(), TcsmtError("cannot write: No space left on device"))
+        )
+    ],
+)
 def test_stopped_at_any_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, error: BaseException
 ) -> None:

@@ -66,7 +66,7 @@ def test_every_row_equals_itself() -> None:
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        (VOLTA, {"carry_bits": 3}),
+        pytest.param(VOLTA, {"carry_bits": 3}, marks=pytest.mark.long),
         (VOLTA, {"zero_exponent": -126}),
         pytest.param(AMPERE, {"carry_bits": 4}, marks=pytest.mark.long),  # a chain of two blocks
         pytest.param(AMPERE, {"zero_exponent": -133}, marks=pytest.mark.long),

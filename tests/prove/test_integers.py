@@ -23,6 +23,7 @@ from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent
 from tests.oracles import integers
 from tests.support.certificates import flaws
+from tests.support.sampling import one_in
 
 ALL = Domain(finite=False)
 
@@ -55,7 +56,7 @@ def inputs(model: IntegerDotAdd, domain: Domain) -> Iterator[dict[str, int]]:
         yield dict(zip(names, row, strict=True))
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", one_in(2, range(24)))
 def test_verdicts_on_tiny_units(seed: int) -> None:
     """A proof where no input of the domain tells them apart, else a witness that does."""
     rng = Random(seed)

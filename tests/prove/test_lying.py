@@ -37,7 +37,7 @@ from tcsmt.survey.settle import Asking, settle, verdicts_in
 from tcsmt.survey.work import Task
 from tcsmt.terms import var
 from tests.support.lying import BEHAVIOURS, UNCONFIRMING, Liars
-from tests.support.sampling import mostly_long
+from tests.support.sampling import mostly_long, one_in
 
 X, Y = var("x", 8), var("y", 8)
 #: (x xor y) xor (x and y) is x or y: there is no solution, and the constructors do not see it.
@@ -84,7 +84,7 @@ def test_answers_are_closed() -> None:
             Answer(answer, "bitwuzla", confirmed="z3")
 
 
-@pytest.mark.parametrize("second", ["unsat", "sat", "hangs after unsat", *chain(*UNCONFIRMING)])
+@pytest.mark.parametrize("second", ["unsat", "sat", "hangs after unsat", *one_in(2, chain(*UNCONFIRMING))])
 def test_only_another_unsat_confirms(second: str, liars: Liars) -> None:
     """Of the first solver's lie, each behaviour of the others makes what it is."""
     liars.install(bitwuzla="unsat", z3=second, cvc5="nothing")
@@ -287,7 +287,7 @@ DENIED = re.compile(
 
 @pytest.mark.parametrize(
     "name",
-    mostly_long(COMMANDS, ["find", "compare", "identify", "accuracy compare", "accuracy bound", "atlas"]),
+    mostly_long(COMMANDS, ["find", "compare", "accuracy bound", "atlas"]),
 )
 def test_no_command_proves_what_is_not_confirmed(
     name: str, liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -339,7 +339,7 @@ def test_a_disagreement_is_said(
     "name",
     mostly_long(
         sorted(set(COMMANDS) - {"accuracy bound", "accuracy findings", "accuracy split"}),
-        ["find", "compare", "accuracy compare", "audit"],
+        ["find", "compare", "accuracy compare"],
     ),
 )
 def test_no_command_shows_an_input_that_is_none(

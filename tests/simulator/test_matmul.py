@@ -104,7 +104,9 @@ def chained(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> No
     "name",
     [
         "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0",
-        "b200/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+        pytest.param(
+            "b200/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", marks=pytest.mark.long
+        ),
     ],
 )
 def test_block_scales(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,10 +30,16 @@ SCHEDULER = (
 WORKER = ("distributed.cli.dask_worker", "--nthreads", "1", "--no-dashboard", "--scheduler-file")
 QUIET: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
-distributed = pytest.importorskip("distributed", reason="Dask (the extra dask) is not installed")
+
+@pytest.fixture(autouse=True, scope="module")
+def dask() -> None:
+    """Not imported while tests are collected: that takes a second of every process."""
+    pytest.importorskip("distributed", reason="Dask (the extra dask) is not installed")
 
 
 def started(workers: int) -> Any:
+    import distributed
+
     return distributed.LocalCluster(
         n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     )
@@ -68,7 +74,9 @@ def test_the_same_verdicts_as_here(workers: Any, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_killed_worker_is_replaced(workers: Any, tmp_path: Path) -> None:
-    with distributed.Client(workers) as client:
+    from distributed import Client
+
+    with Client(workers) as client:
         pid = next(iter(client.run(os.getpid).values()))
     killed = False
 

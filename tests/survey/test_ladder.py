@@ -11,7 +11,7 @@ from tcsmt.survey.ladder import columns_in, includes, ladder
 
 UNITS = (
     "volta/mma.m8n8k4.f32.f16.f16.f32",
-    "arm/fdot.f32.e4m3.e4m3",
+    pytest.param("arm/fdot.f32.e4m3.e4m3", marks=pytest.mark.long),
     "arm/fdot.f32.e5m2.e5m2",
     "cdna1/v_mfma_i32_4x4x4i8",
 )
