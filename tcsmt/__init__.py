@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tcsmt.api import accuracy
     from tcsmt.api.certificates import check_certificate
+    from tcsmt.api.check import Check, check
     from tcsmt.api.compare import Comparison, compare
     from tcsmt.api.find import find, properties
     from tcsmt.api.identify import Identified, identify
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "accuracy": "tcsmt.api",
     "check_certificate": "tcsmt.api.certificates",
+    **dict.fromkeys(("Check", "check"), "tcsmt.api.check"),
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.api.compare"),
     **dict.fromkeys(("find", "properties"), "tcsmt.api.find"),
     **dict.fromkeys(("Identified", "identify"), "tcsmt.api.identify"),
@@ -43,6 +45,7 @@ _HOMES = {
 }
 __all__ = [
     "SEQUENTIAL",
+    "Check",
     "Comparison",
     "Domain",
     "Explanation",
@@ -53,6 +56,7 @@ __all__ = [
     "Unit",
     "Validation",
     "accuracy",
+    "check",
     "check_certificate",
     "compare",
     "explain",
