@@ -11,9 +11,10 @@ from click.testing import CliRunner
 from tcsmt.catalogue import row_named
 from tcsmt.cli import main
 from tcsmt.identification.boxes import model_box
-from tcsmt.identification.search import Identification, Transcript
+from tcsmt.identification.search import Identification
+from tcsmt.identification.transcript import Transcript
 from tests.support.command_line import done, refused
-from tests.support.families import family_like
+from tests.support.families import family_like, kinds_like
 from tests.support.processes import LINE, children, runs, start, until
 from tests.support.sampling import mostly_long
 
@@ -171,8 +172,8 @@ def test_an_interrupt_keeps_the_transcript(tmp_path):
     assert (process.returncode, errors) == (130, LINE)
     assert not runs(box)
     kept = transcript.read_text().splitlines()
-    again = Transcript(family_like(VOLTA), transcript)
-    found = Identification(family_like(VOLTA), model_box(VOLTA), budget=len(kept), transcript=again).run()
+    again = Transcript(family_like(VOLTA).formats, transcript)
+    found = Identification(kinds_like(VOLTA), model_box(VOLTA), budget=len(kept), transcript=again).run()
     assert [VOLTA.d_format.hex(e.d) for e in found.exchanges] == [json.loads(line)["d"] for line in kept]
 
 
