@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from tcsmt.arithmetic.nans import NanRule
 from tcsmt.identification.hypotheses import TooMany
 from tcsmt.identification.ieee_family import COLUMNS, IeeeFamily, Table, standard_orders
 from tcsmt.identification.ieee_questions import is_plain, mixed, plain
+from tcsmt.identification.lane_order import revealed_exponent, revealed_orders
 from tcsmt.identification.nan_rules import rules_of_words
 from tcsmt.identification.questions import Questions, zero_words
 from tcsmt.identification.score import best_of
@@ -34,9 +35,14 @@ LARGEST = 4000
 
 @dataclass(frozen=True)
 class IeeeHypotheses:
-    """The members of a family."""
+    """The members of a family.
+
+    scaled, ordered: whether the exponent of products, and the order of lanes, were read from answers.
+    """
 
     family: IeeeFamily
+    scaled: bool = False
+    ordered: bool = False
 
     kind = IeeeDotAdd
 
@@ -119,8 +125,22 @@ class IeeeHypotheses:
         return IeeeHypotheses(other), table[(table[:, 0] == row[0]) & (table[:, 1] > 0)]
 
     def widened(self, ask: Callable[[Questions, str], int]) -> IeeeHypotheses | None:
-        """Those with the order of lanes, or the exponent of products, that some questions reveal."""
-        return None
+        """Those with the exponent of products that a question reveals; then with the order of lanes."""
+        family = self.family
+        if not self.scaled:
+            exponent = revealed_exponent(ask, family)
+            if exponent is None:
+                return None
+            if exponent:
+                return replace(self, family=replace(family, product_exponent=exponent), scaled=True)
+        if self.ordered:
+            return None
+        orders = tuple(revealed_orders(ask, family))
+        return (
+            replace(self, family=replace(family, orders=orders), scaled=True, ordered=True)
+            if orders
+            else None
+        )
 
 
 class IeeeOpening:

@@ -187,12 +187,13 @@ class Identification:
         start = time.monotonic()
         verdict, reason, following = "open", "", None
         try:
-            self._first(self.hypotheses)
-            if not len(self.left):
+            self._searched(self.hypotheses)
+            try:
                 self._widened()
-            self._narrowed()
-            if len(self.left) and self.box is not None:
-                self._confirmed()
+            except OutOfBudget:
+                if len(self.left):
+                    raise
+                reason = f"the budget of {self.budget} questions was spent before the order of lanes was read"
             if len(self.left) and self.box is not None:
                 self._named()
             verdict = "refuted" if not len(self.left) else "open" if self.unproved else "identified"
@@ -252,7 +253,8 @@ class Identification:
     def _first(self, kinds: Sequence[Hypotheses]) -> None:
         """The rows of every kind that explain the given answers and the first questions."""
         openings = [kind.opened(self.random, self.progress) for kind in kinds]
-        known = self.exchanges = self.exchanges or list(self.given)
+        self.exchanges = self.exchanges or list(self.given)
+        known = list(self.exchanges)
         for one in known:
             for opening in openings:
                 if not opening.few:
@@ -270,14 +272,22 @@ class Identification:
         ]
         self._left(Left(tuple(zip(kinds, tables, strict=True))))
 
+    def _searched(self, kinds: Sequence[Hypotheses]) -> None:
+        """What is left of some kinds after all questions that split or confirm it."""
+        self.unproved, self.proofs, self.reasons = [], [], []
+        self._first(kinds)
+        self._narrowed()
+        if len(self.left) and self.box is not None:
+            self._confirmed()
+
     def _widened(self) -> None:
         """Where no hypothesis is left, those that questions made for one parameter reveal."""
-        if self.box is None:
-            return
-        kinds = [kind.widened(self.ask) for kind in self.hypotheses]
-        revealed = [kind for kind in kinds if kind is not None]
-        if revealed:
-            self._first(revealed)
+        kinds = list(self.hypotheses) if self.box is not None else []
+        while not len(self.left) and kinds:
+            widened = [kind.widened(self.ask) for kind in kinds]
+            kinds = [kind for kind in widened if kind is not None]
+            if kinds:
+                self._searched(kinds)
 
     def _left(self, left: Left) -> None:
         self.left = left
