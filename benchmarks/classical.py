@@ -20,6 +20,7 @@ from tcsmt.identification.boxes import model_box
 from tcsmt.identification.classical import black_box, profile
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family
+from tcsmt.identification.fused_hypotheses import FusedHypotheses
 from tcsmt.identification.search import Identification, neighbours
 from tcsmt.identification.vectors import mixed
 from tcsmt.prove.solvers.run import Settings
@@ -45,11 +46,11 @@ def blind(name: str) -> dict[str, Any]:
     for i in same:
         changed = family.model(near[i]).as_json()
         changes.append({key: changed[key] for key in changed if key != "nan" and changed[key] != truth[key]})
-    identified = []
+    identified, fused = [], FusedHypotheses(family)
     for place in same[:: max(1, len(same) // 2)][:2]:
         unit = family.model(near[place])
-        found = Identification(family, model_box(unit), settings=Settings(timeout=3)).run()
-        right = bool((found.rows == near[place]).all(axis=1).any())
+        found = Identification([fused], model_box(unit), settings=Settings(timeout=3)).run()
+        right = bool((found.left.of(fused) == near[place]).all(axis=1).any())
         identified.append(
             {"changed": changes[same.index(place)], "verdict": found.verdict, "right": right,
              "questions": len(found.exchanges)}

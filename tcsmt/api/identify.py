@@ -1,4 +1,4 @@
-"""Which unit is this? From the answers of a black box to the fused dot-add that explains them."""
+"""Which unit is this? From the answers of a black box to the model that explains them."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy
 from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import Unit, UnitLike, row_of
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.catalogue import Row
 from tcsmt.identification.boxes import Box
-from tcsmt.identification.family import Family
-from tcsmt.identification.report import as_data, as_text, known
-from tcsmt.identification.search import Identification, Outcome, Transcript
+from tcsmt.identification.hypotheses import Hypotheses
+from tcsmt.identification.kinds import hypotheses_of
+from tcsmt.identification.report import as_data, as_text
+from tcsmt.identification.search import Identification, Outcome
+from tcsmt.identification.transcript import Transcript
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Identified", "family_like", "identify"]
+__all__ = ["Identified", "identify"]
 
 
 @dataclass(frozen=True, repr=False)
 class Identified:
     """What explains a black box: see ``verdict``, ``unit`` and ``catalogue``, or print it.
 
-    family: the hypotheses. outcome: questions, answers, and the hypotheses that are left.
+    outcome: questions, answers, and the hypotheses that are left.
     """
 
-    family: Family
     outcome: Outcome
 
     @property
@@ -53,15 +55,15 @@ class Identified:
 
     @property
     def catalogue(self) -> list[str]:
-        """The names of the catalogue's units among the hypotheses that are left."""
-        return known(self.family, self.outcome.rows)
+        """The names of the catalogue's units that are equal to it, or not excluded."""
+        return list(self.outcome.catalogue)
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt identify --json`` prints."""
-        return {"tcsmt": __version__, **as_data(self.family, self.outcome)}
+        return {"tcsmt": __version__, **as_data(self.outcome)}
 
     def __str__(self) -> str:
-        return as_text(self.family, self.outcome)
+        return as_text(self.outcome)
 
     def __repr__(self) -> str:
         return f"<Identified: {self.verdict}>"
@@ -70,12 +72,12 @@ class Identified:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def family_like(row: Row) -> Family:
+def _kinds_like(row: Row) -> tuple[Hypotheses, ...]:
     """The hypotheses with a unit's formats and K; nothing else of the unit is used."""
     model = row.model
     if model.scale_format is not None:
         raise TcsmtError(f"{row.name} has block scales; identify supports only units without them")
-    return Family.of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
+    return hypotheses_of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
 
 
 def identify(
@@ -92,7 +94,9 @@ def identify(
     certificate: str | os.PathLike[str] | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Identified:
-    """Find every fused dot-add that explains a black box, with few questions.
+    """Find every model that explains a black box, with few questions.
+
+    The hypotheses are fused dot-adds and chains and trees of IEEE operations, or exact sums of integers.
 
     box: called as ``box(a, b, c)`` with arrays of shapes (1, k), (1, k) and (1,) of the formats' dtypes;
     returns an array of shape (1,), of the result's dtype or words. A :class:`tcsmt.Unit` is such a box.
@@ -111,22 +115,23 @@ def identify(
     if (like is None) == (formats is None) or (formats is None) != (k is None):
         raise TcsmtError("give like=UNIT, or formats=... and k=...")
     if like is not None:
-        family = family_like(row_of(like))
+        kinds = _kinds_like(row_of(like))
     else:
         if len(formats or ()) != 4:
             raise TcsmtError(f"formats = {formats}: must be four formats, those of a, b, c and d")
-        family = Family.of(map(format_named, formats or ()), k or 0)
-    with Transcript(family, Path(transcript)) if transcript else nullcontext() as kept:
+        kinds = hypotheses_of(map(format_named, formats or ()), k or 0)
+    words = kinds[0].formats
+    with Transcript(words, Path(transcript)) if transcript else nullcontext() as kept:
         found = Identification(
-            family, _asked(box, family), budget=budget, seed=seed, settings=Settings(timeout=timeout),
+            kinds, _asked(box, words), budget=budget, seed=seed, settings=Settings(timeout=timeout),
             confirm=confirm, progress=progress, transcript=kept, certificates=certificates_in(certificate),
         ).run()  # fmt: skip
-    return Identified(family, found)
+    return Identified(found)
 
 
-def _asked(box: Callable[..., Any], family: Family) -> Box:
+def _asked(box: Callable[..., Any], formats: Sequence[AnyFormat]) -> Box:
     """A function of arrays as a box that takes and gives words."""
-    fa, fb, fc, fd = family.formats
+    fa, fb, fc, fd = formats
 
     def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
         words = (np.array([a], unsigned(fa)), np.array([b], unsigned(fb)), np.array([c], unsigned(fc)))

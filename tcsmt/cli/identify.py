@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import numpy as np
 
 from tcsmt.api.certificates import certificates_in
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
@@ -24,9 +26,12 @@ from tcsmt.hardware.device import Device
 from tcsmt.identification import report as identified
 from tcsmt.identification.boxes import Box, Command, device_box, model_box, probed_box
 from tcsmt.identification.family import COLUMNS, Family
+from tcsmt.identification.fused_hypotheses import known
+from tcsmt.identification.kinds import hypotheses_of
 from tcsmt.identification.plan import candidates, decision_tree, fixed_set
 from tcsmt.identification.recorded import family_of, survivors
-from tcsmt.identification.search import Exchange, Identification, Transcript
+from tcsmt.identification.search import Identification
+from tcsmt.identification.transcript import Exchange, Transcript
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import Exit, TcsmtError
 
@@ -116,7 +121,10 @@ def identify(
     probe: str | None,
     as_json: bool,
 ) -> None:
-    """Identify a black box: find every fused dot-add that explains its answers, with few questions.
+    """Identify a black box: find every model that explains its answers, with few questions.
+
+    For floating-point formats, the models are fused dot-adds, and chains and trees of IEEE operations; for
+    integer formats, exact sums that wrap or saturate. --data and --plan support only fused dot-adds.
 
     The program of --command reads a line {"a": [hex, ...], "b": [...], "c": hex} and writes a line
     {"d": hex}, for each question. A plan is for hardware that is on another machine: `--plan set` prints
@@ -144,36 +152,37 @@ def identify(
         _recorded(data, rows, seed, as_json)
         return
     given = _one_data_set("--answers", answers) if answers is not None else None
-    family = _family(formats, k, like, box or device, given)
+    unit = _unit(formats, k, like, box or device, given)
     if plan is not None:
-        _planned(family, plan, like, seed, budget)
+        _planned(_fused(unit, "--plan"), plan, like, seed, budget)
         return
     with ExitStack() as opened:
         source: Box | None = None
         if command is not None:
-            asked = Command(command, family.formats, timeout=answer_timeout)
+            asked = Command(command, unit.formats, timeout=answer_timeout)
             opened.callback(asked.close)
             source = asked
         if box is not None:
-            source = model_box(_fitting(box, family).model)
+            source = model_box(_fitting(box, unit).model)
         if device is not None:
-            source = device_box(opened.enter_context(Device(_fitting(device, family))))
+            source = device_box(opened.enter_context(Device(_fitting(device, unit))))
         if probe is not None and source is not None:
-            _probed(family, source, probe, as_json)
+            _probed(_fused(unit, "--probe"), source, probe, as_json)
             return
-        with Transcript(family, transcript) if transcript else nullcontext() as kept:
+        kinds = hypotheses_of(unit.formats, unit.k)
+        with Transcript(unit.formats, transcript) if transcript else nullcontext() as kept:
             found = Identification(
-                family, source, budget=budget, seed=seed, settings=Settings(timeout=timeout), confirm=confirm,
-                progress=_progress, transcript=kept, given=_exchanges(given, family),
+                kinds, source, budget=budget, seed=seed, settings=Settings(timeout=timeout), confirm=confirm,
+                progress=_progress, transcript=kept, given=_exchanges(given, unit),
                 certificates=certificates,
             ).run()  # fmt: skip
     if certificates is not None:
         records = [{"verdict": "equivalent", "certificate": one.as_json()} for one in certificates.done]
         say_certified(certificate, records)
     if as_json:
-        echo_json(identified.as_data(family, found))
+        echo_json(identified.as_data(found))
     else:
-        click.echo(identified.as_text(family, found))
+        click.echo(identified.as_text(found))
     sys.exit(_EXIT[found.verdict])
 
 
@@ -182,32 +191,48 @@ def _progress(text: str) -> None:
         click.echo(f"\r\033[K{text}", err=True, nl=False)
 
 
-def _family(
+@dataclass(frozen=True)
+class _Unit:
+    """What is known of the black box: formats of A, B, C and D, and K."""
+
+    formats: tuple[AnyFormat, ...]
+    k: int
+
+
+def _unit(
     formats: str | None, k: int | None, like: str | None, box: str | None, given: DataSet | None
-) -> Family:
+) -> _Unit:
     if (formats is None) != (k is None) or (formats is not None and like is not None):
         raise click.UsageError("give --formats and --k, or --like")
     if formats is not None and k is not None:
         names = formats.split(",")
         if len(names) != 4:
             raise TcsmtError(f"--formats {formats}: expected four formats, A,B,C,D")
-        return Family.of((format_named(name.strip()) for name in names), k)
+        return _Unit(tuple(format_named(name.strip()) for name in names), k)
     name = like or box
     if name is None and given is not None:
-        return family_of(given)
+        return _Unit(tuple(given.formats), given.k)
     if name is None:
         raise click.UsageError("give --formats and --k, or --like")
     model = row_given(name).model
     if model.scale_format is not None:
         raise TcsmtError(f"{name} has block scales; identify supports only units without them")
-    return Family.of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
+    return _Unit((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
 
 
-def _fitting(name: str, family: Family) -> Row:
+def _fused(unit: _Unit, option: str) -> Family:
+    """The fused dot-adds, for what knows no other kind. Raises :class:`.TcsmtError`."""
+    try:
+        return Family.of(unit.formats, unit.k)
+    except TcsmtError as error:
+        raise TcsmtError(f"{option} supports only fused dot-adds: {error}") from None
+
+
+def _fitting(name: str, unit: _Unit) -> Row:
     row = row_given(name)
     model = row.model
     other = (model.a_format, model.b_format, model.c_format, model.d_format)
-    if other != family.formats or model.k != family.k or model.scale_format is not None:
+    if other != unit.formats or model.k != unit.k or model.scale_format is not None:
         raise TcsmtError(f"the formats, K or scales of {name} are not those of --formats or --like")
     return row
 
@@ -219,10 +244,10 @@ def _one_data_set(option: str, path: Path) -> DataSet:
     return data[0]
 
 
-def _exchanges(given: DataSet | None, family: Family) -> list[Exchange]:
+def _exchanges(given: DataSet | None, unit: _Unit) -> list[Exchange]:
     if given is None:
         return []
-    if family_of(given) != family:
+    if (tuple(given.formats), given.k) != (unit.formats, unit.k):
         raise TcsmtError(f"--answers {given.path}: its formats or K are not those of the box")
     words = zip(*(part.tolist() for part in given.operands.parts), given.d.tolist(), strict=True)
     return [Exchange(tuple(a), tuple(b), c, d, "given") for a, b, c, d in words]
@@ -266,11 +291,11 @@ def _recorded(path: Path, rows: int, seed: int, as_json: bool) -> None:
     family = family_of(data)
     found = survivors(data, rows=rows, seed=seed, progress=_progress)
     values = identified.summary(family, found.table) if len(found.table) else {}
-    questions = identified.lines(family, found.questions) if found.questions is not None else []
+    questions = identified.lines(family.formats, found.questions) if found.questions is not None else []
     if as_json:
         report = {
             "dataset": data.name, "rows": found.rows, "hypotheses": family.count,
-            "remaining": len(found.table), "catalogue": identified.known(family, found.table),
+            "remaining": len(found.table), "catalogue": known(family, found.table),
             "values": values, "seconds": round(found.seconds, 1),
             "next": [{**q, "answers": n} for q, n in zip(questions, found.splits, strict=True)],
             "best": identified.best_data(data, family, found.best) if found.best is not None else None,

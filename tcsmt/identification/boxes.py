@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.hardware.device import Device
@@ -85,7 +86,7 @@ class Command:
     """
 
     def __init__(
-        self, command: str, formats: Sequence[Format], *, timeout: float = 30.0, tries: int = 3
+        self, command: str, formats: Sequence[AnyFormat], *, timeout: float = 30.0, tries: int = 3
     ) -> None:
         self.command, self.formats, self.timeout, self.tries = shlex.split(command), formats, timeout, tries
         if not self.command:

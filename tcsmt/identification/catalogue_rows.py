@@ -6,7 +6,8 @@ import time
 
 from tcsmt.catalogue import row_named, rows
 from tcsmt.identification.boxes import model_box
-from tcsmt.identification.family import Family
+from tcsmt.identification.fused_hypotheses import FusedHypotheses
+from tcsmt.identification.kinds import hypotheses_of
 from tcsmt.identification.search import Identification
 from tcsmt.models import FusedDotAdd
 from tcsmt.prove.prover import prover
@@ -38,14 +39,16 @@ def identified(name: str, timeout: float) -> Record:
     """What a search finds that may only ask the row's model; ``right``: whether it is among what is left."""
     model = row_named(name).model
     assert isinstance(model, FusedDotAdd)
-    family = Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
-    truth = family.row(model)
+    kinds = hypotheses_of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
+    fused = kinds[0]
+    assert isinstance(fused, FusedHypotheses)
+    truth = fused.family.row(model)
     start = time.monotonic()
-    outcome = Identification(family, model_box(model), settings=Settings(timeout=timeout)).run()
+    outcome = Identification(kinds, model_box(model), settings=Settings(timeout=timeout)).run()
     return {
         "model": name, "verdict": outcome.verdict, "reason": outcome.reason,
-        "questions": len(outcome.exchanges), "hypotheses": family.count, "floor": round(family.floor, 2),
-        "equal": len(outcome.rows), "proved_by_solver": outcome.proofs, "unproved": len(outcome.unproved),
-        "right": bool(truth is not None and (outcome.rows == truth).all(axis=1).any()),
+        "questions": len(outcome.exchanges), "hypotheses": outcome.count, "floor": round(outcome.floor, 2),
+        "equal": len(outcome.left), "proved_by_solver": outcome.proofs, "unproved": len(outcome.unproved),
+        "right": bool(truth is not None and (outcome.left.of(fused) == truth).all(axis=1).any()),
         "left_after_each": outcome.counts, "seconds": round(time.monotonic() - start, 1),
     }  # fmt: skip

@@ -13,12 +13,13 @@ import numpy as np
 
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family, Table
+from tcsmt.identification.hypotheses import TooMany
 from tcsmt.identification.outcomes import outcomes, signature
-from tcsmt.identification.questions import Questions
+from tcsmt.identification.questions import Questions, ordinary_rows
 from tcsmt.identification.score import entropy
 from tcsmt.identification.vectors import Random, ordinary
 
-__all__ = ["Opening", "TooMany"]
+__all__ = ["Opening"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -38,10 +39,6 @@ PATIENCE = 3
 ANY = 1
 
 
-class TooMany(Exception):
-    """Ordinary sums do not tell enough hypotheses apart."""
-
-
 @dataclass
 class _Group:
     """Structures with the same rows; the rows are those of the first, which has the most carry bits."""
@@ -56,6 +53,7 @@ class Opening:
     def __init__(self, family: Family, random: Random, progress: Callable[[str], None]) -> None:
         self.family, self.random, self.progress = family, random, progress
         self.asked: list[tuple[Questions, int]] = []
+        self.others: list[tuple[Questions, int]] = []
         self.rounded = False
         groups: dict[tuple[str, str], list[int]] = {}
         for number, one in enumerate(family.structures):
@@ -94,7 +92,10 @@ class Opening:
         return float((sizes[place] / len(sample)).mean())
 
     def answer(self, question: Questions, word: int) -> None:
-        """Keep what explains the answer."""
+        """Keep what explains the answer; of a question that is no ordinary sum, when the table is made."""
+        if not ordinary_rows(self.family, question)[0]:
+            self.others.append((question, word))
+            return
         self.asked.append((question, word))
         found = []
         for group in self.groups:
@@ -139,7 +140,10 @@ class Opening:
                 part = group.table[group.table[:, 3] < self._carries(number)].copy()
                 part[:, 0] = number
                 parts.append(self._explaining(part) if len(part) else part)
-        return np.concatenate(parts)
+        whole = np.concatenate(parts)
+        for question, word in self.others:
+            whole = whole[predictions(self.family, whole, question)[:, 0] == word] if len(whole) else whole
+        return whole
 
     def _explaining(self, part: Table) -> Table:
         """Rows of one structure with all other parameters; what is certain is not looked at again."""

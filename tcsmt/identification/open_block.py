@@ -39,6 +39,7 @@ __all__ = [
     "MOST",
     "ROUNDING_TABLES",
     "SumProgram",
+    "by_table",
     "last_program",
     "result_program",
     "sum_program",
@@ -48,7 +49,7 @@ __all__ = [
 MOST = MOST_BITS + 1
 
 
-def _by_table(variable: str) -> Rounding:
+def by_table(variable: str) -> Rounding:
     """A rounding that looks its decision up in the truth table of that name."""
     table = var(variable, 16)
 
@@ -118,7 +119,7 @@ def sum_program(
         c_after=c_after,
         fraction_bits=MOST,
         coarser=Exponent(var("coarser", MOST.bit_length()), 0, MOST),
-        alignment=_by_table("alignment"),
+        alignment=by_table("alignment"),
         carry_bits=Exponent(var("carry", most.bit_length()), 0, most),
         zero_exponent=Exponent(var("zero", 12), *zeros),
         zero_given=var("zero given", 1),
@@ -154,7 +155,7 @@ def result_program(d: Format, width: int, low: int, high: int) -> Program:
             block_result(
                 ResultParameters(
                     format=d,
-                    rounding=_by_table("rounding"),
+                    rounding=by_table("rounding"),
                     fraction_bits=kept,
                     overflow="ieee",
                     flush=var("flush", 1),

@@ -17,7 +17,9 @@ from tcsmt.data.datasets import DataSet
 from tcsmt.identification.equal import canonical
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family, Table
-from tcsmt.identification.first_questions import Opening, TooMany
+from tcsmt.identification.first_questions import Opening
+from tcsmt.identification.fused_hypotheses import FusedHypotheses
+from tcsmt.identification.hypotheses import Left, TooMany
 from tcsmt.identification.plan import candidates
 from tcsmt.identification.questions import Questions, ordinary_rows
 from tcsmt.identification.search import next_questions
@@ -95,7 +97,7 @@ def survivors(
     if not len(table):
         best = search.best(opened)
         return Survivors(count, table, None, [], time.monotonic() - start, best)
-    asked, splits = next_questions(family, table, np.random.default_rng(seed))
+    asked, splits = next_questions(Left(((FusedHypotheses(family), table),)), np.random.default_rng(seed))
     return Survivors(count, table, asked, splits, time.monotonic() - start)
 
 

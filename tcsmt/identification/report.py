@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from tcsmt.catalogue import rows as catalogue_rows
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.data.datasets import DataSet
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family, Table
+from tcsmt.identification.fused_hypotheses import FusedHypotheses, known
 from tcsmt.identification.plan import Candidates, Node, Planned, candidates
 from tcsmt.identification.questions import Questions
 from tcsmt.identification.recorded import Best
 from tcsmt.identification.search import Outcome
-from tcsmt.models import FusedDotAdd
 
 __all__ = [
     "as_data",
     "as_text",
     "best_data",
     "best_lines",
-    "known",
     "lines",
     "nearest",
     "set_data",
@@ -32,11 +33,13 @@ __all__ = [
 
 #: Members that are shown with what excludes them, and rows that contradict.
 NEAREST, MISSES = 6, 10
+#: Hypotheses whose values are shown, at most.
+SHOWN = 20000
 
 
-def lines(family: Family, questions: Questions) -> list[dict[str, Any]]:
+def lines(formats: Sequence[AnyFormat], questions: Questions) -> list[dict[str, Any]]:
     """Questions as rows of JSON: hexadecimal words."""
-    fa, fb, fc, _ = family.formats
+    fa, fb, fc, _ = formats
     return [
         {
             "a": [fa.hex(int(w)) for w in questions.a[i]],
@@ -56,25 +59,12 @@ def summary(family: Family, table: Table) -> dict[str, list[Any]]:
     return {name: sorted((json.loads(v) for v in values), key=str) for name, values in found.items()}
 
 
-def known(family: Family, table: Table) -> list[str]:
-    """Catalogue rows among some hypotheses, NaN word apart, in the catalogue's order."""
-    names = []
-    for one in catalogue_rows():
-        model = one.model
-        if not isinstance(model, FusedDotAdd) or model.k != family.k or model.scale_format is not None:
-            continue
-        if (model.a_format, model.b_format, model.c_format, model.d_format) != family.formats:
-            continue
-        row = family.row(model)
-        if row is not None and (table == row).all(axis=1).any():
-            names.append(one.name)
-    return names
-
-
-def nearest(family: Family, found: Outcome) -> list[dict[str, Any]]:
-    """The members that explain most answers, the catalogue's and those one column apart: what kills each."""
-    if not found.exchanges:
+def nearest(found: Outcome) -> list[dict[str, Any]]:
+    """What excludes the fused dot-adds that explain most: the catalogue's, and those one column apart."""
+    families = [one.family for one in found.asked if isinstance(one, FusedHypotheses)]
+    if not found.exchanges or not families:
         return []
+    (family,) = families
     near = candidates(family)
     asked = found.exchanges
     questions = Questions(
@@ -91,7 +81,7 @@ def nearest(family: Family, found: Outcome) -> list[dict[str, Any]]:
         number = int(np.flatnonzero(wrong[place])[0])
         told.append(
             {"model": _name(family, near, int(place)), "explains": int((~wrong[place]).sum()),
-             "question": number + 1, **lines(family, questions[[number]])[0],
+             "question": number + 1, **lines(family.formats, questions[[number]])[0],
              "predicted": fmt.hex(int(words[place, number])), "answered": fmt.hex(asked[number].d)}
         )  # fmt: skip
     return told
@@ -146,57 +136,78 @@ def _name(family: Family, near: Candidates, place: int) -> str:
     return f"{name} with {', '.join(changed)}"
 
 
-def as_data(family: Family, found: Outcome) -> dict[str, Any]:
+def _values(found: Outcome) -> dict[str, list[Any]]:
+    """The values of every parameter among the hypotheses that are left of the result's kind."""
+    values: dict[str, set[str]] = {}
+    for model in islice(found.models, SHOWN):
+        if found.model is not None and model.kind == found.model.kind:
+            for name, value in model.as_json().items():
+                values.setdefault(name, set()).add(json.dumps(value))
+    return {name: sorted((json.loads(v) for v in several), key=str) for name, several in values.items()}
+
+
+def _others(found: Outcome) -> list[str]:
+    """Other kinds of which hypotheses are left."""
+    own = found.model.kind if found.model is not None else ""
+    return list(dict.fromkeys(kind.kind.title for kind, _ in found.left if kind.kind.kind != own))
+
+
+def as_data(found: Outcome) -> dict[str, Any]:
     """Everything, as plain data."""
     return {
         "verdict": found.verdict,
         "reason": found.reason,
-        "hypotheses": family.count,
-        "floor": round(family.floor, 2),
+        "hypotheses": found.count,
+        "floor": round(found.floor, 2),
         "questions": len(found.exchanges),
-        "remaining": len(found.rows),
+        "remaining": len(found.left),
         "proved_equal_by_solver": found.proofs,
         "proved_by": list(found.by_whom),
-        "unproved": [family.model(row).as_json() for row in found.unproved],
+        "unproved": [model.as_json() for model in found.unproved],
         "model": found.model.as_json() if found.model else None,
-        "catalogue": known(family, found.rows),
-        "values": summary(family, found.rows) if len(found.rows) else {},
+        "catalogue": list(found.catalogue),
+        "values": _values(found),
         "left_after_each": found.counts,
-        "next": lines(family, found.following) if found.following is not None else [],
-        "killed": nearest(family, found) if not len(found.rows) else [],
+        "next": _lines(found, found.following) if found.following is not None else [],
+        "killed": nearest(found) if not len(found.left) else [],
         "seconds": round(found.seconds, 1),
     }
 
 
-def as_text(family: Family, found: Outcome) -> str:
+def as_text(found: Outcome) -> str:
     """The same, for people."""
     text = [f"{found.verdict}" + (f": {found.reason}" if found.reason else "")]
     text.append(
-        f"{len(found.exchanges)} questions, {found.seconds:.1f} s; {family.count} hypotheses, "
-        f"every plan needs at least {family.floor:.2f} answers"
+        f"{len(found.exchanges)} questions, {found.seconds:.1f} s; {found.count} hypotheses, "
+        f"every plan needs at least {found.floor:.2f} answers"
     )
     if found.by_whom:
         text.append(f"{found.proofs} hypotheses proved equal to the result by {'; by '.join(found.by_whom)}")
     if found.model is not None:
         settled = found.verdict == "identified"
-        for name, values in summary(family, found.rows).items():
+        for name, values in _values(found).items():
             if values != [None] or name == "carry_bits":
                 shown = [str(v) for v in values]
                 several = "" if len(values) == 1 else f"  ({'does not matter here' if settled else 'open'})"
                 listed = ", ".join(shown if len(shown) < 8 else [*shown[:3], "...", shown[-1]])
                 text.append(f"  {name} = {listed}{several}")
-        names = known(family, found.rows)
-        text.append(f"catalogue: {', '.join(names)}" if names else "catalogue: none of its units is this one")
+        text += [f"{'equal' if settled else 'not excluded'}, too: {title}" for title in _others(found)]
+        names = ", ".join(found.catalogue)
+        text.append(f"catalogue: {names}" if names else "catalogue: none of its units is this one")
     elif found.verdict == "refuted":
-        for one in nearest(family, found):
+        for one in nearest(found):
             text.append(
                 f"  not {one['model']} (explains {one['explains']}): question {one['question']}: "
                 f"it gives {one['predicted']}, the box {one['answered']}"
             )
             text.append(f"    {json.dumps({key: one[key] for key in 'abc'})}")
     if found.following is not None:
-        text += [f"ask: {json.dumps(line)}" for line in lines(family, found.following)]
+        text += [f"ask: {json.dumps(line)}" for line in _lines(found, found.following)]
     return "\n".join(text)
+
+
+def _lines(found: Outcome, questions: Questions) -> list[dict[str, Any]]:
+    return lines(found.asked[0].formats, questions)
 
 
 def set_data(family: Family, like: str | None, near: Candidates, plan: list[Planned]) -> dict[str, Any]:
@@ -205,7 +216,7 @@ def set_data(family: Family, like: str | None, near: Candidates, plan: list[Plan
     for one in plan:
         said = f"{one.classes} of {len(near.table)} hypotheses told apart"
         asks = f"{said}; decides {', '.join(one.decides)}" if one.decides else said
-        rows.append({**lines(family, one.question)[0], "asks": asks})
+        rows.append({**lines(family.formats, one.question)[0], "asks": asks})
     told = plan[-1].classes if plan else 1
     given = {"model": like} if like is not None else {}
     return {**given, "of": near.names, "hypotheses": len(near.table), "told_apart": told, "rows": rows}
@@ -218,4 +229,4 @@ def tree_data(family: Family, near: Candidates, node: Node) -> dict[str, Any]:
     answers = {
         family.d_format.hex(word): tree_data(family, near, child) for word, child in node.answers.items()
     }
-    return {**lines(family, node.question)[0], "decides": node.decides, "answers": answers}
+    return {**lines(family.formats, node.question)[0], "decides": node.decides, "answers": answers}

@@ -1,46 +1,51 @@
 """The search: ask what splits the remaining hypotheses best, until all that remain are proved equal.
 
-1. Ordinary sums (:func:`tcsmt.identification.vectors.ordinary`) over every hypothesis of every structure.
+1. The first questions of each kind of hypotheses, which every kind is told the answers of.
 2. The survivors with all other parameters; of random questions the one whose answers have the largest
    entropy over a sample of them.
 3. Where no question splits them: a solver looks for an input on which two of them differ.
-4. Answers that alone exclude a row one column apart from the result are asked for once more, and new
+4. Where none is left, a kind may ask what reveals a parameter that it has too many values of.
+5. Answers that alone exclude a row one column apart from the result are asked for once more, and new
    sums are tried: a box whose answers change is reported, not explained.
+6. The words of NaNs (:mod:`tcsmt.identification.nan_search`).
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from math import log2
 from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.nans import NanRule
+from tcsmt.arithmetic.words import unsigned
+from tcsmt.catalogue import rows as catalogue_rows
 from tcsmt.identification.boxes import Box
-from tcsmt.identification.equal import canonical
-from tcsmt.identification.evaluate import predictions
-from tcsmt.identification.family import COLUMNS, Family, Table
-from tcsmt.identification.first_questions import Opening, TooMany
-from tcsmt.identification.questions import Questions, ordinary_rows
+from tcsmt.identification.fused_hypotheses import FusedHypotheses
+from tcsmt.identification.hypotheses import Hypotheses, Left, TooMany
+from tcsmt.identification.nan_rules import invalid_questions, nan_of_c, nan_questions
+from tcsmt.identification.questions import Questions
 from tcsmt.identification.score import best_of
-from tcsmt.identification.vectors import Random, mixed, nan_of_c, ordinary
-from tcsmt.models import FusedDotAdd
+from tcsmt.identification.transcript import Exchange, Transcript
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model, Operands
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.engine import compare_models
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.simulator.rows import run_words
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
-from tcsmt.support.checkpoint import GOES_ON, Kept
-from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import wrote
 
-__all__ = ["Exchange", "Identification", "Outcome", "Transcript", "next_questions"]
+__all__ = ["Identification", "Outcome", "next_questions"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Random = np.random.Generator
+
+#: Models with a rule for the words of NaNs.
+Named = FusedDotAdd | IeeeDotAdd
 
 #: Hypotheses in a sample, questions in a pool (more where the sample is small), and pairs of both.
 SAMPLE, POOL, PAIRS = 256, 160, 60_000
@@ -48,6 +53,8 @@ SAMPLE, POOL, PAIRS = 256, 160, 60_000
 MOST_PAIRS = 12
 #: New sums at the end.
 CONFIRMING = 3
+#: Questions of a pool about the words of NaNs.
+NANS = 60
 
 
 class OutOfBudget(Exception):
@@ -63,107 +70,49 @@ class Inconsistent(Exception):
 
 
 @dataclass(frozen=True)
-class Exchange:
-    """A question and its answer; why: what it was asked for."""
-
-    a: tuple[int, ...]
-    b: tuple[int, ...]
-    c: int
-    d: int
-    why: str
-
-
-class Transcript(Kept):
-    """Questions and answers, as JSON lines in a file where one is given.
-
-    A search that is started again with the same file and seed asks the same questions, and takes
-    their answers from it. It is not a :class:`.Checkpoint`: a line is added for each answer, in order,
-    and people and other commands read the file as rows (``.jsonl``).
-    """
-
-    def __init__(self, family: Family, path: Path | None = None) -> None:
-        self.family = family
-        self._told: list[Exchange] = []
-        self._count = 0
-        super().__init__(path)
-
-    def _take(self, path: Path) -> None:
-        self._told = list(_read(path))
-        self._count = len(self._told)
-
-    @property
-    def _held(self) -> str:
-        answers = "answers" if self._count > 1 else "answer"
-        return f"{self._count} {answers}; {GOES_ON}" if self._count else ""
-
-    def answered(self, number: int, a: tuple[int, ...], b: tuple[int, ...], c: int) -> int | None:
-        """The answer on file to question ``number``. Raises TcsmtError where another was asked."""
-        if number >= len(self._told):
-            return None
-        told = self._told[number]
-        if (told.a, told.b, told.c) != (a, b, c):
-            raise TcsmtError(
-                f"{self.path}:{number + 1}: this is not the question that the search asks here; "
-                "was the file made with another --seed, or another version of tcsmt?"
-            )
-        return told.d
-
-    def add(self, one: Exchange) -> None:
-        """Keep an answer."""
-        if self.path is None:
-            return
-        fa, fb, fc, fd = self.family.formats
-        line = {
-            "a": [fa.hex(w) for w in one.a], "b": [fb.hex(w) for w in one.b],
-            "c": fc.hex(one.c), "d": fd.hex(one.d), "why": one.why,
-        }  # fmt: skip
-        try:
-            with self.path.open("a") as file:
-                file.write(json.dumps(line) + "\n")
-            self._count += 1
-            wrote(self.path, self._held)
-        except OSError as error:
-            raise TcsmtError(f"cannot write {self.path}: {error.strerror}") from None
-
-
-def _read(path: Path) -> Iterator[Exchange]:
-    """A transcript's exchanges; a last line that was cut off while it was written goes from the file."""
-    try:
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise TcsmtError(f"cannot read {path}: {error}") from None
-    for number, line in enumerate(lines, 1):
-        try:
-            data = json.loads(line)
-            a, b = (tuple(int(w, 16) for w in data[side]) for side in "ab")
-            yield Exchange(a, b, int(data["c"], 16), int(data["d"], 16), str(data.get("why", "")))
-        except (ValueError, TypeError, KeyError):
-            if number < len(lines):
-                raise TcsmtError(f"{path}:{number}: not a question with its answer") from None
-            path.write_text("".join(f"{line}\n" for line in lines[:-1]))
-
-
-@dataclass(frozen=True)
 class Outcome:
     """What was found.
 
-    verdict: ``identified``, ``refuted``, ``inconsistent`` or ``open``. reason: for the last two.
-    rows: hypotheses that remain, the first one the model's. proofs: how many of them were proved equal to the
-    first (the others are by a range argument), by_whom: by which solvers; unproved: those that were not.
-    following: the next questions, where recorded answers leave several.
+    verdict: ``identified``, ``refuted``, ``inconsistent`` or ``open``. reason: for the last two. asked: the
+    kinds of hypotheses. model: the first of the hypotheses that remain.
+    left: those, and rules: the rules for the words of NaNs that go with them. proofs: how many were proved
+    equal to the first (the others are by a range argument, or by definition), by_whom: by which solvers;
+    unproved: those that were not. catalogue: rows of the catalogue that are among the hypotheses that
+    remain, or are proved equal to the first. following: the next questions, where recorded answers leave
+    several.
     """
 
     verdict: str
     reason: str
-    model: FusedDotAdd | None
-    rows: Table
+    asked: tuple[Hypotheses, ...]
+    model: Model | None
+    left: Left
+    rules: tuple[NanRule | None, ...]
     proofs: int
     by_whom: tuple[str, ...]
-    unproved: list[Table]
+    unproved: tuple[Model, ...]
+    catalogue: tuple[str, ...]
     exchanges: list[Exchange]
     counts: list[int]
     seconds: float
     following: Questions | None = None
+
+    @property
+    def models(self) -> Iterator[Model]:
+        """The hypotheses that remain, as models."""
+        for kind, row in self.left:
+            for rule in self.rules:
+                yield kind.model(row, rule)
+
+    @property
+    def count(self) -> int:
+        """How many hypotheses there were, the words of NaNs apart."""
+        return sum(kind.count for kind in self.asked)
+
+    @property
+    def floor(self) -> float:
+        """log2 of that number over the bits of an answer: no plan asks fewer questions."""
+        return log2(self.count) / self.asked[0].formats[3].width
 
 
 @dataclass
@@ -173,7 +122,7 @@ class Identification:
     confirm: a proof counts only if another solver confirms it. certificates: where proofs leave theirs.
     """
 
-    family: Family
+    hypotheses: Sequence[Hypotheses]
     box: Box | None
     budget: int = 60
     seed: int = 1
@@ -185,15 +134,17 @@ class Identification:
     given: Sequence[Exchange] = ()
 
     def __post_init__(self) -> None:
+        self.formats, self.k = self.hypotheses[0].formats, self.hypotheses[0].k
         self.exchanges: list[Exchange] = []
         self.counts: list[int] = []
-        self.nan: int | None = None
         self.random = np.random.default_rng(self.seed)
         self.proofs: list[Equivalent] = []
-        self.unproved: list[Table] = []
+        self.unproved: list[Model] = []
         self.reasons: list[str] = []
+        self.rules: list[NanRule | None] = [None]
+        self.looked_beside: list[Hypotheses] = []
         self.solving = Solving(self.settings, confirm=self.confirm, certificates=self.certificates)
-        self.table: Table = np.zeros((0, len(COLUMNS)), np.int16)
+        self.left = Left()
 
     # --- asking --------------------------------------------------------------------------------
 
@@ -218,16 +169,16 @@ class Identification:
         return self._plain(d)
 
     def _plain(self, d: int) -> int:
-        fmt = self.family.d_format
-        if not fmt.is_nan(d):
-            return d
-        if self.nan is not None and d != self.nan:
-            raise Inconsistent(f"two NaN words: {fmt.hex(self.nan)} and {fmt.hex(d)}")
-        self.nan = d
-        return fmt.nan_word or 0
+        fmt = self.formats[3]
+        return fmt.nan_word or 0 if fmt.is_nan(d) else d
 
     def _words(self, exchanges: Sequence[Exchange]) -> Array:
         return np.array([self._plain(one.d) for one in exchanges], np.uint64)
+
+    @property
+    def _nans(self) -> list[int]:
+        """The words of NaNs that were answered."""
+        return list(dict.fromkeys(one.d for one in self.exchanges if self.formats[3].is_nan(one.d)))
 
     # --- the whole search ----------------------------------------------------------------------
 
@@ -236,168 +187,304 @@ class Identification:
         start = time.monotonic()
         verdict, reason, following = "open", "", None
         try:
-            self._ordinary()
-            self._narrowed()
-            if len(self.table) and self.box is not None:
-                self._confirmed()
-            verdict = "refuted" if not len(self.table) else "open" if self.unproved else "identified"
+            self._searched(self.hypotheses)
+            try:
+                self._widened()
+            except OutOfBudget:
+                if len(self.left):
+                    raise
+                reason = f"the budget of {self.budget} questions was spent before the order of lanes was read"
+            if len(self.left) and self.box is not None:
+                self._named()
+            verdict = "refuted" if not len(self.left) else "open" if self.unproved else "identified"
             if self.unproved:
                 reason = f"{len(self.unproved)} hypotheses were neither proved equal nor told apart"
                 reason = "; ".join(dict.fromkeys([reason, *self.reasons]))
         except TooMany as error:
-            reason = f"{error}: ask more ordinary sums, as `--plan set` does"
+            reason = f"{error}: ask more of them, as `--plan set` does"
         except NoBox:
-            reason = f"{len(self.table)} hypotheses explain the answers"
-            following = next_questions(self.family, self.table, self.random)[0]
+            reason = f"{len(self.left)} hypotheses explain the answers"
+            following = next_questions(self.left, self.random)[0]
         except OutOfBudget:
             reason = f"the budget of {self.budget} questions is spent"
         except Inconsistent as error:
             verdict, reason = "inconsistent", str(error)
-            self.table = self.table[:0]
-        model = self.family.model(self.table[0], self.nan) if len(self.table) else None
+            self.left = Left()
+        model, catalogue = None, []
+        if len(self.left):
+            kind, row = next(iter(self.left))
+            model = kind.model(row, self.rules[0])
+            catalogue = self._catalogue(model, proved=verdict == "identified")
         return Outcome(
-            verdict, reason, model, self.table, len(self.proofs),
-            tuple(dict.fromkeys(proof.by_whom for proof in self.proofs if proof.scripts)), self.unproved,
-            self.exchanges, self.counts, time.monotonic() - start, following,
+            verdict, reason, tuple(self.hypotheses), model, self.left, tuple(self.rules), len(self.proofs),
+            tuple(dict.fromkeys(proof.by_whom for proof in self.proofs if proof.scripts)),
+            tuple(self.unproved), tuple(catalogue), self.exchanges, self.counts,
+            time.monotonic() - start, following,
         )  # fmt: skip
 
-    def _ordinary(self) -> None:
-        """The rows of every structure that explain the given answers and the first sums."""
-        opening = Opening(self.family, self.random, self.progress)
-        self.exchanges = list(self.given)
-        for one in self.given:
-            question, answer = _questions([one]), self._plain(one.d)
-            if not opening.few and ordinary_rows(self.family, question)[0]:
-                opening.answer(question, answer)
+    def _catalogue(self, model: Model, *, proved: bool) -> list[str]:
+        """Rows of the catalogue: fused ones among the rest, and those with the result's graph.
+
+        proved: also those that explain every answer and are proved equal to the result.
+        """
+        found: set[str] = set()
+        for kind, table in self.left.parts:
+            found.update(kind.named(table) if isinstance(kind, FusedHypotheses) else ())
+        equal: dict[str, bool] = {}
+        for row in catalogue_rows():
+            other = row.model
+            formats = (*other.operand_formats.parts, other.d_format)
+            if row.name in found or (formats, other.k) != (self.formats, self.k):
+                continue
+            if other.digest not in equal:
+                equal[other.digest] = other.digest == model.digest or (proved and self._equals(other, model))
+            if equal[other.digest]:
+                found.add(row.name)
+        return [row.name for row in catalogue_rows() if row.name in found]
+
+    def _equals(self, other: Model, model: Model) -> bool:
+        """Whether a model explains every answer, and is proved equal to the result."""
+        answers = np.array([one.d for one in self.exchanges], np.uint64)
+        if (self._answers(other, _questions(self.exchanges)) != answers).any():
+            return False
+        found = compare_models(("one", model), ("other", other), Domain(finite=False), self.solving)
+        return isinstance(found.verdict, Equivalent)
+
+    def _first(self, kinds: Sequence[Hypotheses]) -> None:
+        """The rows of every kind that explain the given answers and the first questions."""
+        openings = [kind.opened(self.random, self.progress) for kind in kinds]
+        self.exchanges = self.exchanges or list(self.given)
+        known = list(self.exchanges)
+        for one in known:
+            for opening in openings:
+                if not opening.few:
+                    opening.answer(_questions([one]), self._plain(one.d))
         while self.box is not None or self.transcript is not None:
-            found = opening.question()
+            found = next((q for q in (opening.question() for opening in openings) if q is not None), None)
             if found is None:
                 break
-            opening.answer(found, self.ask(found, "an ordinary sum"))
-        self._left(self._consistent(opening.table()))
+            answer = self.ask(found, "a first question")
+            for opening in openings:
+                opening.answer(found, answer)
+        tables = [
+            self._consistent(kind, opening.table(), known)
+            for kind, opening in zip(kinds, openings, strict=True)
+        ]
+        self._left(Left(tuple(zip(kinds, tables, strict=True))))
 
-    def _left(self, table: Table) -> None:
-        self.table = table
-        self.counts.append(len(table))
-        self.progress(f"{len(self.exchanges)} questions, {len(table)} hypotheses left")
+    def _searched(self, kinds: Sequence[Hypotheses]) -> None:
+        """What is left of some kinds after all questions that split or confirm it."""
+        self.unproved, self.proofs, self.reasons = [], [], []
+        self._first(kinds)
+        self._narrowed()
+        if len(self.left) and self.box is not None:
+            self._confirmed()
 
-    def _consistent(self, table: Table) -> Table:
-        """Rows that explain every given answer; those asked for are looked at as they come."""
-        if not self.given:
-            return table
-        questions, answers = _questions(list(self.given)), self._words(self.given)
-        for i in range(len(answers)):
+    def _widened(self) -> None:
+        """Where no hypothesis is left, those that questions made for one parameter reveal."""
+        kinds = list(self.hypotheses) if self.box is not None else []
+        while not len(self.left) and kinds:
+            widened = [kind.widened(self.ask) for kind in kinds]
+            kinds = [kind for kind in widened if kind is not None]
+            if kinds:
+                self._searched(kinds)
+
+    def _left(self, left: Left) -> None:
+        self.left = left
+        self.counts.append(len(left))
+        self.progress(f"{len(self.exchanges)} questions, {len(left)} hypotheses left")
+
+    def _consistent(self, kind: Hypotheses, table: Array, exchanges: Sequence[Exchange]) -> Array:
+        """Rows that explain every one of some answers."""
+        for one in exchanges:
             if len(table):
-                table = table[predictions(self.family, table, questions[[i]])[:, 0] == answers[i]]
+                predicted = kind.predictions(table, _questions([one]))[:, 0]
+                table = table[predicted == self._plain(one.d)]
         return table
 
     def _filter(self, question: Questions, why: str) -> None:
         answer = self.ask(question, why)
-        self._left(self.table[predictions(self.family, self.table, question)[:, 0] == answer])
+        self._left(self.left.taken(self.left.predictions(question)[:, 0] == answer))
 
     def _narrowed(self) -> None:
-        """Ask until no question is found that splits the rest."""
-        while len(self.table) > 1:
-            question = self._splitting(self.table)
+        """Ask until no question is found that splits the rest, nor a hypothesis beside it."""
+        while True:
+            question = self._splitting(self.left) if len(self.left) > 1 else None
             if question is not None:
                 self._filter(question, "splits the rest best")
                 continue
-            question = self._solved(self.table)
-            if question is None:
-                break
-            self._filter(question, "a solver's: two hypotheses differ")
+            question = self._solved(self.left) if len(self.left) > 1 else None
+            if question is not None:
+                self._filter(question, "a solver's: two hypotheses differ")
+            elif not self._beside():
+                return
 
-    def _splitting(self, table: Table) -> Questions | None:
+    def _splitting(self, left: Left) -> Questions | None:
         """Of some random questions, the one whose answers have the largest entropy over a sample."""
         for attempt in range(8):
-            rows = table[self.random.permutation(len(table))[: SAMPLE << attempt // 4]]
-            rows = np.unique(canonical(self.family, rows), axis=0)
+            rows = left.taken(self.random.permutation(len(left))[: SAMPLE << attempt // 4]).distinct()
             if len(rows) < 2:
                 continue
-            count = int(np.clip(PAIRS // len(rows), POOL, 4000))
-            pool = mixed(self.family, self.random, count, rows)
-            words = predictions(self.family, rows, pool)
-            best = best_of(words)
+            most = int(np.clip(PAIRS // len(rows), POOL, 4000))
+            pool = rows.mixed(self.random, min(most, POOL << attempt))
+            best = best_of(rows.predictions(pool))
             if best is not None:
                 return pool[[best]]
         return None
 
-    def _solved(self, table: Table) -> Questions | None:
+    def _solved(self, left: Left) -> Questions | None:
         """An input on which the first row and another differ, from a solver; None: there is none."""
-        table = np.unique(canonical(self.family, table), axis=0)
-        first = self.family.model(table[0])
+        models = [kind.model(row) for kind, row in left.distinct()]
         self.unproved, self.proofs, self.reasons = [], [], []
-        for row in table[1:MOST_PAIRS]:
-            other = self.family.model(row)
+        return self._compared(models)
+
+    def _compared(self, models: Sequence[Model]) -> Questions | None:
+        """An input on which the first model and another differ; proofs and what has none are kept."""
+        first, *others = {model.digest: model for model in models}.values()
+        for other in others[: MOST_PAIRS - 1]:
             found = compare_models(("one", first), ("other", other), Domain(finite=False), self.solving)
             verdict = found.verdict
             self.progress(f"solver: {type(verdict).__name__.lower()}, {verdict.seconds:.1f} s")
             match verdict:
                 case Distinguished():
-                    if self._fresh(verdict):
-                        return _from_values(self.family, verdict)
-                    self.unproved.append(row)
+                    question = _from_values(self.k, verdict)
+                    if self._fresh(question):
+                        return question
+                    self.unproved.append(other)
                 case Equivalent():
                     self.proofs.append(verdict)
                 case Unknown():
-                    self.unproved.append(row)
+                    self.unproved.append(other)
                     self.reasons.append(verdict.reason)
-        self.unproved += list(table[MOST_PAIRS:])
+        self.unproved += others[MOST_PAIRS - 1 :]
         return None
 
-    def _fresh(self, verdict: Distinguished) -> bool:
-        """Whether the input was not asked yet."""
-        one = _from_values(self.family, verdict)
-        key = (tuple(map(int, one.a[0])), tuple(map(int, one.b[0])), int(one.c[0]))
+    def _fresh(self, question: Questions) -> bool:
+        """Whether the question was not asked yet."""
+        key = (tuple(map(int, question.a[0])), tuple(map(int, question.b[0])), int(question.c[0]))
         return all((e.a, e.b, e.c) != key for e in self.exchanges)
+
+    def _beside(self) -> bool:
+        """Whether hypotheses that no table held explain all answers, too; they are then among the rest."""
+        if not len(self.left) or self.box is None:
+            return False
+        kind, row = next(iter(self.left))
+        found = kind.beside(row)
+        if found is None or found[0] in self.looked_beside:
+            return False
+        other, table = found
+        self.looked_beside.append(other)
+        table = self._consistent(other, table, self.exchanges)
+        if len(table):
+            self._left(Left((*self.left.parts, (other, table))))
+        return len(table) > 0
 
     # --- is the box one unit at all? -----------------------------------------------------------
 
     def _confirmed(self) -> None:
-        """Ask for the word of a NaN and for new sums, and once more what alone excludes a row beside it."""
-        if self.nan is None:
-            self._filter(nan_of_c(self.family), "the word of a NaN")
-        for kind in (ordinary, mixed):
-            pool = kind(self.family, self.random, 4 * CONFIRMING)
+        """Ask new sums, and once more what alone excludes a row beside the result."""
+        kind, row = next(iter(self.left))
+        plain = kind.plain(self.random, 4 * CONFIRMING)
+        pools = plain, kind.mixed(self.random, 4 * CONFIRMING, row[None])
+        for pool in pools:
             for i in range(min(CONFIRMING, len(pool))):
                 self._filter(pool[[i]], "confirms the result")
-                if not len(self.table):
+                if not len(self.left):
                     return
-        for number in self._decisive(self.table[0]):
+        kind, row = next(iter(self.left))
+        for number in self._decisive(kind, row):
             one = self.exchanges[number]
             again = self.ask(_questions([one]), f"question {number + 1} again")
             if again != self._plain(one.d):
-                words = [self.family.d_format.hex(d) for d in (one.d, self.exchanges[-1].d)]
+                words = [self.formats[3].hex(d) for d in (one.d, self.exchanges[-1].d)]
                 raise Inconsistent(f"question {number + 1} was answered {words[0]}, and later {words[1]}")
 
-    def _decisive(self, row: Table) -> list[int]:
+    def _decisive(self, kind: Hypotheses, row: Array) -> list[int]:
         """Numbers of the answers that are the only one to exclude some row one column apart."""
-        near = self.family.one_column_apart(row)
-        wrong = predictions(self.family, near, _questions(self.exchanges)) != self._words(self.exchanges)
+        wrong = kind.predictions(kind.near(row), _questions(self.exchanges)) != self._words(self.exchanges)
         alone = wrong.sum(axis=1) == 1
         return sorted({int(np.flatnonzero(one)[0]) for one in wrong[alone]})
 
+    # --- which NaN? ----------------------------------------------------------------------------
 
-def next_questions(family: Family, table: Table, random: Random) -> tuple[Questions | None, list[int]]:
+    def _named(self) -> None:
+        """Ask for the words of NaNs until no question splits the rules that explain them."""
+        if self.formats[3].nan_word is None:
+            return
+        if not self._nans:
+            self._filter(nan_of_c(self.formats, self.k), "the word of a NaN")
+        invalid = []
+        for question in invalid_questions(self.formats, self.k):
+            self._filter(question, "the word of an invalid operation")
+            invalid.append(self.exchanges[-1].d)
+        named = self._explaining(
+            [
+                model
+                for kind, row in self.left.distinct()
+                for rule in kind.rules(row, self._nans, invalid)
+                if isinstance(model := kind.model(row, rule), Named)
+            ],
+            self.exchanges,
+        )
+        handed_on = any(model.nan is not None and model.nan.cases for model in named)
+        if handed_on:  # what was proved was proved of models with one NaN
+            self.unproved, self.proofs, self.reasons = [], [], []
+        while len(named) > 1 and handed_on:
+            splitting = self._splitting_nans(named) or self._compared(named)
+            if splitting is None:
+                break
+            self._filter(splitting, "splits the rules for NaNs")
+            named = self._explaining(named, self.exchanges[-1:])
+        if len(self.left) and not named:
+            words = ", ".join(map(self.formats[3].hex, self._nans))
+            raise Inconsistent(f"no rule gives all of its NaN words: {words}")
+        self.rules = list(dict.fromkeys(model.nan for model in named))
+        kinds = {type(model) for model in named}
+        self._left(Left(tuple((one, rows) for one, rows in self.left.parts if one.kind in kinds)))
+
+    def _explaining(self, models: Sequence[Named], exchanges: Sequence[Exchange]) -> list[Named]:
+        """The models that give the words of the NaNs that were answered."""
+        nans = [one for one in exchanges if self.formats[3].is_nan(one.d)]
+        if not nans:
+            return list(models)
+        answers = np.array([one.d for one in nans], np.uint64)
+        return [model for model in models if (self._answers(model, _questions(nans)) == answers).all()]
+
+    def _answers(self, model: Model, questions: Questions) -> Array:
+        sides = zip((questions.a, questions.b, questions.c), self.formats, strict=False)
+        words = run_words(model, Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides)))
+        return words.astype(np.uint64)
+
+    def _splitting_nans(self, models: Sequence[Named]) -> Questions | None:
+        """Of some questions with NaNs, the one whose answers have the largest entropy over the models."""
+        for _ in range(3):
+            pool = nan_questions(self.formats, self.k, self.random, NANS)
+            best = best_of(np.stack([self._answers(model, pool) for model in models]))
+            if best is not None:
+                return pool[[best]]
+        return None
+
+
+def next_questions(left: Left, random: Random) -> tuple[Questions | None, list[int]]:
     """Up to three questions that split hypotheses further, and how many answers they predict to each."""
     chosen: list[Questions] = []
     splits: list[int] = []
-    while len(chosen) < 3 and len(table) > 1:
-        pool = mixed(family, random, 400, table)
-        best = best_of(predictions(family, table[random.permutation(len(table))[:512]], pool))
+    while len(chosen) < 3 and len(left) > 1:
+        pool = left.mixed(random, 400)
+        best = best_of(left.taken(random.permutation(len(left))[:512]).predictions(pool))
         if best is None:
             break
-        words = predictions(family, table, pool[[best]])[:, 0]
+        words = left.predictions(pool[[best]])[:, 0]
         values, counts = np.unique(words, return_counts=True)
         chosen.append(pool[[best]])
         splits.append(len(values))
-        table = table[words == values[np.argmax(counts)]]
+        left = left.taken(words == values[np.argmax(counts)])
     if not chosen:
         return None, []
     return Questions.joined(chosen), splits
 
 
-def _questions(exchanges: list[Exchange]) -> Questions:
+def _questions(exchanges: Sequence[Exchange]) -> Questions:
     return Questions(
         np.array([e.a for e in exchanges], np.uint64),
         np.array([e.b for e in exchanges], np.uint64),
@@ -405,7 +492,7 @@ def _questions(exchanges: list[Exchange]) -> Questions:
     )
 
 
-def _from_values(family: Family, verdict: Distinguished) -> Questions:
-    values, k = verdict.values, family.k
+def _from_values(k: int, verdict: Distinguished) -> Questions:
+    values = verdict.values
     a, b = ([values[f"{side}{lane}"] for lane in range(k)] for side in "ab")
     return Questions(np.array([a], np.uint64), np.array([b], np.uint64), np.array([values["c"]], np.uint64))

@@ -90,13 +90,6 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
     return found[ordinary_rows(family, found)]
 
 
-def nan_of_c(family: Family) -> Questions:
-    """One question: every product is zero, and c a NaN."""
-    _, _, c, _ = family.formats
-    zeros = np.zeros((1, family.k), np.uint64)
-    return Questions(zeros, zeros, np.array([c.nan_word], np.uint64))
-
-
 def mixed(family: Family, random: Random, count: int, table: Table | None = None) -> Questions:
     """Everything: zeros of both signs, subnormal words, results near both ends, infinities and NaNs.
 

@@ -11,9 +11,10 @@ from click.testing import CliRunner
 from tcsmt.catalogue import row_named
 from tcsmt.cli import main
 from tcsmt.identification.boxes import model_box
-from tcsmt.identification.search import Identification, Transcript
+from tcsmt.identification.search import Identification
+from tcsmt.identification.transcript import Transcript
 from tests.support.command_line import done, refused
-from tests.support.families import family_like
+from tests.support.families import family_like, kinds_like
 from tests.support.processes import LINE, children, runs, start, until
 from tests.support.sampling import mostly_long
 
@@ -27,7 +28,8 @@ VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
         (["--command", "cat"], "give --formats and --k, or --like"),
         (["--formats", "f16,f16,f32", "--k", "4", "--command", "cat"], "expected four formats"),
         (["--formats", "f16,f16,f32,e4m3", "--k", "4", "--command", "cat"], "with infinities"),
-        (["--formats", "f64,f64,f64,f64", "--k", "4", "--command", "cat"], "f64 is not a signed format"),
+        (["--like", "x86/vpdpbusd", "--plan", "set"], "--plan supports only fused dot-adds"),
+        (["--box", "hopper/mma.m8n8k4.f64.f64.f64.f64", "--probe", "tree"], "f64 is not a signed format"),
         (["--like", "ampere", "--box", "volta"], "are not those of --formats"),
         (["--like", "volta", "--command", "/no/such/program"], "No such file"),
         (["--data", "/no/such/file.npz"], "/no/such/file"),
@@ -171,8 +173,8 @@ def test_an_interrupt_keeps_the_transcript(tmp_path):
     assert (process.returncode, errors) == (130, LINE)
     assert not runs(box)
     kept = transcript.read_text().splitlines()
-    again = Transcript(family_like(VOLTA), transcript)
-    found = Identification(family_like(VOLTA), model_box(VOLTA), budget=len(kept), transcript=again).run()
+    again = Transcript(family_like(VOLTA).formats, transcript)
+    found = Identification(kinds_like(VOLTA), model_box(VOLTA), budget=len(kept), transcript=again).run()
     assert [VOLTA.d_format.hex(e.d) for e in found.exchanges] == [json.loads(line)["d"] for line in kept]
 
 

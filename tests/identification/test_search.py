@@ -12,12 +12,13 @@ from tcsmt.data.row_files import read_rows
 from tcsmt.identification.boxes import model_box
 from tcsmt.identification.equal import canonical
 from tcsmt.identification.report import as_text, nearest
-from tcsmt.identification.search import Exchange, Identification, Transcript
-from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.identification.search import Identification
+from tcsmt.identification.transcript import Exchange, Transcript
+from tcsmt.models import DotThenAdd, FusedDotAdd
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import TcsmtError
 from tests.support.command_line import refused
-from tests.support.families import family_like
+from tests.support.families import family_like, fused_rows, kinds_like
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 #: For searches that need no proof.
@@ -32,19 +33,19 @@ QUICK = Settings(timeout=0.5)
 def test_volta_is_identified(unit):
     """A search from beginning to end."""
     family = family_like(unit)
-    found = Identification(family, model_box(unit)).run()
+    found = Identification(kinds_like(unit), model_box(unit)).run()
     assert found.verdict == "identified"
     assert len(found.exchanges) <= 40
-    assert (found.rows == family.row(unit)).all(axis=1).any()
+    assert (fused_rows(found) == family.row(unit)).all(axis=1).any()
     assert found.model is not None
     # what remains differs only where it cannot matter
-    assert len(np.unique(canonical(family, found.rows), axis=0)) == 1
+    assert len(np.unique(canonical(family, fused_rows(found)), axis=0)) == 1
 
 
 @pytest.mark.long
 def test_a_changed_nan_is_read():
     changed = replace(VOLTA, nan=0x7FC00000)
-    found = Identification(family_like(VOLTA), model_box(changed)).run()
+    found = Identification(kinds_like(VOLTA), model_box(changed)).run()
     assert found.verdict == "identified"
     asked_nan = any(VOLTA.d_format.is_nan(e.d) for e in found.exchanges)
     assert found.model.nan == (0x7FC00000 if asked_nan else None)
@@ -52,12 +53,10 @@ def test_a_changed_nan_is_read():
 
 @pytest.mark.long
 def test_outside_the_family_is_refuted():
-    tree = IeeeDotAdd(
-        a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=4, sum_format="f32",
-        method="pairwise", n_fma=4, product_format="f32",
-        flush_inputs=True, flush_outputs=True,
-    )  # fmt: skip
-    found = Identification(family_like(VOLTA), model_box(tree)).run()
+    """A sum of products to which c is added after a second alignment is not fused, nor IEEE."""
+    other = row_named("cdna3/v_mfma_f32_16x16x16_f16").model
+    assert isinstance(other, DotThenAdd)
+    found = Identification(kinds_like(other), model_box(other)).run()
     assert found.verdict == "refuted"
     assert found.model is None
 
@@ -79,8 +78,8 @@ def test_noise_gives_no_wrong_model(seed):
         flipped += flips
         return word ^ (1 << int(random.integers(32))) if flips else word
 
-    found = Identification(family, noisy, seed=seed + 1, settings=QUICK).run()
-    right = found.model is not None and (found.rows == truth).all(axis=1).any()
+    found = Identification(kinds_like(VOLTA), noisy, seed=seed + 1, settings=QUICK).run()
+    right = found.model is not None and (fused_rows(found) == truth).all(axis=1).any()
     assert found.verdict in ("refuted", "inconsistent") if flipped else right, flipped
 
 
@@ -96,14 +95,14 @@ def test_a_flipped_answer_to_the_last_deciding_question_is_found():
             count += 1
             return honest(a, b, c) ^ (count == flipped)
 
-        found = Identification(family, box, settings=QUICK).run()
-        right = found.model is not None and (found.rows == family.row(VOLTA)).all(axis=1).any()
+        found = Identification(kinds_like(VOLTA), box, settings=QUICK).run()
+        right = found.model is not None and (fused_rows(found) == family.row(VOLTA)).all(axis=1).any()
         assert found.verdict in ("refuted", "inconsistent") or right
 
 
 @pytest.mark.long
 def test_budget(tmp_path):
-    found = Identification(family_like(VOLTA), model_box(VOLTA), budget=8).run()
+    found = Identification(kinds_like(VOLTA), model_box(VOLTA), budget=8).run()
     assert found.verdict == "open"
     assert len(found.exchanges) == 8
 
@@ -122,7 +121,7 @@ def test_transcript_resumes_and_replays(tmp_path):
         rounding="RTZ",
     )
     family, box, path = family_like(unit), model_box(unit), tmp_path / "t.jsonl"
-    whole = Identification(family, box, budget=4, transcript=Transcript(family, path)).run()
+    whole = Identification(kinds_like(unit), box, budget=4, transcript=Transcript(family.formats, path)).run()
     lines = path.read_text().splitlines(keepends=True)
     assert len(lines) == len(whole.exchanges) == 4
     path.write_text("".join(lines[:2]) + '{"a": ["0x')  # cut off while it was written
@@ -132,7 +131,9 @@ def test_transcript_resumes_and_replays(tmp_path):
         asked.append(question)
         return box(*question)
 
-    found = Identification(family, counting, budget=3, transcript=Transcript(family, path)).run()
+    found = Identification(
+        kinds_like(unit), counting, budget=3, transcript=Transcript(family.formats, path)
+    ).run()
     assert found.verdict == "open"
     assert found.exchanges == whole.exchanges[:3]
     assert len(asked) == 1
@@ -141,16 +142,18 @@ def test_transcript_resumes_and_replays(tmp_path):
     def dead(*question):
         raise AssertionError("asked")
 
-    again = Identification(family, dead, budget=3, transcript=Transcript(family, path)).run()
+    again = Identification(
+        kinds_like(unit), dead, budget=3, transcript=Transcript(family.formats, path)
+    ).run()
     assert again.exchanges == found.exchanges
     with pytest.raises(TcsmtError, match="not the question that the search asks"):
-        Identification(family, dead, seed=2, transcript=Transcript(family, path)).run()
+        Identification(kinds_like(unit), dead, seed=2, transcript=Transcript(family.formats, path)).run()
 
 
 def test_one_search_at_a_time_has_a_transcript(tmp_path):
     family, path = family_like(VOLTA), tmp_path / "t.jsonl"
     words = "--like", "volta", "--command", "true", "--transcript", path
-    with Transcript(family, path):
+    with Transcript(family.formats, path):
         in_use = f"{path} is in use by another run (process {os.getpid()})"
         assert in_use in refused("identify", *words)
         with pytest.raises(TcsmtError, match="in use by another run"):
@@ -158,12 +161,12 @@ def test_one_search_at_a_time_has_a_transcript(tmp_path):
     path.write_text("no question\n\n")
     for _ in range(2):  # a file that is refused is nobody's
         with pytest.raises(TcsmtError, match="not a question with its answer"):
-            Transcript(family, path)
+            Transcript(family.formats, path)
 
 
 def test_a_transcript_is_a_file_of_rows(tmp_path):
     path = tmp_path / "t.jsonl"
-    transcript = Transcript(family_like(VOLTA), path)
+    transcript = Transcript(family_like(VOLTA).formats, path)
     asked = [
         Exchange((0x3C00, 0, 0, 1), (0x3C00, 0, 2, 0), 3, 0x3F800000, "why"),
         Exchange((0,) * 4, (0,) * 4, 0, 0, ""),
@@ -189,10 +192,10 @@ def test_a_transcript_is_a_file_of_rows(tmp_path):
 def test_catalogue_rows_are_never_lost(name):
     model = row_named(name).model
     family = family_like(model)
-    found = Identification(family, model_box(model), settings=Settings(timeout=5)).run()
+    found = Identification(kinds_like(model), model_box(model), settings=Settings(timeout=5)).run()
     assert found.verdict in ("identified", "open")
     assert len(found.exchanges) <= 60
-    assert (found.rows == family.row(model)).all(axis=1).any()
+    assert (fused_rows(found) == family.row(model)).all(axis=1).any()
 
 
 def outside():
@@ -211,15 +214,15 @@ def outside():
     [k if k == "a result that is negated" else pytest.param(k, marks=pytest.mark.long) for k in outside()],
 )
 def test_perturbed_box_is_refuted(kind):
-    found = Identification(family_like(VOLTA), outside()[kind](model_box(VOLTA)), settings=QUICK).run()
+    found = Identification(kinds_like(VOLTA), outside()[kind](model_box(VOLTA)), settings=QUICK).run()
     assert found.verdict in ("refuted", "inconsistent")
     assert found.model is None
-    near = nearest(family_like(VOLTA), found)
+    near = nearest(found)
     assert near
     for one in near:
         assert one["predicted"] != one["answered"]
         assert one["explains"] < len(found.exchanges)
-    assert "  not " in as_text(family_like(VOLTA), found)
+    assert "  not " in as_text(found)
 
 
 @pytest.mark.long
@@ -240,6 +243,6 @@ def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
             asked += 1
             return honest(a, b, c) ^ (asked == flipped) << bit
 
-        found = Identification(family, box, seed=seed + 1, settings=QUICK).run()
-        right = found.model is not None and (found.rows == family.row(model)).all(axis=1).any()
+        found = Identification(kinds_like(model), box, seed=seed + 1, settings=QUICK).run()
+        right = found.model is not None and (fused_rows(found) == family.row(model)).all(axis=1).any()
         assert found.verdict in ("refuted", "inconsistent") or right

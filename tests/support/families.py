@@ -7,18 +7,31 @@ from typing import Any
 import numpy as np
 
 from tcsmt.identification.family import Family
+from tcsmt.identification.hypotheses import Hypotheses
+from tcsmt.identification.kinds import hypotheses_of
 from tcsmt.identification.questions import Questions
+from tcsmt.identification.search import Outcome
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
 
 Array = np.ndarray[Any, Any]
 
-__all__ = ["family_like", "random_row", "simulated"]
+__all__ = ["family_like", "fused_rows", "kinds_like", "random_row", "simulated"]
 
 
 def family_like(model: Model) -> Family:
     """The family with a model's formats and K."""
     return Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
+
+
+def kinds_like(model: Model) -> tuple[Hypotheses, ...]:
+    """The kinds of hypotheses with a model's formats and K."""
+    return hypotheses_of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
+
+
+def fused_rows(found: Outcome) -> Array:
+    """The fused dot-adds that a search leaves."""
+    return found.left.of(found.asked[0])
 
 
 def random_row(family: Family, random: np.random.Generator) -> Array:
