@@ -7,7 +7,9 @@
 4. Where none is left, a kind may ask what reveals a parameter that it has too many values of.
 5. Answers that alone exclude a row one column apart from the result are asked for once more, and new
    sums are tried: a box whose answers change is reported, not explained.
-6. The words of NaNs (:mod:`tcsmt.identification.nan_search`).
+6. The words of NaNs (:mod:`tcsmt.identification.nan_rules`).
+7. Units of the catalogue that explain every answer, and that no kind of hypotheses has: each is proved equal
+   to the result, or told apart from it by one more question.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import numpy as np
 
 from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.words import unsigned
+from tcsmt.catalogue import Row
 from tcsmt.catalogue import rows as catalogue_rows
 from tcsmt.identification.boxes import Box
 from tcsmt.identification.fused_hypotheses import FusedHypotheses
@@ -145,6 +148,10 @@ class Identification:
         self.looked_beside: list[Hypotheses] = []
         self.solving = Solving(self.settings, confirm=self.confirm, certificates=self.certificates)
         self.left = Left()
+        #: Whether units of the catalogue that explained every answer are the result, by their digest.
+        self.same: dict[str, bool] = {}
+        #: Units of the catalogue that explain every answer where no hypothesis does.
+        self.outside: list[Model] = []
 
     # --- asking --------------------------------------------------------------------------------
 
@@ -196,10 +203,13 @@ class Identification:
                 reason = f"the budget of {self.budget} questions was spent before the order of lanes was read"
             if len(self.left) and self.box is not None:
                 self._named()
+                self._challenged()
             verdict = "refuted" if not len(self.left) else "open" if self.unproved else "identified"
             if self.unproved:
                 reason = f"{len(self.unproved)} hypotheses were neither proved equal nor told apart"
                 reason = "; ".join(dict.fromkeys([reason, *self.reasons]))
+            if self.outside:
+                verdict, reason = "open", "only units that no kind of hypotheses has explain every answer"
         except TooMany as error:
             reason = f"{error}: ask more of them, as `--plan set` does"
         except NoBox:
@@ -212,9 +222,12 @@ class Identification:
             self.left = Left()
         model, catalogue = None, []
         if len(self.left):
-            kind, row = next(iter(self.left))
-            model = kind.model(row, self.rules[0])
-            catalogue = self._catalogue(model, proved=verdict == "identified")
+            model = self._result
+            catalogue = self._catalogue(model)
+        elif self.outside:
+            model = self.outside[0]
+            digests = {other.digest for other in self.outside}
+            catalogue = [row.name for row in catalogue_rows() if row.model.digest in digests]
         return Outcome(
             verdict, reason, tuple(self.hypotheses), model, self.left, tuple(self.rules), len(self.proofs),
             tuple(dict.fromkeys(proof.by_whom for proof in self.proofs if proof.scripts)),
@@ -222,33 +235,58 @@ class Identification:
             time.monotonic() - start, following,
         )  # fmt: skip
 
-    def _catalogue(self, model: Model, *, proved: bool) -> list[str]:
-        """Rows of the catalogue: fused ones among the rest, and those with the result's graph.
+    @property
+    def _result(self) -> Model:
+        kind, row = next(iter(self.left))
+        return kind.model(row, self.rules[0])
 
-        proved: also those that explain every answer and are proved equal to the result.
-        """
-        found: set[str] = set()
-        for kind, table in self.left.parts:
-            found.update(kind.named(table) if isinstance(kind, FusedHypotheses) else ())
-        equal: dict[str, bool] = {}
-        for row in catalogue_rows():
-            other = row.model
-            formats = (*other.operand_formats.parts, other.d_format)
-            if row.name in found or (formats, other.k) != (self.formats, self.k):
-                continue
-            if other.digest not in equal:
-                equal[other.digest] = other.digest == model.digest or (proved and self._equals(other, model))
-            if equal[other.digest]:
-                found.add(row.name)
-        return [row.name for row in catalogue_rows() if row.name in found]
+    @property
+    def _known(self) -> set[str]:
+        """Rows of the catalogue that are among the hypotheses that remain."""
+        fused = (part for part in self.left.parts if isinstance(part[0], FusedHypotheses))
+        return {name for kind, table in fused for name in kind.named(table)}  # type: ignore[attr-defined]
 
-    def _equals(self, other: Model, model: Model) -> bool:
-        """Whether a model explains every answer, and is proved equal to the result."""
+    def _fitting(self) -> list[Row]:
+        """Rows of the catalogue of these formats and K."""
+        wanted = self.formats, self.k
+        return [
+            row
+            for row in catalogue_rows()
+            if ((*row.model.operand_formats.parts, row.model.d_format), row.model.k) == wanted
+        ]
+
+    def _catalogue(self, model: Model) -> list[str]:
+        """Rows of the catalogue: among the rest, of the result's graph, or proved equal to the result."""
+        same = self.same | {model.digest: True}
+        known = self._known
+        return [row.name for row in self._fitting() if row.name in known or same.get(row.model.digest)]
+
+    def _explains(self, other: Model) -> bool:
+        """Whether a model gives every answer."""
         answers = np.array([one.d for one in self.exchanges], np.uint64)
-        if (self._answers(other, _questions(self.exchanges)) != answers).any():
-            return False
-        found = compare_models(("one", model), ("other", other), Domain(finite=False), self.solving)
-        return isinstance(found.verdict, Equivalent)
+        return not (self._answers(other, _questions(self.exchanges)) != answers).any()
+
+    def _challenged(self) -> None:
+        """Prove units of the catalogue that explain every answer equal to the result, or tell them apart."""
+        known = self._known
+        others = {row.model.digest: row.model for row in self._fitting() if row.name not in known}
+        others.pop(self._result.digest, None)
+        for digest, other in others.items():
+            if not self._explains(other):
+                continue
+            found = compare_models(
+                ("one", self._result), ("other", other), Domain(finite=False), self.solving
+            )
+            self.same[digest] = isinstance(found.verdict, Equivalent)
+            if isinstance(found.verdict, Unknown):
+                self.unproved.append(other)
+                self.reasons.append(found.verdict.reason)
+            elif isinstance(found.verdict, Distinguished):
+                question = _from_values(self.k, found.verdict)
+                self._filter(question, "tells the result from a unit of the catalogue")
+                if not len(self.left):
+                    self.outside = [one for one in others.values() if self._explains(one)]
+                    return
 
     def _first(self, kinds: Sequence[Hypotheses]) -> None:
         """The rows of every kind that explain the given answers and the first questions."""

@@ -9,6 +9,7 @@ import pytest
 import tcsmt
 from tcsmt.catalogue import row_named
 from tcsmt.data.row_files import read_rows
+from tcsmt.identification import search
 from tcsmt.identification.boxes import model_box
 from tcsmt.identification.equal import canonical
 from tcsmt.identification.report import as_text, nearest
@@ -246,3 +247,17 @@ def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
         found = Identification(kinds_like(model), box, seed=seed + 1, settings=QUICK).run()
         right = found.model is not None and (fused_rows(found) == family.row(model)).all(axis=1).any()
         assert found.verdict in ("refuted", "inconsistent") or right
+
+
+def test_a_unit_of_the_catalogue_that_no_hypothesis_is(monkeypatch):
+    """Products of converted operands differ on few inputs: the fused sum that explains most is not reported."""
+    plain = FusedDotAdd(
+        a_format="e4m3", b_format="e5m2", c_format="f32", d_format="f32", k=2, n_fma=2,
+        fraction_bits=25, zero_exponent=-133, rounding="RTZ",
+    )  # fmt: skip
+    truth = replace(plain, operand_format="f16")
+    row = replace(row_named("volta"), architecture="some", instruction="converted", model=truth)
+    monkeypatch.setattr(search, "catalogue_rows", lambda: [row])
+    found = Identification(kinds_like(plain), model_box(truth)).run()
+    assert (found.verdict, found.catalogue, found.model) == ("open", ("some/converted",), truth)
+    assert "only units that no kind of hypotheses has" in found.reason
