@@ -64,11 +64,14 @@ def amx() -> Iterator[Row]:
         # subnormal FP16 operands are kept, FP32 ones are not
         measured = instruction == "tdpbf16ps"
         flushed = _FLUSHED if a == "bf16" else {**_FLUSHED, "flush_inputs": False, "flush_c": True}
+        here: dict[str, Any] = {"evidence": "published", "status": "disputed"}
+        if measured:
+            here = _measured_here(instruction, "x86_tdpbf16ps_documents")
         more: dict[str, Any] = {"nan": _NAN} if measured else {}
         yield Row(
             architecture="x86", instruction=instruction, date=2026,
             model=_model(a, _TILE, chains=2, **flushed, **more),
-            **(_measured_here(instruction) if measured else {"evidence": "published", "status": "disputed"}),
+            **here,
             source=f"{_XEON}; {_MANUAL}" if measured else _MANUAL,
             note="even and odd lanes are summed apart from +0, then added to each other, then to c; "
             + (
