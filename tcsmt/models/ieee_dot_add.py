@@ -141,7 +141,7 @@ class IeeeDotAdd(Model):
         return self.k if self.n_fma is None else self.n_fma
 
     @property
-    def _by_words(self) -> bool:
+    def by_words(self) -> bool:
         """Whether every operation is a multiply-add of words of one format, to nearest even."""
         fmt = self.sum_format
         one = fmt.name in ("f32", "f64") and self.c_format == self.d_format == fmt and self.nan is None
@@ -157,7 +157,7 @@ class IeeeDotAdd(Model):
         """Multiply, add in the chosen order, convert."""
         lanes = self.order or tuple(range(self.k))
         left, right = ([side[i] for i in lanes] for side in (x.a, x.b))
-        added = self._words if self._by_words else self._sum
+        added = self._words if self.by_words else self._sum
         return added(left, right, x.c, stages)
 
     def _words(self, a: Sequence[Term], b: Sequence[Term], c: Term, stages: list[Stage]) -> Term:

@@ -22,7 +22,7 @@ from tcsmt.arithmetic.words import dtype_of, from_words, to_words, unsigned
 from tcsmt.interpret import jit
 from tcsmt.models import IeeeDotAdd, Model, Operands
 from tcsmt.simulator.compiled import Kernel, compiled, in_threads, kernel
-from tcsmt.simulator.rows import WORTH_COMPILING, Words, run_words, simulate
+from tcsmt.simulator.rows import WORTH_COMPILING, Words, are_nan, run_words, simulate, with_one_nan
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["SEQUENTIAL", "Reduction", "gemm", "promoted", "split_k"]
@@ -231,6 +231,9 @@ def _scales(
 
 def _chain(model: Model, matrices: Words, seen: _Progress) -> Array:
     """Words in, words out: one chain of instructions along K for every element."""
+    plain = with_one_nan(model)
+    if plain is not None:
+        return _with_nans(model, matrices, _chain(plain, matrices, seen))
     matrices = _padded(matrices, model)
     c = matrices.c
     dot_adds = c.size * (matrices.a.shape[1] // model.k)
@@ -247,6 +250,19 @@ def _chain(model: Model, matrices: Words, seen: _Progress) -> Array:
         part = slice(first, first + rows)
         result[part] = _rows(model, matrices, part)
         seen.add(dot_adds * len(c[part]) // c.shape[0])
+    return result
+
+
+def _with_nans(model: Model, matrices: Words, result: Array) -> Array:
+    """The result of a chain whose NaNs are any words: with those of the model's rule."""
+    i, j = np.nonzero(are_nan(model, result))
+    if i.size:
+        padded = _padded(matrices, model)
+        words = matrices.c[i, j]
+        for first in range(0, padded.a.shape[1], model.k):
+            lanes = slice(first, first + model.k)
+            words = run_words(model, Operands(padded.a[i, lanes], padded.b[lanes, j].T, words))
+        result[i, j] = words
     return result
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from tcsmt.arithmetic.formats import float_format
 from tcsmt.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.interpret import jit
 from tcsmt.interpret.arrays import Program
-from tcsmt.models import Model, Operands
+from tcsmt.models import IeeeDotAdd, Model, Operands
 from tcsmt.simulator.compiled import compiled, kernel
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Words", "run_words", "simulate", "words_of_row"]
+__all__ = ["Words", "are_nan", "run_words", "simulate", "with_one_nan", "words_of_row"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Operands of many rows, each part's dtype its format's ``unsigned``.
@@ -24,6 +27,27 @@ Words: TypeAlias = Operands[Array, Array]
 #: Fewer rows are not worth the wait for a compiler (measured: 0.1 s to 1 s, against 1 to 3 million
 #: rows a second with NumPy); a kernel that is there already takes any number.
 WORTH_COMPILING = 16384
+
+
+@lru_cache(maxsize=64)
+def with_one_nan(model: Model) -> Model | None:
+    """A unit with the same results but for the words of NaNs, which the processor's own instructions give.
+
+    None where there is no such unit. Which NaN of several operands is the result takes hundreds of operations
+    more than the result itself: they are worth doing only where the result is a NaN.
+    """
+    if not isinstance(model, IeeeDotAdd) or model.nan is None or not model.nan.cases:
+        return None
+    plain = replace(model, nan=None)
+    return plain if plain.by_words else None
+
+
+def are_nan(model: Model, words: Array) -> Array:
+    """Which results of a unit that :func:`with_one_nan` has another one for are NaNs."""
+    fmt = float_format(model.d_format)
+    magnitude = words & words.dtype.type((1 << fmt.sign_bit) - 1)
+    found: Array = magnitude > words.dtype.type(fmt.infinity_word)
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -38,6 +62,17 @@ def run_words(model: Model, operands: Words) -> Array:
     Raises :class:`.TcsmtError` for scales that do not fit.
     """
     _check_scales(model, operands.scale_a, operands.scale_b)
+    plain = with_one_nan(model)
+    if plain is None:
+        return _run(model, operands)
+    found = _run(plain, operands)
+    places = np.flatnonzero(are_nan(model, found))
+    if places.size:
+        found[places] = _run(model, operands.map(itemgetter(places)))
+    return found
+
+
+def _run(model: Model, operands: Words) -> Array:
     if jit.available() and (len(operands.c) >= WORTH_COMPILING or compiled(model)):
         return kernel(model).rows(operands.parts)
     columns = operands.map(lambda words: np.moveaxis(words, -1, 0) if words.ndim > 1 else words).flat()
