@@ -16,6 +16,7 @@ from tcsmt.models import Model
 from tcsmt.pictures.explain import stage_lines
 from tcsmt.simulator.rows import Words
 from tcsmt.statements.finding import shown
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import ranges
 from tcsmt.survey.check import Checked, Implementation
 from tcsmt.survey.check import check as checked
@@ -150,7 +151,13 @@ def of_arrays(model: Model, function: Callable[..., Any]) -> Implementation:
         given = [
             from_words(fmt, part) for fmt, part in zip(model.operand_formats.parts, words.parts, strict=True)
         ]
-        return to_words(model.d_format, function(*given), "the implementation's result")
+        words_of_d = to_words(model.d_format, function(*given), "the implementation's result")
+        if words_of_d.shape != words.c.shape:
+            raise TcsmtError(
+                f"the implementation's result has shape {words_of_d.shape}: must be {words.c.shape}, one "
+                "result for each row"
+            )
+        return words_of_d
 
     return run
 

@@ -172,7 +172,13 @@ def _function(name: str) -> Callable[..., Any]:
         sys.path.remove("")
     if not callable(found):
         raise TcsmtError(f"--python {name}: not a function")
-    called: Callable[..., Any] = found
+
+    def called(*arrays: Any) -> Any:
+        try:
+            return found(*arrays)
+        except Exception as error:  # whatever a stranger's code raises
+            raise TcsmtError(f"--python {name}: {type(error).__name__}: {error}") from error
+
     return called
 
 

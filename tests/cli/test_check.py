@@ -21,6 +21,8 @@ def naive(a, b, c):
     return c
 def short(a, b, c):
     return c[:1]
+def broken(a, b, c):
+    return a[len(a)]
 number = 3
 """
 
@@ -76,6 +78,8 @@ def test_a_program_that_is_asked_in_lines(tmp_path: Path) -> None:
         (["--python", "nothing"], "--python nothing: expected MODULE:FUNCTION"),
         (["--python", "no_such_module:f"], "--python no_such_module:f: No module named 'no_such_module'"),
         (["--python", "an_emulator:missing"], "module an_emulator has no missing"),
+        (["--python", "an_emulator:short"], "the implementation's result has shape (1,): must be ("),
+        (["--python", "an_emulator:broken"], "--python an_emulator:broken: IndexError: index "),
         (["--python", "an_emulator:number"], "--python an_emulator:number: not a function"),
         (["--python", "an_emulator:naive", "--output", "x.csv"], "--output x.csv: allowed suffix: .json"),
     ],
