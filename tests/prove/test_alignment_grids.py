@@ -33,9 +33,12 @@ ALL = Domain(finite=False)
 
 
 def e4m3_unit(k: int, n: int, interleave: int, fraction_bits: int) -> FusedDotAdd:
+    """A unit that multiplies FP8 words as they are."""
     unit = row_named("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32").model
     assert isinstance(unit, FusedDotAdd)
-    return replace(unit, k=k, n_fma=n, interleave=interleave, fraction_bits=fraction_bits)
+    return replace(
+        unit, k=k, n_fma=n, interleave=interleave, fraction_bits=fraction_bits, operand_format=None
+    )
 
 
 def converted(unit: Model, domain: Domain) -> Question:
