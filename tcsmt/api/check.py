@@ -127,7 +127,7 @@ class Check:
         alike = self.checked.alike
         yield (
             f"every answer to the {len(self.checked.answers):,} edge cases is that of: {'; '.join(alike)}"
-            if (alike)
+            if alike
             else "no other unit, and no change of one parameter, gives all of its answers"
         )
 

@@ -20,7 +20,6 @@ _TILE = 32
 _MANUAL = "Intel's manual (SDM, volume 2), pseudo-code of the instruction"
 _GUIDE = "Intel's Intrinsics Guide, and LLVM's headers, which repeat it"
 _XEON = "rows of an Intel Xeon (family 6, model 207)"
-_AMX = {"tdpbf16ps": "bf16", "tdpfp16ps": "f16"}
 _S32 = INTEGERS["s32"]
 #: (instruction, a, b) of AMX_INT8
 _AMX_INT8 = (
@@ -60,26 +59,21 @@ def avx512_bf16() -> Iterator[Row]:
 
 def amx() -> Iterator[Row]:
     """Tiles: two chains of fused multiply-adds, of the even and the odd lanes."""
-    for instruction, a in _AMX.items():
-        # subnormal FP16 operands are kept, FP32 ones are not
-        measured = instruction == "tdpbf16ps"
-        flushed = _FLUSHED if a == "bf16" else {**_FLUSHED, "flush_inputs": False, "flush_c": True}
-        here: dict[str, Any] = {"evidence": "published", "status": "disputed"}
-        if measured:
-            here = _measured_here(instruction, "x86_tdpbf16ps_documents")
-        more: dict[str, Any] = {"nan": _NAN} if measured else {}
-        yield Row(
-            architecture="x86", instruction=instruction, date=2026,
-            model=_model(a, _TILE, chains=2, **flushed, **more),
-            **here,
-            source=f"{_XEON}; {_MANUAL}" if measured else _MANUAL,
-            note="even and odd lanes are summed apart from +0, then added to each other, then to c; "
-            + (
-                "the manual does not state the word of a NaN" if measured else
-                "the Intrinsics Guide contradicts, and no measurement decides (tdpbf16ps is as the manual "
-                "says); the word of a NaN is not stated"
-            ),
-        )  # fmt: skip
+    how = "even and odd lanes are summed apart from +0, then added to each other, then to c"
+    yield Row(
+        architecture="x86", instruction="tdpbf16ps", date=2026,
+        **_measured_here("tdpbf16ps", "x86_tdpbf16ps_documents"),
+        model=_model("bf16", _TILE, chains=2, nan=_NAN, **_FLUSHED), source=f"{_XEON}; {_MANUAL}",
+        note=f"{how}; the manual does not state the word of a NaN",
+    )  # fmt: skip
+    # subnormal FP16 operands are kept, FP32 ones are not
+    flushed = {**_FLUSHED, "flush_inputs": False, "flush_c": True}
+    yield Row(
+        architecture="x86", instruction="tdpfp16ps", date=2026, evidence="published", status="disputed",
+        model=_model("f16", _TILE, chains=2, **flushed), source=_MANUAL,
+        note=f"{how}; the Intrinsics Guide contradicts, and no measurement decides (tdpbf16ps is as the "
+        "manual says); the word of a NaN is not stated",
+    )  # fmt: skip
 
 
 def vnni() -> Iterator[Row]:
@@ -117,10 +111,10 @@ def units() -> Iterator[Row]:
 
 def claims(accepted: Mapping[str, Row]) -> Iterator[Row]:
     """Where Intel contradicts itself."""
-    for instruction in _AMX:
+    for instruction, status in (("tdpbf16ps", "refuted"), ("tdpfp16ps", "disputed")):
         yield claim(
             accepted[f"x86/{instruction}"], "guide", _GUIDE,
-            "refuted" if instruction == "tdpbf16ps" else "disputed",
+            status,
             "every product is added to c in turn, even lane, odd lane, ...; the manual sums even and odd "
             "lanes apart from +0; a = b = (1, 1), c = 2^24 decides: 2^24 + 2, against 2^24 by the guide",
             chains=1,

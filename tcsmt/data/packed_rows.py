@@ -15,7 +15,7 @@ from tcsmt.arithmetic.words import unsigned
 from tcsmt.models import Model
 from tcsmt.models.operands import Operands
 
-__all__ = ["batch", "result_type", "row_type", "rows_of_batch", "word_bytes"]
+__all__ = ["batch", "result_type", "row_type", "word_bytes"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -54,13 +54,3 @@ def batch(model: Model, operands: Operands[Array, Array]) -> bytes:
     for name, words in operands.named.items():
         rows[name] = words
     return len(rows).to_bytes(4, "little") + rows.tobytes()
-
-
-def rows_of_batch(model: Model, data: bytes) -> Operands[Array, Array]:
-    """The rows of a batch; ``data`` is what follows its first four bytes."""
-    rows = np.frombuffer(data, row_type(model))
-    native = {
-        name: rows[name].astype(rows[name].dtype.newbyteorder("="), order="C")
-        for name in rows.dtype.names or ()
-    }
-    return Operands(**native)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.catalogue import Row
+from tcsmt.hardware.vectors import hex_words
 from tcsmt.simulator.rows import Words, words_of_row
 
 __all__ = ["as_dataset"]
@@ -22,8 +23,7 @@ def as_dataset(
     """JSON: where the answers come from, and each row with what it asks."""
     model, rows = row.model, []
     for number, (d, asked) in enumerate(zip(answers.tolist(), asks, strict=True)):
-        words = words_of_row(inputs, number)
-        texts = [fmt.hex(word) for fmt, word in zip(model.input_formats.values(), words, strict=True)]
-        rows.append(model.operands(texts).named | {"d": model.d_format.hex(d), "asks": asked})
+        given = hex_words(model, words_of_row(inputs, number))
+        rows.append(given | {"d": model.d_format.hex(d), "asks": asked})
     head = json.dumps({"model": row.name.partition("@")[0], **provenance}, indent=1)[:-2]
     return f'{head},\n "rows": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}\n"

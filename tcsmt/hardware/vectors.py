@@ -25,7 +25,7 @@ from tcsmt.statements.finding import Finding
 from tcsmt.statements.verdict import Distinguished
 from tcsmt.support.errors import InternalError, TcsmtError
 
-__all__ = ["Vector", "as_csv", "as_json", "from_file", "from_properties", "members", "row_data"]
+__all__ = ["Vector", "as_csv", "as_json", "from_file", "from_properties", "hex_words", "members", "row_data"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,8 +162,13 @@ def _readings(row: Row) -> list[Row]:
 
 def row_data(model: Model, vector: Vector) -> dict[str, Any]:
     """A vector as a row of JSON: hexadecimal words, then :func:`members`."""
-    texts = [fmt.hex(word) for fmt, word in zip(model.input_formats.values(), vector.words, strict=True)]
-    return model.operands(texts).named | members(model, vector)
+    return hex_words(model, vector.words) | members(model, vector)
+
+
+def hex_words(model: Model, words: Sequence[int]) -> dict[str, Any]:
+    """The inputs of a row by the names of a file: ``a``, ``b``, ``c`` and the scales, as hexadecimal text."""
+    texts = [fmt.hex(word) for fmt, word in zip(model.input_formats.values(), words, strict=True)]
+    return model.operands(texts).named
 
 
 def members(model: Model, vector: Vector) -> dict[str, Any]:

@@ -10,7 +10,9 @@ import pytest
 _PROGRAM = """#!{python}
 import json, sys
 from tcsmt.catalogue import row_named
-from tcsmt.data.packed_rows import result_type, row_type, rows_of_batch
+import numpy as np
+from tcsmt.data.packed_rows import result_type, row_type
+from tcsmt.models import Operands
 from tcsmt.simulator.rows import run_words
 model = row_named({unit!r}).model
 if "--rows" not in sys.argv:
@@ -18,7 +20,8 @@ if "--rows" not in sys.argv:
     sys.exit()
 while head := sys.stdin.buffer.read(4):
     count = int.from_bytes(head, "little")
-    rows = rows_of_batch(model, sys.stdin.buffer.read(count * row_type(model).itemsize))
+    data = np.frombuffer(sys.stdin.buffer.read(count * row_type(model).itemsize), row_type(model))
+    rows = Operands(**{{name: np.ascontiguousarray(data[name]) for name in data.dtype.names}})
     {before}
     d = run_words(model, rows) ^ {flip}
     sys.stdout.buffer.write(d.astype(result_type(model)).tobytes())
