@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from tcsmt.api.compare import Comparison, compare
     from tcsmt.api.find import find, properties
     from tcsmt.api.identify import Identified, identify
+    from tcsmt.api.kernels import epilogue, gemm, reduction
     from tcsmt.api.pictures import Explanation, explain
-    from tcsmt.api.units import Unit, gemm, read_model, unit, units
+    from tcsmt.api.units import Unit, read_model, unit, units
     from tcsmt.api.validate import Validation, validate
     from tcsmt.ask.investigation import Report
-    from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, promoted, split_k
+    from tcsmt.kernels.epilogue import Epilogue
+    from tcsmt.kernels.reduction import CHAINED, Reduction, promoted, split_k
     from tcsmt.statements.domain import Domain
     from tcsmt.support.errors import TcsmtError
 
@@ -36,18 +38,21 @@ _HOMES = {
     **dict.fromkeys(("find", "properties"), "tcsmt.api.find"),
     **dict.fromkeys(("Identified", "identify"), "tcsmt.api.identify"),
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.api.pictures"),
-    **dict.fromkeys(("Unit", "gemm", "read_model", "unit", "units"), "tcsmt.api.units"),
+    **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.api.kernels"),
+    **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.api.validate"),
     "Report": "tcsmt.ask.investigation",
-    **dict.fromkeys(("SEQUENTIAL", "Reduction", "promoted", "split_k"), "tcsmt.simulator.matmul"),
+    **dict.fromkeys(("CHAINED", "Reduction", "promoted", "split_k"), "tcsmt.kernels.reduction"),
+    "Epilogue": "tcsmt.kernels.epilogue",
     "Domain": "tcsmt.statements.domain",
     "TcsmtError": "tcsmt.support.errors",
 }
 __all__ = [
-    "SEQUENTIAL",
+    "CHAINED",
     "Check",
     "Comparison",
     "Domain",
+    "Epilogue",
     "Explanation",
     "Identified",
     "Reduction",
@@ -59,6 +64,7 @@ __all__ = [
     "check",
     "check_certificate",
     "compare",
+    "epilogue",
     "explain",
     "find",
     "gemm",
@@ -66,6 +72,7 @@ __all__ = [
     "promoted",
     "properties",
     "read_model",
+    "reduction",
     "split_k",
     "unit",
     "units",

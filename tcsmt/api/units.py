@@ -14,11 +14,9 @@ from tcsmt.catalogue import Row, rows, rows_of, selected
 from tcsmt.catalogue.description import description
 from tcsmt.data.model_files import model_toml, row_given
 from tcsmt.models import Model
-from tcsmt.simulator import matmul
-from tcsmt.simulator.matmul import SEQUENTIAL, Reduction
 from tcsmt.simulator.rows import simulate
 
-__all__ = ["Unit", "UnitLike", "gemm", "read_model", "row_of", "unit", "units"]
+__all__ = ["Unit", "UnitLike", "read_model", "row_of", "unit", "units"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,36 +181,3 @@ def read_model(path: str | os.PathLike[str]) -> Unit:
     from tcsmt.data.model_files import read_model as read
 
     return Unit(read(Path(path)))
-
-
-def gemm(
-    a: Any,
-    b: Any,
-    c: Any = None,
-    *,
-    unit: UnitLike,
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    scale_a: Any = None,
-    scale_b: Any = None,
-    reduction: Reduction = SEQUENTIAL,
-) -> Any:
-    """``alpha·A·B + beta·C`` as a kernel would compute it on the unit, bit for bit.
-
-    a: (M, K). b: (K, N). c: (M, N), or None for zeros; dtypes, and what is returned, as for
-    :class:`tcsmt.Unit`. Every element of D is a chain of instructions along K; see :func:`tcsmt.split_k`
-    and :func:`tcsmt.promoted` for other reductions. With alpha and beta 1, C is the first instruction's c;
-    otherwise an epilogue in binary32 (binary64 for an f64 unit) follows: fma(sum, alpha, beta·C), rounded
-    to the output format. scale_a, scale_b: for units with block scales, (M, K / block) and (K / block, N).
-    Raises :class:`tcsmt.TcsmtError` for shapes, dtypes and values that do not fit, before any work.
-
-    >>> import numpy as np, tcsmt
-    >>> a = np.ones((2, 32), np.float16)
-    >>> tcsmt.gemm(a, a.T, unit="h100")
-    array([[32., 32.],
-           [32., 32.]], dtype=float32)
-    """
-    given = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
-    arrays = {name: as_numpy(values, name) for name, values in given.items()}
-    found = matmul.gemm(**arrays, model=row_of(unit).model, alpha=alpha, beta=beta, reduction=reduction)
-    return like_given(found, *given.values())

@@ -17,26 +17,16 @@ from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import row_given
-from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, promoted, split_k
-from tcsmt.simulator.matmul import gemm as multiply
+from tcsmt.kernels.epilogue import epilogue_named
+from tcsmt.kernels.gemm import gemm as multiply
+from tcsmt.kernels.gemm import output_format
+from tcsmt.kernels.reduction import reduction_named
 from tcsmt.support.checkpoint import Checkpoint, Layout
-from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.sources import digest_of_sources
 
 #: The record of a checkpoint.
 _FINISHED = "finished"
-_REDUCTIONS = {"split-k": split_k, "promote": promoted}
-
-
-def reduction_named(text: str) -> Reduction:
-    """``sequential``, ``split-k:PARTS`` or ``promote:EVERY``."""
-    if text == SEQUENTIAL.name:
-        return SEQUENTIAL
-    name, _, number = text.partition(":")
-    name = choose("reduction", name, [SEQUENTIAL.name, *_REDUCTIONS])
-    if name == SEQUENTIAL.name or not number.isdigit():
-        raise TcsmtError(f"reduction {text!r}: must be sequential, split-k:PARTS or promote:EVERY")
-    return _REDUCTIONS[name](int(number))
 
 
 @click.command()
@@ -47,11 +37,21 @@ def reduction_named(text: str) -> Reduction:
 @click.option("--scale-a", "sa_path", type=click.Path(path_type=Path), help="A's scales, (M, K / block).")
 @click.option("--scale-b", "sb_path", type=click.Path(path_type=Path), help="B's scales, (K / block, N).")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="D, (M, N), .npy.")
-@click.option("--alpha", type=float, default=1.0, show_default=True)
-@click.option("--beta", type=float, default=1.0, show_default=True)
+@click.option("--alpha", type=float, help="Instead of the epilogue's.  [default: 1]")
+@click.option("--beta", type=float, help="Instead of the epilogue's.  [default: 1]")
+@click.option("--bias", "bias_path", type=click.Path(path_type=Path), help="A bias, (N,), .npy.")
 @click.option(
-    "--reduction", "reduction_text", default="sequential", show_default=True,
-    help="sequential, split-k:PARTS or promote:EVERY (a second accumulator, as in DeepGEMM).",
+    "--random", "random_path", type=click.Path(path_type=Path),
+    help="Random bits for stochastic rounding, (M, N), .npy.",
+)  # fmt: skip
+@click.option(
+    "--reduction", "reduction_text", default="chained", show_default=True,
+    help="How partial sums are added up: chained, split-k:PARTS, sliced:PARTS, promote:EVERY, cuts:K1-K2-...,"
+    " stream-k:WORKERS,tile=MxNxK; with options such as pairs, parts=bf16.",
+)  # fmt: skip
+@click.option(
+    "--epilogue", "epilogue_text", default="",
+    help="What follows: alpha=2,beta=0.5,bias,out=bf16,saturate,stochastic=16.",
 )  # fmt: skip
 @click.option("--columns", type=click.IntRange(min=1), help="Number of columns computed at a time.")
 @options.as_json
@@ -63,9 +63,12 @@ def gemm(
     sa_path: Path | None,
     sb_path: Path | None,
     output: Path,
-    alpha: float,
-    beta: float,
+    alpha: float | None,
+    beta: float | None,
+    bias_path: Path | None,
+    random_path: Path | None,
     reduction_text: str,
+    epilogue_text: str,
     columns: int | None,
     as_json: bool,
 ) -> None:
@@ -81,11 +84,14 @@ def gemm(
     """
     row = row_given(model)
     reduction = reduction_named(reduction_text)
+    epilogue = epilogue_named(epilogue_text).with_numbers(alpha, beta)
     a, b = _array(a_path), _array(b_path)
-    c, scale_a, scale_b = (None if path is None else _array(path) for path in (c_path, sa_path, sb_path))
+    c, scale_a, scale_b, bias, random = (
+        None if path is None else _array(path) for path in (c_path, sa_path, sb_path, bias_path, random_path)
+    )
     if output.suffix != ".npy":
         raise TcsmtError(f"--output {output}: the name must end in .npy")
-    for array, name in ((a, "A"), (b, "B"), (c, "C"), (scale_b, "scale_b")):
+    for array, name in ((a, "A"), (b, "B"), (c, "C"), (scale_b, "scale_b"), (random, "random")):
         if array is not None and array.ndim != 2:
             raise TcsmtError(f"{name} has shape {array.shape}: must be a matrix")
     m, n = a.shape[0], b.shape[1]
@@ -93,18 +99,21 @@ def gemm(
         raise TcsmtError(f"C has shape {c.shape}: must be {(m, n)}, the shape of A·B")
     a = from_words(row.model.a_format, to_words(row.model.a_format, a, "A"))
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)
+    if reduction.tiled:  # where K is cut depends on the columns before
+        if columns is not None:
+            raise TcsmtError(f"--columns {columns}: {reduction} needs all columns at once")
+        portion = n
     job = [
         row.name,
         row.model.digest,
-        digest_of_sources("arithmetic", "interpret", "simulator"),
-        alpha,
-        beta,
-        repr(reduction),
+        digest_of_sources("arithmetic", "interpret", "simulator", "kernels"),
+        str(reduction),
+        str(epilogue),
         portion,
-        *map(_identity, (a, b, c, scale_a, scale_b)),
+        *map(_identity, (a, b, c, scale_a, scale_b, bias, random)),
     ]
     started = time.perf_counter()
-    shape, dtype = (m, n), dtype_of(row.model.d_format)
+    shape, dtype = (m, n), dtype_of(output_format(row.model, epilogue))
     with _Partial(output, json.dumps(job), shape, dtype) as partial:
         done = partial.columns
         for first in range(done, n, portion):
@@ -119,9 +128,10 @@ def gemm(
                 last,
                 multiply(
                     a, b[:, first:last], None if c is None else c[:, first:last], model=row.model,
-                    alpha=alpha, beta=beta, scale_a=scale_a,
+                    reduction=reduction, epilogue=epilogue, progress=progress, scale_a=scale_a,
                     scale_b=None if scale_b is None else scale_b[:, first:last],
-                    reduction=reduction, progress=progress,
+                    bias=None if bias is None else bias[first:last],
+                    random=None if random is None else random[:, first:last],
                 ),
             )  # fmt: skip
         seconds = time.perf_counter() - started
@@ -129,7 +139,8 @@ def gemm(
     if sys.stderr.isatty():
         click.echo("\r", err=True, nl=False)
     facts: dict[str, Any] = {
-        "model": row.name, "shape": [m, a.shape[1], n], "reduction": repr(reduction), "output": str(output),
+        "model": row.name, "shape": [m, a.shape[1], n], "reduction": str(reduction),
+        "epilogue": str(epilogue), "output": str(output),
         "sha256": digest, "seconds": round(seconds, 3), "resumed_at_column": done,
     }  # fmt: skip
     if as_json:

@@ -22,8 +22,9 @@ from tcsmt.arithmetic.formats import float_format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row, row_named, rows
 from tcsmt.identification.classical import BlackBox, OutOfReach, black_box, kept_bits, profile, word_of
+from tcsmt.kernels.gemm import gemm
+from tcsmt.kernels.reduction import CHAINED, Reduction, promoted
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model
-from tcsmt.simulator.matmul import SEQUENTIAL, Reduction, gemm, promoted
 from tcsmt.simulator.rows import simulate
 from tcsmt.support.plots import COLOURS, save_svg
 
@@ -255,17 +256,17 @@ def bias(count: int = 200_000, seed: int = 2025) -> dict[str, Any]:
 def _fp8_units() -> list[tuple[str, str, Reduction]]:
     wgmma = "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
     return [
-        ("Hopper wgmma e4m3 (F = 13)", wgmma, SEQUENTIAL),
-        ("Ada mma e4m3 (F = 13)", "ada/mma.m16n8k32.f32.e4m3.e4m3.f32", SEQUENTIAL),
+        ("Hopper wgmma e4m3 (F = 13)", wgmma, CHAINED),
+        ("Ada mma e4m3 (F = 13)", "ada/mma.m16n8k32.f32.e4m3.e4m3.f32", CHAINED),
         ("Hopper wgmma e4m3, promoted every 128", wgmma, promoted(128)),
         (
             "Blackwell tcgen05 e4m3 (F = 25)",
             "blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e4m3.e4m3",
-            SEQUENTIAL,
+            CHAINED,
         ),
-        ("RTX Blackwell mma e4m3 (F = 25)", "rtx-blackwell/mma.m16n8k32.f32.e4m3.e4m3.f32", SEQUENTIAL),
-        ("Hopper mma f16, the same numbers", "hopper/mma.m16n8k16.f32.f16.f16.f32", SEQUENTIAL),
-        ("CDNA3 e4m3fnuz (F = 24)", "cdna3/v_mfma_f32_32x32x16_fp8_fp8", SEQUENTIAL),
+        ("RTX Blackwell mma e4m3 (F = 25)", "rtx-blackwell/mma.m16n8k32.f32.e4m3.e4m3.f32", CHAINED),
+        ("Hopper mma f16, the same numbers", "hopper/mma.m16n8k16.f32.f16.f16.f32", CHAINED),
+        ("CDNA3 e4m3fnuz (F = 24)", "cdna3/v_mfma_f32_32x32x16_fp8_fp8", CHAINED),
     ]
 
 
@@ -291,7 +292,7 @@ def accumulation(largest: int = 32768, seed: int = 2025) -> dict[str, Any]:
             exact = a @ b
             got = gemm(a, b, model=model, reduction=reduction)
             errors.append(float(np.max(np.abs(got - exact) / exact)))
-        found["units"].append({"label": label, "model": name, "reduction": reduction.name, "error": errors})
+        found["units"].append({"label": label, "model": name, "reduction": str(reduction), "error": errors})
     return found
 
 

@@ -35,7 +35,7 @@ from tcsmt.models import FusedDotAdd, Model
 from tcsmt.recipes.arrays import words as words_of
 from tcsmt.recipes.split import Split
 from tcsmt.simulator.compiled import kernel
-from tcsmt.simulator.matmul import gemm
+from tcsmt.simulator.matmul import chained
 from tcsmt.support.plots import COLOURS, save_svg
 
 __all__ = [
@@ -142,7 +142,7 @@ def multiply(
         for k in range(words - j):
             (x,) = _words(scaled, a_words[j] * u ** (j + k))
             for label, unit in models.items():
-                sums[label] = gemm(x, b_words[k], sums[label], model=unit)
+                sums[label] = chained(x, b_words[k], sums[label], model=unit)
     return {label: total.astype(float) / left / right for label, total in sums.items()}
 
 

@@ -17,7 +17,7 @@ from tcsmt.interpret.arrays import Program
 from tcsmt.models import Operands
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.split import Split
-from tcsmt.simulator.matmul import gemm
+from tcsmt.simulator.matmul import chained
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import var
@@ -71,7 +71,7 @@ def multiply(algorithm: Algorithm, a: Any, b: Any, c: Any = None) -> Array:
         raise TcsmtError(f"C has shape {start.shape}: must be {shape}, the shape of A·B")
 
     def chain(x: Array, y: Array, inside: Array) -> Array:
-        return gemm(x, y, inside, model=algorithm.unit).view(inside.dtype)
+        return chained(x, y, inside, model=algorithm.unit).view(inside.dtype)
 
     return _run(algorithm, left, right, start, chain, axis=0)
 

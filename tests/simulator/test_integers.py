@@ -9,9 +9,11 @@ import pytest
 
 from tcsmt.arithmetic.integer_format import INTEGERS, IntegerFormat
 from tcsmt.interpret import jit
+from tcsmt.kernels.epilogue import Epilogue
+from tcsmt.kernels.gemm import gemm
+from tcsmt.kernels.reduction import split_k
 from tcsmt.models import IntegerDotAdd, Operands
 from tcsmt.simulator.compiled import kernel
-from tcsmt.simulator.matmul import gemm, split_k
 from tcsmt.simulator.rows import run_words, simulate
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import integers
@@ -88,7 +90,7 @@ def test_each_instruction_saturates() -> None:
 def test_no_scaled_epilogue(alpha: float, beta: float) -> None:
     a, b, c = np.ones((2, 4), np.uint8), np.ones((4, 2), np.int8), np.ones((2, 2), np.int32)
     with pytest.raises(TcsmtError, match="alpha and beta must be 1: the unit's results are integers"):
-        gemm(a, b, c, model=VNNI, alpha=alpha, beta=beta)
+        gemm(a, b, c, model=VNNI, epilogue=Epilogue(alpha=alpha, beta=beta))
 
 
 def test_no_register_adds_narrow_sums() -> None:

@@ -19,12 +19,12 @@ from tests.support.sampling import mostly_long
 FOLDER = ROOT / "results" / "gemms"
 #: The unit and the reduction of products that are not split along K, by what they are called.
 KERNELS = {
-    "f16-f32out": ("h100/wgmma.m64nNk16.f32.f16.f16", np.float16, tcsmt.SEQUENTIAL),
-    "bf16-f32out": ("h100/wgmma.m64nNk16.f32.bf16.bf16", ml_dtypes.bfloat16, tcsmt.SEQUENTIAL),
-    "e4m3-fast-float32": ("h100/wgmma.m64nNk32.f32.e4m3.e4m3", ml_dtypes.float8_e4m3fn, tcsmt.SEQUENTIAL),
+    "f16-f32out": ("h100/wgmma.m64nNk16.f32.f16.f16", np.float16, tcsmt.CHAINED),
+    "bf16-f32out": ("h100/wgmma.m64nNk16.f32.bf16.bf16", ml_dtypes.bfloat16, tcsmt.CHAINED),
+    "e4m3-fast-float32": ("h100/wgmma.m64nNk32.f32.e4m3.e4m3", ml_dtypes.float8_e4m3fn, tcsmt.CHAINED),
     "e4m3-slow-float32": ("h100/wgmma.m64nNk32.f32.e4m3.e4m3", ml_dtypes.float8_e4m3fn, tcsmt.promoted(128)),
-    "s8": ("h100/wgmma.m64nNk32.s32.s8.s8", np.int8, tcsmt.SEQUENTIAL),
-    "f64": ("h100/mma.m8n8k4.f64.f64.f64.f64", np.float64, tcsmt.SEQUENTIAL),
+    "s8": ("h100/wgmma.m64nNk32.s32.s8.s8", np.int8, tcsmt.CHAINED),
+    "f64": ("h100/mma.m8n8k4.f64.f64.f64.f64", np.float64, tcsmt.CHAINED),
 }
 SHAPES = ("64x64x64", "64x64x512", "512x512x512")
 CASES = [f"{name}-{shape}" for name in KERNELS for shape in SHAPES]

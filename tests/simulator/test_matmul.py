@@ -1,9 +1,8 @@
-"""Matrix products: every element a chain of instructions, padding, reductions, epilogue, the command."""
+"""Matrix products: every element a chain of instructions, padding, the command."""
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from tcsmt.cli import gemm as command
 from tcsmt.cli import main
 from tcsmt.data.model_files import row_given
 from tcsmt.interpret import jit
+from tcsmt.kernels import gemm as kernel_gemm
 from tcsmt.models import IeeeDotAdd, Kind, Model, Operands
 from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import Settings
@@ -188,58 +188,10 @@ def test_results_that_numpy_cannot_add() -> None:
     got = tcsmt.gemm(a, b, c, unit=unit)
     assert got.dtype == np.uint32
     assert np.array_equal(got.view(np.float32), a @ b + c)
-    refused: list[dict[str, Any]] = [{"alpha": 2.0}, {"beta": 0.5}, {"reduction": tcsmt.promoted(16)}]
+    refused: list[dict[str, Any]] = [{"alpha": 2.0}, {"beta": 0.5}, {"reduction": "promote:16"}]
     for options in refused:
         with pytest.raises(TcsmtError, match="the unit's results are e8m23fn words"):
             tcsmt.gemm(a, b, c, unit=unit, **options)
-
-
-def test_reductions() -> None:
-    """Parts are chains from zero, added by IEEE additions in order, beginning with C."""
-    rng = np.random.default_rng(4)
-    a = rng.standard_normal((7, 70)).astype(np.float16)
-    b = rng.standard_normal((70, 9)).astype(np.float16)
-    c = rng.standard_normal((7, 9)).astype(np.float32)
-    for reduction, bounds in (
-        (tcsmt.split_k(3), [0, 24, 48, 70]),
-        (tcsmt.promoted(32), [0, 32, 64, 70]),
-        (tcsmt.Reduction("halves", lambda k: [slice(0, 35), slice(35, k)]), [0, 35, 70]),
-    ):
-        expected = c
-        for first, last in itertools.pairwise(bounds):
-            expected = expected + tcsmt.gemm(a[:, first:last], b[first:last], unit="hopper")
-        assert np.array_equal(tcsmt.gemm(a, b, c, unit="hopper", reduction=reduction), expected)
-    alternate = tcsmt.Reduction("even, odd", lambda k: [slice(0, k, 2), slice(1, k, 2)])
-    expected = tcsmt.gemm(a[:, ::2], b[::2], unit="hopper") + tcsmt.gemm(a[:, 1::2], b[1::2], unit="hopper")
-    assert np.array_equal(tcsmt.gemm(a, b, unit="hopper", reduction=alternate), expected)
-
-
-def test_promotion_helps_fp8_on_hopper() -> None:
-    """DeepSeek-V3's remedy: 13 fraction bits lose less when sums stay short."""
-    rng = np.random.default_rng(0)
-    a, b = (rng.random(shape).astype(ml_dtypes.float8_e4m3fn) for shape in ((4, 4096), (4096, 4)))
-    exact = a.astype(float) @ b.astype(float)
-    name = "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
-    plain = np.abs(tcsmt.gemm(a, b, unit=name) - exact).mean()
-    better = np.abs(tcsmt.gemm(a, b, unit=name, reduction=tcsmt.promoted(128)) - exact).mean()
-    assert better < plain / 10
-
-
-def test_epilogue() -> None:
-    rng = np.random.default_rng(4)
-    a = rng.standard_normal((7, 20)).astype(np.float16)
-    b = rng.standard_normal((20, 9)).astype(np.float16)
-    c = rng.standard_normal((7, 9)).astype(np.float32)
-    total = tcsmt.gemm(a, b, unit="hopper")
-    got = tcsmt.gemm(a, b, c, unit="hopper", alpha=1.5, beta=-0.3)
-    scaled = np.float32(-0.3) * c
-    # a product of 24-bit and 2-bit significands and a sum: exact in binary64, bar the rare double rounding
-    expected = (1.5 * total.astype(float) + scaled.astype(float)).astype(np.float32)
-    assert np.array_equal(got, expected)
-    assert np.array_equal(tcsmt.gemm(a, b, c, unit="hopper", beta=0), total)
-    assert np.array_equal(tcsmt.gemm(a, b, unit="hopper", alpha=2), 2 * total)
-    half = tcsmt.gemm(a, b, unit="hopper/mma.m16n8k16.f16.f16.f16.f16", alpha=0.5)
-    assert half.dtype == np.float16
 
 
 def test_ieee_reference_units_multiply_too() -> None:
@@ -280,11 +232,7 @@ def test_other_errors(monkeypatch: pytest.MonkeyPatch) -> None:
         tcsmt.gemm(one.astype(int), one.T, unit="hopper")
     with pytest.raises(TcsmtError, match="K is at most 4"):
         tcsmt.gemm(one, one.T, unit="volta/mma.m8n8k4.f32.f16.f16.f16")
-    with pytest.raises(TcsmtError, match="split_k\\(0\\)"):
-        tcsmt.split_k(0)
-    with pytest.raises(TcsmtError, match="promoted\\(0\\)"):
-        tcsmt.promoted(0)
-    monkeypatch.setattr(matmul.os, "sysconf", lambda name: 4)
+    monkeypatch.setattr(kernel_gemm.os, "sysconf", lambda name: 4)
     with pytest.raises(TcsmtError, match="a result of 2 x 2 needs"):
         tcsmt.gemm(one, one.T, unit="hopper")
 
@@ -327,7 +275,7 @@ def test_an_interrupted_command_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
         calls.append(args[1].shape)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return matmul.gemm(*args, **more)
+        return kernel_gemm.gemm(*args, **more)
 
     monkeypatch.setattr(command, "multiply", interrupted)
     stopped = CliRunner().invoke(main, options)
@@ -363,7 +311,7 @@ def test_one_command_at_a_time_has_an_output(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (["--reduction", "split:2"], "unknown reduction 'split': did you mean split-k?"),
-        (["--reduction", "promote"], "reduction 'promote': must be sequential, split-k:PARTS"),
+        (["--reduction", "promote"], "reduction 'promote': expected promote:EVERY"),
         (["--output", "d.txt"], "the name must end in .npy"),
         (["--output", "/nowhere/d.npy"], "cannot write /nowhere/d.npy.partial"),
         (["--c", "missing.npy"], "missing.npy is not a .npy array (No such file or directory)"),
