@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tcsmt.api.compare import Comparison, compare
     from tcsmt.api.find import find, properties
     from tcsmt.api.identify import Identified, identify
+    from tcsmt.api.kernel_diff import KernelDiff, kernel_diff
     from tcsmt.api.kernels import epilogue, gemm, reduction
     from tcsmt.api.pictures import Explanation, explain
     from tcsmt.api.units import Unit, read_model, unit, units
@@ -38,6 +39,7 @@ _HOMES = {
     **dict.fromkeys(("find", "properties"), "tcsmt.api.find"),
     **dict.fromkeys(("Identified", "identify"), "tcsmt.api.identify"),
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.api.pictures"),
+    **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.api.kernel_diff"),
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.api.kernels"),
     **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.api.validate"),
@@ -55,6 +57,7 @@ __all__ = [
     "Epilogue",
     "Explanation",
     "Identified",
+    "KernelDiff",
     "Reduction",
     "Report",
     "TcsmtError",
@@ -69,6 +72,7 @@ __all__ = [
     "find",
     "gemm",
     "identify",
+    "kernel_diff",
     "promoted",
     "properties",
     "read_model",

@@ -11,8 +11,8 @@ import numpy as np
 
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.boundary_words import from_exponents
-from tcsmt.arithmetic.formats import Format, Specials, float_format
-from tcsmt.arithmetic.integer_format import IntegerFormat
+from tcsmt.arithmetic.formats import FORMATS, Format, Specials, float_format
+from tcsmt.arithmetic.integer_format import INTEGERS, IntegerFormat
 from tcsmt.arithmetic.integer_words import (
     first_element,
     integer_dtype,
@@ -21,7 +21,7 @@ from tcsmt.arithmetic.integer_words import (
 )
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["dtype_of", "floats", "from_words", "to_word", "to_words", "unsigned"]
+__all__ = ["dtype_of", "floats", "format_of", "from_words", "to_word", "to_words", "unsigned"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -57,6 +57,13 @@ def dtype_of(fmt: AnyFormat) -> np.dtype[Any]:
         own: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
         return own
     return np.dtype(np.float32) if fmt.name == "tf32" else unsigned(fmt)
+
+
+def format_of(dtype: np.dtype[Any]) -> AnyFormat | None:
+    """The format of a dtype's values; None for words and where there is none (tf32 has none of its own)."""
+    if dtype.kind == "i":
+        return INTEGERS[f"s{dtype.itemsize * 8}"]
+    return next((FORMATS[name] for name in (*_NUMPY, *_ML_DTYPES) if dtype_of(FORMATS[name]) == dtype), None)
 
 
 def unsigned(fmt: AnyFormat) -> np.dtype[Any]:
@@ -132,12 +139,6 @@ def _truncated(fmt: Format, values: Array) -> Array:
     if fmt.nan_word is not None:
         words[np.isnan(values)] = fmt.nan_word
     return words.astype(unsigned(fmt))
-
-
-def _first(name: str, array: Array, wrong: Array) -> tuple[str, Any]:
-    """What errors call the first wrong element, and its value."""
-    where = tuple(np.argwhere(wrong)[0].tolist())
-    return f"{name}{list(where) or ''}", array[where].item()
 
 
 def from_words(fmt: AnyFormat, words: Array) -> Array:

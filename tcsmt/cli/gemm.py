@@ -16,6 +16,7 @@ from tcsmt.arithmetic.words import dtype_of, from_words, to_words
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
+from tcsmt.data.arrays import read_array
 from tcsmt.data.model_files import row_given
 from tcsmt.kernels.epilogue import epilogue_named
 from tcsmt.kernels.gemm import gemm as multiply
@@ -85,9 +86,10 @@ def gemm(
     row = row_given(model)
     reduction = reduction_named(reduction_text)
     epilogue = epilogue_named(epilogue_text).with_numbers(alpha, beta)
-    a, b = _array(a_path), _array(b_path)
+    a, b = read_array(a_path), read_array(b_path)
     c, scale_a, scale_b, bias, random = (
-        None if path is None else _array(path) for path in (c_path, sa_path, sb_path, bias_path, random_path)
+        None if path is None else read_array(path)
+        for path in (c_path, sa_path, sb_path, bias_path, random_path)
     )
     if output.suffix != ".npy":
         raise TcsmtError(f"--output {output}: the name must end in .npy")
@@ -190,18 +192,6 @@ class _Partial:
 
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-
-def _array(path: Path) -> Array:
-    try:
-        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise TcsmtError(f"{path} is not a .npy array ({reason})") from None
-    if not isinstance(array, np.ndarray):
-        raise TcsmtError(f"{path}: must hold one array (.npy)")
-    # NumPy stores ml_dtypes' arrays without their names
-    return array.view(f"uint{array.dtype.itemsize * 8}") if array.dtype.kind == "V" else array
 
 
 def _identity(array: Array | None) -> str:

@@ -1,0 +1,25 @@
+"""``tcsmt kernel``: one module for each command, imported when it is used."""
+
+from __future__ import annotations
+
+import click
+
+from tcsmt.cli.lazy import Lazy
+
+__all__ = ["kernel"]
+
+_GROUPS = {
+    "Recorded results": {
+        "diff": "How two results differ, and at which step.",
+    },
+}
+
+
+@click.group(cls=Lazy, package=__name__, groups=_GROUPS)
+def kernel() -> None:
+    """Ask about matrix products as kernels compute them: a unit, a reduction, an epilogue.
+
+    \b
+    Examples:
+      tcsmt kernel diff --a A.npy --b B.npy --left D1.npy --right D2.npy
+    """

@@ -1,0 +1,119 @@
+"""Some elements of a product as a kernel computes them, instruction by instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.arithmetic.words import unsigned
+from tcsmt.kernels.gemm import Held, ended, reduced
+from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.reduction import Reduction
+from tcsmt.models import Operands
+from tcsmt.simulator.rows import run_words
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Elements", "Link", "Walk", "common_links", "walk"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Some elements of A·B + C as words: a, b of shape (elements, K), c and bias of shape (elements,)."""
+
+    a: Array
+    b: Array
+    c: Array | None = None
+    bias: Array | None = None
+
+    def one(self, number: int) -> Elements:
+        """One of them."""
+        part = slice(number, number + 1)
+        c, bias = (None if words is None else words[part] for words in (self.c, self.bias))
+        return Elements(self.a[part], self.b[part], c, bias)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One instruction of a chain.
+
+    chain: indices of K that the chain has added when the instruction ends, in order.
+    count: how many of them are this instruction's.
+    from_c: whether the chain began with C.
+    operands: the instruction's inputs, rows of padded lanes. after: its results, (elements,).
+    """
+
+    chain: Array
+    count: int
+    from_c: bool
+    operands: Operands[Array, Array]
+    after: Array
+
+    @property
+    def indices(self) -> Array:
+        """The indices of K that this instruction adds."""
+        return self.chain[-self.count :]
+
+    @property
+    def key(self) -> tuple[bool, bytes]:
+        """What the sum so far is made of, whatever the instructions."""
+        return self.from_c, np.sort(self.chain).tobytes()
+
+
+@dataclass(frozen=True)
+class Walk:
+    """All instructions of a kernel on some elements, the sum before the epilogue, and the results."""
+
+    links: tuple[Link, ...]
+    total: Held
+    result: Held
+
+    @property
+    def parts(self) -> list[Link]:
+        """The last instruction of each chain."""
+        ends = [*self.links[1:], None]
+        return [
+            link for link, after in zip(self.links, ends, strict=True)
+            if after is None or len(after.chain) == after.count
+        ]  # fmt: skip
+
+
+def walk(kernel: Kernel, elements: Elements, reduction: Reduction) -> Walk:
+    """A kernel on some elements that are all reduced alike, by this reduction (:meth:`.Reduction.on`).
+
+    Raises :class:`.TcsmtError` for units with block scales, and for epilogues that take random bits.
+    """
+    model, epilogue = kernel.unit.model, kernel.epilogue
+    if model.scales or epilogue.stochastic:
+        what = "block scales" if model.scales else "random bits"
+        raise TcsmtError(f"{kernel.name} takes {what}: its chains cannot be drawn side by side")
+    links: list[Link] = []
+
+    def chain(indices: Array, start: Array | None) -> Array:
+        words = np.zeros(len(elements.a), unsigned(model.c_format)) if start is None else start
+        for first in range(0, len(indices), model.k):
+            some = indices[first : first + model.k]
+            width = [(0, 0), (0, model.k - len(some))]
+            a, b = (np.pad(side[:, some], width) for side in (elements.a, elements.b))
+            operands = Operands(a, b, words)
+            words = run_words(model, operands)
+            links.append(Link(indices[: first + len(some)], len(some), start is not None, operands, words))
+        return words
+
+    c = None if elements.c is None or epilogue.beta == 0 else elements.c
+    inside = c if epilogue.c_first else None
+    total = reduced(reduction, model, np.arange(elements.a.shape[1]), chain, inside)
+    outside = Held(model.c_format, c) if c is not None and inside is None else None
+    return Walk(tuple(links), total, ended(epilogue, total, outside, elements.bias))
+
+
+def common_links(left: Walk, right: Walk) -> Iterator[tuple[Link, Link]]:
+    """Instructions after which both kernels have added the same products in one chain, in left's order."""
+    there = {link.key: link for link in right.links}
+    for link in left.links:
+        if link.key in there:
+            yield link, there[link.key]

@@ -1,0 +1,111 @@
+"""Two results of one product: counts, exact errors, kernels that were given, and what is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import tcsmt
+from tests.support.paths import ROOT
+
+
+def product(seed: int = 0):
+    random = np.random.default_rng(seed)
+    a = random.standard_normal((5, 96)).astype(np.float16)
+    b = random.standard_normal((96, 7)).astype(np.float16)
+    return a, b, tcsmt.gemm(a, b, unit="h100"), tcsmt.gemm(a, b, unit="h100", reduction="split-k:3")
+
+
+def test_counts_errors_and_kernels() -> None:
+    a, b, one, two = product()
+    found = tcsmt.kernel_diff(a, b, one, two, left_kernel="h100", right_kernel="h100+split-k:3")
+    assert found.differences.count == (one != two).sum()
+    data = found.as_json()
+    worst = data["worst"]
+    exact = sum(
+        (
+            Fraction(float(x)) * Fraction(float(y))
+            for x, y in zip(a[worst["row"]], b[:, worst["column"]], strict=True)
+        ),
+        Fraction(0),
+    )
+    ulp = Fraction(float(np.spacing(np.float32(abs(float(exact))))))
+    for side, result in enumerate((one, two)):
+        error = abs(Fraction(float(result[worst["row"], worst["column"]])) - exact) / ulp
+        assert worst["errors_ulps"][side] == pytest.approx(float(error))
+    tried = min(32, found.differences.count)
+    for side in ("left", "right"):
+        assert (data["kernels"][side]["gives_recorded"], data["kernels"][side]["tried"]) == (tried, tried)
+
+
+def test_a_kernel_that_did_not_make_the_result_is_said() -> None:
+    a, b, one, two = product()
+    found = tcsmt.kernel_diff(a, b, one, two, left_kernel="h100", right_kernel="h100")
+    data = found.as_json()["kernels"]
+    assert data["left"]["gives_recorded"] == data["left"]["tried"] > 0
+    assert data["right"]["gives_recorded"] == 0
+    assert "both kernels give" in str(found)
+
+
+def test_the_cause_is_named() -> None:
+    a, b, one, _ = product()
+    other = tcsmt.gemm(a, b, unit="a100")
+    found = tcsmt.kernel_diff(a, b, one, other, left_kernel="h100", right_kernel="a100")
+    assert found.sheet is not None
+    assert "block size N_FMA) (16 against 8)" in found.why or "fraction bits F (25 against 24)" in found.why
+    assert found.why in str(found)
+
+
+def test_tiles_of_stream_k_are_reduced_by_their_place() -> None:
+    a, b, one, _ = product()
+    text = "h100+stream-k:5,tile=2x4x16"
+    two = tcsmt.gemm(a, b, unit="h100", reduction="stream-k:5,tile=2x4x16")
+    found = tcsmt.kernel_diff(a, b, one, two, left_kernel="h100", right_kernel=text)
+    assert found.differences.count > 0
+    assert found.as_json()["kernels"]["right"]["gives_recorded"] == found.tried
+
+
+def test_equal_results_and_an_element_of_ones_own() -> None:
+    a, b, one, _ = product()
+    found = tcsmt.kernel_diff(a, b, one, one, left_kernel="h100", right_kernel="h100", element=(2, 3))
+    assert found.equal
+    assert found.as_json()["first"] is None
+    assert found.as_json()["explained"]["element"] == [2, 3]
+
+
+def test_infinities_have_no_exact_error() -> None:
+    a = np.array([[np.inf, 1]], np.float16)
+    d = np.array([[np.inf]], np.float32)
+    found = tcsmt.kernel_diff(a, a.T, d, np.array([[np.nan]], np.float32))
+    assert found.as_json()["worst"]["errors_ulps"] == [None, None]
+    assert found.as_json()["worst"]["ulps"] is None
+
+
+@pytest.mark.parametrize(("changed", "message"), [
+    ({"right": np.zeros((7, 5), np.float32)}, r"shapes \(5, 7\) and \(7, 5\)"),
+    ({"b": np.zeros((95, 7), np.float16)}, "number of columns of A"),
+    ({"c": np.zeros((7, 5), np.float32)}, r"C has shape \(7, 5\): must be \(5, 7\)"),
+    ({"element": (5, 0)}, r"element \(5, 0\): the results have 5 rows and 7 columns"),
+    ({"left_kernel": "h100", "right_kernel": "a100/mma.m16n8k8.f32.bf16.bf16.f32"},
+     "the kernels take or give A"),
+    ({"a": np.zeros((5, 96), np.uint16)}, "A has dtype uint16, which names no format"),
+    ({"a": np.full((5, 96), None)}, "A has dtype object"),
+    ({"left_kernel": "h100+split-j:2"}, "did you mean split-k"),
+])  # fmt: skip
+def test_what_does_not_fit_is_named(changed, message: str) -> None:
+    a, b, one, two = product()
+    given = {"a": a, "b": b, "left": one, "right": two} | changed
+    with pytest.raises(tcsmt.TcsmtError, match=message):
+        tcsmt.kernel_diff(**given)
+
+
+def test_recorded_products_of_a_library() -> None:
+    """FP16 results of cuBLAS against those in FP32: one rounding apart."""
+    with np.load(ROOT / "results" / "gemms" / "h100.npz") as words:
+        wide = words["f16-f32out-64x64x512"].view(np.float32).astype(np.float16)
+        narrow = words["f16-64x64x512"].view(np.float16)
+    a = np.zeros((len(wide), 512), np.float16)
+    found = tcsmt.kernel_diff(a, np.zeros((512, wide.shape[1]), np.float16), wide, narrow)
+    assert found.differences.count == (wide.view(np.uint16) != narrow.view(np.uint16)).sum()
