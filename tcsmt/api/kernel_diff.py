@@ -53,9 +53,9 @@ class KernelDiff:
     """How two results of A·B + C differ: print it, or see ``differences``, ``chains`` and ``sheet``.
 
     differences: the two matrices of words. first, worst, shown: elements.
-    tried: how many elements the kernels were tried on. reproduced: each kernel's name, and on how many of them
-        it gives what was recorded.
-    chains: both kernels on the element shown, instruction by instruction; None where two kernels were not given.
+    tried: how many elements the kernels were tried on. reproduced: each kernel's name, and on how many of
+        them it gives what was recorded.
+    chains: both kernels on the element shown, instruction by instruction; None without two kernels.
     sheet: the first instruction that differs, bit by bit.
     """
 
