@@ -12,16 +12,21 @@ import numpy as np
 from tcsmt import __version__
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.words import from_words, to_words
+from tcsmt.catalogue import Row
+from tcsmt.identification.resemblance import Resemblance, resemblance
 from tcsmt.models import Model
 from tcsmt.pictures.explain import stage_lines
 from tcsmt.simulator.rows import Words
 from tcsmt.statements.finding import shown
+from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import ranges
 from tcsmt.survey.check import Checked, Implementation
 from tcsmt.survey.check import check as checked
+from tcsmt.survey.settle import Asking
 
-__all__ = ["Check", "check", "of_arrays"]
+__all__ = ["Check", "check", "examined", "of_arrays"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -30,11 +35,12 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class Check:
     """What asking an implementation has shown; ``agrees``, ``rows``, ``mismatches``.
 
-    name: what the implementation is called.
+    name: what the implementation is called. resemblance: what gives its answers; None where it agrees.
     """
 
     name: str
     checked: Checked
+    resemblance: Resemblance | None = None
 
     @property
     def agrees(self) -> bool:
@@ -59,6 +65,12 @@ class Check:
             return f"{self.name} agrees with {unit} on {rows}"
         return f"{self.name} is not {unit}: {self.mismatches:,} of {rows} differ"
 
+    @property
+    def looks_like(self) -> list[str]:
+        """What gives all of its answers to the edge cases: units, changes of one parameter, programs' sums."""
+        others = self.resemblance.texts if self.resemblance is not None else ()
+        return [] if self.agrees else [*self.checked.alike, *others]
+
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt check --json`` prints."""
         found, first = self.checked, self.checked.first
@@ -76,7 +88,10 @@ class Check:
             }
             unit, given = (shown(model.d_format, word) for word in (first.expected, first.got))
             data["first"] = {"inputs": inputs, "unit": unit, "implementation": given}
-            data["looks_like"] = found.alike
+            data["looks_like"] = self.looks_like
+            near = self.resemblance.near if self.resemblance is not None else None
+            if near is not None and self.resemblance is not None:
+                data["nearest"] = {"is": near[0], "rows": near[1], "of": self.resemblance.rows}
         return data
 
     def __str__(self) -> str:
@@ -124,12 +139,27 @@ class Check:
             yield f"  {name}: {one['word']}  {one['value']}"
         yield "what the unit does:"
         yield from (f"  {line}" for line in stage_lines(model, tuple(first.values.values())))
-        alike = self.checked.alike
-        yield (
-            f"every answer to the {len(self.checked.answers):,} edge cases is that of: {'; '.join(alike)}"
-            if alike
-            else "no other unit, and no change of one parameter, gives all of its answers"
-        )
+        yield from self._looks_like()
+
+    def _looks_like(self) -> Iterator[str]:
+        alike, other = self.checked.alike, self.resemblance
+        rows = f"{len(self.checked.answers):,} edge cases"
+        if alike:
+            yield f"every answer to the {rows} is that of: {'; '.join(alike)}"
+        else:
+            yield f"no other unit, and no change of one parameter, gives all of its answers to the {rows}"
+        if other is None or not (other.texts or other.near):
+            return
+        if other.near is not None:
+            text, right = other.near
+            yield f"nearest: {text} ({right:,} of {other.rows:,} rows)"
+            return
+        first, *rest = other.texts
+        nans = "" if other.nans else " (which NaN apart)"
+        yield f"it looks like: {first}; that gives all of its answers to {other.rows:,} rows{nans}"
+        yield from (f"  and so does: {text}" for text in rest)
+        if other.more:
+            yield f"  and {other.more} more that these rows do not tell apart"
 
 
 def _together(names: list[str]) -> list[str]:
@@ -184,4 +214,23 @@ def check(unit: UnitLike, implementation: Callable[..., Any], *, rows: int = 100
     """
     row = row_of(unit)
     name = getattr(implementation, "__name__", "the implementation")
-    return Check(name, checked(row, of_arrays(row.model, implementation), rows=rows, seed=seed))
+    return examined(name, row, of_arrays(row.model, implementation), rows=rows, seed=seed)
+
+
+def examined(
+    name: str,
+    row: Row,
+    implementation: Implementation,
+    *,
+    rows: int,
+    seed: int,
+    asking: Asking | None = None,
+    store: Checkpoint | None = None,
+    progress: Seen = unseen,
+) -> Check:
+    """The same, of an implementation of words (see :func:`tcsmt.survey.check.check`), and what it looks like."""
+    found = checked(row, implementation, rows=rows, seed=seed, asking=asking, store=store, progress=progress)
+    if not found.mismatches:
+        return Check(name, found)
+    asked = found.audit.vectors.inputs
+    return Check(name, found, resemblance(row.model, asked, found.answers, implementation, seed))

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from tcsmt.api.check import Check, of_arrays
+from tcsmt.api.check import examined, of_arrays
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
@@ -29,7 +29,6 @@ from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import shown as progress_shown
 from tcsmt.survey.check import Checked, Implementation
-from tcsmt.survey.check import check as checked
 from tcsmt.survey.settle import Asking, verdicts_in
 
 #: Of the edge cases, every so many is written.
@@ -124,12 +123,11 @@ def check(
         asking = Asking(Settings(solver, timeout, memory), False, jobs) if solve else None
         verdicts = opened.enter_context(verdicts_in(store)) if solve else None
         progress = opened.enter_context(progress_shown(lines=False))
-        found = checked(
-            row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts, progress=progress
+        result = examined(
+            name, row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts, progress=progress
         )
-    result = Check(name, found)
     if output is not None:
-        replace_text(output, _dataset(row, provenance, found))
+        replace_text(output, _dataset(row, provenance, result.checked))
         click.echo(f"{output}: written", err=True)
     if as_json:
         echo_json(result.as_json() | ({"provenance": provenance} if provenance else {}))
