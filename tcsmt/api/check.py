@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
+from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,21 +17,27 @@ from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.words import from_words, to_words
 from tcsmt.catalogue import Row
 from tcsmt.identification.resemblance import Resemblance, resemblance
-from tcsmt.models import Model
+from tcsmt.data.datasets import find_datasets, objection
+from tcsmt.data.packed_rows import batch, result_type
+from tcsmt.models import Model, Operands
 from tcsmt.pictures.explain import stage_lines
 from tcsmt.simulator.rows import Words
 from tcsmt.statements.finding import shown
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import ranges
-from tcsmt.survey.check import Checked, Implementation
+from tcsmt.survey.check import Checked, Implementation, Mismatch
 from tcsmt.survey.check import check as checked
+from tcsmt.survey.check import recorded
 from tcsmt.survey.settle import Asking
 
-__all__ = ["Check", "check", "examined", "of_arrays"]
+__all__ = ["Check", "check", "difference", "examined", "of_arrays", "of_file", "remembered"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
+#: Rows whose answers are kept together: a stop loses as many at most.
+_KEPT = 4096
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,8 +53,8 @@ class Check:
 
     @property
     def agrees(self) -> bool:
-        """Whether every answer was the unit's."""
-        return not self.checked.mismatches
+        """Whether every answer was the unit's, and stayed the same when it was asked for again."""
+        return not self.checked.mismatches and self.checked.changed is None
 
     @property
     def rows(self) -> int:
@@ -63,6 +72,8 @@ class Check:
         unit, rows = self.checked.row.name, f"{self.rows:,} rows"
         if self.agrees:
             return f"{self.name} agrees with {unit} on {rows}"
+        if not self.mismatches:
+            return f"{self.name} gives the answers of {unit} on {rows}, but not every time"
         return f"{self.name} is not {unit}: {self.mismatches:,} of {rows} differ"
 
     @property
@@ -80,6 +91,14 @@ class Check:
             "mismatches": self.mismatches, "hypotheses": len(found.audit.hypotheses) - 1,
             "not_excluded": self._left(),
         }  # fmt: skip
+        if found.changed is not None:
+            data["changed"] = {
+                "inputs": {
+                    name: fmt.hex(found.changed.values[name]) for name, fmt in model.input_formats.items()
+                },
+                "first": model.d_format.hex(found.changed.expected),
+                "later": model.d_format.hex(found.changed.got),
+            }
         if first is not None:
             inputs = {
                 name: shown(fmt, first.values[name])
@@ -95,7 +114,29 @@ class Check:
         return data
 
     def __str__(self) -> str:
-        return "\n".join([self.summary, *(self._excluded() if self.agrees else self._difference())])
+        first = self.checked.first
+        shown = [] if first is None else [difference(self.name, self.checked.row, first)]
+        return "\n".join([*shown, self.conclusion])
+
+    @property
+    def conclusion(self) -> str:
+        """For people: the summary, and what follows from it, without the row that differs."""
+        return "\n".join([self.summary, *self._conclusions()])
+
+    def _conclusions(self) -> Iterator[str]:
+        changed, model = self.checked.changed, self.checked.row.model
+        if changed is not None:
+            words = " ".join(
+                f"{name}={fmt.hex(changed.values[name])}"
+                for name, fmt in model.input_formats.items()
+                if changed.values[name]
+            )
+            one, two = (model.d_format.hex(word) for word in (changed.expected, changed.got))
+            yield f"its answers change: {words or 'a row of zeros'} was answered {one}, and later {two}"
+        if self.mismatches:
+            yield from self._looks_like()
+        elif self.agrees:
+            yield from self._excluded()
 
     def __repr__(self) -> str:
         return f"<Check: {self.summary}>"
@@ -126,24 +167,9 @@ class Check:
         for state, names in left.items():
             yield f"{heads[state]}: {'; '.join(_together(names))}"
 
-    def _difference(self) -> Iterator[str]:
-        first, model = self.checked.first, self.checked.row.model
-        assert first is not None
-        yield "one of them, made short:"
-        for name, fmt in model.input_formats.items():
-            if first.values[name]:
-                one = shown(fmt, first.values[name])
-                yield f"  {name} = {one['word']}  {one['value']}"
-        for name, word in (("the unit", first.expected), (self.name, first.got)):
-            one = shown(model.d_format, word)
-            yield f"  {name}: {one['word']}  {one['value']}"
-        yield "what the unit does:"
-        yield from (f"  {line}" for line in stage_lines(model, tuple(first.values.values())))
-        yield from self._looks_like()
-
     def _looks_like(self) -> Iterator[str]:
         alike, other = self.checked.alike, self.resemblance
-        rows = f"{len(self.checked.answers):,} edge cases"
+        rows = f"{len(self.checked.answers):,} rows that decide most"
         if alike:
             yield f"every answer to the {rows} is that of: {'; '.join(alike)}"
         else:
@@ -160,6 +186,22 @@ class Check:
         yield from (f"  and so does: {text}" for text in rest)
         if other.more:
             yield f"  and {other.more} more that these rows do not tell apart"
+
+
+def difference(name: str, row: Row, first: Mismatch) -> str:
+    """For people: a row on which an implementation of this name differs, and what the unit does with it."""
+    model = row.model
+    lines = [f"a row on which {name} differs from {row.name}, as short as was found:"]
+    for given, fmt in model.input_formats.items():
+        if first.values[given]:
+            one = shown(fmt, first.values[given])
+            lines.append(f"  {given} = {one['word']}  {one['value']}")
+    for who, word in (("the unit", first.expected), (name, first.got)):
+        one = shown(model.d_format, word)
+        lines.append(f"  {who}: {one['word']}  {one['value']}")
+    lines.append("what the unit does:")
+    lines += [f"  {line}" for line in stage_lines(model, tuple(first.values.values()))]
+    return "\n".join(lines)
 
 
 def _together(names: list[str]) -> list[str]:
@@ -192,10 +234,35 @@ def of_arrays(model: Model, function: Callable[..., Any]) -> Implementation:
     return run
 
 
-def check(unit: UnitLike, implementation: Callable[..., Any], *, rows: int = 100_000, seed: int = 1) -> Check:
+def remembered(model: Model, implementation: Implementation, kept: KeptAnswers) -> Implementation:
+    """An implementation whose answers are kept: rows that it has answered before are not asked again."""
+    result = result_type(model)
+
+    def run(words: Words) -> Array:
+        found = [np.zeros(0, result.newbyteorder("="))]
+        for first in range(0, len(words.c), _KEPT):
+            rows = words.map(itemgetter(slice(first, first + _KEPT)))
+            question = batch(model, rows)
+            answer = kept.get(question)
+            if answer is None:
+                answer = implementation(rows).astype(result).tobytes()
+                kept.put(question, answer)
+            found.append(np.frombuffer(answer, result).astype(result.newbyteorder("=")))
+        return np.concatenate(found)
+
+    return run
+
+
+def check(
+    unit: UnitLike,
+    implementation: Callable[..., Any] | str | os.PathLike[str],
+    *,
+    rows: int = 100_000,
+    seed: int = 1,
+) -> Check:
     """Ask an implementation many rows, and say whether each answer is the unit's.
 
-    implementation: a function of arrays a, b of shape (rows, k) and c of shape (rows,), of the formats'
+    implementation: a file of recorded rows and results, as :func:`tcsmt.validate` reads it; or a function of arrays a, b of shape (rows, k) and c of shape (rows,), of the formats'
     dtypes (and of the block scales of a unit that has them); its result has shape (rows,), of D's dtype or
     words.
     rows: asked in all, at least. The rows are the same for a seed: special values, inputs near the boundaries
@@ -213,8 +280,33 @@ def check(unit: UnitLike, implementation: Callable[..., Any], *, rows: int = 100
     False
     """
     row = row_of(unit)
+    if isinstance(implementation, (str, os.PathLike)):
+        return of_file(row, Path(implementation))
     name = getattr(implementation, "__name__", "the implementation")
     return examined(name, row, of_arrays(row.model, implementation), rows=rows, seed=seed)
+
+
+def of_file(row: Row, path: Path, progress: Seen = unseen) -> Check:
+    """The same of recorded rows: nothing is asked. Raises :class:`tcsmt.TcsmtError`."""
+    parts = []
+    for dataset in find_datasets([path], row.name):
+        reason = objection(dataset, row.model)
+        if not reason and dataset.k > row.model.k:
+            reason = f"has {dataset.k} lanes, but the unit has {row.model.k}: `tcsmt validate` replays chains"
+        if reason:
+            raise TcsmtError(f"data set {dataset.name} {reason}")
+        spare = ((0, 0), (0, row.model.k - dataset.k))
+        given = dataset.operands
+        parts.append((replace(given, a=np.pad(given.a, spare), b=np.pad(given.b, spare)), dataset.d))
+    if not parts:
+        raise TcsmtError(f"{path} has no rows")
+    named = [inputs.named for inputs, _ in parts]
+    inputs = Operands(**{name: np.concatenate([one[name] for one in named]) for name in named[0]})
+    found = recorded(row, inputs, np.concatenate([d for _, d in parts]), progress)
+    if not found.mismatches:
+        return Check(path.name, found)
+    asked = found.audit.vectors.inputs
+    return Check(path.name, found, resemblance(row.model, asked, found.answers, None, 1))
 
 
 def examined(
@@ -227,9 +319,13 @@ def examined(
     asking: Asking | None = None,
     store: Checkpoint | None = None,
     progress: Seen = unseen,
+    differs: Callable[[Mismatch], None] = lambda first: None,
 ) -> Check:
     """The same, of an implementation of words (see :func:`tcsmt.survey.check.check`), and what it looks like."""
-    found = checked(row, implementation, rows=rows, seed=seed, asking=asking, store=store, progress=progress)
+    found = checked(
+        row, implementation, rows=rows, seed=seed, asking=asking, store=store, progress=progress,
+        differs=differs,
+    )  # fmt: skip
     if not found.mismatches:
         return Check(name, found)
     asked = found.audit.vectors.inputs

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from tcsmt.api.check import examined, of_arrays
+from tcsmt.api.check import difference, examined, of_arrays, of_file, remembered
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
@@ -21,14 +21,16 @@ from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import row_given
 from tcsmt.hardware.device import Device
 from tcsmt.hardware.measured import as_dataset
+from tcsmt.identification.batches import Batches
 from tcsmt.identification.boxes import Command
 from tcsmt.models import Model
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.simulator.rows import Words, words_of_row
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
+from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import shown as progress_shown
-from tcsmt.survey.check import Checked, Implementation
+from tcsmt.survey.check import Checked, Implementation, Mismatch
 from tcsmt.survey.settle import Asking, verdicts_in
 
 #: Of the edge cases, every so many is written.
@@ -38,7 +40,14 @@ _EACH = 100
 @click.command()
 @click.argument("model", type=UNIT, metavar="UNIT")
 @click.option("--device", is_flag=True, help="The instruction on the GPU or CPU of this machine.")
-@click.option("--command", help="This program: JSON lines in and out, as for `identify`.")
+@click.option("--command", help="This program, which is asked on its standard input (see --protocol).")
+@click.option(
+    "--protocol", type=click.Choice(["lines", "batches"]), default="lines", show_default=True,
+    help="What --command reads and writes: JSON lines, as for `identify`; or batches of packed rows.",
+)  # fmt: skip
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Recorded rows and results, as `validate` reads them."
+)
 @click.option(
     "--python", "function", metavar="MODULE:FUNCTION", help="This function of NumPy arrays a, b, c."
 )
@@ -53,6 +62,10 @@ _EACH = 100
     "take minutes]",
 )
 @click.option(
+    "--resume", type=click.Path(path_type=Path),
+    help="Keep every answer in this file, and go on from it after a stop.",
+)  # fmt: skip
+@click.option(
     "--output", type=click.Path(path_type=Path),
     help="Write rows with answers (.json): the fewest that exclude as much as all, and some others.",
 )  # fmt: skip
@@ -63,17 +76,20 @@ _EACH = 100
 @options.store("check-store.json")
 @click.option(
     "--answer-timeout", default=30.0, show_default=True,
-    help="Time limit of each answer of --command, in seconds.",
+    help="Time limit of --command for each answer, or for any progress in a batch, in seconds.",
 )  # fmt: skip
 @options.as_json
 def check(
     model: str,
     device: bool,
     command: str | None,
+    protocol: str,
+    data: Path | None,
     function: str | None,
     rows: int,
     seed: int,
     solve: bool,
+    resume: Path | None,
     output: Path | None,
     jobs: int,
     solver: str,
@@ -90,6 +106,11 @@ def check(
     parameter, these rows exclude. Otherwise, it prints a short row that differs, and what does give these
     answers.
 
+    A program of --protocol batches reads a number of rows (four bytes, the lowest first), then the rows; a row
+    is k words of a, k of b, one of c, and the block scales of a unit that has them. It writes a word of D for
+    each row, and flushes its output. A word takes the smallest of 1, 2, 4 and 8 bytes that holds its format,
+    the lowest first. The program reads on until its input ends.
+
     The function of --python takes arrays a and b of shape (rows, k) and c of shape (rows,), of the formats'
     dtypes, and returns an array of shape (rows,).
 
@@ -99,47 +120,70 @@ def check(
     Examples:
       tcsmt check h100 --device --rows 1000000
       tcsmt check volta --python my_emulator:dot
-      tcsmt check volta --command ./my_emulator
+      tcsmt check volta --command ./my_emulator --protocol batches
+      tcsmt check volta --data answers.npz
     """
-    if sum([device, command is not None, function is not None]) != 1:
-        raise click.UsageError("give one of --device, --command and --python")
+    if sum([device, command is not None, function is not None, data is not None]) != 1:
+        raise click.UsageError("give one of --device, --command, --python and --data")
+    if protocol != "lines" and command is None:
+        raise click.UsageError("--protocol needs --command")
+    if data is not None and (solve or resume is not None):
+        raise click.UsageError(f"--data asks nothing: {'--solve' if solve else '--resume'} is not allowed")
     if output is not None and output.suffix.lower() != ".json":
         raise TcsmtError(f"--output {output}: allowed suffix: .json")
     row = row_given(model)
     provenance: dict[str, Any] = {}
     implementation: Implementation
     with ExitStack() as opened:
-        if device:
-            asked = opened.enter_context(Device(row))
-            provenance = asked.provenance
-            name, implementation = str(provenance.get("gpu", "the device")), asked.run
-        elif command is not None:
-            talk = Command(command, _formats(row), timeout=answer_timeout)
-            opened.callback(talk.close)
-            name, implementation = command, _by_lines(row.model, talk)
-        else:
-            name = str(function)
-            implementation = of_arrays(row.model, _function(name))
-        asking = Asking(Settings(solver, timeout, memory), False, jobs) if solve else None
-        verdicts = opened.enter_context(verdicts_in(store)) if solve else None
         progress = opened.enter_context(progress_shown(lines=False))
-        result = examined(
-            name, row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts, progress=progress
-        )
+        if data is not None:
+            name, result = data.name, of_file(row, data, progress)
+            if not as_json and result.checked.first is not None:
+                click.echo(difference(name, row, result.checked.first))
+        else:
+            if device:
+                asked = opened.enter_context(Device(row))
+                provenance = asked.provenance
+                name, implementation = str(provenance.get("gpu", "the device")), asked.run
+            elif command is not None and protocol == "batches":
+                program = Batches(command, row.model, timeout=answer_timeout)
+                opened.callback(program.close)
+                name, implementation = command, program
+            elif command is not None:
+                talk = Command(command, _formats(row), timeout=answer_timeout)
+                opened.callback(talk.close)
+                name, implementation = command, _by_lines(row.model, talk)
+            else:
+                name = str(function)
+                implementation = of_arrays(row.model, _function(name))
+            if resume is not None:
+                kept = opened.enter_context(KeptAnswers(resume, f"{name} {row.model.digest}"))
+                implementation = remembered(row.model, implementation, kept)
+
+            def differs(first: Mismatch) -> None:
+                if not as_json:
+                    click.echo(difference(name, row, first))
+
+            asking = Asking(Settings(solver, timeout, memory), False, jobs) if solve else None
+            verdicts = opened.enter_context(verdicts_in(store)) if solve else None
+            result = examined(
+                name, row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts,
+                progress=progress, differs=differs,
+            )  # fmt: skip
     if output is not None:
         replace_text(output, _dataset(row, provenance, result.checked))
         click.echo(f"{output}: written", err=True)
     if as_json:
         echo_json(result.as_json() | ({"provenance": provenance} if provenance else {}))
     else:
-        click.echo(str(result))
+        click.echo(result.conclusion)
     sys.exit(Exit.ANSWERED if result.agrees else Exit.DIFFERS)
 
 
 def _formats(row: Row) -> tuple[Any, Any, Any, Any]:
     model = row.model
     if model.scales:
-        raise TcsmtError(f"{row.name} has block scales; --command supports only units without them")
+        raise TcsmtError(f"{row.name} has block scales; --command supports them only with --protocol batches")
     return model.a_format, model.b_format, model.c_format, model.d_format
 
 

@@ -22,14 +22,14 @@ from tcsmt.data.row_files import words_of
 from tcsmt.models import Model
 from tcsmt.prove.boundary_inputs import rows as boundary_rows
 from tcsmt.prove.boundary_inputs import ties, underflows
-from tcsmt.prove.shorten import shorten_where
+from tcsmt.prove.shorten import cost, shorten_where
 from tcsmt.simulator.rows import Words, run_words, words_of_row
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.audit import Audit, Gap, Vectors, audit_of, closing, gaps, joined
 from tcsmt.survey.settle import Asking
 
-__all__ = ["Checked", "Implementation", "Mismatch", "check", "edges"]
+__all__ = ["Checked", "Implementation", "Mismatch", "check", "edges", "random_rows", "recorded"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Words of many rows in, words of D out.
@@ -39,6 +39,10 @@ Implementation = Callable[[Words], Array]
 _EDGES = 8192
 #: Rows that are given at once.
 _AT_ONCE = 1 << 16
+#: Recorded rows that hypotheses are held against, and wrong ones of which the shortest is shown.
+_RECORDED, _SHORTEST = 20_000, 1000
+#: Rows that are asked once more, at most: does the implementation still say the same?
+_AGAIN = 512
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,7 @@ class Checked:
     rows: asked in all. mismatches: of these, not the unit's. audit: of the rows in it, which also has what
     every hypothesis answers. gaps: hypotheses that no row excludes, with the engine's verdict; None: it was
     not asked. answers: the implementation's to the audit's rows. first: shortened; None where there is none.
+    changed: a row to which it later gave another answer (expected: its first one); None: it gave the same.
     """
 
     row: Row
@@ -66,6 +71,7 @@ class Checked:
     gaps: tuple[Gap, ...] | None
     answers: Array
     first: Mismatch | None
+    changed: Mismatch | None = None
 
     @property
     def alike(self) -> list[str]:
@@ -100,42 +106,89 @@ def check(
     asking: Asking | None = None,
     store: Checkpoint | None = None,
     progress: Seen = unseen,
+    differs: Callable[[Mismatch], None] = lambda first: None,
 ) -> Checked:
     """Ask the edges, the rows that decide between hypotheses, and so many rows more.
 
     rows: in all, at least. asking, store: how solvers look for rows that exclude what the edges do not; None:
-    they are not asked. A mismatch ends the search for hypotheses that are not excluded.
+    they are not asked. A mismatch ends the search for hypotheses that are not excluded. differs: is told of
+    the first mismatch, made short, before the hypotheses are looked at.
     Raises what the implementation raises.
     """
-    first_vectors = edges(row, seed)
-    answers = implementation(first_vectors.inputs)
+    model, first_vectors = row.model, edges(row, seed)
+    first: Mismatch | None = None
+    asked = mismatches = 0
+
+    def held(inputs: Words) -> Array:
+        """The answers to some rows, which are counted; the first that is wrong is made short."""
+        nonlocal first, asked, mismatches
+        got, expected = implementation(inputs), run_words(model, inputs)
+        asked += len(got)
+        mismatches += int((got != expected).sum())
+        if first is None:
+            example = _first_row(model.d_format, inputs, got, expected)
+            if example is not None:
+                first = _shortened(model, implementation, example)
+                differs(first)
+        return got
+
+    answers = held(first_vectors.inputs)
+    for words in random_rows(model, rows - asked, seed):
+        held(words)
+        progress(asked, rows, row.name)
+    changed = _changed(model, implementation, first_vectors.inputs, answers)
     made = audit_of(row, first_vectors, progress)
     found: tuple[Gap, ...] | None = None
-    if asking is not None and store is not None and (answers == made.words[0]).all():
+    if asking is not None and store is not None and not mismatches:
         found = tuple(gaps(made, store, asking, progress))
         closed = closing(made, found)
         if closed is not None:
             deciding = Vectors(
                 tuple(f"deciding {n}" for n in range(len(closed.vectors))), closed.vectors.inputs
             )
-            answers = np.concatenate([answers, implementation(deciding.inputs)])
+            answers = np.concatenate([answers, held(deciding.inputs)])
             made = Audit(
                 made.hypotheses,
                 joined([made.vectors, deciding]),
                 np.concatenate([made.words, closed.words], axis=1),
             )
             found = tuple(gap for gap in found if gap.verdict != "open")
-    mismatches = int((answers != made.words[0]).sum())
-    asked = len(answers)
-    example = _first_row(row.model.d_format, made.vectors.inputs, answers, made.words[0])
-    for words in _more(row.model, rows - asked, seed):
-        got, expected = implementation(words), run_words(row.model, words)
-        mismatches += int((got != expected).sum())
-        asked += len(got)
-        example = example or _first_row(row.model.d_format, words, got, expected)
-        progress(asked, rows, row.name)
-    first = None if example is None else _shortened(row.model, implementation, example)
-    return Checked(row, asked, mismatches, made, found, answers, first)
+    return Checked(row, asked, mismatches, made, found, answers, first, changed)
+
+
+def recorded(row: Row, inputs: Words, answers: Array, progress: Seen = unseen) -> Checked:
+    """The same of answers that were recorded: nothing more can be asked.
+
+    The hypotheses are held against the first rows, of so many that all of them go into memory. first: of the
+    rows that differ, the shortest.
+    """
+    model = row.model
+    expected = run_words(model, inputs)
+    wrong = np.flatnonzero(answers != expected)
+    few = inputs.map(lambda words: words[:_RECORDED])
+    vectors = Vectors(tuple(f"row {n}" for n in range(len(few.c))), few)
+    made = audit_of(row, vectors, progress)
+    first = None
+    if wrong.size:
+        tried = []
+        for place in wrong[:_SHORTEST].tolist():
+            values = dict(zip(model.input_names, words_of_row(inputs, place), strict=True))
+            tried.append((cost(model.input_formats, values), place, values))
+        _, place, values = min(tried, key=lambda one: one[:2])
+        first = Mismatch(values, int(expected[place]), int(answers[place]))
+    return Checked(row, len(answers), len(wrong), made, None, answers[:_RECORDED], first)
+
+
+def _changed(model: Model, implementation: Implementation, inputs: Words, answers: Array) -> Mismatch | None:
+    """A row to which the implementation does not give the same answer again, of some from all places."""
+    chosen = np.arange(0, len(answers), -(-len(answers) // _AGAIN))
+    again = implementation(inputs.map(lambda words: words[chosen]))
+    other = np.flatnonzero(again != answers[chosen])
+    if not other.size:
+        return None
+    place = int(chosen[other[0]])
+    values = dict(zip(model.input_names, words_of_row(inputs, place), strict=True))
+    return Mismatch(values, int(answers[place]), int(again[other[0]]))
 
 
 def _special(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator) -> dict[str, Array]:
@@ -172,8 +225,8 @@ def _one(fmt: AnyFormat) -> int:
     return 1 if isinstance(fmt, IntegerFormat) else to_word(fmt, "1")
 
 
-def _more(model: Model, count: int, seed: int) -> Iterator[Words]:
-    """Batches of rows: half near boundaries, half of random words."""
+def random_rows(model: Model, count: int, seed: int) -> Iterator[Words]:
+    """Batches of rows, so many in all, the same for a seed: half near boundaries, half of random words."""
     rng = np.random.default_rng([seed, 1])
     formats = model.input_formats
     while count > 0:

@@ -1,0 +1,73 @@
+"""Answers that a program gave, in a file that grows: what was asked is not asked again after a stop."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from types import TracebackType
+
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["KeptAnswers"]
+
+_HEAD = b"tcsmt answers 1\n"
+_KEY, _LENGTH = 32, 4
+
+
+class KeptAnswers:
+    """Answers by what was asked; a context manager.
+
+    about: whose answers these are. A record is the SHA-256 of ``about`` and the question, the answer's length
+    (four bytes, the lowest first), and the answer. A record that a stop has cut short is written anew.
+    Raises :class:`.TcsmtError` for a file of another kind, or one that cannot be written.
+    """
+
+    def __init__(self, path: Path, about: str) -> None:
+        self._about, self._known = hashlib.sha256(about.encode()), dict[bytes, bytes]()
+        try:
+            content = path.read_bytes() if path.exists() else b""
+            if content and not content.startswith(_HEAD):
+                raise TcsmtError(f"{path} is not a file of kept answers")
+            whole = self._read(content) if content else 0
+            self._file = path.open("r+b" if content else "w+b")  # noqa: SIM115 (closed by __exit__)
+            self._file.truncate(whole)
+            self._file.seek(whole)
+            if not content:
+                self._file.write(_HEAD)
+        except OSError as error:
+            raise TcsmtError(f"{path}: {error.strerror}") from None
+
+    def _read(self, content: bytes) -> int:
+        """Every whole record; where the last one ends."""
+        place = len(_HEAD)
+        while True:
+            start = place + _KEY + _LENGTH
+            length = int.from_bytes(content[place + _KEY : start], "little")
+            if start > len(content) or start + length > len(content):
+                return place
+            self._known[content[place : place + _KEY]] = content[start : start + length]
+            place = start + length
+
+    def _key(self, question: bytes) -> bytes:
+        whole = self._about.copy()
+        whole.update(question)
+        return whole.digest()
+
+    def get(self, question: bytes) -> bytes | None:
+        """The answer, if there is one."""
+        return self._known.get(self._key(question))
+
+    def put(self, question: bytes, answer: bytes) -> None:
+        """Keep an answer; it is in the file when this returns."""
+        key = self._key(question)
+        self._known[key] = answer
+        self._file.write(key + len(answer).to_bytes(_LENGTH, "little") + answer)
+        self._file.flush()
+
+    def __enter__(self) -> KeptAnswers:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
