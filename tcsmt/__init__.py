@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tcsmt.api.pictures import Explanation, explain
     from tcsmt.api.units import Unit, read_model, unit, units
     from tcsmt.api.validate import Validation, validate
+    from tcsmt.api.vectors import TestVectors, vectors
     from tcsmt.ask.investigation import Report
     from tcsmt.kernels.epilogue import Epilogue
     from tcsmt.kernels.reduction import CHAINED, Reduction, promoted, split_k
@@ -43,6 +44,7 @@ _HOMES = {
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.api.kernels"),
     **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.api.validate"),
+    **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.api.vectors"),
     "Report": "tcsmt.ask.investigation",
     **dict.fromkeys(("CHAINED", "Reduction", "promoted", "split_k"), "tcsmt.kernels.reduction"),
     "Epilogue": "tcsmt.kernels.epilogue",
@@ -61,6 +63,7 @@ __all__ = [
     "Reduction",
     "Report",
     "TcsmtError",
+    "TestVectors",
     "Unit",
     "Validation",
     "accuracy",
@@ -81,6 +84,7 @@ __all__ = [
     "unit",
     "units",
     "validate",
+    "vectors",
 ]
 
 

@@ -27,6 +27,7 @@ _GROUPS = {
     },
     "Hardware": {
         "check": "Is an implementation the unit?",
+        "vectors": "Write test vectors with the expected results.",
         "validate": "Replay measured data against the models.",
         "probe": "Write a program that tests a GPU.",
         "identify": "Identify a black box from its answers.",

@@ -13,6 +13,7 @@ import click
 
 from tcsmt import __version__
 from tcsmt.api.certificates import require_sat_solver
+from tcsmt.api.vectors import TestVectors, format_of
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.certified import say_certified
@@ -45,6 +46,7 @@ from tcsmt.survey.audit import (
 from tcsmt.survey.neighbours import value_text
 from tcsmt.survey.pairs import proved_by
 from tcsmt.survey.settle import Asking, verdicts_in
+from tcsmt.survey.vectors import smallest
 
 #: Published sets of vectors, by name.
 _PUBLISHED: dict[str, Callable[[Model], list[tuple[str, tuple[int, ...]]]]] = {
@@ -74,6 +76,10 @@ _WIDTH = 110
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write the vectors that close the gaps: .json, .csv."
 )
+@click.option(
+    "--subset", type=click.Path(path_type=Path),
+    help="Write the fewest of the vectors that tell apart as much as all: .json, .csv, .hex, .mem, .npz.",
+)  # fmt: skip
 @options.jobs(2)
 @options.scheduler
 @options.solver
@@ -90,6 +96,7 @@ def audit(
     model: str | None,
     solve: bool,
     output: Path | None,
+    subset: Path | None,
     jobs: int,
     scheduler: str,
     solver: str,
@@ -113,7 +120,7 @@ def audit(
     \b
     Examples:
       tcsmt audit --published fasi --model volta
-      tcsmt audit my_rows.json --output closing.json
+      tcsmt audit my_rows.json --output closing.json --subset fewest.json
     """
     if not files and not published:
         raise click.UsageError(f"give FILES, or --published {' or '.join(_PUBLISHED)}")
@@ -127,11 +134,17 @@ def audit(
         raise click.UsageError("--output needs --solve")
     if certificate is not None and not solve:
         raise click.UsageError("--certificate needs --solve")
+    if subset is not None:
+        format_of(subset)
     require_sat_solver(certificate)
     asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept, certificate)
     row, vectors = _vectors(files, published, row_given(model) if model is not None else None)
     with progress_shown(lines=False) as progress:
         made = audit_of(row, vectors, progress)
+    if subset is not None:
+        few = TestVectors(smallest(made), row.name)
+        few.save(subset)
+        click.echo(f"{subset}: {counted(len(few), 'vector')}", err=True)
     found: list[Gap] | None = None
     closed: Closing | None = None
     if solve:

@@ -5,8 +5,8 @@ cases in JSON; the text files of ``model_validation`` in the published repositor
 north-numerical-computing/MATLAB-tensor-core; tcsmt's own JSON, ``{"model": "ARCH/INSTRUCTION",
 "rows": [{"a": [hex], "b": [hex], "c": hex, "d": hex}]}`` (or a model file; "scale_a" and "scale_b"
 where the unit has block scales), which ``tcsmt run`` and the programs of ``tcsmt probe`` write too; JSON
-files of several units' rows, known by their names (:mod:`tcsmt.data.unit_files`); and the CSV and .npz files
-of ``tcsmt run``.
+files of several units' rows, known by their names (:mod:`tcsmt.data.unit_files`); and the CSV, .npz,
+.hex and .mem files of ``tcsmt run`` and ``tcsmt vectors``.
 
 A data set holds what the instruction was given: where the host rounded c to FP16 before the call,
 or did not use it, so does the reader. Errors name array elements from 0, lines of text from 1.
@@ -242,7 +242,7 @@ def _file(path: Path, model: str) -> Iterator[DataSet]:
         yield from _folder(path.parent)
     elif suffix == ".json":
         yield from _json_files(path)
-    elif suffix == ".csv":
+    elif suffix in (".csv", ".hex", ".mem"):
         yield _own_rows(path, model_named_in(path) or model)
     elif suffix == ".npz":
         yield _npz_file(path, model)
@@ -250,7 +250,7 @@ def _file(path: Path, model: str) -> Iterator[DataSet]:
         yield _published(path)
     else:
         raise TcsmtError(
-            f"{path} is not a data set: must be .npz, .json, .csv or a published GPU/FORMAT/d_GPU_FORMAT.txt"
+            f"{path} is not a data set: must be .npz, .json, .csv, .hex, .mem or a published GPU/FORMAT/d_GPU_FORMAT.txt"
         )
 
 
@@ -280,7 +280,7 @@ _NAMELESS = (
 
 
 def _own_rows(path: Path, model: str) -> DataSet:
-    """A CSV or .npz file of ``tcsmt run``, or one like it."""
+    """A CSV, .npz, .hex or .mem file of ``tcsmt run``, or one like it."""
     if not model:
         raise TcsmtError(f"{path}: {_NAMELESS}")
     with _at(path):

@@ -1,4 +1,4 @@
-"""Rows of inputs and results in files: JSON, JSON lines, CSV and .npz.
+"""Rows of inputs and results in files: JSON, JSON lines, CSV, .npz, and hexadecimal words.
 
 A row is k words of a, k words of b, one word of c and, where the unit takes them, block scales.
 What :func:`write_rows` writes, :func:`read_rows` reads again: results (``d``, ``value``) are
@@ -25,12 +25,22 @@ import numpy as np
 
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import to_word, to_words, unsigned
+from tcsmt.data import word_files
 from tcsmt.models import Model, Operands
-from tcsmt.simulator.rows import Words
+from tcsmt.simulator.rows import Words, words_of_row
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
 
-__all__ = ["model_named_in", "read_results", "read_rows", "rows_of_json", "word_at", "words_of", "write_rows"]
+__all__ = [
+    "model_named_in",
+    "read_results",
+    "read_rows",
+    "rows_as",
+    "rows_of_json",
+    "word_at",
+    "words_of",
+    "write_rows",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -46,7 +56,7 @@ Told = Callable[[str], None]
 
 
 def read_rows(path: Path, model: Model, rounded: Told | None = None) -> Words:
-    """The rows of a file for a model, by its suffix: .json, .jsonl, .csv or .npz.
+    """The rows of a file for a model, by its suffix: .json, .jsonl, .csv, .npz, .hex or .mem.
 
     JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one; JSON lines:
     one of them on each line. CSV:
@@ -64,24 +74,30 @@ def read_rows(path: Path, model: Model, rounded: Told | None = None) -> Words:
 
 
 def write_rows(path: Path, model: Model, inputs: Words, d: Array, *, name: str = "") -> None:
-    """Inputs and results (words, shape (rows,)), by the path's suffix: .json, .csv or .npz.
+    """Inputs and results (words, shape (rows,)), by the path's suffix: .json, .csv, .npz, .hex or .mem.
 
     The text files hold hexadecimal words and each result's exact value; .npz holds the arrays a,
     b, c and d. ``name`` (ARCH/INSTRUCTION, or a model file) makes it a data set of
     :mod:`tcsmt.data.datasets`.
     The file is replaced in one step. Raises :class:`.TcsmtError`.
     """
-    write = _WRITERS[choose("suffix of an output file", path.suffix, _WRITERS)]
-    replace_bytes(path, write(model, inputs, d, name))
+    replace_bytes(path, rows_as(path.suffix, model, inputs, d, name=name))
+
+
+def rows_as(suffix: str, model: Model, inputs: Words, d: Array, *, name: str = "") -> bytes:
+    """The content of such a file. Raises :class:`.TcsmtError` for other suffixes."""
+    return _WRITERS[choose("suffix of an output file", suffix, _WRITERS)](model, inputs, d, name)
 
 
 def model_named_in(path: Path) -> str:
-    """The model that a CSV or .npz file of :func:`write_rows` says its results are of; empty: it names none.
+    """The model that a file, not of JSON, of :func:`write_rows` says its results are of; empty: it names none.
 
     Raises :class:`.TcsmtError`, also where a CSV file names several.
     """
     if path.suffix.lower() == ".npz":
         found = {str(name) for name in read_npz(path).get("model", np.array([])).ravel()}
+    elif path.suffix.lower() in word_files.SUFFIXES:
+        return word_files.named(_text(path))
     else:
         found = {row.get("model") or "" for _, row in _csv_lines(path)}
     if len(found) > 1:
@@ -90,7 +106,7 @@ def model_named_in(path: Path) -> str:
 
 
 def read_results(path: Path, model: Model) -> Array:
-    """The results (d) of a CSV or .npz file that :func:`read_rows` reads, as words: hexadecimal in CSV.
+    """The results (d) of a file, not of JSON, that :func:`read_rows` reads, as words: hexadecimal in text.
 
     Raises :class:`.TcsmtError`.
     """
@@ -103,6 +119,11 @@ def read_results(path: Path, model: Model) -> Array:
         if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
             array = array.view(unsigned(fmt))
         return to_words(fmt, array, f"{path}: d")
+    if path.suffix.lower() in word_files.SUFFIXES:
+        rows = word_files.rows_of_text(str(path), path.suffix, _text(path), model)
+        if rows and len(rows[0][1]) == len(model.input_names):
+            raise TcsmtError(f"{path}:{rows[0][0]}: the row has no result: a data set needs results")
+        return np.array([row[-1] for _, row in rows], unsigned(fmt))
     words = []
     for number, row in _csv_lines(path):
         if row.get("d") is None:
@@ -258,11 +279,15 @@ def rows_of_json(path: Path) -> list[Any]:
     return rows
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _text(path: Path) -> str:
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise TcsmtError(f"{path} is not UTF-8 text") from None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    text = _text(path)
     return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
@@ -295,11 +320,7 @@ def _read_json(path: Path, model: Model, rounded: Told | None) -> Words:
 
 
 def _read_csv(path: Path, model: Model, rounded: Told | None) -> Words:
-    try:
-        text = read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise TcsmtError(f"{path} is not UTF-8 text") from None
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = csv.reader(io.StringIO(_text(path), newline=""))
     names, formats = model.input_names, model.input_formats
     try:
         header = [name.strip() for name in next(reader, [])]
@@ -394,5 +415,24 @@ def _npz(model: Model, inputs: Words, d: Array, name: str) -> bytes:
     return content.getvalue()
 
 
-_READERS = {".json": _read_json, ".jsonl": _read_json, ".csv": _read_csv, ".npz": _read_npz}
-_WRITERS = {".json": _json, ".csv": _csv, ".npz": _npz}
+def _read_words(path: Path, model: Model, rounded: Told | None) -> Words:
+    rows = word_files.rows_of_text(str(path), path.suffix, _text(path), model)
+    return _inputs(model, [words[: len(model.input_names)] for _, words in rows])
+
+
+def _words(write: Callable[[Model, list[list[int]], str], str]) -> Callable[..., bytes]:
+    def written(model: Model, inputs: Words, d: Array, name: str) -> bytes:
+        rows = [[*words_of_row(inputs, number), int(word)] for number, word in enumerate(d.tolist())]
+        return write(model, rows, name).encode()
+
+    return written
+
+
+_READERS = {
+    ".json": _read_json, ".jsonl": _read_json, ".csv": _read_csv, ".npz": _read_npz, ".hex": _read_words,
+    ".mem": _read_words,
+}  # fmt: skip
+_WRITERS = {
+    ".json": _json, ".csv": _csv, ".npz": _npz, ".hex": _words(word_files.as_hex),
+    ".mem": _words(word_files.as_readmemh),
+}  # fmt: skip

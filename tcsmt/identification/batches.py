@@ -73,9 +73,7 @@ class Batches:
         if self._talk is None:
             self._talk = Conversation(f"--command {self._command[0]}", self._command)
         try:
-            data = self._talk.exchange(
-                batch(self._model, rows), len(rows.c) * result.itemsize, self._timeout
-            )
+            data = self._talk.exchange(batch(self._model, rows), len(rows.c) * result.itemsize, self._timeout)
         except ConversationEnded:
             self.close()
             raise

@@ -19,7 +19,7 @@ from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row, rows
 from tcsmt.data.datasets import DataSet, Formats, find_datasets, objection, row_of
 from tcsmt.data.model_files import row_given
-from tcsmt.data.row_files import read_json, read_rows, words_of
+from tcsmt.data.row_files import model_named_in, read_json, read_rows, words_of
 from tcsmt.data.unit_files import is_unit_file
 from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.prove.boundary_inputs import rows as pool_rows
@@ -133,9 +133,12 @@ def _is_data(path: Path) -> bool:
 
 
 def _named_in(path: Path) -> Row:
-    data = read_json(path) if path.suffix.lower() == ".json" else None
-    name = data.get("model") if isinstance(data, dict) else None
-    if not isinstance(name, str):
+    if path.suffix.lower() in (".json", ".jsonl"):
+        data = read_json(path) if path.suffix.lower() == ".json" else None
+        name = data.get("model") if isinstance(data, dict) else None
+    else:
+        name = model_named_in(path)
+    if not isinstance(name, str) or not name:
         raise TcsmtError(f"{path} does not say which unit its vectors are for: give --model")
     return row_given(name)
 
