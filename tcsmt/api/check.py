@@ -16,9 +16,9 @@ from tcsmt import __version__
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.words import from_words, to_words
 from tcsmt.catalogue import Row
-from tcsmt.identification.resemblance import Resemblance, resemblance
 from tcsmt.data.datasets import find_datasets, objection
 from tcsmt.data.packed_rows import batch, result_type
+from tcsmt.identification.resemblance import Resemblance, resemblance
 from tcsmt.models import Model, Operands
 from tcsmt.pictures.explain import stage_lines
 from tcsmt.simulator.rows import Words
@@ -28,9 +28,8 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import ranges
-from tcsmt.survey.check import Checked, Implementation, Mismatch
+from tcsmt.survey.check import Checked, Implementation, Mismatch, recorded
 from tcsmt.survey.check import check as checked
-from tcsmt.survey.check import recorded
 from tcsmt.survey.settle import Asking
 
 __all__ = ["Check", "check", "difference", "examined", "of_arrays", "of_file", "remembered"]
@@ -78,7 +77,7 @@ class Check:
 
     @property
     def looks_like(self) -> list[str]:
-        """What gives all of its answers to the edge cases: units, changes of one parameter, programs' sums."""
+        """What gives all of its answers to the edge cases: units, changes of a parameter, programs' sums."""
         others = self.resemblance.texts if self.resemblance is not None else ()
         return [] if self.agrees else [*self.checked.alike, *others]
 
@@ -262,7 +261,8 @@ def check(
 ) -> Check:
     """Ask an implementation many rows, and say whether each answer is the unit's.
 
-    implementation: a file of recorded rows and results, as :func:`tcsmt.validate` reads it; or a function of arrays a, b of shape (rows, k) and c of shape (rows,), of the formats'
+    implementation: a file of recorded rows and results, as :func:`tcsmt.validate` reads it (rows and seed
+    are not used); or a function of arrays a, b of shape (rows, k) and c of shape (rows,), of the formats'
     dtypes (and of the block scales of a unit that has them); its result has shape (rows,), of D's dtype or
     words.
     rows: asked in all, at least. The rows are the same for a seed: special values, inputs near the boundaries
@@ -321,7 +321,7 @@ def examined(
     progress: Seen = unseen,
     differs: Callable[[Mismatch], None] = lambda first: None,
 ) -> Check:
-    """The same, of an implementation of words (see :func:`tcsmt.survey.check.check`), and what it looks like."""
+    """The same of an implementation of words (:func:`tcsmt.survey.check.check`), and what it looks like."""
     found = checked(
         row, implementation, rows=rows, seed=seed, asking=asking, store=store, progress=progress,
         differs=differs,

@@ -37,8 +37,7 @@ def format_of(path: Path) -> str:
 class TestVectors:
     """Inputs of a unit with the expected results.
 
-    a, b: words, shape (rows, k). c, d: words, shape (rows,). scale_a, scale_b: words, shape (rows, scales), or
-    None. asks: what each row is for.
+    made: the rows. unit: how files name the unit.
     """
 
     made: Made
@@ -118,7 +117,7 @@ class TestVectors:
         replace_bytes(Path(path), self.as_bytes(format_of(Path(path))))
 
     def as_json(self) -> dict[str, Any]:
-        """What there is, as plain data, without the rows: what ``tcsmt vectors --output FILE --json`` prints."""
+        """What there is, without the rows, as plain data: ``tcsmt vectors --output FILE --json``."""
         return {
             "tcsmt": __version__, "model": self.row.name, "vectors": len(self),
             "hypotheses": self.made.hypotheses, "excluded": self.made.excluded,
@@ -136,7 +135,7 @@ def vectors(unit: UnitLike, kind: str = "all", *, rows: int | None = None, seed:
 
     kind: ``deciding``: the fewest of some thousand inputs that exclude as many other units and changes of one
     parameter as all of them do, what excludes most first; ``edge``: special values and inputs near the
-    boundaries of the arithmetic; ``random``: half of these, half random words; ``all``: these three, in order.
+    boundaries of the arithmetic; ``random``: half of these, half random words; ``all``: the three, in order.
     rows: at most (None: all that decide, or up to 1000). The same for a seed.
     Raises :class:`tcsmt.TcsmtError` for another kind, or rows below 1.
 

@@ -106,10 +106,10 @@ def check(
     parameter, these rows exclude. Otherwise, it prints a short row that differs, and what does give these
     answers.
 
-    A program of --protocol batches reads a number of rows (four bytes, the lowest first), then the rows; a row
-    is k words of a, k of b, one of c, and the block scales of a unit that has them. It writes a word of D for
-    each row, and flushes its output. A word takes the smallest of 1, 2, 4 and 8 bytes that holds its format,
-    the lowest first. The program reads on until its input ends.
+    A program of --protocol batches reads a number of rows (four bytes, the lowest first), then the rows. A
+    row is k words of a, k of b, one of c, and the block scales of a unit that has them. It writes a word of D
+    for each row, and flushes its output. A word takes the smallest of 1, 2, 4 and 8 bytes that holds its
+    format, the lowest first. The program reads on until its input ends.
 
     The function of --python takes arrays a and b of shape (rows, k) and c of shape (rows,), of the formats'
     dtypes, and returns an array of shape (rows,).

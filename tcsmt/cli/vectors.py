@@ -47,8 +47,8 @@ def vectors(
     first), edge (special values, inputs near the boundaries of the arithmetic), random (half of these, half
     random words), all (the three, in this order).
 
-    Formats: json, csv, hex (a line of words for each row), readmemh (one number for each row, for Verilog), npz.
-    `tcsmt validate`, `tcsmt check --data` and `tcsmt audit` read all of them.
+    Formats: json, csv, hex (a line of words for each row), readmemh (one number for each row, for Verilog),
+    npz. `tcsmt validate`, `tcsmt check --data` and `tcsmt audit` read all of them.
 
     \b
     Examples:

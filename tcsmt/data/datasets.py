@@ -250,7 +250,8 @@ def _file(path: Path, model: str) -> Iterator[DataSet]:
         yield _published(path)
     else:
         raise TcsmtError(
-            f"{path} is not a data set: must be .npz, .json, .csv, .hex, .mem or a published GPU/FORMAT/d_GPU_FORMAT.txt"
+            f"{path} is not a data set: must be .npz, .json, .csv, .hex, .mem or a published "
+            "GPU/FORMAT/d_GPU_FORMAT.txt"
         )
 
 

@@ -90,7 +90,7 @@ def rows_as(suffix: str, model: Model, inputs: Words, d: Array, *, name: str = "
 
 
 def model_named_in(path: Path) -> str:
-    """The model that a file, not of JSON, of :func:`write_rows` says its results are of; empty: it names none.
+    """The model that a file of :func:`write_rows`, but of JSON, says its results are of; empty: none.
 
     Raises :class:`.TcsmtError`, also where a CSV file names several.
     """

@@ -93,7 +93,8 @@ def _of_words(where: str, line: str, formats: dict[str, AnyFormat]) -> list[int]
     inputs = len(formats) - 1
     if len(texts) not in (inputs, inputs + 1):
         raise TcsmtError(
-            f"{where}: {len(texts)} words: must be {inputs}, or {inputs + 1} with the result ({' '.join(formats)})"
+            f"{where}: {len(texts)} words: must be {inputs}, or {inputs + 1} with the result: "
+            f"{' '.join(formats)}"
         )
     words = []
     for text, (name, fmt) in zip(texts, formats.items(), strict=False):
@@ -110,8 +111,8 @@ def _of_number(where: str, line: str, formats: dict[str, AnyFormat]) -> list[int
     whole, inputs = (-(-bits // 4) for bits in (sum(widths), sum(widths[:-1])))
     if digits not in (whole, inputs):
         raise TcsmtError(
-            f"{where}: {digits} digits: must be {inputs}, or {whole} with the result: all words of a row after "
-            "each other"
+            f"{where}: {digits} digits: must be {inputs}, or {whole} with the result: all words of a "
+            "row, one after the other"
         )
     chosen = widths if digits == whole else widths[:-1]
     if number >> sum(chosen):

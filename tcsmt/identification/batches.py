@@ -1,4 +1,4 @@
-"""A program that takes many rows at a time in binary: :mod:`tcsmt.data.packed_rows` says how they are packed."""
+"""A program that takes many rows at a time in binary, as :mod:`tcsmt.data.packed_rows` packs them."""
 
 from __future__ import annotations
 

@@ -40,8 +40,9 @@ Ask = Callable[[Words], Array]
 _PLAIN, _CANCELLING = 256, 512
 #: After so many rows, hypotheses that miss one are dropped.
 _STEPS = (1, 3, 10, 40, 200, 1000, 4000)
-#: Hypotheses that are described, and those for which it is counted how many rows they explain.
-_DESCRIBED, _COUNTED = 3, 8
+#: Hypotheses that are described, those for which it is counted how many rows they explain, and those of one
+#: unit that are counted.
+_DESCRIBED, _COUNTED, _LISTED = 3, 8, 100
 #: Formats in which programs add more precisely than the result's format.
 _WIDE = ("f32", "f64")
 
@@ -50,9 +51,9 @@ _WIDE = ("f32", "f64")
 class Resemblance:
     """What gives all of some answers.
 
-    texts: what does, the simplest first; more: how many others do, and are not described. rows: with which
-    they were held against. nans: whether the first gives the words of the NaNs, too. near: where nothing gives
-    all answers, what gives most, and on how many rows.
+    texts: what does, the simplest first; more: how many others do, and are not described. rows: how many they
+    were held against. nans: whether the first gives the words of the NaNs, too. near: where nothing gives all
+    answers, what gives most, and on how many rows.
     """
 
     texts: tuple[str, ...]
@@ -89,7 +90,7 @@ def _asked(model: Model, random: np.random.Generator) -> Words:
     ]
     c = random.integers(0, (1 << formats[2].width) - 1, _CANCELLING, np.uint64, endpoint=True)
     c[::2] = 0
-    a_format, b_format = formats[:2]
+    a_format = formats[0]
     if isinstance(a_format, Format) and a_format.signed and model.k > 1:
         for row in range(_CANCELLING):
             lanes = random.permutation(model.k)
@@ -112,10 +113,10 @@ def _formats(model: Model) -> tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]:
 
 @dataclass
 class _Found:
-    """A hypothesis that explains all rows: how it is described, and its words."""
+    """A hypothesis that explains all rows: how it is described, and its words, if it is the first."""
 
     text: str
-    words: Array
+    words: Array | None = None
 
 
 class _Given:
@@ -138,7 +139,8 @@ class _Given:
             near += nearly
         found = list({one.text: one for one in found}.values())
         if found:
-            nans = bool((found[0].words == self.exact).all())
+            words = found[0].words
+            nans = words is not None and bool((words == self.exact).all())
             shown = tuple(one.text for one in found[:_DESCRIBED])
             return Resemblance(shown, len(found) - len(shown), len(self.answers), nans)
         count, text = max(near, key=lambda one: one[0], default=(0, ""))
@@ -226,11 +228,9 @@ class _Given:
             left = left[np.argsort((left != own).sum(axis=1), kind="stable")]
         if len(left):
             left = left[np.sort(np.unique(kind.canonical(left), axis=0, return_index=True)[1])]
-        found = []
-        for row in left[: _DESCRIBED + 1]:
-            text = _changed(family, row, model)
-            found.append(_Found(text, run_words(family.model(row), self.rows)))
-        found += [_Found(str(n), self.exact) for n in range(max(0, len(left) - len(found)))]
+        found = [_Found(_changed(family, row, model)) for row in left[:_LISTED]]
+        if found:
+            found[0].words = run_words(family.model(left[0]), self.rows)
         return found, []
 
 
@@ -250,11 +250,9 @@ def _programs(model: Model) -> Iterator[IeeeDotAdd]:
     In the result's format, and in those of more bits, from which the result is rounded.
     """
     a, b, c, d = _formats(model)
-    if not all(isinstance(fmt, Format) for fmt in (a, b, c, d)):
+    if not (isinstance(a, Format) and isinstance(b, Format) and isinstance(c, Format)):
         return
-    assert isinstance(c, Format)
-    assert isinstance(d, Format)
-    if not d.has_infinity:
+    if not isinstance(d, Format) or not d.has_infinity:
         return
     k = model.k
     back = tuple(reversed(range(k)))

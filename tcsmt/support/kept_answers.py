@@ -29,7 +29,7 @@ class KeptAnswers:
             if content and not content.startswith(_HEAD):
                 raise TcsmtError(f"{path} is not a file of kept answers")
             whole = self._read(content) if content else 0
-            self._file = path.open("r+b" if content else "w+b")  # noqa: SIM115 (closed by __exit__)
+            self._file = path.open("r+b" if content else "w+b")
             self._file.truncate(whole)
             self._file.seek(whole)
             if not content:

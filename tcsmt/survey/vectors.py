@@ -1,4 +1,4 @@
-"""Test vectors of a unit: inputs with the expected result, the fewest that decide between hypotheses first."""
+"""Test vectors of a unit: inputs with the expected result, the fewest that decide first."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ KINDS = ("deciding", "edge", "random", "all")
 class Made:
     """Vectors and their results, words of shape (rows,).
 
-    excluded, hypotheses: how many of the other units, and changes of one parameter, the first ones exclude, and
-    how many there are; None where they were not looked at.
+    excluded, hypotheses: how many of the other units, and changes of one parameter, the vectors that decide
+    exclude, and how many there are; None where they were not looked at.
     """
 
     row: Row

@@ -37,7 +37,9 @@ def emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_naive_emulator_is_shown_where_it_differs(emulator: Path) -> None:
     text = done("check", "volta", "--python", "an_emulator:naive", "--rows", 20_000, code=1)
-    assert text.startswith(f"an_emulator:naive is not {VOLTA}: ")
+    assert text.startswith(f"a row on which an_emulator:naive differs from {VOLTA}, ")
+    assert f"an_emulator:naive is not {VOLTA}: " in text
+    assert "it looks like: IEEE additions in f32, in order, k0 first, from c on; " in text
     assert "what the unit does:" in text and "aligned product 0" in text
     data = json.loads(
         done("check", "volta", "--python", "an_emulator:naive", "--rows", 20_000, "--json", code=1)
@@ -70,11 +72,66 @@ def test_a_program_that_is_asked_in_lines(tmp_path: Path) -> None:
     assert f"is not {VOLTA}" in text
 
 
+#: Answers c; counts its batches in a file, and does something before.
+BATCHES = """
+import os, struct, sys
+i, o = sys.stdin.buffer, sys.stdout.buffer
+while head := i.read(4):
+    (n,) = struct.unpack("<I", head)
+    rows = [i.read(12)[8:] for _ in range(n)]
+    with open("batches", "a") as counted: counted.write("x")
+    {what}
+    o.write(b"".join(rows))
+    o.flush()
+"""
+
+
+def test_a_stop_loses_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that dies is named; the next run asks only what was not answered."""
+    monkeypatch.chdir(tmp_path)
+    script, count = tmp_path / "box.py", tmp_path / "batches"
+    given = ["check", "x86/vpdpbusd", "--command", f"{sys.executable} {script}", "--protocol", "batches",
+             "--rows", 60_000, "--resume", "kept"]  # fmt: skip
+    script.write_text(BATCHES.format(
+        what="if os.path.getsize('batches') > 5: sys.exit('enough')"
+    ))  # fmt: skip
+    assert "it ended with 1: enough (asked twice), at the row a0=" in refused(*given)
+    kept = (tmp_path / "kept").stat().st_size
+    assert kept > 4096
+    count.write_text("")
+    script.write_text(BATCHES.format(what="pass"))
+    whole = json.loads(done(*given, "--json", code=1))
+    asked = count.stat().st_size
+    count.write_text("")
+    assert json.loads(done(*given, "--json", code=1)) == whole
+    assert count.stat().st_size == 0 < asked
+
+
+def test_a_program_that_changes_its_mind(emulator: Path) -> None:
+    (emulator / "an_emulator.py").write_text(
+        "import tcsmt\n"
+        "unit, calls = tcsmt.unit('x86/vpdpbusd'), []\n"
+        "def f(a, b, c):\n"
+        "    calls.append(1)\n"
+        "    d = unit(a, b, c)\n"
+        "    d[:3] ^= len(calls) > 2 and len(d) < 1000\n"
+        "    return d\n"
+    )
+    given = ["check", "x86/vpdpbusd", "--python", "an_emulator:f", "--rows", 20_000]
+    text = done(*given, code=1)
+    assert "gives the answers of x86/vpdpbusd on 20,000 rows, but not every time" in text
+    assert "its answers change: " in text
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([], "give one of --device, --command and --python"),
-        (["--device", "--python", "a:b"], "give one of --device, --command and --python"),
+        ([], "give one of --device, --command, --python and --data"),
+        (["--device", "--python", "a:b"], "give one of --device, --command, --python and --data"),
+        (["--python", "an_emulator:naive", "--protocol", "batches"], "--protocol needs --command"),
+        (["--data", "x.csv", "--solve"], "--data asks nothing: --solve is not allowed"),
+        (["--data", "x.csv"], "there is no file or folder x.csv"),
+        (["--python", "an_emulator:naive", "--resume", "an_emulator.py"], "is not a file of kept answers"),
         (["--python", "nothing"], "--python nothing: expected MODULE:FUNCTION"),
         (["--python", "no_such_module:f"], "--python no_such_module:f: No module named 'no_such_module'"),
         (["--python", "an_emulator:missing"], "module an_emulator has no missing"),

@@ -1,0 +1,47 @@
+"""Kept answers: what is in the file is not asked again, whatever a stop has cut off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.kept_answers import KeptAnswers
+
+
+def test_answers_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    with KeptAnswers(path, "one") as kept:
+        assert kept.get(b"a") is None
+        kept.put(b"a", b"12")
+        kept.put(b"b", b"")
+        assert kept.get(b"a") == b"12"
+    with KeptAnswers(path, "one") as kept:
+        assert (kept.get(b"a"), kept.get(b"b"), kept.get(b"c")) == (b"12", b"", None)
+    with KeptAnswers(path, "another") as kept:
+        assert kept.get(b"a") is None
+
+
+@pytest.mark.parametrize("cut", [1, 5, 20, 37])
+def test_a_record_that_was_cut_short_is_written_anew(cut: int, tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    with KeptAnswers(path, "one") as kept:
+        kept.put(b"a", b"12")
+        kept.put(b"b", b"34")
+    path.write_bytes(path.read_bytes()[:-cut])
+    with KeptAnswers(path, "one") as kept:
+        assert (kept.get(b"a"), kept.get(b"b")) == (b"12", None)
+        kept.put(b"b", b"56")
+    with KeptAnswers(path, "one") as kept:
+        assert (kept.get(b"a"), kept.get(b"b")) == (b"12", b"56")
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("precious")
+    with pytest.raises(TcsmtError, match="is not a file of kept answers"):
+        KeptAnswers(path, "one")
+    assert path.read_text() == "precious"
+    with pytest.raises(TcsmtError, match="No such file"):
+        KeptAnswers(tmp_path / "no" / "kept", "one")
