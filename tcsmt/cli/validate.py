@@ -44,7 +44,8 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
 
     Files of predictions are shown beside what the models give.
 
-    Also reads the output of `tcsmt run --output` (JSON, CSV or .npz), and files of the same form.
+    Also reads what `tcsmt run --output` and `tcsmt vectors` write (JSON, CSV, .npz, .hex, .mem), and files of
+    the same form.
 
     Exit code: 0 every row matches, 1 some do not, or a model differs from what is predicted of it, 2 usage
     error, or nothing fits --against.
