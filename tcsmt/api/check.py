@@ -168,11 +168,11 @@ class Check:
 
     def _looks_like(self) -> Iterator[str]:
         alike, other = self.checked.alike, self.resemblance
-        rows = f"{len(self.checked.answers):,} rows that decide most"
+        rows = f"{len(self.checked.answers):,} rows"
         if alike:
-            yield f"every answer to the {rows} is that of: {'; '.join(alike)}"
+            yield f"its answers to {rows} are all those of: {'; '.join(alike)}"
         else:
-            yield f"no other unit, and no change of one parameter, gives all of its answers to the {rows}"
+            yield f"no other unit, and no change of one parameter, gives all of its answers to {rows}"
         if other is None or not (other.texts or other.near):
             return
         if other.near is not None:

@@ -14,7 +14,7 @@ from tcsmt.api.check import of_arrays
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
 from tcsmt.identification.resemblance import resemblance
-from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.simulator.rows import Words, run_words
 from tcsmt.survey.check import edges
 
@@ -83,6 +83,16 @@ def rounded(value: Fraction) -> np.float32:
     )
 
 
+def chain(model: Model, **parameters: Any) -> IeeeDotAdd:
+    """IEEE operations with a unit's interface."""
+    formats: dict[str, Any] = {f"{side}_format": getattr(model, f"{side}_format") for side in "abcd"}
+    return IeeeDotAdd(**formats, k=model.k, **parameters)
+
+
+def asked(model: Model) -> Callable[[Words], Array]:
+    return lambda words: run_words(model, words)
+
+
 def quiet(function: Callable[..., Array]) -> Callable[[Words], Array]:
     def run(*given: Array) -> Array:
         with np.errstate(all="ignore"):
@@ -122,12 +132,11 @@ def test_fused_multiply_adds_are_told_from_rounded_products() -> None:
     rows = edges(row, 1, 1000).inputs
     m = row.model
     kinds = {"fma": None, "sequential": m.d_format}
-    for method, product in kinds.items():
-        box = IeeeDotAdd(
-            a_format=m.a_format, b_format=m.b_format, c_format=m.c_format, d_format=m.d_format, k=m.k,
-            method=method, product_format=product, sum_format=m.d_format,
+    for method, of_product in kinds.items():
+        box = chain(m,
+            method=method, product_format=of_product, sum_format=m.d_format,
         )  # fmt: skip
-        found = resemblance(m, rows, run_words(box, rows), lambda w, box=box: run_words(box, w), 1)
+        found = resemblance(m, rows, run_words(box, rows), asked(box), 1)
         (text,) = found.texts
         assert text.startswith("a chain of fused" if method == "fma" else "IEEE additions in f32, in order")
         assert found.nans
@@ -135,12 +144,11 @@ def test_fused_multiply_adds_are_told_from_rounded_products() -> None:
 
 def test_other_roundings_and_orders_are_found_among_the_hypotheses() -> None:
     m = VOLTA.model
-    box = IeeeDotAdd(
-        a_format=m.a_format, b_format=m.b_format, c_format=m.c_format, d_format=m.d_format, k=4,
+    box = chain(m,
         method="pairwise", product_format=m.d_format, sum_format=m.d_format, rounding=ROUNDINGS["RTZ"],
         order=(0, 2, 1, 3), flush_outputs=True,
     )  # fmt: skip
-    found = resemblance(m, EDGES, run_words(box, EDGES), lambda w: run_words(box, w), 1)
+    found = resemblance(m, EDGES, run_words(box, EDGES), asked(box), 1)
     assert "in pairs, in the order k0, k2, k1, k3, c added last, sums rounded RTZ" in found.texts[0]
     assert "subnormal results flushed to zero" in found.texts[0]
 
@@ -148,7 +156,7 @@ def test_other_roundings_and_orders_are_found_among_the_hypotheses() -> None:
 def test_a_unit_with_two_parameters_changed() -> None:
     assert isinstance(VOLTA.model, FusedDotAdd)
     box = replace(VOLTA.model, fraction_bits=24, rounding=ROUNDINGS["RNE"])
-    found = resemblance(VOLTA.model, EDGES, run_words(box, EDGES), lambda w: run_words(box, w), 1)
+    found = resemblance(VOLTA.model, EDGES, run_words(box, EDGES), asked(box), 1)
     assert found.texts[0] == "this unit with fraction_bits = 24, rounding = RNE"
 
 
