@@ -70,7 +70,7 @@ def rows_of_text(where: str, suffix: str, text: str, model: Model) -> list[tuple
     """
     formats = _fields(model)
     read = _of_words if suffix.lower() == ".hex" else _of_number
-    found = []
+    found: list[tuple[int, list[int]]] = []
     for number, line in _lines(suffix, text):
         words = read(f"{where}:{number}", line, formats)
         if found and len(words) != len(found[0][1]):
