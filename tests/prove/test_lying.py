@@ -21,6 +21,8 @@ from tcsmt.cli import main
 from tcsmt.cli.accuracy import findings as cli_findings
 from tcsmt.data.model_files import read_model
 from tcsmt.identification import search
+from tcsmt.identification.fused_hypotheses import FusedHypotheses
+from tcsmt.identification.hypotheses import Hypotheses, Left
 from tcsmt.interpret.smtlib import script
 from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers import run
@@ -178,13 +180,13 @@ VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 
 def _findings(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
     """One proof about algorithms and one bound, of the whole list."""
-    both = "markidis worse than markidis", "bound of single-f16"
-    alike = ("markidis", "markidis", "volta", 1, Domain(exponents=(0, 0), bits=(11, 11), c_zero=True))
+    both = "ootomo-halfhalf worse than markidis", "bound of single-f16"
+    where = ("volta", 1, Domain(exponents=(-14, 14), bits=(11, 11), c_zero=True))
 
     def entries(effort: findings.Effort) -> Iterator[Task]:
         about = findings.About("", {})
-        yield effort.task(both[0], about, findings.asked, *alike)
-        yield effort.task(both[1], about, findings.bounded, "single-f16", *alike[2:])
+        yield effort.task(both[0], about, findings.asked, "ootomo-halfhalf", "markidis", *where)
+        yield effort.task(both[1], about, findings.bounded, "single-f16", *where)
 
     patch.setattr(cli_findings, "entries", entries)
     return ["accuracy", "findings", "--output", folder / "findings.json", "--search", 0.1]
@@ -193,14 +195,17 @@ def _findings(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
 def _identify(folder: Path, patch: pytest.MonkeyPatch) -> list[object]:
     """Where two hypotheses are left, which only a solver can say to be the same."""
 
-    def two(self: search.Identification) -> None:
-        one, other = (self.family.row(replace(VOLTAS_MODEL, zero_exponent=e)) for e in (-131, -126))
-        self.table = np.array([one, other])
+    def two(self: search.Identification, kinds: Sequence[Hypotheses]) -> None:
+        kind = next(kind for kind in kinds if isinstance(kind, FusedHypotheses))
+        one, other = (kind.family.row(replace(VOLTAS_MODEL, zero_exponent=e)) for e in (-131, -126))
+        self.exchanges = []
+        self._left(Left(((kind, np.array([one, other])),)))
 
-    patch.setattr(search.Identification, "_ordinary", two)
+    patch.setattr(search.Identification, "_first", two)
+    patch.setattr(search.Identification, "_beside", lambda self: False)
     patch.setattr(search.Identification, "_confirmed", lambda self: None)
-    patch.setattr(search.Identification, "_splitting", lambda self, table: None)
-    patch.setattr(search, "canonical", lambda family, table: table)
+    patch.setattr(search.Identification, "_splitting", lambda self, left: None)
+    patch.setattr(FusedHypotheses, "canonical", lambda self, table: table)
     return ["identify", "--box", VOLTA]
 
 
