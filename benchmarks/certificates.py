@@ -7,9 +7,9 @@ about, by their digests, so that the tests name what is stale.
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,15 @@ def made(folder: Path) -> Iterator[tuple[Certified, Mapping[str, str]]]:
 
 def main() -> None:
     """Write the certificates and the index."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "results/certificates")
-    shutil.rmtree(folder, ignore_errors=True)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("results/certificates"))
+    folder: Path = parser.parse_args().folder
+    if folder.exists():
+        if not (folder / "index.json").is_file():  # what is not this program's is not deleted
+            parser.error(f"{folder}: must be a new folder, or one that this program has written")
+        shutil.rmtree(folder)
     records: list[dict[str, Any]] = []
     for certified, models in made(folder):
         print(certified, flush=True)

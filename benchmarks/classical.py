@@ -7,8 +7,8 @@ same answers. Writes results/classical.json. Usage: python benchmarks/classical.
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from tcsmt.identification.classical import black_box, profile
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family
 from tcsmt.identification.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.search import Identification, neighbours
+from tcsmt.identification.search import Identification
 from tcsmt.identification.vectors import mixed
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.files import replace_text
@@ -35,7 +35,7 @@ def blind(name: str) -> dict[str, Any]:
     family = Family(model.a_format, model.b_format, model.c_format, model.d_format, model.k)
     row = family.row(model)
     assert row is not None
-    near = neighbours(family, row)
+    near = family.one_column_apart(row)
     pool = mixed(family, np.random.default_rng(1), 3000, np.stack([row, *near]))
     words = predictions(family, np.stack([row, *near]), pool)
     other = np.flatnonzero((words[1:] != words[0]).any(axis=1))
@@ -62,8 +62,13 @@ def blind(name: str) -> dict[str, Any]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("rows", nargs="*", metavar="ROW")
+    names = parser.parse_args().rows
     found = json.loads(RESULTS.read_text())["rows"] if RESULTS.exists() else []
-    for name in sys.argv[1:]:
+    for name in names:
         found = [one for one in found if one["model"] != name] + [blind(name)]
         data = {
             "command": "benchmarks/classical.py", "seed": 1, "models": models_named(found), "rows": found

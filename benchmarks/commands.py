@@ -5,6 +5,7 @@ Usage: python benchmarks/commands.py [HARDWARE_FOLDER]
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 import time
@@ -23,7 +24,11 @@ def timed(*arguments: str) -> None:
 
 
 def main() -> None:
-    hardware = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT.parent / "shared" / "hardware"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("hardware", nargs="?", type=Path, default=ROOT.parent / "shared" / "hardware")
+    hardware: Path = parser.parse_args().hardware
     timed("--version")
     for arch in ("volta", "ampere", "hopper"):
         timed("find", "--property", "carry-bits", "--arch", arch)

@@ -10,6 +10,7 @@ it gave.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import sys
@@ -37,8 +38,14 @@ def small_integers(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.clip(x * 30, -127, 127).astype(np.int8)
 
 
-def main(folder: Path) -> None:
-    import torch
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    folder: Path = parser.parse_args().folder
+
+    import torch  # slow, and not needed for the help
 
     words: dict[str, Any] = {}
     cases: list[dict[str, Any]] = []
@@ -101,4 +108,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()
