@@ -20,9 +20,11 @@ from tcsmt.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.terms import Term, var
 
-__all__ = ["Call", "Model", "Terms", "Trace", "choice"]
+__all__ = ["Call", "Model", "Terms", "Trace", "chained", "choice"]
 
 Word = TypeVar("Word")
+FormatOfC = TypeVar("FormatOfC")
+Lanes = TypeVar("Lanes")
 #: Input words as terms.
 Terms: TypeAlias = Operands[Sequence[Term], Term]
 
@@ -219,3 +221,21 @@ _KINDS: dict[str, tuple[type, str, Callable[[str], Any] | None]] = {
 def choice(default: str, *others: str) -> Any:
     """A parameter that is one of some names, with its default."""
     return field(default=default, metadata={"choices": (default, *others)})
+
+
+def chained(
+    blocks: Sequence[Lanes],
+    c: tuple[Term, FormatOfC],
+    d_format: FormatOfC,
+    sum_of: Callable[[int | None, Lanes, Term, FormatOfC], Term],
+) -> Term:
+    """Sum blocks of lanes one after another: each block's result, in ``d_format``, is the next one's c.
+
+    c: the first block's, with its format. sum_of: of a block's number (None: it is the only one), its lanes,
+    c and c's format.
+    """
+    word, fmt = c
+    for number, lanes in enumerate(blocks):
+        word = sum_of(number if len(blocks) > 1 else None, lanes, word, fmt)
+        fmt = d_format
+    return word

@@ -10,7 +10,7 @@ from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.models.base import Model, Terms
+from tcsmt.models.base import Model, Terms, chained
 from tcsmt.models.stages import Kind, Stage, Value
 from tcsmt.terms import Term
 
@@ -83,13 +83,12 @@ class DotThenAdd(Model):
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Chain the blocks; each result is the next one's c."""
-        word, fmt = x.c, self.c_format
-        for first in range(0, self.k, self.n_fma):
-            block = first // self.n_fma if self.k > self.n_fma else None
-            lanes = slice(first, first + self.n_fma)
-            word = self._block(block, x.a[lanes], x.b[lanes], word, fmt, stages)
-            fmt = self.d_format
-        return word
+
+        def sum_of(block: int | None, lanes: slice, c: Term, fmt: Format) -> Term:
+            return self._block(block, x.a[lanes], x.b[lanes], c, fmt, stages)
+
+        blocks = [slice(first, first + self.n_fma) for first in range(0, self.k, self.n_fma)]
+        return chained(blocks, (x.c, self.c_format), self.d_format, sum_of)
 
     def _block(
         self,

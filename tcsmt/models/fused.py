@@ -12,7 +12,7 @@ from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.ieee import Zeros, widen
 from tcsmt.arithmetic.nans import NanRule, Operand
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.models.base import Model, Terms, choice
+from tcsmt.models.base import Model, Terms, chained, choice
 from tcsmt.models.fused_block import (
     LastAddition,
     ResultParameters,
@@ -320,16 +320,17 @@ class FusedDotAdd(Model):
             for side, own, wide in zip((x.a, x.b), given, self.factor_formats, strict=True)
         )
         last = self.c_position == "last"
-        word, fmt = (const(0, self.d_format.width), self.d_format) if last else (x.c, self.c_format)
-        for number, lanes in enumerate(self.blocks):
-            block = number if len(self.blocks) > 1 else None
+
+        def sum_of(block: int | None, lanes: Sequence[int], c: Term, fmt: Format) -> Term:
             a, b = ([side[i] for i in lanes] for side in (left, right))
-            word = self._block(block, a, b, word, fmt, self._scales_of(lanes, x), stages)
-            fmt = self.d_format
+            return self._block(block, a, b, c, fmt, self._scales_of(lanes, x), stages)
+
+        first = (const(0, self.d_format.width), self.d_format) if last else (x.c, self.c_format)
+        word = chained(self.blocks, first, self.d_format, sum_of)
         if last:
             added = self.last_addition.sum(word, x.c)
             word = added.word()
-            stages.append(Stage(None, Kind.C_ADDED, None, fmt, word, added))
+            stages.append(Stage(None, Kind.C_ADDED, None, self.d_format, word, added))
         return word
 
     def _scales_of(self, lanes: Sequence[int], x: Terms) -> list[Number]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tcsmt.arithmetic.integer_format import IntegerFormat, integers_from
-from tcsmt.models.base import Model, Terms, choice
+from tcsmt.models.base import Model, Terms, chained, choice
 from tcsmt.models.stages import Kind, Stage
 from tcsmt.terms import Term, const, total
 
@@ -51,13 +51,12 @@ class IntegerDotAdd(Model):
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Chain the blocks; each result is the next one's c."""
-        word, fmt = x.c, self.c_format
-        for first in range(0, self.k, self.block):
-            number = first // self.block if self.k > self.block else None
-            lanes = slice(first, first + self.block)
-            word = self._block(number, x.a[lanes], x.b[lanes], (word, fmt), stages)
-            fmt = self.d_format
-        return word
+
+        def sum_of(block: int | None, lanes: slice, c: Term, fmt: IntegerFormat) -> Term:
+            return self._block(block, x.a[lanes], x.b[lanes], (c, fmt), stages)
+
+        blocks = [slice(first, first + self.block) for first in range(0, self.k, self.block)]
+        return chained(blocks, (x.c, self.c_format), self.d_format, sum_of)
 
     def _block(
         self,
