@@ -1,7 +1,12 @@
 """Fixtures shared by the tests."""
 
+import atexit
 import gc
+import os
+import shutil
 import signal
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +17,14 @@ from tests.support import certificates as small_certificates
 from tests.support import solving_here
 from tests.support.lying import Liars
 from tests.support.paths import ROOT
+
+if sys.dont_write_bytecode:
+    # Tests start many processes, and each would compile every module again: half of a run's time. They share
+    # what is compiled, in a folder of this run. Workers of xdist find it set.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="tcsmt-compiled-")
+    atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
 
 
 def pytest_configure() -> None:
