@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from tcsmt.prove import engine, solving
+from tcsmt.survey import check
 from tests.support import certificates as small_certificates
 from tests.support import solving_here
+from tests.support.audits import audit_once
 from tests.support.lying import Liars
 from tests.support.paths import ROOT
 
@@ -95,3 +97,9 @@ def unsearched(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_luck(unsearched: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """As :func:`unsearched`; and solvers run in this process."""
     monkeypatch.setattr(solving, "solve", solving_here.solve)
+
+
+@pytest.fixture
+def one_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a check asks first of a unit is audited once, not for each implementation."""
+    monkeypatch.setattr(check, "audit_of", audit_once)

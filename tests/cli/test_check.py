@@ -11,6 +11,7 @@ import pytest
 from tests.support.command_line import done, refused
 from tests.support.fake_device import fake_device
 
+pytestmark = pytest.mark.usefixtures("one_audit")
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 EMULATOR = """
 import numpy as np

@@ -45,12 +45,11 @@ def test_a_product_of_matrices_with_nans() -> None:
     d = tcsmt.gemm(a, b, unit=F64).view(np.uint64)
     left, right = np.zeros((5, 12)), np.zeros((12, 6))
     left[:, :10], right[:10] = a, b
-    for i in range(5):
-        for j in range(6):
-            word = np.zeros(1, np.uint64)
-            for first in range(0, 12, 4):
-                lanes = slice(first, first + 4)
-                x, y = left[i, lanes].view(np.uint64), right[lanes, j].copy().view(np.uint64)
-                word = by_graph(model, Operands(x[None], y[None], word)).astype(np.uint64)
-            assert int(d[i, j]) == int(word[0]), (i, j)
+    rows, columns = np.divmod(np.arange(30), 6)
+    x, y = left.view(np.uint64)[rows], np.ascontiguousarray(right.T).view(np.uint64)[columns]
+    words = np.zeros(30, np.uint64)
+    for first in range(0, 12, 4):
+        lanes = slice(first, first + 4)
+        words = by_graph(model, Operands(x[:, lanes], y[:, lanes], words)).astype(np.uint64)
+    assert (d[rows, columns] == words).all()
     assert np.isnan(d.view(np.float64)).sum() == 6 + 5 - 1 + 1

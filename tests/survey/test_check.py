@@ -15,6 +15,7 @@ from tcsmt.survey.check import Implementation, check, edges
 from tcsmt.survey.settle import Asking, verdicts_in
 from tests.oracles.exact import results
 
+pytestmark = pytest.mark.usefixtures("one_audit")
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
 
 
