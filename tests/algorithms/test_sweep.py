@@ -283,7 +283,8 @@ def test_variants_differ_in_one_parameter() -> None:
         assert not changed or label.partition(", ")[2].startswith(changed.pop())
 
 
-@pytest.mark.parametrize("signs", [pytest.param("random", marks=pytest.mark.long), "positive"])
+@pytest.mark.long
+@pytest.mark.parametrize("signs", ["random", "positive"])
 def test_fraction_bits_alone_explain_the_v100(signs: str) -> None:
     """Khattak and Mikaitis's open question, at n = 1000 where it begins to show."""
     variants = one_at_a_time()
