@@ -156,6 +156,8 @@ def _toml(value: object) -> str:
             return _toml(value.name)
         case int() if not isinstance(value, bool) and value >= 1 << 13:
             return hex(value)  # above every range of the parameters that are numbers: a word
+        case str() if "\n" in value and "'''" not in value and value.isascii() and "\r" not in value:
+            return f"'''\n{value}'''"  # a text as it is
         case _:
             return json.dumps(value)
 

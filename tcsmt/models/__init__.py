@@ -6,6 +6,7 @@ column of B, one word of C and, where the unit has them, block scales to one wor
 """
 
 from tcsmt.models.base import Model, Trace
+from tcsmt.models.circuit import Circuit
 from tcsmt.models.dot_then_add import DotThenAdd
 from tcsmt.models.fused import FusedDotAdd
 from tcsmt.models.grouped_dot_add import GroupedDotAdd
@@ -15,6 +16,7 @@ from tcsmt.models.operands import Operands
 from tcsmt.models.stages import Kind, Stage
 
 __all__ = [
+    "Circuit",
     "DotThenAdd",
     "FusedDotAdd",
     "GroupedDotAdd",

@@ -1,0 +1,267 @@
+"""A circuit as a model: what a design's output is, as BTOR2 says it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
+from typing import Any, ClassVar
+
+from tcsmt.interpret.btor2_reader import Design, Node, read_btor2
+from tcsmt.models.base import Model, Terms
+from tcsmt.models.stages import Kind, Stage
+from tcsmt.support.errors import TcsmtError, UnknownName, choose
+from tcsmt.terms import Term, const, substitute, var, variables
+
+__all__ = ["Circuit", "Port"]
+
+
+@dataclass(frozen=True)
+class Port:
+    """Bits of a port, and what they are: ``OPERAND=NAME[HIGH:LOW]``.
+
+    operand: ``a``, ``b``, ``c`` or ``d``. lane: of the operand; None: all lanes, the first one in the
+    lowest bits. bits: the highest and the lowest one; None: the whole port. text: as it was given.
+    """
+
+    operand: str
+    lane: int | None
+    name: str
+    bits: tuple[int, int] | None
+    text: str
+
+    @classmethod
+    def read(cls, text: str) -> Port:
+        """From text. Raises :class:`.TcsmtError`."""
+        found = re.fullmatch(r"([A-Za-z]+)(\d*)=(.+?)(?:\[(\d+)(?::(\d+))?\])?", text)
+        if found is None:
+            raise TcsmtError(f"port {text!r}: expected OPERAND=NAME or OPERAND=NAME[HIGH:LOW], e.g. a=in_a")
+        operand, lane, name, high, low = found.groups()
+        operand = choose("operand", operand, "abcd")
+        if lane and operand in "cd":
+            raise TcsmtError(f"port {text!r}: {operand} is one word and has no lanes")
+        bits = None if high is None else (int(high), int(low or high))
+        if bits and bits[0] < bits[1]:
+            raise TcsmtError(f"port {text!r}: bits are given as [HIGH:LOW]")
+        return cls(operand, int(lane) if lane else None, name, bits, text)
+
+    def range_in(self, width: int) -> tuple[int, int]:
+        """The highest and the lowest bit, in a port of so many bits. Raises :class:`.TcsmtError`."""
+        high, low = self.bits or (width - 1, 0)
+        if high >= width:
+            raise TcsmtError(f"port {self.text!r}: {self.name} has the bits [{width - 1}:0]")
+        return high, low
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circuit(Model):
+    """A circuit: what the output of a design is, as its BTOR2 text says.
+
+    The text is a parameter, so that the model needs neither the design nor the tool that has read it. Bits
+    that nothing says are free: undriven ones, don't-cares, what registers hold at first, inputs that are
+    neither operands nor constants. A result that depends on one is refused.
+
+    btor2: the text.
+    ports: which bits of which ports the operands and the result are: ``OPERAND=NAME`` or
+        ``OPERAND=NAME[HIGH:LOW]``, with OPERAND one of ``a``, ``b``, ``c`` and ``d`` (all lanes, the first
+        one in the lowest bits), or a lane, such as ``a0``. An operand that is not said is the port of its
+        name.
+    constants: inputs that have one value: ``NAME=VALUE``, negative in two's complement.
+    cycles: clock edges from the inputs to the result.
+    hold: the inputs stay for all cycles (else they are free after the first one, so that a result of several
+        inputs is refused).
+    """
+
+    kind: ClassVar[str] = "circuit"
+    title: ClassVar[str] = "a circuit"
+    btor2: str
+    ports: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
+    cycles: int = 0
+    hold: bool = False
+
+    def validate(self) -> None:
+        """The text, ports and constants, and that the result depends on nothing else."""
+        for name in ("ports", "constants"):
+            given = getattr(self, name)
+            texts = isinstance(given, (tuple, list)) and all(isinstance(one, str) for one in given)
+            self.check(name, texts, "a list of texts")
+            object.__setattr__(self, name, tuple(given))
+        self.check("cycles", 0 <= self.cycles <= _MOST_CYCLES, f"from 0 to {_MOST_CYCLES}")
+        assert self._output.width == self.d_format.width
+
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
+        """The design's output."""
+        own = (var(name, fmt.width) for name, fmt in self.input_formats.items())
+        (output,) = substitute([self._output], dict(zip(own, x.flat(), strict=True)))
+        stages.append(Stage(None, Kind.RESULT, None, self.d_format, output))
+        return output
+
+    def as_json(self) -> dict[str, Any]:
+        """The parameters as plain values, with a digest of the text."""
+        return super().as_json() | {"btor2": f"sha256:{hashlib.sha256(self.btor2.encode()).hexdigest()}"}
+
+    @cached_property
+    def design(self) -> Design:
+        """What the text says. Raises :class:`.TcsmtError`."""
+        return read_btor2(self.btor2, "btor2")
+
+    @cached_property
+    def _ports(self) -> list[Port]:
+        """Every port, with those that have their operand's name."""
+        given = [Port.read(text) for text in self.ports]
+        said = {port.operand for port in given}
+        return given + [Port(name, None, name, None, name) for name in "abcd" if name not in said]
+
+    @cached_property
+    def _output(self) -> Term:
+        """The result, in terms of the input variables."""
+        design, width = self.design, self.d_format.width
+        (port, *more) = [port for port in self._ports if port.operand == "d"]
+        if more:
+            raise TcsmtError(f"port {more[0].text!r}: d is given twice")
+        _known("output", port, design.outputs)
+        high, low = port.range_in(design.width_of(port.name))
+        _fits(port, high - low + 1, width, f"the result is {self.d_format.name}")
+        whole, free = design.after(port.name, self.cycles, self._given)
+        output = whole[high:low]
+        allowed = {var(name, fmt.width) for name, fmt in self.input_formats.items()}
+        others = [one for one in variables([output]) if one not in allowed]
+        if others:
+            raise self._depends(port, others, free)
+        return output
+
+    def _depends(self, port: Port, others: list[Term], free: Mapping[Term, tuple[Node, int]]) -> TcsmtError:
+        """The error of a result that depends on what nothing says."""
+        said: list[str] = []
+        hints: dict[str, None] = {}
+        for one in others[:_SHOWN]:
+            if one not in free:
+                said.append(f"the bits {one.data} of an input")
+                hints["every bit of an input needs an operand or a constant"] = None
+                continue
+            node, cycle = free[one]
+            where = self.design.place(node)
+            if node.op == "state":
+                said.append(f"what the register {node.name} holds at first ({where})".replace("  ", " "))
+                hints[self._cycles_hint(port)] = None
+            elif not node.name:
+                said.append(f"an undriven bit or a don't-care ({where})")
+            else:
+                said.append(
+                    f"the input {node.name}" + (f" in cycle {cycle}" if self.cycles else "") + f" ({where})"
+                )
+                later = cycle and node.name in self._words
+                hints["cycles is too large, or hold is needed" if later else "give it a constant"] = None
+        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+        hint = f"; {'; '.join(hints)}" if hints else ""
+        return TcsmtError(f"{port.name} depends on {', '.join(said)}{more}{hint}")
+
+    def _cycles_hint(self, port: Port) -> str:
+        """How many cycles would do."""
+        for cycles in range(self.cycles + 1, self.cycles + _LOOKED):
+            whole, free = self.design.after(port.name, cycles, self._given)
+            if all(free[one][0].op != "state" for one in variables([whole]) if one in free):
+                return f"cycles = {cycles} would do"
+        return f"no number of cycles up to {self.cycles + _LOOKED - 1} changes that"
+
+    def _given(self, cycle: int, node: Node) -> Term | None:
+        """What an input is in a cycle; None: anything."""
+        if node.name in self._constants:
+            return self._constants[node.name]
+        return self._words.get(node.name) if cycle == 0 or self.hold else None
+
+    @cached_property
+    def _constants(self) -> dict[str, Term]:
+        found: dict[str, Term] = {}
+        for text in self.constants:
+            name, _, value = text.partition("=")
+            try:
+                number = int(value, 0)
+            except ValueError:
+                raise TcsmtError(
+                    f"constant {text!r}: expected NAME=VALUE, VALUE a number such as 0x3c"
+                ) from None
+            inputs = self.design.inputs
+            if name not in inputs:
+                raise UnknownName("input", name, inputs)
+            width = inputs[name].width
+            if not -(1 << width - 1) <= number < 1 << width:
+                raise TcsmtError(f"constant {text!r}: {name} has {width} bits")
+            found[name] = const(number, width)
+        return found
+
+    @cached_property
+    def _words(self) -> dict[str, Term]:
+        """The word of every input that has operands in it; bits that have none are free."""
+        parts: dict[str, list[tuple[int, Port, Term]]] = {}
+        seen: set[str] = set()
+        for port in self._ports:
+            if port.operand == "d":
+                continue
+            inputs = self.design.inputs
+            _known("input", port, inputs)
+            high, low = port.range_in(inputs[port.name].width)
+            fmt = self.operand_formats.named[port.operand]
+            lanes = [port.lane] if port.lane is not None else list(range(self.k))
+            names = ["c"] if port.operand == "c" else [f"{port.operand}{lane}" for lane in lanes]
+            lanes_said = f"{len(names)} lanes of {fmt.name}" if len(names) > 1 else fmt.name
+            _fits(port, high - low + 1, len(names) * fmt.width, f"{port.operand} is {lanes_said}")
+            for place, name in enumerate(names):
+                if name not in self.input_formats:
+                    raise TcsmtError(f"port {port.text!r}: the lanes are 0 to {self.k - 1}")
+                if name in seen:
+                    raise TcsmtError(f"port {port.text!r}: {name} is given twice")
+                seen.add(name)
+                parts.setdefault(port.name, []).append((low + place * fmt.width, port, var(name, fmt.width)))
+        missing = [name for name in self.input_formats if name not in seen]
+        if missing:
+            raise TcsmtError(f"no port for {', '.join(missing[:_SHOWN])}")
+        return {name: self._joined(name, pieces) for name, pieces in parts.items()}
+
+    def _joined(self, name: str, pieces: list[tuple[int, Port, Term]]) -> Term:
+        if name in self._constants:
+            raise TcsmtError(f"{name} is given as a port and as a constant")
+        width, end = self.design.inputs[name].width, 0
+        found: list[Term] = []
+        for low, port, word in sorted(pieces, key=itemgetter(0)):
+            if low < end:
+                raise TcsmtError(f"port {port.text!r}: bits of {name} are given twice")
+            found += [_rest(name, low - 1, end)] if low > end else []
+            found.append(word)
+            end = low + word.width
+        found += [_rest(name, width - 1, end)] if end < width else []
+        whole = found[0]
+        for part in found[1:]:
+            whole = part.concat(whole)
+        return whole
+
+
+#: Of free bits, how many an error names.
+_SHOWN = 3
+_MOST_CYCLES = 1024
+#: How many more cycles are tried, to say how many would do.
+_LOOKED = 65
+
+
+def _rest(name: str, high: int, low: int) -> Term:
+    return var(f"{name}[{high}:{low}]", high - low + 1)
+
+
+def _known(kind: str, port: Port, names: Mapping[str, object]) -> None:
+    if port.name not in names:
+        hint = f"--port {port.operand}=NAME"
+        if port.text == port.name:
+            raise TcsmtError(
+                f"no port for {port.operand}, and no {kind} of that name: give {hint};"
+                f" {kind}s: {', '.join(names)}"
+            )
+        raise UnknownName(kind, port.name, names)
+
+
+def _fits(port: Port, given: int, needed: int, what: str) -> None:
+    if given != needed:
+        raise TcsmtError(f"port {port.text!r}: {given} bits, but {what}: {needed} bits")

@@ -1,0 +1,170 @@
+"""Circuits as models: ports, constants, cycles, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tcsmt.arithmetic.integer_format import IntegerFormat
+from tcsmt.data.model_files import parameters_toml, read_model
+from tcsmt.interpret.exact import evaluate
+from tcsmt.models import Circuit, Operands
+from tcsmt.simulator.rows import run_words
+from tcsmt.support.errors import TcsmtError
+
+#: d = c + x[0] * y + x[1] * z, where mode is 1; x is a vector, y and z are ports of their own.
+MAC = """1 sort bitvec 8
+2 sort bitvec 16
+3 input 2 x ; mac.sv:2.10-2.11
+4 input 1 y
+5 input 1 z
+6 input 1 c
+7 sort bitvec 1
+8 input 7 mode ; mac.sv:5.10-5.14
+9 slice 1 3 7 0
+10 slice 1 3 15 8
+11 mul 1 9 4
+12 mul 1 10 5
+13 add 1 11 12
+14 add 1 13 6
+15 ite 1 8 14 6
+16 output 15 d
+17 concat 2 15 6
+18 output 17 both
+"""
+PORTS = ("a=x", "b0=y", "b1=z")
+#: d is c of the cycle before plus a * b of two cycles before.
+LATE = """1 sort bitvec 8
+2 input 1 a
+3 input 1 b
+4 input 1 c
+5 state 1 product ; late.sv:4.3
+6 mul 1 2 3
+7 next 1 5 6
+8 state 1 sum ; late.sv:5.3
+9 state 1 held
+10 next 1 9 4
+11 add 1 5 9
+12 next 1 8 11
+13 output 8 d
+"""
+
+
+def circuit(text: str = MAC, **more: object) -> Circuit:
+    given = dict.fromkeys(("a_format", "b_format", "c_format", "d_format"), "u8")
+    return Circuit(**{**given, "k": 2, "ports": PORTS, "constants": ("mode=1",), "btor2": text, **more})  # type: ignore[arg-type]
+
+
+def late(**more: object) -> Circuit:
+    return circuit(LATE, **{"k": 1, "ports": (), "constants": (), "cycles": 2, **more})
+
+
+def test_operands_and_result() -> None:
+    model = circuit()
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 256, (2, 50, 2), np.uint8)
+    c = rng.integers(0, 256, 50, np.uint8)
+    wanted = (c + (a.astype(int) * b).sum(1)) % 256
+    assert (run_words(model, Operands(a, b, c)) == wanted).all()
+    assert model.trace.stages[-1].term is model.trace.output
+    swapped = circuit(ports=("a1=x[7:0]", "a0=x[15:8]", "b1=y", "b0=z", "c=c", "d=both[15:8]"))
+    assert (run_words(swapped, Operands(a[:, ::-1], b[:, ::-1], c)) == wanted).all()
+    assert (run_words(circuit(constants=("mode=0",)), Operands(a, b, c)) == c).all()
+
+
+def test_on_other_terms() -> None:
+    model = circuit()
+    x = model.trace.operands
+    again = model.apply(Operands(x.a[::-1], x.b[::-1], x.c))
+    for values in ([1, 2, 3, 4, 5], [255, 7, 9, 200, 3]):
+        words = dict(zip(model.input_names, values, strict=True))
+        assert evaluate([model.trace.output], words) == evaluate([again.output], words)
+
+
+def test_cycles() -> None:
+    for a, b, c in product((0, 3, 255), repeat=3):
+        assert evaluate([late().trace.output], {"a0": a, "b0": b, "c": c}) == [(a * b + c) % 256]
+    held = late(cycles=5, hold=True)
+    assert held.trace.output is late().trace.output
+
+
+def test_model_files_and_processes(tmp_path: Path) -> None:
+    for number, model in enumerate((circuit(), late(), circuit(MAC.replace("mac.sv", "a'''b.sv")))):
+        file = tmp_path / f"{number}.toml"
+        file.write_text(parameters_toml(model))
+        assert read_model(file).model == model
+        assert pickle.loads(pickle.dumps(model)) == model
+    assert MAC in parameters_toml(circuit())
+    assert len(str(circuit().as_json()["btor2"])) < 80
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"constants": ()}, "d depends on the input mode (mac.sv:5); give it a constant"),
+        ({"constants": ("mode=2",)}, "constant 'mode=2': mode has 1 bits"),
+        ({"constants": ("mode=x",)}, "constant 'mode=x': expected NAME=VALUE"),
+        ({"constants": ("moode=1",)}, "unknown input 'moode': did you mean mode?"),
+        ({"constants": ("mode=1", "c=0")}, "c is given as a port and as a constant"),
+        ({"constants": "mode=1"}, "constants = 'mode=1': must be a list of texts"),
+        ({"ports": ()}, "no port for a, and no input of that name: give --port a=NAME; inputs: x, y"),
+        ({"ports": ("a=x", "b=y")}, "port 'b=y': 8 bits, but b is 2 lanes of u8: 16 bits"),
+        ({"ports": ("a=x", "b0=y")}, "no port for b1"),
+        ({"ports": ("a=x", "b0=y", "b1=z", "b2=c")}, "port 'b2=c': the lanes are 0 to 1"),
+        ({"ports": (*PORTS, "a0=y")}, "port 'a0=y': a0 is given twice"),
+        ({"ports": (*PORTS, "c=y")}, "port 'c=y': bits of y are given twice"),
+        ({"ports": (*PORTS, "d=both")}, "port 'd=both': 16 bits, but the result is u8: 8 bits"),
+        ({"ports": (*PORTS, "d=both[19:12]")}, "both has the bits [15:0]"),
+        ({"ports": (*PORTS, "d=both[0:7]")}, "bits are given as [HIGH:LOW]"),
+        ({"ports": (*PORTS, "d=dd")}, "unknown output 'dd': did you mean d?"),
+        ({"ports": (*PORTS, "e=d")}, "unknown operand 'e'"),
+        ({"ports": (*PORTS, "d0=d")}, "d is one word and has no lanes"),
+        ({"ports": (*PORTS, "d=d", "d=d")}, "d is given twice"),
+        ({"ports": ("a",)}, "port 'a': expected OPERAND=NAME"),
+        ({"k": 1, "ports": ("a0=x[7:0]", "b0=y")}, "the bits x[15:8] of an input; give it a constant"),
+        ({"cycles": -1}, "cycles = -1: must be from 0 to"),
+        ({"btor2": "hello"}, "btor2:1: not BTOR2"),
+        ({"btor2": MAC.replace("input 7 mode", "input 7")}, "unknown input 'mode'"),
+        (
+            {"btor2": MAC.replace("input 7 mode", "input 7"), "constants": ()},
+            "d depends on an undriven bit or a don't-care (mac.sv:5)",
+        ),
+    ],
+)
+def test_refused(more: dict[str, object], said: str) -> None:
+    with pytest.raises(TcsmtError) as caught:
+        circuit(**more)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"cycles": 0}, "d depends on what the register sum holds at first (late.sv:5); cycles = 2 would do"),
+        ({"cycles": 1}, "cycles = 2 would do"),
+        ({"cycles": 3}, "in cycle 1 (btor2:"),
+        ({"cycles": 3}, "cycles is too large, or hold is needed"),
+    ],
+)
+def test_cycles_that_do_not_fit(more: dict[str, object], said: str) -> None:
+    with pytest.raises(TcsmtError) as caught:
+        late(**more)
+    assert said in str(caught.value)
+
+
+def test_a_register_that_keeps_its_value() -> None:
+    with pytest.raises(TcsmtError, match="no number of cycles up to"):
+        circuit(LATE.replace("next 1 8 11", "next 1 8 8"), k=1, ports=(), constants=())
+
+
+def test_narrow_words() -> None:
+    """Formats of one's own, of any width."""
+    fmt = IntegerFormat(name="u3", bits=3, signed=False)
+    text = "1 sort bitvec 3\n2 input 1 a\n3 input 1 b\n4 input 1 c\n5 mul 1 2 3\n6 add 1 5 4\n7 output 6 d\n"
+    model = Circuit(a_format=fmt, b_format=fmt, c_format=fmt, d_format=fmt, k=1, btor2=text)
+    for a, b, c in product(range(8), repeat=3):
+        assert evaluate([model.trace.output], {"a0": a, "b0": b, "c": c}) == [(a * b + c) % 8]
