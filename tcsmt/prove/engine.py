@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from tcsmt import __version__
 from tcsmt.certificates.derivation import Cases, Close, Proof, Step
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import Model
+from tcsmt.models import Circuit, Model
 from tcsmt.prove.boundary_inputs import search
 from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.proof_steps import ProofStep, Proving
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solving import Disagreement, Solving
 from tcsmt.prove.stage_by_stage import StageByStage
+from tcsmt.prove.sweeping import Sweeping
 from tcsmt.prove.witnesses import Replayed, narrowed, replayed, witness
 from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
@@ -132,7 +133,7 @@ class _Deciding:
     def __post_init__(self) -> None:
         self.rest = self.question.goal
         self.reason = ""
-        self.stages = StageByStage(self.proving) if self.question.about_outputs else None
+        self.stages = _merging(self.proving) if self.question.about_outputs else None
 
     @property
     def question(self) -> Question:
@@ -237,6 +238,13 @@ class _Deciding:
         steps = self.proving.steps
         proof = joined([(step.what, step.proof) for step in steps], self.seconds)
         return Decision(self.question, proof, tuple(steps), (*self.proving.derived, last))
+
+
+def _merging(proving: Proving) -> StageByStage | Sweeping:
+    """How two graphs are merged: by their stages, or word by word where one is a circuit, which has none."""
+    if any(isinstance(side.model, Circuit) for side in proving.question.sides):
+        return Sweeping(proving)
+    return StageByStage(proving)
 
 
 def _zeros_lie_in(question: Question) -> bool:

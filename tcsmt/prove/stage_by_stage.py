@@ -27,7 +27,7 @@ from tcsmt.prove.proof_steps import ProofStep, Proving
 from tcsmt.prove.witnesses import Replayed, replayed
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
 
-__all__ = ["StageByStage"]
+__all__ = ["StageByStage", "levels"]
 
 
 class StageByStage:
@@ -137,7 +137,7 @@ class StageByStage:
         limit = proving.limit
         if not self.deep:
             limit = min(limit, _SHALLOW)
-        for how, given, timeout in _levels(differ, shared, [one.term, theirs], limit):
+        for how, given, timeout in levels(differ, shared, [one.term, theirs], limit):
             goal = characterised(substitute([differ], given)[0])
             if not given:
                 goal = goal & proving.question.domain
@@ -278,7 +278,7 @@ def _paired(one: Stage, two: Stage, theirs: Term) -> _Pair | None:
     return None
 
 
-def _levels(
+def levels(
     differ: Term, shared: set[Term], roots: Sequence[Term], limit: float
 ) -> Iterator[tuple[str, dict[Term, Term], float]]:
     """What is made free on each level, in words and as replacements, and how long to try."""
