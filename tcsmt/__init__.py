@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tcsmt.api.certificates import check_certificate
     from tcsmt.api.check import Check, check
     from tcsmt.api.compare import Comparison, compare
+    from tcsmt.api.designs import design
     from tcsmt.api.find import find, properties
     from tcsmt.api.identify import Identified, identify
     from tcsmt.api.kernel_diff import KernelDiff, kernel_diff
@@ -37,6 +38,7 @@ _HOMES = {
     "check_certificate": "tcsmt.api.certificates",
     **dict.fromkeys(("Check", "check"), "tcsmt.api.check"),
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.api.compare"),
+    "design": "tcsmt.api.designs",
     **dict.fromkeys(("find", "properties"), "tcsmt.api.find"),
     **dict.fromkeys(("Identified", "identify"), "tcsmt.api.identify"),
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.api.pictures"),
@@ -70,6 +72,7 @@ __all__ = [
     "check",
     "check_certificate",
     "compare",
+    "design",
     "epilogue",
     "explain",
     "find",

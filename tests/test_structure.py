@@ -70,8 +70,9 @@ def test_a_command_lives_in_the_module_of_its_name() -> None:
 
 #: Rooms of mechanism: architectures are data of the catalogue and of the rooms above.
 MECHANISM = (
-    "algorithms", "api", "arithmetic", "ask", "certificates", "data", "identification", "interpret",
-    "kernels", "models", "pictures", "prove", "recipes", "simulator", "statements", "support", "survey",
+    "algorithms", "api", "arithmetic", "ask", "certificates", "data", "identification", "implementations",
+    "interpret", "kernels", "models", "pictures", "prove", "recipes", "simulator", "statements", "support",
+    "survey",
 )  # fmt: skip
 #: The curated scripts ask about units by name.
 CURATED = ROOT / "tcsmt" / "ask" / "scripts.py"

@@ -39,6 +39,7 @@ _GROUPS = {
     },
     "Data": {
         "models": "List the catalogue.",
+        "design": "Read a hardware design (SystemVerilog, BTOR2) as a unit.",
         "describe": "Describe a unit by the parameters of every convention.",
         "export": "Write SMT-LIB scripts for solvers.",
     },

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from tcsmt.api.compare import compare as compare_units
+from tcsmt.catalogue import Row
 from tcsmt.cli import options
+from tcsmt.cli.design_options import of_design
 from tcsmt.cli.domain import domain_of_models
 from tcsmt.cli.dumped import say_dumped
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.cli.verdict import EXIT
+from tcsmt.data.model_files import row_given
+from tcsmt.implementations.designs import DesignFiles, is_design, read_design
 from tcsmt.pictures.text import as_text
 from tcsmt.prove.dumping import Dump
 from tcsmt.statements.domain import Domain
+from tcsmt.support.errors import TcsmtError
 
 
 @click.command()
@@ -28,6 +34,7 @@ from tcsmt.statements.domain import Domain
     help="Length of the dot product; units are chained as in a kernel.  [default: fits both]",
 )  # fmt: skip
 @click.option("--lanes", type=int, metavar="N", help="Only the first N lanes; the others are zero.")
+@of_design
 @options.solver
 @options.timeout()
 @options.memory
@@ -43,6 +50,7 @@ def compare(
     domain: Domain,
     k: int | None,
     lanes: int | None,
+    design: DesignFiles,
     solver: str,
     timeout: float,
     memory: int,
@@ -59,16 +67,21 @@ def compare(
     is chained, as a kernel would do it. If one takes wider formats, both get only values of
     the narrower formats.
 
+    One of them may be a hardware design, a file of SystemVerilog (.sv, .v) or BTOR2 (.btor2), which then has
+    the formats and the K of the other. The options from --top to --define are about it.
+
     \b
     Examples:
       tcsmt compare volta ampere
       tcsmt compare a100 h100 --finite --explain
+      tcsmt compare volta fdp.sv --top fdp --port a=in_a --const mode=0 --cycles 3
 
     Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
     """
     dump = None if dump_smt is None else Dump(dump_smt)
+    one, two = _sides(a, b, design)
     found = compare_units(
-        a, b, domain, k=k, lanes=lanes, solver=solver, timeout=timeout, memory=memory, confirm=confirm,
+        one, two, domain, k=k, lanes=lanes, solver=solver, timeout=timeout, memory=memory, confirm=confirm,
         kept=kept, dump_smt=dump, certificate=certificate,
     )  # fmt: skip
     say_dumped(dump)
@@ -80,3 +93,21 @@ def compare(
         if sheet is not None:
             click.echo("\n" + as_text(sheet, 110))
     sys.exit(EXIT[type(found.verdict)])
+
+
+def _sides(a: str, b: str, design: DesignFiles) -> tuple[str | Row, str | Row]:
+    """The units, a design read with the other one's formats where it says none."""
+    designs = [is_design(name) for name in (a, b)]
+    if not any(designs):
+        if design != DesignFiles(files=()):
+            raise TcsmtError(f"{a} and {b}: the options of a design need a file of one: .sv, .v or .btor2")
+        return a, b
+    if all(designs):
+        return _read(design, a), _read(design, b)
+    other = row_given(b if designs[0] else a)
+    read = _read(design.like(other.model), a if designs[0] else b)
+    return (read, other) if designs[0] else (other, read)
+
+
+def _read(design: DesignFiles, file: str) -> Row:
+    return read_design(replace(design, files=(*design.files, Path(file))))

@@ -17,7 +17,7 @@ from tcsmt.catalogue import row_named
 from tcsmt.cli import main
 
 MODULES = ["tcsmt", *(f"tcsmt.api.{name}" for name in (
-    "accuracy", "compare", "find", "flaws", "identify", "pictures", "sweep", "units", "validate",
+    "accuracy", "compare", "designs", "find", "flaws", "identify", "pictures", "sweep", "units", "validate",
 ))]  # fmt: skip
 
 

@@ -1,0 +1,49 @@
+"""``tcsmt design``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from tcsmt import __version__
+from tcsmt.cli import options
+from tcsmt.cli.design_options import of_design
+from tcsmt.cli.names import UNIT
+from tcsmt.cli.printing import echo_json
+from tcsmt.data.model_files import model_toml, row_given
+from tcsmt.implementations.designs import DesignFiles, read_design
+from tcsmt.support.files import replace_text
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--like", type=UNIT, metavar="UNIT", help="The design has this unit's formats and k.")
+@of_design
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Write the model file here.  [default: print it]"
+)
+@options.as_json
+def design(
+    files: tuple[Path, ...], like: str | None, design: DesignFiles, output: Path | None, as_json: bool
+) -> None:
+    """Read a hardware design as a unit, and write it as a model file, which stands for it in every command.
+
+    FILES are SystemVerilog or Verilog in the order in which they are compiled, or one BTOR2 file. The model
+    file holds the design itself, so that neither its files nor Yosys are needed from then on.
+
+    \b
+    Examples:
+      tcsmt design fdp.sv --like volta --port a=in_a --output mine.toml
+      tcsmt design unit.btor2 --format a=u8 --format b=u8 --format c=u32 --format d=u32
+    """
+    given = replace(design, files=(*design.files, *files))
+    row = read_design(given if like is None else given.like(row_given(like).model))
+    if output is not None:
+        replace_text(output, model_toml(row))
+        click.echo(f"{output}: {row.name}, k = {row.model.k}", err=True)
+    if as_json:
+        echo_json({"tcsmt": __version__, **row.as_json()})
+    elif output is None:
+        click.echo(model_toml(row), nl=False)

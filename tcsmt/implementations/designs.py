@@ -1,0 +1,125 @@
+"""A design as a unit: SystemVerilog or BTOR2, with what its ports are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import format_named
+from tcsmt.catalogue import Row
+from tcsmt.data.row_files import read_bytes
+from tcsmt.implementations.rtl import SUFFIXES, btor2_of
+from tcsmt.interpret.btor2_reader import read_btor2
+from tcsmt.models import Circuit, Model
+from tcsmt.models.circuit import Port
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["BTOR2", "DesignFiles", "is_design", "read_design"]
+
+#: What is read as it is.
+BTOR2 = (".btor", ".btor2")
+_OPERANDS = ("a", "b", "c", "d")
+
+
+def is_design(name: str) -> bool:
+    """Whether what was given for a unit is a file of a design, by its suffix."""
+    return name.lower().endswith((*SUFFIXES, *BTOR2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignFiles:
+    """A design's files, and how its ports are the operands and the result of a unit.
+
+    files: SystemVerilog in the order in which it is compiled, or one BTOR2 file. top: the module ("": the
+    only one that no other has). ports, constants, cycles, hold: as :class:`.Circuit` has them. formats: of
+    a, b, c and d, or their names. k: products (None: as many as the ports of a hold). parameters, include,
+    define: for the compiler. timeout: seconds for Yosys.
+    """
+
+    files: Sequence[Path]
+    top: str = ""
+    ports: Sequence[str] = ()
+    constants: Sequence[str] = ()
+    cycles: int = 0
+    hold: bool = False
+    formats: Mapping[str, str | AnyFormat] = field(default_factory=dict)
+    k: int | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    include: Sequence[Path] = ()
+    define: Sequence[str] = ()
+    timeout: float = 300.0
+
+    def like(self, model: Model) -> DesignFiles:
+        """With a model's formats and k where none are said."""
+        formats = {f"{name}": getattr(model, f"{name}_format") for name in _OPERANDS}
+        lanes = any(re.match(r"a\d", text) for text in self.ports)
+        return replace(
+            self, formats=formats | dict(self.formats), k=model.k if self.k is None and not lanes else self.k
+        )
+
+    @property
+    def text(self) -> str:
+        """The design as BTOR2. Raises :class:`.TcsmtError`."""
+        if not self.files:
+            raise TcsmtError("a design needs a file")
+        binary = [path for path in self.files if path.suffix.lower() in BTOR2]
+        if binary:
+            if len(self.files) > 1 or self.top or self.parameters or self.include or self.define:
+                raise TcsmtError(f"{binary[0]}: a BTOR2 file is read as it is, without other files or --top")
+            try:
+                return read_bytes(binary[0]).decode()
+            except UnicodeDecodeError:
+                raise TcsmtError(f"{binary[0]}: not BTOR2: not text") from None
+        output = next((port.name for port in map(Port.read, self.ports) if port.operand == "d"), "d")
+        return btor2_of(
+            self.files, self.top, output, parameters=self.parameters, include=self.include,
+            define=self.define, timeout=self.timeout,
+        )  # fmt: skip
+
+    def _length(self, text: str, a: AnyFormat) -> int:
+        """Products: as many as the ports of a hold."""
+        ports = [port for port in map(Port.read, self.ports) if port.operand == "a"]
+        if any(port.lane is not None for port in ports):
+            return 1 + max(port.lane or 0 for port in ports)
+        inputs = read_btor2(text, str(self.files[-1])).inputs
+        port = ports[0] if ports else Port.read("a=a")
+        if port.name not in inputs:
+            return 1  # refused, with its name, when the model is built
+        high, low = port.range_in(inputs[port.name].width)
+        return max(1, (high - low + 1) // a.width)
+
+
+def read_design(design: DesignFiles) -> Row:
+    """The design as a row: ``design/NAME``, conjectured, its source the file.
+
+    Raises :class:`.TcsmtError`, with file and line where they are known.
+    """
+    missing = [name for name in _OPERANDS if name not in design.formats]
+    if missing:
+        raise TcsmtError(f"no format for {', '.join(missing)}: give --format {missing[0]}=f16, for example")
+    given = {name: design.formats[name] for name in _OPERANDS}
+    formats = {n: format_named(f) if isinstance(f, str) else f for n, f in given.items()}
+    text = design.text
+    file = design.files[-1]
+    try:
+        model = Circuit(
+            a_format=formats["a"], b_format=formats["b"], c_format=formats["c"], d_format=formats["d"],
+            k=design._length(text, formats["a"]) if design.k is None else design.k,
+            btor2=text, ports=tuple(design.ports), constants=tuple(design.constants),
+            cycles=design.cycles, hold=design.hold,
+        )  # fmt: skip
+    except TcsmtError as why:
+        raise TcsmtError(f"{design.top or file}: {why}") from None
+    return Row(
+        architecture="design",
+        instruction=design.top or file.stem,
+        model=model,
+        source=str(file),
+        date=datetime.fromtimestamp(file.stat().st_mtime, UTC).year,
+        evidence="conjectured",
+        note="read by Yosys" if file.suffix.lower() in SUFFIXES else "",
+    )

@@ -1,0 +1,92 @@
+"""SystemVerilog to BTOR2, by Yosys in a process of its own (the extra ``rtl``)."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from tcsmt.support.errors import TcsmtError, UnknownName
+
+__all__ = ["SUFFIXES", "available", "btor2_of"]
+
+#: What is read by Yosys.
+SUFFIXES = (".sv", ".v", ".svh", ".vh")
+_CHILD = Path(__file__).parent / "yosys_child.py"
+
+
+def available() -> bool:
+    """Whether Yosys is installed: the extra ``rtl``."""
+    return find_spec("pyosys") is not None
+
+
+def btor2_of(
+    sources: Sequence[Path],
+    top: str,
+    output: str,
+    *,
+    parameters: Mapping[str, str] | None = None,
+    include: Sequence[Path] = (),
+    define: Sequence[str] = (),
+    timeout: float = 300.0,
+) -> str:
+    """The BTOR2 text of what a design's ``output`` is; other outputs are left out.
+
+    sources: in the order in which they are compiled. top: the module; "": the one that no other has.
+    parameters: of that module. include: folders. define: ``NAME`` or ``NAME=VALUE``. timeout: seconds.
+    Raises :class:`.TcsmtError` for a design that has no such text, with file and line where Yosys says them.
+    """
+    if not available():
+        raise TcsmtError("RTL is read by Yosys: pip install 'tcsmt[rtl]'")
+    for path in sources:
+        if not path.is_file():
+            raise TcsmtError(f"{path}: no such file")
+    for name in (top, *(parameters or {})):
+        if not re.fullmatch(r"[A-Za-z_][\w$.]*|", name):
+            raise TcsmtError(f"{name!r}: must be a name of Verilog")
+    with tempfile.TemporaryDirectory(prefix="tcsmt-") as folder:
+        here = Path(folder)
+        options = ["--single-unit"] if define else []
+        options += [f"--top {top}"] if top else []
+        options += [f"-I {_quoted(path)}" for path in include]
+        options += [f"-D {_quoted(one)}" for one in define]
+        options += [f"-G {_quoted(f'{name}={value}')}" for name, value in (parameters or {}).items()]
+        (here / "arguments").write_text("\n".join([*options, *map(_quoted, sources)]) + "\n")
+        request = {"arguments": str(here / "arguments"), "top": top, "output": output}
+        (here / "request").write_text(json.dumps(request))
+        command = [sys.executable, str(_CHILD), *(str(here / name) for name in ("request", "reply", "btor2"))]
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                text=True, errors="replace", timeout=timeout, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise TcsmtError(f"Yosys has not read the design in {timeout:g} s") from None
+        if done.returncode or not (here / "reply").is_file():
+            raise TcsmtError(_error(done.stdout))
+        reply = json.loads((here / "reply").read_text())
+        if "outputs" in reply:
+            raise UnknownName("output", output, reply["outputs"])
+        if reply["problems"]:
+            raise TcsmtError("; ".join(reply["problems"]))
+        return (here / "btor2").read_text()
+
+
+def _quoted(text: object) -> str:
+    return '"' + str(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _error(log: str) -> str:
+    """What Yosys has said last, its own line of an error first."""
+    found = [line.strip() for line in log.splitlines() if "ERROR:" in line]
+    placed = [line for line in found if re.match(r".+?:\d+: ERROR:", line)]
+    if placed:
+        shown = [re.sub(r":\s*ERROR:\s*", ": ", line) for line in placed[:3]]
+        return "; ".join(shown)
+    last = [line.strip() for line in log.splitlines() if line.strip()][-1:]
+    return "Yosys: " + (re.sub(r"^.*?ERROR:\s*", "", (found or last or ["no answer"])[0]))

@@ -1,0 +1,152 @@
+"""The process in which Yosys reads a design: ``python yosys_child.py REQUEST REPLY BTOR2``.
+
+REQUEST is a JSON file: ``arguments`` (the file of arguments for the reader), ``top``, ``output``. REPLY
+becomes a JSON file with what is wrong with the design (``problems``), BTOR2 the design if nothing is.
+An error of Yosys ends the process, so that it has one of its own. It is run as a file, so that it imports
+pyosys and nothing of this package.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+#: Cells that hold a value without a clock.
+_LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
+#: Passes that do not choose a value for a don't-care, nor a register's first value: whether the result
+#: depends on one is asked later. The second removes branches that cannot be taken.
+_SIMPLER = ("opt_expr -keepdc", "opt_muxtree", "opt_expr -keepdc", "opt_clean")
+#: Of a memory that is read as registers.
+_WORDS = 64
+#: Of a kind of problem, how many are told.
+_MOST = 3
+
+
+def main(request: Path, reply: Path, written: Path) -> None:
+    """Read, check, write."""
+    from pyosys import libyosys as ys
+
+    given = json.loads(request.read_text())
+    design = ys.Design()
+
+    def run(command: str) -> None:
+        ys.run_pass(command, design)
+
+    run(f"read_slang -f {given['arguments']}")
+    top = given["top"]
+    run(f"hierarchy -check {f'-top {top}' if top else '-auto-top'}")
+    problems = black_boxes(design)
+    if problems:
+        reply.write_text(json.dumps({"problems": problems}))
+        return
+    run("proc -norom")
+    run("flatten")
+    module = design.top_module()
+    ports = [wire for wire in module.wires_.values() if wire.port_output]
+    names = [plain(wire.name) for wire in ports]
+    if given["output"] not in names:
+        reply.write_text(json.dumps({"problems": [], "outputs": names}))
+        return
+    for wire in ports:
+        wire.port_output = plain(wire.name) == given["output"]
+    module.fixup_ports()
+    for command in ("chformal -remove", *_SIMPLER, "memory_collect", "opt_clean"):
+        run(command)
+    problems = memories(module)
+    if problems:
+        reply.write_text(json.dumps({"problems": problems}))
+        return
+    for command in ("memory_map", *_SIMPLER):
+        run(command)
+    told = reply.with_suffix(".check")
+    run(f"tee -q -o {told} check")
+    problems = [*latches(module), *loops(told.read_text()), *clocks(module)]
+    if not problems:
+        for command in ("async2sync", "dffunmap", *_SIMPLER, f"write_btor -x {written}"):
+            run(command)
+    reply.write_text(json.dumps({"problems": problems, "top": plain(module.name)}))
+
+
+def plain(name: Any) -> str:
+    """A name as the source has it."""
+    return str(name.str()).removeprefix("\\")
+
+
+def place(cell: Any) -> str:
+    """``FILE:LINE`` of a cell's source, the first one."""
+    found = re.match(r"(.*?:\d+)", str(cell.get_src_attribute()))
+    return found[1] if found else ""
+
+
+def black_boxes(design: Any) -> list[str]:
+    """Instances of modules that have no body."""
+    from pyosys import libyosys as ys
+
+    found = []
+    for module in design.modules_.values():
+        for cell in module.cells_.values():
+            kind = design.module(cell.type)
+            if kind is not None and kind.get_bool_attribute(ys.IdString("\\blackbox")):
+                found.append(f"{place(cell)}: {plain(cell.name)} is a black box ({plain(cell.type)})")
+    return found[:_MOST]
+
+
+def memories(module: Any) -> list[str]:
+    """Memories of many words; those of few are registers."""
+    from pyosys import libyosys as ys
+
+    found = []
+    for cell in module.cells_.values():
+        if cell.type.str().startswith("$mem"):
+            words = cell.getParam(ys.IdString("\\SIZE")).as_int()
+            if words > _WORDS:
+                name = f"{plain(cell.name)} is a memory of {words} words"
+                found.append(f"{place(cell)}: {name}; up to {_WORDS} are read as registers")
+    return found[:_MOST]
+
+
+def latches(module: Any) -> list[str]:
+    """What holds a value without a clock."""
+    found = [cell for cell in module.cells_.values() if cell.type.str() in _LATCHES]
+    said = (f"{place(cell)}: a latch; only registers with a clock are supported" for cell in found)
+    return [*dict.fromkeys(said)][:_MOST]
+
+
+def loops(told: str) -> list[str]:
+    """Combinational loops and wires with several drivers, as the check pass tells them."""
+    found = []
+    for part in told.split("Warning: ")[1:]:
+        first, *lines = part.splitlines()
+        where = re.search(r"source: (.*?:\d+)", "\n".join(lines))
+        start = f"{where[1]}: " if where else ""
+        if first.startswith("found logic loop"):
+            wires = re.findall(r"wire \\(\S+)", part)
+            found.append(f"{start}a combinational loop" + (f" through {wires[0]}" if wires else ""))
+        elif "conflicting drivers" in first:
+            wire = re.search(r"for \S+?\.\\(\S+?)(?= |:|$)", first)
+            found.append(f"{start}several drivers of one wire" + (f": {wire[1]}" if wire else ""))
+    return [*dict.fromkeys(found)][:_MOST]
+
+
+def clocks(module: Any) -> list[str]:
+    """More than one clock, or edge."""
+    from pyosys import libyosys as ys
+
+    seen: dict[str, str] = {}
+    for cell in module.cells_.values():
+        if "dff" in cell.type.str() and cell.hasPort(ys.IdString("\\CLK")):
+            signal = cell.getPort(ys.IdString("\\CLK"))
+            name = plain(signal.as_wire().name) if signal.is_wire() else "an expression"
+            edge = cell.getParam(ys.IdString("\\CLK_POLARITY")).as_bool()
+            seen.setdefault(f"{'rising' if edge else 'falling'} {name}", place(cell))
+    if len(seen) < 2:
+        return []
+    listed = " and ".join(f"{clock} ({where})" for clock, where in seen.items())
+    return [f"{next(iter(seen.values()))}: several clocks: {listed}"]
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:4]))

@@ -1,0 +1,77 @@
+"""``tcsmt design``, and designs in ``tcsmt compare``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import done, refused, tcsmt
+
+#: d = c + a * b, modulo 256; and with a + b for a | b, where both have a bit.
+MAC = """1 sort bitvec 8
+2 input 1 x
+3 input 1 b
+4 input 1 c
+5 mul 1 2 3
+6 add 1 5 4
+7 output 6 sum
+"""
+FORMATS = [f"--format={name}=u8" for name in "abcd"]
+PORTS = ["--port", "a=x", "--port", "d=sum"]
+
+
+@pytest.fixture
+def mac(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TCSMT_CACHE", str(tmp_path / "cache"))
+    file = tmp_path / "mac.btor2"
+    file.write_text(MAC)
+    return file
+
+
+def test_a_model_file_for_every_command(mac: Path, tmp_path: Path) -> None:
+    unit = tmp_path / "mac.toml"
+    assert 'kind = "circuit"' in done("design", mac, *PORTS, *FORMATS)
+    assert done("design", mac, *PORTS, *FORMATS, "--output", unit) == ""
+    report = json.loads(done("design", mac, *PORTS, *FORMATS, "--json"))
+    assert report["model"]["kind"] == "circuit" and report["model"]["ports"] == ["a=x", "d=sum"]
+    rows = tmp_path / "rows.csv"
+    rows.write_text("a0,b0,c\n3,100,7\n0xff,2,0\n")
+    assert [line.split()[2] for line in done("run", unit, "--input", rows).splitlines()[1:]] == ["51", "254"]
+    assert "result" in done("explain", unit, "--vector", "a0=3 b0=5 c=1")
+    assert "same graph" in done("compare", unit, mac, *PORTS)
+    assert "result: mac" not in done("describe", unit)
+
+
+def test_compare_two_designs(mac: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.btor2"
+    other.write_text(MAC.replace("5 mul 1 2 3", "8 not 1 3\n9 inc 1 8\n10 mul 1 2 9\n5 neg 1 10"))
+    text = done("compare", mac, other, *PORTS, *FORMATS, "--no-confirm")
+    assert "EQUIVALENT" in text
+    other.write_text(MAC.replace("add", "or"))
+    assert "DISTINGUISHED" in done("compare", mac, other, *PORTS, *FORMATS, code=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "no format for a, b, c, d: give --format a=f16"),
+        (["--format", "a"], "--format a: expected NAME=VALUE"),
+        (["--format", "a=u8", "--format", "a=u8"], "--format a=u8: a is given twice"),
+        (FORMATS, "no port for d, and no output of that name: give --port d=NAME; outputs: sum"),
+        ([*FORMATS, "--port", "d=sum"], "no port for a, and no input of that name"),
+        ([*FORMATS, *PORTS, "--top", "m"], "a BTOR2 file is read as it is"),
+        (["--like", "volta", *PORTS], "port 'd=sum': 8 bits, but the result is f32: 32 bits"),
+    ],
+)
+def test_bad_options(mac: Path, options: list[str], said: str) -> None:
+    assert said in refused("design", mac, *options)
+
+
+def test_options_without_a_design(mac: Path) -> None:
+    assert "the options of a design need a file of one" in refused(
+        "compare", "volta", "ampere", "--cycles", "1"
+    )
+    assert "no such file" in refused("compare", "volta", mac.with_name("none.sv"))
+    assert tcsmt("design").exit_code == 2

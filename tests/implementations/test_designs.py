@@ -1,0 +1,197 @@
+"""SystemVerilog as units: a fused dot-add of our own, mutants of it, and designs that are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tcsmt.arithmetic.formats import Format
+from tcsmt.catalogue import row_named
+from tcsmt.implementations import rtl
+from tcsmt.implementations.designs import DesignFiles, is_design, read_design
+from tcsmt.models import Circuit, FusedDotAdd, Model, Operands
+from tcsmt.prove.engine import Decision, compare_models
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.simulator.rows import run_words
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.verdict import Distinguished, Equivalent
+from tcsmt.support.errors import TcsmtError
+from tests.support.paths import ROOT
+
+pytestmark = pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
+
+FUSED = ROOT / "tests" / "support" / "fused_dot_add.sv"
+#: Small formats, so that proofs are quick.
+NARROW = Format(name="s3m1", exponent_bits=3, fraction_bits=1, bias=3)
+WIDE = Format(name="s4m3", exponent_bits=4, fraction_bits=3, bias=7)
+
+
+def design(mutant: int = 0, cycles: int = 0, k: int = 2) -> Model:
+    parameters = {
+        "K": k, "EXPONENT": 3, "FRACTION": 1, "C_EXPONENT": 4, "C_FRACTION": 3, "GRID": 4,
+        "PIPELINE": f"1'b{int(cycles > 0)}", "MUTANT": mutant,
+    }  # fmt: skip
+    files = DesignFiles(
+        files=[FUSED], top="fused_dot_add", cycles=cycles,
+        formats={"a": NARROW, "b": NARROW, "c": WIDE, "d": WIDE},
+        parameters={name: str(value) for name, value in parameters.items()},
+    )  # fmt: skip
+    return read_design(files).model
+
+
+def unit(k: int = 2) -> FusedDotAdd:
+    from tcsmt.arithmetic.rounding import ROUNDINGS
+
+    return FusedDotAdd(
+        a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=k, n_fma=k, fraction_bits=4,
+        zero_exponent=-32, rounding=ROUNDINGS["RTZ"], nan=0x7F,
+    )  # fmt: skip
+
+
+def compared(one: Model, two: Model) -> Decision:
+    solving = Solving(Settings("bitwuzla", 30, 4096))
+    return compare_models(("one", one), ("two", two), Domain(finite=False), solving)
+
+
+def answers(model: Model, rows: Operands) -> np.ndarray:
+    return run_words(model, rows)
+
+
+def test_the_design_is_the_unit(no_luck: None) -> None:
+    model = design()
+    assert isinstance(model, Circuit) and model.k == 2
+    found = compared(unit(), model)
+    assert isinstance(found.verdict, Equivalent), found.verdict
+    assert found.steps
+
+
+def test_with_registers() -> None:
+    """The pipelined design is, three edges later, the same graph."""
+    assert design(cycles=3).trace.output is design().trace.output
+
+
+@pytest.mark.parametrize("mutant", [1, 2, 3, 4])
+def test_mutants(mutant: int) -> None:
+    """Each is told apart, by a witness on which both give what the verdict says."""
+    one, two = unit(), design(mutant)
+    found = compared(one, two)
+    assert isinstance(found.verdict, Distinguished)
+    words = [found.verdict.values[name] for name in one.input_names]
+    row = Operands(
+        np.array([words[:2]], np.uint8), np.array([words[2:4]], np.uint8), np.array(words[4:], np.uint8)
+    )
+    assert run_words(one, row) != run_words(two, row)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cycles", [0, 3])
+def test_a_tensor_core_in_systemverilog(cycles: int) -> None:
+    """Volta's unit at full width."""
+    volta = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
+    parameters = {
+        "K": 4, "FRACTION": 10, "C_EXPONENT": 8, "C_FRACTION": 23, "GRID": 23, "ZERO_EXPONENT": -131,
+        "PIPELINE": f"1'b{int(cycles > 0)}",
+    }  # fmt: skip
+    files = DesignFiles(files=[FUSED], cycles=cycles, parameters={n: str(v) for n, v in parameters.items()})
+    found = compared(volta.model, read_design(files.like(volta.model)).model)
+    assert isinstance(found.verdict, Equivalent), found.verdict
+
+
+HEAD = "module m(input logic clk, input logic [7:0] a, b, c, output logic [7:0] d, output logic [7:0] e);\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("always_latch if (a[0]) d = b;", ":2: a latch; only registers with a clock"),
+        ("logic [7:0] x; assign x = d + 8'd1; assign d = x;", ":2: a combinational loop"),
+        ("assign d = a; assign d = b;", "several drivers of one wire: "),
+        ("n n(.a, .d);", "m.sv:2: unknown module 'n'"),
+        ("assign d = a +;", "m.sv:2: "),
+        ("assign d = a / b;", "m.sv:2: a division (udiv) is not supported"),
+        ("assign d[3:0] = a[3:0];", "d depends on an undriven bit or a don't-care"),
+        ("always_comb case (a) 0: d = b; 1: d = c; default: d = 'x; endcase", "a don't-care"),
+        (
+            "logic [7:0] x; always_ff @(posedge clk) x <= a; always_ff @(negedge clk) d <= x;",
+            "m.sv:2: several clocks: falling clk (",
+        ),
+        (
+            "logic [7:0] f [0:255]; always_ff @(posedge clk) f[a] <= b; assign d = f[c];",
+            "m.sv:2: f is a memory of 256 words; up to 64 are read as registers",
+        ),
+        ("always_ff @(posedge clk) d <= a + b + c;", "(btor2:"),
+        ("always_ff @(posedge clk) d <= a + b + c;", "; cycles = 1 would do"),
+    ],
+)
+def test_refused(tmp_path: Path, body: str, said: str) -> None:
+    file = tmp_path / "m.sv"
+    file.write_text(f"{HEAD}{body}\nendmodule\n")
+    with pytest.raises(TcsmtError) as caught:
+        read_design(DesignFiles(files=[file], formats=dict.fromkeys("abcd", "u8")))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_outputs_may_be_anything(tmp_path: Path) -> None:
+    file = tmp_path / "with space.sv"
+    file.write_text(HEAD + "assign d = a * b + c;\nalways_latch if (a[0]) e = b / c;\nendmodule\n")
+    files = DesignFiles(files=[file], formats=dict.fromkeys("abcd", "u8"))
+    row = read_design(files)
+    assert (row.name, row.source) == ("design/with space", str(file))
+    words = Operands(np.array([[3]], np.uint8), np.array([[100]], np.uint8), np.array([7], np.uint8))
+    assert run_words(row.model, words) == [51]
+    with pytest.raises(TcsmtError, match="a latch"):
+        read_design(replace(files, ports=["d=e"]))
+    with pytest.raises(TcsmtError, match="unknown output 'f'"):
+        read_design(replace(files, ports=["d=f"]))
+
+
+def test_sources_parameters_and_macros(tmp_path: Path) -> None:
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "more.svh").write_text("`define MORE 8'd5\n")
+    (tmp_path / "pkg.sv").write_text("package p; localparam logic [7:0] ONE = 1; endpackage\n")
+    file = tmp_path / "m.sv"
+    ports = "input logic [7:0] a, b, c, output logic [7:0] d"
+    text = f'`include "more.svh"\nmodule m #(parameter int N = 1)({ports});'
+    file.write_text(f"{text}\nassign d = a * b + c * p::ONE + 8'(N) + `MORE + `EVEN;\nendmodule\n")
+    files = DesignFiles(
+        files=[tmp_path / "pkg.sv", file], top="m", formats=dict.fromkeys("abcd", "u8"),
+        include=[tmp_path / "inc"], define=["EVEN=8'd20"], parameters={"N": "100"},
+    )  # fmt: skip
+    words = Operands(np.array([[3]], np.uint8), np.array([[10]], np.uint8), np.array([7], np.uint8))
+    assert run_words(read_design(files).model, words) == [3 * 10 + 7 + 100 + 5 + 20]
+
+
+def test_how_designs_are_given(tmp_path: Path) -> None:
+    assert [is_design(name) for name in ("a.sv", "B.V", "c.btor2", "d.toml", "volta")] == [True] * 3 + [
+        False
+    ] * 2
+    file = tmp_path / "m.btor2"
+    file.write_text("1 sort bitvec 8\n2 input 1 a\n3 input 1 b\n4 input 1 c\n5 add 1 2 3\n6 output 5 d\n")
+    for files, said in (
+        (DesignFiles(files=[file]), "no format for a, b, c, d: give --format a=f16"),
+        (DesignFiles(files=[file], formats=dict.fromkeys("abcd", "u9")), "unknown format 'u9'"),
+        (
+            DesignFiles(files=[file], top="m", formats=dict.fromkeys("abcd", "u8")),
+            "a BTOR2 file is read as it is",
+        ),
+        (DesignFiles(files=[tmp_path / "n.sv"], formats=dict.fromkeys("abcd", "u8")), "n.sv: no such file"),
+        (DesignFiles(files=[], formats=dict.fromkeys("abcd", "u8")), "a design needs a file"),
+        (
+            DesignFiles(files=[FUSED], top="a b", formats=dict.fromkeys("abcd", "u8")),
+            "must be a name of Verilog",
+        ),
+    ):
+        with pytest.raises(TcsmtError) as caught:
+            read_design(files)
+        assert said in str(caught.value)
+
+
+def test_without_yosys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rtl, "available", lambda: False)
+    with pytest.raises(TcsmtError, match=r"pip install 'tcsmt\[rtl\]'"):
+        design()
