@@ -17,6 +17,7 @@ from uuid import uuid4
 import numpy as np
 
 from tcsmt.algorithms.bound import bound
+from tcsmt.algorithms.certified import certify_bound, certify_comparison, certify_flaw
 from tcsmt.algorithms.compare import AlgorithmPair, compare, judge
 from tcsmt.algorithms.records import bound_json, comparison_json, flaw_json, judged_json
 from tcsmt.algorithms.result_flaws import FLAWS, find
@@ -35,15 +36,17 @@ from tcsmt.catalogue.surveyed import (
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.pictures.explain import signed_text
+from tcsmt.prove.certify import Certificates
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.named import algorithm_named, recipe_named, units_for
 from tcsmt.recipes.split import F32
+from tcsmt.statements.certified import Certified, has_certificate
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust, sure
-from tcsmt.statements.verdict import Distinguished, said_by
+from tcsmt.statements.verdict import Distinguished, Equivalent, said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.tasks import Workers, computed
@@ -85,12 +88,14 @@ class About:
 class Effort:
     """How hard is tried: the solvers' settings, whether proofs are confirmed, seconds of each search.
 
-    run: tells one run from another, which has to prove everything itself.
+    certificates: a folder for those of proofs. run: tells one run from another, which has to prove everything
+    itself.
     """
 
     settings: Settings
     confirm: bool
     seconds: float
+    certificates: Path | None = None
     run: str = field(default_factory=lambda: uuid4().hex)
 
     def task(self, key: str, about: About, function: Callable[..., Record], *given: Any) -> Task:
@@ -105,7 +110,8 @@ def _solved(effort: Effort, function: Callable[..., Record], *given: Any) -> Rec
 @lru_cache(maxsize=1)
 def _solving(effort: Effort) -> Solving:
     """One for each process and run: what one entry has proved of a unit's steps serves the next."""
-    return Solving(effort.settings, confirm=effort.confirm)
+    folder = None if effort.certificates is None else Certificates(effort.certificates)
+    return Solving(effort.settings, confirm=effort.confirm, certificates=folder)
 
 
 def _code() -> str:
@@ -193,10 +199,18 @@ def flawed(
     question: str, name: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float
 ) -> dict[str, Any]:
     """The short witness and the worst found, or the proof, or why there is neither."""
-    flaw = FLAWS[question](name, algorithm_named(name, unit, k)[0], domain)
+    algorithm, row = algorithm_named(name, unit, k)
+    flaw = FLAWS[question](name, algorithm, domain)
     found = find(flaw, solving, search=seconds)
     about = {"question": question, "unit": unit, "measure": flaw.measure}
-    return about | {"search": seconds, "timeout": solving.settings.timeout} | flaw_json(found)
+    about |= {"search": seconds, "timeout": solving.settings.timeout} | flaw_json(found)
+    if solving.certificates is not None and isinstance(found.verdict, Equivalent):
+        about |= _certificate(certify_flaw(solving.certificates, question, flaw, row))
+    return about
+
+
+def _certificate(certified: Certified) -> Record:
+    return {"certificate": certified.as_json()}
 
 
 def _question_one(
@@ -222,11 +236,12 @@ def asked(
     one: str, two: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float
 ) -> dict[str, Any]:
     """The smallest witness or the proof, and the worst that a climb of so many seconds finds."""
-    pair = AlgorithmPair(
-        (one, two), (algorithm_named(one, unit, k)[0], algorithm_named(two, unit, k)[0]), domain
-    )
+    (first, row), (second, other) = (algorithm_named(name, unit, k) for name in (one, two))
+    pair = AlgorithmPair((one, two), (first, second), domain)
     found = compare(pair, solving, search=seconds)
     data = {"unit": unit, **comparison_json(found)}
+    if solving.certificates is not None and isinstance(found.verdict, Equivalent):
+        data |= _certificate(certify_comparison(solving.certificates, pair, [row, other]))
     if isinstance(found.verdict, Distinguished):
         single, _ = climb(domain, pair.wide, 1, pair.with_k(1).score, seconds=seconds / 2)
         rows, _ = climb(domain, pair.wide, k, pair.score, seconds=seconds, start=single.padded(k))
@@ -238,13 +253,17 @@ def asked(
 
 def bounded(name: str, unit: str, k: int, domain: Domain, solving: Solving, seconds: float) -> dict[str, Any]:
     """The largest errors found, and the smallest bound proved."""
-    found = bound(algorithm_named(name, unit, k)[0], domain, solving, seconds=4 * seconds, alternate=False)
+    algorithm, row = algorithm_named(name, unit, k)
+    found = bound(algorithm, domain, solving, seconds=4 * seconds, alternate=False)
     proved = found.proof is not None
-    return {
+    data = {
         "algorithm": name, "unit": unit, "k": k, "domain": str(domain),
         "verdict": "equivalent" if proved else "unknown", "answer": "bounded" if proved else "unknown",
         **bound_json(found),
     }  # fmt: skip
+    if solving.certificates is not None and found.proved is not None:
+        data |= _certificate(certify_bound(solving.certificates, name, algorithm, row, domain, found))
+    return data
 
 
 _TABLE_5_NAMES = ("ootomo-halfhalf", "markidis")
@@ -323,15 +342,25 @@ def rounding_inside(unit: str) -> dict[str, Any]:
 
 
 def write(
-    path: Path, tasks: Sequence[Task], workers: Workers, trust: Trust, progress: Seen = unseen
+    path: Path,
+    tasks: Sequence[Task],
+    workers: Workers,
+    trust: Trust,
+    progress: Seen = unseen,
+    certificates: Path | None = None,
 ) -> tuple[dict[str, Record], dict[str, str]]:
     """Computes what is not in the file yet, and writes the file after each entry; at the end, in order.
 
     Proofs in the file that do not count are asked for again. Returned are all entries, those proofs that an
-    earlier run has kept marked as ``earlier``, and why others failed.
+    earlier run has kept marked as ``earlier``, and why others failed. certificates: where those of proofs
+    are; a proof in the file then counts only if it has one.
     """
+
+    def counts(task: Task, entry: Record) -> bool:
+        return _counts(task, entry, trust) and has_certificate(entry, certificates)
+
     with Checkpoint(path, Layout(), "--output") as kept:
-        found = computed(tasks, kept, workers, lambda task, entry: _counts(task, entry, trust), progress)
+        found = computed(tasks, kept, workers, counts, progress)
         kept.arrange(task.key for task in tasks if task.key in kept.records)
     marked = {
         key: {**entry, "earlier": True} if key in found.earlier and "scripts" in _proof(entry) else entry

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tcsmt.support.text import counted
 
-__all__ = ["Certified"]
+__all__ = ["Certified", "has_certificate"]
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,11 @@ class Certified:
         if self.path is None:
             return f"no certificate: {self.why}"
         return f"certificate: {self.path} ({counted(self.lemmas, 'lemma')})"
+
+
+def has_certificate(record: Mapping[str, Any], folder: Path | None) -> bool:
+    """Whether a record of a verdict has the certificate that it should have; folder: None if none is due."""
+    if folder is None or record.get("verdict") != "equivalent":
+        return True
+    file = (record.get("certificate") or {}).get("file")
+    return file is not None and (folder / "statements" / Path(file).name).is_file()

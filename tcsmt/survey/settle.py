@@ -11,6 +11,7 @@ from tcsmt import __version__
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
+from tcsmt.statements.certified import has_certificate
 from tcsmt.statements.trust import Trust
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.progress import Seen, unseen
@@ -59,7 +60,8 @@ def settle(
         store,
         Workers(asking.jobs, asking.scheduler),
         lambda task, record: (
-            _counts(record, wanted[task.key], task.code, trust) and _certified(record, asking.certificates)
+            _counts(record, wanted[task.key], task.code, trust)
+            and has_certificate(record, asking.certificates)
         ),
         progress,
     )
@@ -84,14 +86,6 @@ def _kept(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
     if record["verdict"] == "equivalent":
         return record | {"earlier": True}
     return record if record.get("code") == prover() else explained_again(record, pair)
-
-
-def _certified(record: dict[str, Any], folder: Path | None) -> bool:
-    """Whether a record has the certificate that it should have."""
-    if folder is None or record["verdict"] != "equivalent":
-        return True
-    file = (record.get("certificate") or {}).get("file")
-    return file is not None and (folder / "statements" / Path(file).name).is_file()
 
 
 def _counts(record: dict[str, Any], pair: Pair, code: str, trust: Trust) -> bool:

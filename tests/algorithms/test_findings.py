@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from tcsmt.algorithms.findings import TYPE1, flawed, table_five, write
+from tcsmt.algorithms.certified import CHECKS
+from tcsmt.algorithms.findings import TYPE1, asked, bounded, flawed, table_five, write
+from tcsmt.certificates.checker import check_certificate
+from tcsmt.prove.certify import Certificates
+from tcsmt.prove.refutations import available
+from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.trust import Trust
 from tcsmt.survey import processes
 from tcsmt.survey.tasks import Workers
@@ -94,3 +100,58 @@ def test_flaws_are_recorded() -> None:
     entry = flawed("monotone", "markidis", "hopper", 1, TYPE1, Solving(), 0.5)
     assert entry["answer"] == "not monotone"
     assert entry["short"]["moved"] in entry["short"]["inputs"]
+
+
+#: Where everything is proved in no time.
+SMALL = Domain(exponents=(0, 0), bits=(2, 2), c_zero=True, positive=True)
+
+
+def all_three(solving: Solving) -> list[dict[str, Any]]:
+    """A bound, a comparison and a flaw, each of them proved."""
+    return [
+        bounded("fp32-fma", "hopper", 2, SMALL, solving, 0.05),
+        asked("single-bf16", "single-bf16", "hopper", 1, SMALL, solving, 0.1),
+        flawed("sign", "single-bf16", "hopper", 1, SMALL, solving, 0.1),
+    ]
+
+
+@pytest.mark.skipif(not available(), reason="python-sat is not installed")
+def test_proofs_leave_certificates(tmp_path: Path) -> None:
+    records = all_three(Solving(certificates=Certificates(tmp_path)))
+    files = [Path(record["certificate"]["file"]) for record in records]
+    assert all(record["verdict"] == "equivalent" for record in records)
+    checked = {one.path: one.flaw for one in check_certificate(tmp_path, CHECKS)}
+    assert checked == dict.fromkeys(files, "")
+    assert len(checked) == 3
+
+
+def test_none_is_asked_for(tmp_path: Path) -> None:
+    assert all("certificate" not in record for record in all_three(Solving(Settings())))
+
+
+def certified(folder: Path, certified: bool) -> dict[str, Any]:
+    """A proof, and what became of its certificate."""
+    CALLS.append("asked")
+    file = folder / "statements" / "one.json"
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+    about = {"certified": True, "file": str(file)} if certified else {"certified": False, "reason": "no time"}
+    return {**PROOF, "confirmed": "z3", "certificate": about}
+
+
+@pytest.mark.parametrize("has_one", [True, False])
+def test_a_proof_without_its_certificate_is_asked_for_again(
+    has_one: bool, tmp_path: Path, in_this_process: list[str]
+) -> None:
+    tasks = [Task("one", "graphs", certified, (tmp_path, has_one), "code")]
+
+    def run(folder: Path | None) -> int:
+        write(tmp_path / "found.json", tasks, Workers(), Trust(), certificates=folder)
+        return len(in_this_process)
+
+    assert run(tmp_path) == 1
+    assert run(None) == 1
+    assert run(tmp_path) == (1 if has_one else 2)
+    (tmp_path / "statements" / "one.json").unlink()
+    assert run(None) == (1 if has_one else 2)
+    assert run(tmp_path) == (2 if has_one else 3)

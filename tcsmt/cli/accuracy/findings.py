@@ -10,8 +10,10 @@ import click
 
 from tcsmt import __version__
 from tcsmt.algorithms.findings import Effort, entries, table, write
+from tcsmt.api.certificates import require_sat_solver
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import search_option
+from tcsmt.cli.certified import say_certified
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.trust import Trust
 from tcsmt.support.errors import Exit
@@ -26,6 +28,7 @@ from tcsmt.survey.tasks import Workers
 @search_option(2.0)
 @options.timeout()
 @options.confirm
+@options.certificate
 @options.kept
 @options.as_json
 def findings(
@@ -35,6 +38,7 @@ def findings(
     search: float,
     timeout: float,
     confirm: bool,
+    certificate: Path | None,
     kept: bool | None,
     as_json: bool,
 ) -> None:
@@ -47,14 +51,18 @@ def findings(
     \b
     Examples:
       tcsmt accuracy findings --output accuracy.json --jobs 2
+      tcsmt accuracy findings --output accuracy.json --certificate proofs
     """
-    work = list(entries(Effort(Settings("auto", timeout), confirm, search)))
+    require_sat_solver(certificate)
+    work = list(entries(Effort(Settings("auto", timeout), confirm, search, certificate)))
     with shown() as progress:
-        found, failed = write(output, work, Workers(jobs, scheduler), Trust(confirm, kept), progress)
+        workers, trust = Workers(jobs, scheduler), Trust(confirm, kept)
+        found, failed = write(output, work, workers, trust, progress, certificate)
     if as_json:
         data = {"tcsmt": __version__, "output": str(output), "entries": found, "failed": failed}
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
     else:
         click.echo(table(found))
+    say_certified(certificate, [entry for entry in found.values() if "verdict" in entry])
     unknown = failed or any(entry.get("verdict") == "unknown" for entry in found.values())
     sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
