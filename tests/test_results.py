@@ -13,11 +13,11 @@ import pytest
 from tcsmt.algorithms.findings import Effort, entries, table
 from tcsmt.algorithms.reduced import FACTS, key_of, narrow_format
 from tcsmt.algorithms.split_analysis import SPLITS, name_of
+from tcsmt.api.splits import asked_of
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named
 from tcsmt.catalogue.digests import models_named, stale
 from tcsmt.claims import published
-from tcsmt.cli.accuracy.split import _asked
 from tcsmt.data.model_files import read_model
 from tcsmt.models import Operands
 from tcsmt.papers.variants import one_at_a_time
@@ -76,7 +76,7 @@ def claims() -> Iterator[tuple[str, Mapping[str, str]]]:
 
 def splits() -> Iterator[tuple[str, Mapping[str, str]]]:
     for one in SPLITS:
-        yield name_of(one), {name_of(one): _asked(one)}
+        yield name_of(one), {name_of(one): asked_of(one)}
 
 
 def identify() -> Iterator[tuple[str, Mapping[str, str]]]:

@@ -26,6 +26,7 @@ from tcsmt.algorithms.records import bound_json, comparison_json, error_text
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.api.certificates import certificates_in
 from tcsmt.api.flaws import TYPE1, AccuracyFlaw, find
+from tcsmt.api.splits import SplitAnalysis, split
 from tcsmt.api.sweep import Sweep, sweep
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row, rows_of
@@ -49,11 +50,13 @@ __all__ = [
     "AccuracyBound",
     "AccuracyComparison",
     "AccuracyFlaw",
+    "SplitAnalysis",
     "Sweep",
     "bound",
     "compare",
     "find",
     "recipes",
+    "split",
     "sweep",
 ]
 

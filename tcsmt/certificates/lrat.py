@@ -1,9 +1,9 @@
 """Refutations in the LRAT format, checked line by line: each new clause follows by unit propagation.
 
 A line is ``ID LITERALS 0 HINTS 0``. Its clause follows because, with all its literals false, each clause that
-a hint names is false but for one literal, which is then true, until one is false altogether. Nothing is
-searched. Lines that delete clauses (``ID d …``) may be there; clauses that need more than unit propagation
-(negative hints) are refused.
+a hint names is false but for one literal, which is not known yet and is then true, until one is false
+altogether. Nothing is searched. Lines that delete clauses (``ID d …``) may be there; clauses that need more
+than unit propagation (negative hints) are refused.
 """
 
 from __future__ import annotations
@@ -64,5 +64,7 @@ def _check_line(number: int, clause: Clause, hints: Iterable[int], known: dict[i
                 left = literal
         if not left:
             return
+        if -left in false:
+            raise Flaw(f"line {number} of the refutation: clause {hint} is true already")
         false.add(-left)
     raise Flaw(f"line {number} of the refutation: the hints do not end in a false clause")

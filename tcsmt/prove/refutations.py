@@ -7,10 +7,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+from tcsmt.certificates.lrat import Clause
 from tcsmt.prove.solvers.run import Settings
 
 __all__ = ["NotRefuted", "available", "refutation", "trimmed"]
@@ -44,15 +45,21 @@ def refutation(cnf: str, settings: Settings) -> str:
             raise NotRefuted(f"CaDiCaL: {said or f'exit code {done.returncode}'}")
         try:
             with found.open() as lines:
-                return "\n".join([*trimmed(lines), ""])
+                return "\n".join([*trimmed(lines, _clauses(cnf)), ""])
         except (OSError, ValueError, IndexError):
             raise NotRefuted("CaDiCaL: what it wrote is not a refutation") from None
 
 
-def trimmed(lines: Iterable[str]) -> list[str]:
+def _clauses(cnf: str) -> Iterator[Clause]:
+    """The clauses of a DIMACS file."""
+    return (tuple(map(int, line.split()[:-1])) for line in cnf.splitlines() if line[0] not in "cp")
+
+
+def trimmed(lines: Iterable[str], clauses: Iterable[Clause]) -> list[str]:
     """Only the lines on which the empty clause rests, numbered without gaps from the first line's number.
 
-    Raises :class:`NotRefuted` where the empty clause is not reached.
+    Hints that say nothing new are left out: CaDiCaL gives such a hint now and then, and strict checkers
+    refuse it. Raises :class:`NotRefuted` where the empty clause is not reached.
     """
     found: dict[int, tuple[list[str], list[int]]] = {}
     last = None
@@ -75,13 +82,29 @@ def trimmed(lines: Iterable[str]) -> list[str]:
     first = next(iter(found))
     kept = [number for number in found if number in needed]
     names = {number: first + place for place, number in enumerate(kept)}
-    text = []
+    known, text = dict(enumerate(clauses, 1)), []
     for number in kept:
-        literals, hints = found[number]
+        literals, given = found[number]
+        known[number] = tuple(map(int, literals))
+        hints = _telling(known[number], given, known)
         text.append(
             " ".join([str(names[number]), *literals, "0", *(str(names.get(h, h)) for h in hints), "0"])
         )
     return text
+
+
+def _telling(clause: Clause, hints: Iterable[int], known: Mapping[int, Clause]) -> list[int]:
+    """The hints without those whose clause is true already, and those after the clause that is false."""
+    false, kept = set(clause), []
+    for hint in hints:
+        left = [literal for literal in known.get(hint, ()) if literal not in false]
+        if any(-literal in false for literal in left):
+            continue
+        kept.append(hint)
+        if not left:
+            break
+        false.add(-left[0])
+    return kept
 
 
 def available() -> bool:

@@ -29,10 +29,10 @@ from tcsmt.algorithms.split_analysis import (
     statement,
     traced,
 )
+from tcsmt.api.splits import asked_of
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.cli import main
-from tcsmt.cli.accuracy.split import _asked
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
 from tcsmt.prove.certify import Certificates
@@ -253,7 +253,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert sum(exponents["0"]["kinds"].values()) == 1 << 24
     proof = Equivalent(stage="", scripts=("00",), solver="x", version="1", seconds=1)
     records[0]["proof"] = [{"exponent_field": "xxxxxxxx", **proof.as_json()}]
-    about = {"asked": _asked(splits(["bf16"])[0]), "code": prover("algorithms", "recipes", "simulator")}
+    about = {"asked": asked_of(splits(["bf16"])[0]), "code": prover("algorithms", "recipes", "simulator")}
     records[0]["about"] = {"proof": about}
     path.write_text(json.dumps({**json.loads(path.read_text()), "splits": records}))
     code, text = run("--format", "bf16", "--output", path)
@@ -292,7 +292,7 @@ def test_what_stayed_unknown_is_asked_again(tmp_path: Path, monkeypatch: pytest.
     def proved(split: Split, solving: Solving) -> list[dict[str, object]]:
         return [{"exponent_field": "x", **said.as_json()}]
 
-    monkeypatch.setattr("tcsmt.cli.accuracy.split.proved", proved)
+    monkeypatch.setattr("tcsmt.api.splits.proved", proved)
     given = ["accuracy", "split", "--prove", "--format", "bf16", "--output", str(path)]
     for said, code in ((unknown, 3), (proof, 0), (unknown, 0)):  # noqa: B007 (proved reads it)
         assert CliRunner().invoke(main, given).exit_code == code
@@ -317,8 +317,8 @@ def test_certificates_of_proofs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         nearest = split.rounding.nearest
         return Certified("", folder / "a.json" if nearest else None, 1, "" if nearest else "no time")
 
-    monkeypatch.setattr("tcsmt.cli.accuracy.split.proved", proved)
-    monkeypatch.setattr("tcsmt.cli.accuracy.split.certify_split", certify)
+    monkeypatch.setattr("tcsmt.api.splits.proved", proved)
+    monkeypatch.setattr("tcsmt.api.splits.certify_split", certify)
     given = ["--prove", "--format", "bf16", "--output", file, "--certificate", folder]
     for _ in range(2):  # the second time, the file has the proofs
         code, text = run(*given)

@@ -47,6 +47,7 @@ DAMAGED = {
     "a clause with a wrong sign": ["6 -2 0 1 2 0", PROOF[1]],
     "a literal is changed": ["6 3 0 1 2 0", PROOF[1]],
     "a literal is dropped": ["6 0 1 2 0"],
+    "a hint that is true already": ["6 2 0 1 1 2 0", PROOF[1]],
     "a hint that does not exist": ["6 2 0 1 9 0", PROOF[1]],
     "a hint to itself": ["6 2 0 6 0", PROOF[1]],
     "a hint to a later line": ["6 2 0 7 0", "7 2 0 1 2 0", "8 0 6 3 4 0"],

@@ -127,11 +127,23 @@ def test_a_solver_that_fails_or_lies(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_trimmed() -> None:
     """Lines on which nothing rests are dropped, the others are numbered again."""
     lines = ["5 1 0 1 2 0", "5 d 1 0", "7 9 0 1 0", "8 2 0 5 3 0", "9 0 8 5 4 0", "10 3 0 1 0"]
-    assert trimmed(lines) == ["5 1 0 1 2 0", "6 2 0 5 3 0", "7 0 6 5 4 0"]
+    clauses = [(1, 3), (1, -3), (2, -1), (-1, -2)]
+    assert trimmed(lines, clauses) == ["5 1 0 1 2 0", "6 2 0 5 3 0", "7 0 6 5 4 0"]
     with pytest.raises(NotRefuted, match="without the empty clause"):
-        trimmed(lines[:3])
+        trimmed(lines[:3], clauses)
     with pytest.raises(NotRefuted, match="without the empty clause"):
-        trimmed([])
+        trimmed([], clauses)
+
+
+def test_hints_that_say_nothing_are_left_out() -> None:
+    """Strict checkers refuse them: a clause that is true already, a hint twice, hints after the end."""
+    clauses = [(1, 3), (1, -3), (2, -1), (-1, -2)]
+    lines = ["5 1 0 1 1 2 4 0", "6 2 0 5 1 5 3 0", "7 0 6 5 3 4 1 0"]
+    with pytest.raises(Flaw, match="clause 1 is true already"):
+        check_refutation(clauses, lines)
+    left = trimmed(lines, clauses)
+    assert left == ["5 1 0 1 2 0", "6 2 0 5 3 0", "7 0 6 5 4 0"]
+    check_refutation(clauses, left)
 
 
 def test_without_the_solver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
