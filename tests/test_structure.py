@@ -68,6 +68,14 @@ def test_a_command_lives_in_the_module_of_its_name() -> None:
             assert hasattr(import_module(f"{group.package}.{name}"), name)
 
 
+def test_the_checker_can_be_read_in_one_sitting() -> None:
+    """All that checks a certificate, apart from what prints one: a sceptic reads it."""
+    modules = {path.name: path for path in (ROOT / "tcsmt" / "certificates").glob("*.py")}
+    del modules["description.py"]
+    assert {"checker.py", "derivation.py", "lemmas.py", "lrat.py", "statement.py"} < modules.keys()
+    assert sum(len(path.read_text().splitlines()) for path in modules.values()) < 800
+
+
 #: Rooms of mechanism: architectures are data of the catalogue and of the rooms above.
 MECHANISM = (
     "algorithms", "api", "arithmetic", "ask", "certificates", "data", "identification", "implementations",

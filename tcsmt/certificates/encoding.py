@@ -9,13 +9,13 @@ variable's name, or the bounds of an extraction. Two more operations name what a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof, Step
 from tcsmt.terms import MACROS, Term, const, operands_first, rebuild, var
 
-__all__ = ["TermReader", "TermWriter", "named", "read_proof", "written_proof"]
+__all__ = ["TermReader", "digest_text", "read_proof"]
 
 #: How many arguments an operation takes.
 _ARITY = {
@@ -30,51 +30,6 @@ _UNIFORM = frozenset({"not", "and", "or", "xor", "neg", "add", "sub", "mul", "sh
 _WIDEST = 1 << 16
 
 
-class TermWriter:
-    """A table of terms that grows. known: terms that are named and not written out, and their names."""
-
-    def __init__(self, known: Mapping[Term, list[Any]]) -> None:
-        self._entries: list[list[Any]] = []
-        self._known = known
-        self._places: dict[Term, int] = {}
-
-    def place(self, term: Term) -> int:
-        """Where the term stands in the table; it is added if it is new."""
-        for node in self._missing(term):
-            entry = self._known.get(node)
-            if entry is None:
-                data = f"{node.data:x}" if node.op == "const" else node.data
-                entry = [node.op, node.width, data, [self._places[arg] for arg in node.args]]
-            self._places[node] = len(self._places)
-            self._entries.append(entry)
-        return self._places[term]
-
-    def taken(self) -> list[list[Any]]:
-        """The entries since they were last taken."""
-        found, self._entries = self._entries, []
-        return found
-
-    def places(self, terms: Iterable[Term]) -> list[int]:
-        """Where each of the terms stands."""
-        return [self.place(term) for term in terms]
-
-    def _missing(self, term: Term) -> list[Term]:
-        """What has to be written for a term, arguments first."""
-        order: list[Term] = []
-        seen = set(self._places)
-        stack = [(term, False)]
-        while stack:
-            node, done = stack.pop()
-            if done:
-                order.append(node)
-            elif node not in seen:
-                seen.add(node)
-                stack.append((node, True))
-                if node not in self._known:
-                    stack += [(arg, False) for arg in node.args]
-        return order
-
-
 class TermReader:
     """The terms of a table. outputs: of the statement's calls; nodes: what may be named by its digest.
 
@@ -83,7 +38,7 @@ class TermReader:
 
     def __init__(self, outputs: Sequence[Term] = (), roots: Sequence[Term] = ()) -> None:
         self.outputs = list(outputs)
-        self._nodes = {f"{node.digest & _DIGEST:016x}": node for node in operands_first(roots)}
+        self._nodes = {digest_text(node): node for node in operands_first(roots)}
         self._terms: list[Term] = []
 
     def read(self, entries: object) -> None:
@@ -152,34 +107,11 @@ def _data(op: str, data: object, entry: object) -> tuple[int, int] | str | None:
 
 
 _HEX = re.compile("[0-9a-f]+")
-_DIGEST = (1 << 64) - 1
 
 
-def named(roots: Iterable[Term]) -> dict[Term, list[Any]]:
-    """The nodes of graphs that a reader has already, by their digests."""
-    return {node: ["node", f"{node.digest & _DIGEST:016x}"] for node in operands_first(roots) if node.args}
-
-
-def written_proof(proof: Proof, terms: TermWriter) -> list[dict[str, Any]]:
-    """The steps as plain data."""
-    return [_written(step, terms) for step in proof]
-
-
-def _written(step: Step, terms: TermWriter) -> dict[str, Any]:
-    match step:
-        case Fact():
-            return {"fact": terms.place(step.says), "proof": written_proof(step.proof, terms)}
-        case Equal():
-            node, to = terms.places([step.node, step.to])
-            return {"replace": node, "by": to, "proof": written_proof(step.proof, terms)}
-        case Close():
-            return {"using": terms.places(step.using), "free": terms.places(step.free)}
-        case Cases():
-            cases = [
-                {"case": terms.place(case), "proof": written_proof(proof, terms)}
-                for case, proof in step.cases
-            ]
-            return {"cases": cases, "otherwise": written_proof(step.rest, terms)}
+def digest_text(node: Term) -> str:
+    """How a node of the goal is named."""
+    return f"{node.digest & ((1 << 64) - 1):016x}"
 
 
 def read_proof(steps: object, terms: TermReader) -> Proof:

@@ -14,22 +14,21 @@ As JSON it has what a reader needs to build that truth value again, by the code 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from tcsmt.arithmetic.any_format import AnyFormat
-from tcsmt.arithmetic.format_tables import format_of_table, is_known, table_of_format
+from tcsmt.arithmetic.format_tables import format_of_table
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.certificates.derivation import Flaw
-from tcsmt.certificates.encoding import TermReader, TermWriter
+from tcsmt.certificates.encoding import TermReader
 from tcsmt.models import Model, Operands, Trace
 from tcsmt.models.base import Call, Terms
 from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, var, variables
 
-__all__ = ["Statement", "domain_of", "read_statement", "written_statement"]
+__all__ = ["Statement", "domain_of", "read_statement"]
 
 
 @dataclass(frozen=True)
@@ -47,41 +46,6 @@ class Statement:
     domain: Domain | None
     also: tuple[Term, ...]
     record: Mapping[str, Any]
-
-
-def written_statement(question: Question, name_of: Callable[[Model], str]) -> dict[str, Any]:
-    """The statement that a question has the answer no; ``name_of``: what a model's file is called."""
-    calls = [call for side in question.sides for call in side.trace.calls]
-    known: dict[Term, list[Any]] = {}
-    terms = TermWriter(known)
-    written = []
-    for number, call in enumerate(calls):
-        operands = {
-            name: terms.place(part) if name == "c" else terms.places(part)
-            for name, part in call.operands.named.items()
-        }
-        written.append({"model": name_of(call.model), **operands, "terms": terms.taken()})
-        if call.output.args:
-            known.setdefault(call.output, ["output", number])
-    inputs: dict[str, str | int] = {name: fmt.name for name, fmt in question.formats.items()}
-    plain = (one for one in variables([question.goal]) if str(one.data) not in inputs)
-    record: dict[str, Any] = {
-        "title": question.title,
-        "inputs": inputs | {str(one.data): one.width for one in plain},
-        "calls": written,
-    }
-    own = {fmt.name: table_of_format(fmt) for fmt in question.formats.values() if not is_known(fmt)}
-    record |= {"formats": own} if own else {}
-    if question.inputs is not None and question.about_outputs:
-        first = len(question.sides[0].trace.calls)
-        record |= {
-            "domain": asdict(question.inputs),
-            "also": terms.places(question.also),
-            "differ": [first - 1, len(calls) - 1],
-        }
-    else:
-        record["goal"] = terms.place(question.goal)
-    return {**record, "terms": terms.taken()}
 
 
 def read_statement(record: Mapping[str, Any], model_named: Callable[[str], Model]) -> Statement:

@@ -17,15 +17,15 @@ from typing import Any
 
 from tcsmt import __version__
 from tcsmt.certificates.derivation import Flaw, Proof, check
-from tcsmt.certificates.encoding import TermWriter, named, written_proof
 from tcsmt.certificates.files import FORMAT
 from tcsmt.certificates.lemmas import SUFFIXES, lemma_of, path_of
 from tcsmt.certificates.lrat import check_refutation
-from tcsmt.certificates.statement import read_statement, written_statement
+from tcsmt.certificates.statement import read_statement
 from tcsmt.data.model_files import parameters_toml
 from tcsmt.models import Model
 from tcsmt.prove.refutations import NotRefuted, refutation
 from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.writing import TermWriter, named, written_proof, written_statement
 from tcsmt.statements.certified import Certified
 from tcsmt.statements.question import Question
 from tcsmt.support.errors import InternalError

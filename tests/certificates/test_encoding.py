@@ -10,7 +10,8 @@ import pytest
 
 from tcsmt.arithmetic.datapath import leading_zeros
 from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof, check
-from tcsmt.certificates.encoding import TermReader, TermWriter, named, read_proof, written_proof
+from tcsmt.certificates.encoding import TermReader, read_proof
+from tcsmt.prove.writing import TermWriter, named, written_proof
 from tcsmt.terms import FALSE, TRUE, Term, const, operands_first, var
 from tests.oracles import wordmath
 from tests.oracles.assignments import satisfiable

@@ -10,10 +10,11 @@ import pytest
 
 from tcsmt.catalogue import rows
 from tcsmt.certificates.derivation import Flaw
-from tcsmt.certificates.statement import Statement, read_statement, written_statement
+from tcsmt.certificates.statement import Statement, read_statement
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.prove.engine import compare_models
 from tcsmt.prove.solving import Solving
+from tcsmt.prove.writing import written_statement
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import Question, difference
 from tcsmt.statements.shared_inputs import shared
