@@ -18,12 +18,12 @@ from typing import Any
 from tcsmt import __version__
 from tcsmt.certificates.derivation import Flaw, Proof, check
 from tcsmt.certificates.files import FORMAT
-from tcsmt.certificates.lemmas import SUFFIXES, lemma_of, path_of
+from tcsmt.certificates.lemmas import SUFFIXES, Lemma, lemma_of, path_of
 from tcsmt.certificates.lrat import check_refutation
 from tcsmt.certificates.statement import read_statement
 from tcsmt.data.model_files import parameters_toml
 from tcsmt.models import Model
-from tcsmt.prove.refutations import NotRefuted, refutation
+from tcsmt.prove.refutations import NotRefuted, refutation, strict
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.writing import TermWriter, named, written_proof, written_statement
 from tcsmt.statements.certified import Certified
@@ -100,16 +100,25 @@ class Certificates:
             paths = {suffix: path_of(self.folder, lemma.name, suffix) for suffix in SUFFIXES}
             if not all(path.is_file() for path in paths.values()):
                 try:
-                    lrat = refutation(lemma.cnf, self.settings)
+                    lrat = self._refuted(lemma)
                 except NotRefuted as why:
                     self._refused[formula] = str(why)
                     raise
-                check_refutation(lemma.clauses.clauses, lrat.splitlines())
                 make_folder(paths["cnf"].parent)
                 for suffix, text in (("smt2", lemma.smt2), ("cnf", lemma.cnf), ("lrat", lrat)):
                     store_bytes(paths[suffix], _packed(text.encode()))
             self._lemmas[formula] = lemma.name
         return self._lemmas[formula]
+
+    def _refuted(self, lemma: Lemma) -> str:
+        """A refutation of the lemma's clauses that is right."""
+        lrat, clauses = refutation(lemma.cnf, self.settings), lemma.clauses.clauses
+        try:
+            check_refutation(clauses, lrat.splitlines())
+        except Flaw:  # a hint too many, as a rule
+            lrat = strict(lrat, clauses)
+            check_refutation(clauses, lrat.splitlines())
+        return lrat
 
     def keep(self, record: Mapping[str, Any], lemmas: Sequence[str]) -> Certified:
         """Write a statement's file: last, so that no statement is there without its models and lemmas."""

@@ -7,14 +7,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
 from tcsmt.certificates.lrat import Clause
 from tcsmt.prove.solvers.run import Settings
 
-__all__ = ["NotRefuted", "available", "refutation", "trimmed"]
+__all__ = ["NotRefuted", "available", "refutation", "strict", "trimmed"]
 
 _CHILD = Path(__file__).parent / "solvers" / "refuting.py"
 
@@ -45,52 +45,65 @@ def refutation(cnf: str, settings: Settings) -> str:
             raise NotRefuted(f"CaDiCaL: {said or f'exit code {done.returncode}'}")
         try:
             with found.open() as lines:
-                return "\n".join([*trimmed(lines, _clauses(cnf)), ""])
+                return "\n".join([*trimmed(lines), ""])
         except (OSError, ValueError, IndexError):
             raise NotRefuted("CaDiCaL: what it wrote is not a refutation") from None
 
 
-def _clauses(cnf: str) -> Iterator[Clause]:
-    """The clauses of a DIMACS file."""
-    return (tuple(map(int, line.split()[:-1])) for line in cnf.splitlines() if line[0] not in "cp")
-
-
-def trimmed(lines: Iterable[str], clauses: Iterable[Clause]) -> list[str]:
+def trimmed(lines: Iterable[str]) -> list[str]:
     """Only the lines on which the empty clause rests, numbered without gaps from the first line's number.
 
-    Hints that say nothing new are left out: CaDiCaL gives such a hint now and then, and strict checkers
-    refuse it. Raises :class:`NotRefuted` where the empty clause is not reached.
+    Raises :class:`NotRefuted` where the empty clause is not reached.
     """
-    found: dict[int, tuple[list[str], list[int]]] = {}
+    found: dict[int, tuple[str, str]] = {}  # most lines are not needed: their numbers stay text
     last = None
     for line in lines:
-        words = line.split()
-        if words[1] == "d":
+        name, _, rest = line.partition(" ")
+        if rest.startswith("d"):
             continue
-        end = words.index("0", 1)
-        number, literals = int(words[0]), words[1:end]
-        found[number] = literals, [int(word) for word in words[end + 1 : -1]]
+        literals, end, hints = f" {rest}".partition(" 0 ")
+        if not end:
+            raise ValueError(f"not a line of a refutation: {line:.80}")
+        number = int(name)
+        found[number] = literals, hints
         if not literals:
             last = number
             break
     if last is None:
         raise NotRefuted("CaDiCaL: a refutation without the empty clause")
-    needed = {last}
+    needed: dict[int, list[int]] = {}
+    wanted = {last}
     for number in reversed(found):
-        if number in needed:
-            needed.update(found[number][1])
+        if number in wanted:
+            needed[number] = [int(word) for word in found[number][1].split()[:-1]]
+            wanted.update(needed[number])
     first = next(iter(found))
     kept = [number for number in found if number in needed]
     names = {number: first + place for place, number in enumerate(kept)}
-    known, text = dict(enumerate(clauses, 1)), []
+    text = []
     for number in kept:
-        literals, given = found[number]
-        known[number] = tuple(map(int, literals))
-        hints = _telling(known[number], given, known)
-        text.append(
-            " ".join([str(names[number]), *literals, "0", *(str(names.get(h, h)) for h in hints), "0"])
-        )
+        hints = " ".join(str(names.get(hint, hint)) for hint in needed[number])
+        text.append(f"{names[number]}{found[number][0]} 0 {hints} 0")
     return text
+
+
+def strict(lrat: str, clauses: Iterable[Clause]) -> str:
+    """The refutation without hints that say nothing new.
+
+    CaDiCaL gives such a hint now and then, to a clause that is true already, and strict checkers refuse it.
+    Raises :class:`NotRefuted` for a text that is not a refutation.
+    """
+    known, text = dict(enumerate(clauses, 1)), []
+    try:
+        for line in lrat.splitlines():
+            number, *rest = map(int, line.split())
+            end = rest.index(0)
+            known[number] = tuple(rest[:end])
+            hints = _telling(known[number], rest[end + 1 : -1], known)
+            text.append(" ".join(map(str, (number, *known[number], 0, *hints, 0))))
+    except ValueError:
+        raise NotRefuted("CaDiCaL: what it wrote is not a refutation") from None
+    return "\n".join([*text, ""])
 
 
 def _telling(clause: Clause, hints: Iterable[int], known: Mapping[int, Clause]) -> list[int]:

@@ -98,6 +98,16 @@ def test_another_formula(dropped: int) -> None:
 # --- attacks -------------------------------------------------------------------------------------------
 
 
+def test_many_hints() -> None:
+    """Of many hints, all but the last are not enough."""
+    clauses = [tuple(range(1, 30)), *((-bit,) for bit in range(1, 30))]
+    hints = [*range(2, 31), 1]
+    assert holds(clauses, [f"31 0 {' '.join(map(str, hints))} 0"])
+    for left_out in (1, 2, 15, 30):
+        fewer = " ".join(str(hint) for hint in hints if hint != left_out)
+        assert not holds(clauses, [f"31 0 {fewer} 0"])
+
+
 def satisfiable(clauses: Sequence[tuple[int, ...]]) -> bool:
     found = sorted({abs(bit) for clause in clauses for bit in clause})
     for values in itertools.product((False, True), repeat=len(found)):

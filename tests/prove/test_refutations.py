@@ -13,10 +13,11 @@ import pytest
 
 from tcsmt.api.certificates import certificates_in
 from tcsmt.certificates.derivation import Flaw
-from tcsmt.certificates.lemmas import lemma_of
+from tcsmt.certificates.lemmas import LemmaFiles, lemma_of
 from tcsmt.certificates.lrat import check_refutation
-from tcsmt.prove import refutations
-from tcsmt.prove.refutations import NotRefuted, refutation, trimmed
+from tcsmt.prove import certify, refutations
+from tcsmt.prove.certify import Certificates
+from tcsmt.prove.refutations import NotRefuted, refutation, strict, trimmed
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, all_of, any_of, var
@@ -127,12 +128,11 @@ def test_a_solver_that_fails_or_lies(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_trimmed() -> None:
     """Lines on which nothing rests are dropped, the others are numbered again."""
     lines = ["5 1 0 1 2 0", "5 d 1 0", "7 9 0 1 0", "8 2 0 5 3 0", "9 0 8 5 4 0", "10 3 0 1 0"]
-    clauses = [(1, 3), (1, -3), (2, -1), (-1, -2)]
-    assert trimmed(lines, clauses) == ["5 1 0 1 2 0", "6 2 0 5 3 0", "7 0 6 5 4 0"]
+    assert trimmed(lines) == ["5 1 0 1 2 0", "6 2 0 5 3 0", "7 0 6 5 4 0"]
     with pytest.raises(NotRefuted, match="without the empty clause"):
-        trimmed(lines[:3], clauses)
+        trimmed(lines[:3])
     with pytest.raises(NotRefuted, match="without the empty clause"):
-        trimmed([], clauses)
+        trimmed([])
 
 
 def test_hints_that_say_nothing_are_left_out() -> None:
@@ -141,9 +141,35 @@ def test_hints_that_say_nothing_are_left_out() -> None:
     lines = ["5 1 0 1 1 2 4 0", "6 2 0 5 1 5 3 0", "7 0 6 5 3 4 1 0"]
     with pytest.raises(Flaw, match="clause 1 is true already"):
         check_refutation(clauses, lines)
-    left = trimmed(lines, clauses)
-    assert left == ["5 1 0 1 2 0", "6 2 0 5 3 0", "7 0 6 5 4 0"]
-    check_refutation(clauses, left)
+    left = strict("\n".join(lines), clauses)
+    assert left == "5 1 0 1 2 0\n6 2 0 5 3 0\n7 0 6 5 4 0\n"
+    check_refutation(clauses, left.splitlines())
+    for bad in ("5 x 0 1 0", "5 1", "\n"):
+        with pytest.raises(NotRefuted, match="not a refutation"):
+            strict(bad, clauses)
+
+
+def test_a_certificate_has_no_such_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what is no refutation even so leaves no lemma."""
+    x = var("x", 1)
+    formula = any_of([x, x ^ var("y", 1)]) & ~x & ~var("y", 1)
+    lemma = lemma_of(formula)
+    clauses = lemma.clauses.clauses
+    lrat = refutation(lemma.cnf, SETTINGS) if refutations.available() else ""
+    if not lrat:
+        pytest.skip("the extra `certificates` is not installed")
+    first, rest = lrat.split(" 0 ", 1)
+    doubled = f"{first} 0 {rest.split()[0]} {rest}"
+    with pytest.raises(Flaw, match="is true already"):
+        check_refutation(clauses, doubled.splitlines())
+    monkeypatch.setattr(certify, "refutation", lambda cnf, settings: doubled)
+    name = Certificates(tmp_path / "one").lemma(formula)
+    assert LemmaFiles(tmp_path / "one").check(formula) == name
+    for bad in ("garbage", "9 x 0 1 0\n", f"{len(clauses) + 1} 0 1 0\n"):
+        monkeypatch.setattr(certify, "refutation", lambda cnf, settings, bad=bad: bad)
+        with pytest.raises((Flaw, NotRefuted)):
+            Certificates(tmp_path / "two").lemma(formula)
+    assert not (tmp_path / "two" / "lemmas").exists()
 
 
 def test_without_the_solver(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
