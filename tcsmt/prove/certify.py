@@ -37,7 +37,7 @@ __all__ = ["Certificates"]
 #: Seconds for the refutation of one lemma.
 LIMIT = 60.0
 #: A file of more bytes is compressed in a tenth of the time, to a third more.
-_LARGE = 16 << 20
+_LARGE = 4 << 20
 
 
 @dataclass
