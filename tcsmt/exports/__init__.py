@@ -1,0 +1,1 @@
+"""A model as a file for others: SystemVerilog with a test bench, C, BTOR2, SMT-LIB."""

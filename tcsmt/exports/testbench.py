@@ -1,0 +1,86 @@
+"""A test bench for an exported module: it reads rows from a file, and checks every result itself."""
+
+from __future__ import annotations
+
+from tcsmt.data.readmemh import fields
+from tcsmt.exports.design import Design
+from tcsmt.exports.systemverilog import latency, type_of
+
+__all__ = ["testbench"]
+
+
+def testbench(design: Design, *, pipeline: bool = False) -> str:
+    """The text of a file with the module ``NAME_tb``.
+
+    It reads the file ``+vectors=FILE`` (``NAME.mem`` by default; see :mod:`tcsmt.data.readmemh`), and ends
+    with ``$fatal`` where a result is not the file's, or where the file has no rows. pipeline: as it was for
+    the module.
+    """
+    name, edges = design.name, latency(design) if pipeline else 0
+    bits = {field: 4 * fmt.hex_digits for field, fmt in fields(design.model).items()}
+    width = sum(bits.values())
+    place = width
+    slices = {}
+    for field, fmt in fields(design.model).items():
+        place -= bits[field]
+        slices[field] = f"word[{place + fmt.width - 1}:{place}]"
+    ports = [".clk(clk)"] if pipeline else []
+    ports += [f".{operand.name}({operand.name})" for operand in design.inputs] + [".d(d)"]
+    lines = [
+        f"// A test bench for {name}, as tcsmt exports it. One row of +vectors=FILE has, from its highest digits",
+        f"// on: {' '.join(bits)}.",
+        "/* verilator lint_off UNUSEDSIGNAL */",
+        "/* verilator lint_off BLKSEQ */",
+        f"module {name}_tb;",
+        "  parameter ROWS = 65536;  // at most",
+        f"  localparam LATENCY = {edges};  // clock edges from a row to its result",
+        f"  logic [{width}:0] vectors [0:ROWS-1];  // with a bit that says that the file has no such row",
+        f"  logic [{width}:0] word;",
+        "  string file;",
+        "  integer rows, row, ready, errors;",
+        "  logic clk = 0;",
+    ]
+    for operand in design.inputs:
+        words = ", ".join(slices[str(term.data)] for term in reversed(operand.terms))
+        lines += [
+            f"  logic {type_of(operand)}{operand.name};",
+            f"  assign {operand.name} = {{{words}}};",
+        ]
+    high = design.root.width - 1
+    lines += [
+        f"  wire [{high}:0] d;",
+        f"  logic [{high}:0] expected;",
+        f"  {name} unit ({', '.join(ports)});",
+        "  initial begin",
+        f'    if (!$value$plusargs("vectors=%s", file)) file = "{name}.mem";',
+        f"    for (row = 0; row < ROWS; row = row + 1) vectors[row] = {{1'b1, {width}'h0}};",
+        "    $readmemh(file, vectors);",
+        "    rows = 0;",
+        f"    while (rows < ROWS && vectors[rows < ROWS ? rows : 0][{width}] == 1'b0) rows = rows + 1;",
+        "    errors = 0;",
+        "    word = vectors[0];",
+        "    for (row = 0; row < rows + (LATENCY > 0 ? LATENCY - 1 : 0); row = row + 1) begin",
+        "      if (row < rows) word = vectors[row];",
+        "      #1;",
+        "      clk = 1;",
+        "      #1;",
+        "      ready = row - (LATENCY > 0 ? LATENCY - 1 : 0);",
+        "      if (ready >= 0) begin",
+        f"        expected = vectors[ready][{high}:0];",
+        "        if (d !== expected) begin",
+        "          if (errors < 10)",
+        '            $display("row %0d: d = %h, expected %h; the row: %h", ready, d, expected, vectors[ready]);',
+        "          errors = errors + 1;",
+        "        end",
+        "      end",
+        "      clk = 0;",
+        "      #1;",
+        "    end",
+        f'    $display("{name}: %0d rows, %0d mismatches", rows, errors);',
+        "    if (rows == 0 || errors != 0) $fatal(1);",
+        "    $finish;",
+        "  end",
+        "endmodule",
+        "",
+    ]
+    return "\n".join(lines)
