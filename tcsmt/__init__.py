@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tcsmt.api.check import Check, check
     from tcsmt.api.compare import Comparison, compare
     from tcsmt.api.designs import design
+    from tcsmt.api.export import Exported, export
     from tcsmt.api.find import find, properties
     from tcsmt.api.identify import Identified, identify
     from tcsmt.api.kernel_diff import KernelDiff, kernel_diff
@@ -39,6 +40,7 @@ _HOMES = {
     **dict.fromkeys(("Check", "check"), "tcsmt.api.check"),
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.api.compare"),
     "design": "tcsmt.api.designs",
+    **dict.fromkeys(("Exported", "export"), "tcsmt.api.export"),
     **dict.fromkeys(("find", "properties"), "tcsmt.api.find"),
     **dict.fromkeys(("Identified", "identify"), "tcsmt.api.identify"),
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.api.pictures"),
@@ -60,6 +62,7 @@ __all__ = [
     "Domain",
     "Epilogue",
     "Explanation",
+    "Exported",
     "Identified",
     "KernelDiff",
     "Reduction",
@@ -75,6 +78,7 @@ __all__ = [
     "design",
     "epilogue",
     "explain",
+    "export",
     "find",
     "gemm",
     "identify",

@@ -41,7 +41,7 @@ _GROUPS = {
         "models": "List the catalogue.",
         "design": "Read a hardware design (SystemVerilog, BTOR2) as a unit.",
         "describe": "Describe a unit by the parameters of every convention.",
-        "export": "Write SMT-LIB scripts for solvers.",
+        "export": "Write a unit as SystemVerilog, C, BTOR2 or SMT-LIB.",
     },
 }
 

@@ -1,7 +1,8 @@
 """Rows with their results as a memory file of Verilog, which ``$readmemh`` reads: one word for each row.
 
-A row is one hexadecimal number: the inputs in the order of :attr:`.Model.input_names`, then d, the first input
-in the highest digits. Each word has whole digits; underscores between them, which Verilog ignores, are for people.
+A row is one hexadecimal number: the inputs in the order of :attr:`.Model.input_names`, then d, the first
+input in the highest digits. Each word has whole digits; underscores between them, which Verilog ignores, are
+for people.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from tcsmt.terms import Term
 
 __all__ = ["c"]
 
-#: GCC makes vectors of a loop when all of it is one function and the processor has shifts of vectors by
-#: vectors, which the x86-64 of 2003 has not: so it compiles the loop for newer ones too, and one is chosen when
-#: the program starts. (Measured: 6 times as fast.)
+#: GCC makes vectors of a loop when all of it is one function and the processor can shift vectors by vectors,
+#: which the first x86-64 could not: so it compiles the loop for newer ones too, and one is chosen when the
+#: program starts. (Measured: 6 times as fast.)
 _CLONES = """#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
 __attribute__((target_clones("avx512f", "avx2", "default"), unused))
 static
@@ -48,8 +48,8 @@ def c(design: Design) -> str:
             "/*",
             *design.comment(lambda line: f" * {line}"),
             " *",
-            f" * {name}(...) is d of one row; {name}_rows(...) computes many, which lie one behind the other.",
-            " * Words are in the lowest bits of the unsigned integers that hold them; other bits are ignored.",
+            f" * {name}(...) is d of one row; {name}_rows(...) is for many, which lie one behind the other.",
+            " * A word is in the lowest bits of the unsigned integer that holds it; other bits are ignored.",
             " */",
             f"#ifndef {guard}",
             f"#define {guard}",

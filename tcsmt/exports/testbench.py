@@ -6,10 +6,10 @@ from tcsmt.data.readmemh import fields
 from tcsmt.exports.design import Design
 from tcsmt.exports.systemverilog import latency, type_of
 
-__all__ = ["testbench"]
+__all__ = ["bench"]
 
 
-def testbench(design: Design, *, pipeline: bool = False) -> str:
+def bench(design: Design, *, pipeline: bool = False) -> str:
     """The text of a file with the module ``NAME_tb``.
 
     It reads the file ``+vectors=FILE`` (``NAME.mem`` by default; see :mod:`tcsmt.data.readmemh`), and ends
@@ -27,8 +27,8 @@ def testbench(design: Design, *, pipeline: bool = False) -> str:
     ports = [".clk(clk)"] if pipeline else []
     ports += [f".{operand.name}({operand.name})" for operand in design.inputs] + [".d(d)"]
     lines = [
-        f"// A test bench for {name}, as tcsmt exports it. One row of +vectors=FILE has, from its highest digits",
-        f"// on: {' '.join(bits)}.",
+        f"// A test bench for {name}. A row of +vectors=FILE has, from its highest digits on:",
+        f"// {' '.join(bits)}",
         "/* verilator lint_off UNUSEDSIGNAL */",
         "/* verilator lint_off BLKSEQ */",
         f"module {name}_tb;",
@@ -69,7 +69,8 @@ def testbench(design: Design, *, pipeline: bool = False) -> str:
         f"        expected = vectors[ready][{high}:0];",
         "        if (d !== expected) begin",
         "          if (errors < 10)",
-        '            $display("row %0d: d = %h, expected %h; the row: %h", ready, d, expected, vectors[ready]);',
+        '            $display("row %0d: d = %h, expected %h; row: %h",',
+        "              ready, d, expected, vectors[ready]);",
         "          errors = errors + 1;",
         "        end",
         "      end",

@@ -48,7 +48,9 @@ class Btor2:
                 self.number[term] = whole
             else:
                 bits = (low + term.width - 1, low)
-                self.number[term] = self.line("slice", self.sort(term.width), whole, *bits, name=str(term.data))
+                self.number[term] = self.line(
+                    "slice", self.sort(term.width), whole, *bits, name=str(term.data)
+                )
             low += term.width
 
     def nodes(self, nodes: Sequence[Term], names: Mapping[Term, str]) -> None:

@@ -20,7 +20,7 @@ from functools import reduce
 from tcsmt.interpret.bounds import Bounds
 from tcsmt.terms import Term
 
-__all__ = ["HELPERS", "C99", "container", "literal", "type_of"]
+__all__ = ["C99", "HELPERS", "container", "literal", "type_of"]
 
 LOW, WORD, NUMBER = "low", "word", "number"
 _Needed = list[tuple[Term, str]]
@@ -123,7 +123,7 @@ class C99:
     """Writes the statements for a graph, arguments before the nodes that use them."""
 
     def __init__(self, nodes: Sequence[Term], names: Mapping[Term, str]) -> None:
-        """names: of the variables, which are trimmed, and of the nodes that are to have a name of their own."""
+        """names: of the variables, which are trimmed, and of nodes that are to have a name of their own."""
         self._nodes = nodes
         self._names = names
         self._bounds = Bounds()
@@ -161,7 +161,9 @@ class C99:
                 text[key], depth[key] = expression, level
         return lines, [self._found(root, WORD, made, text) for root in results]
 
-    def _needed(self, results: Sequence[Term]) -> tuple[dict[tuple[Term, str], _Made], Counter[tuple[Term, str]]]:
+    def _needed(
+        self, results: Sequence[Term]
+    ) -> tuple[dict[tuple[Term, str], _Made], Counter[tuple[Term, str]]]:
         """Every form of every node that is used, and how often."""
         wanted: dict[Term, set[str]] = {}
         for root in results:
@@ -178,8 +180,8 @@ class C99:
                     wanted.setdefault(arg, set()).add(need)
         uses: Counter[tuple[Term, str]] = Counter()
         for how in made.values():
-            for place, need in enumerate(how.needs):
-                uses[self._key(*need, made)] += 2 if place in how.repeated else 1
+            for place, (arg, form) in enumerate(how.needs):
+                uses[self._key(arg, form, made)] += 2 if place in how.repeated else 1
         return made, uses
 
     def _key(self, node: Term, form: str, made: Mapping[tuple[Term, str], _Made]) -> tuple[Term, str]:
@@ -188,7 +190,11 @@ class C99:
         return next((node, other) for other in (WORD, NUMBER, LOW) if (node, other) in made)
 
     def _found(
-        self, node: Term, form: str, made: Mapping[tuple[Term, str], _Made], text: Mapping[tuple[Term, str], str]
+        self,
+        node: Term,
+        form: str,
+        made: Mapping[tuple[Term, str], _Made],
+        text: Mapping[tuple[Term, str], str],
     ) -> str:
         return text[self._key(node, form, made)]
 
@@ -339,7 +345,7 @@ def _narrow(c: C99, node: Term) -> list[Term]:
     for arg in node.args:
         if arg.op == "sext" and container(arg.args[0].width) == 32:
             least, most = c.signed(arg.args[0])
-            if -(1 << 31) <= low + least and high + most < 1 << 31:
+            if low + least >= -(1 << 31) and high + most < 1 << 31:
                 found.append(arg)
                 low, high = low + least, high + most
     return found if len(found) > 1 else []
