@@ -18,17 +18,20 @@ import numpy as np
 import pytest
 
 from tcsmt import terms
-from tcsmt.interpret import c, cc, jit, smtlib
+from tcsmt.interpret import c, c99, cc, jit, smtlib
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.interpret.bounds import Bounds
+from tcsmt.interpret.btor2 import Btor2
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.limbs import fitted, pieces, split
 from tcsmt.interpret.llvm import Emitter, declared, native, over_groups, schedule
+from tcsmt.interpret.systemverilog import body, range_of
 from tcsmt.terms import Term, all_of, const, expand, operands_first, substitute
 from tests.oracles import wordmath
 from tests.oracles.wordmath import Maker, Node
 from tests.support.computations import constructed
-from tests.support.scripts import ask_bitwuzla
+from tests.support.scripts import ask_bitwuzla, ask_bitwuzla_btor2
+from tests.support.simulators import simulated
 
 #: Domain of a computation: a multiple of every vector's rows.
 ROWS = 16
@@ -275,6 +278,29 @@ for (int64_t start = 0; start < groups * {c.ROWS}; start += {c.ROWS}) {{
     return Machine("C", c.LIMB, c.ROWS, source, link, c.plain)
 
 
+def c99_machine() -> Machine:
+    """What is exported."""
+
+    def source(name: str, roots: Sequence[Term], inputs: Sequence[Term]) -> str:
+        writer = c99.C99(operands_first(roots), {x: f"x{n}" for n, x in enumerate(inputs)})
+        lines, results = writer.statements(roots)
+        helpers = [f"#ifndef {h}\n#define {h}\n{c99.HELPERS[h]}\n#endif" for h in sorted(writer.helpers)]
+        loads = [f"const {c99.type_of(x.width)} x{n} = inputs[{n}][row];" for n, x in enumerate(inputs)]
+        stores = [f"results[{n}][row] = {result};" for n, result in enumerate(results)]
+        text = "\n".join([*loads, *lines, *stores])
+        return f"""#include <stdint.h>
+{chr(10).join(helpers)}
+void {name}(int64_t groups, const uint64_t *const *inputs, uint64_t *const *results) {{
+for (int64_t row = 0; row < groups; row++) {{
+{text}
+}} }}"""
+
+    def link(texts: Sequence[str], names: Sequence[str]) -> dict[str, int]:
+        return cc.functions("\n".join(texts), names)
+
+    return Machine("C99", 64, 1, source, link, lambda roots: fitted(roots, lambda macro: False))
+
+
 # --- as text -----------------------------------------------------------------------------------
 
 
@@ -285,6 +311,75 @@ def check_text(case: Case) -> None:
         fixed = all_of(x.eq(rows[row][str(x.data)]) for x in case.variables)
         right = all_of(t.eq(column[row]) for t, column in zip(case.terms, case.values, strict=True))
         assert ask_bitwuzla(smtlib.script(fixed & ~right)) == "unsat", (case.name, rows[row])
+
+
+def check_functions(case: Case) -> None:
+    """As above, where nodes have functions of their own, and where they do not."""
+    rows = list(case.rows())
+    (row,) = random.Random(1).sample(range(len(rows)), 1)
+    fixed = all_of(x.eq(rows[row][str(x.data)]) for x in case.variables)
+    right = all_of(t.eq(column[row]) for t, column in zip(case.terms, case.values, strict=True))
+    (goal,) = expand([fixed & ~right])
+    nodes = [node for node in operands_first([goal]) if node.args]
+    for step in (1, 3, len(nodes) + 1):
+        named = {node: f"n{number}" for number, node in enumerate(nodes) if not number % step}
+        lines, result = smtlib.functions(goal, named)
+        text = "\n".join(["(set-logic QF_BV)", *lines, f"(assert {result})", "(check-sat)"])
+        assert ask_bitwuzla(text) == "unsat", (case.name, rows[row], step)
+
+
+def check_btor2(case: Case) -> None:
+    """As above, in the other language that the solver reads."""
+    rows = list(case.rows())
+    (row,) = random.Random(2).sample(range(len(rows)), 1)
+    fixed = all_of(x.eq(rows[row][str(x.data)]) for x in case.variables)
+    right = all_of(t.eq(column[row]) for t, column in zip(case.terms, case.values, strict=True))
+    (goal,) = expand([fixed & ~right])
+    file = Btor2()
+    for x in case.variables:
+        file.input([x], str(x.data))
+    file.nodes(operands_first([goal]), {})
+    file.line("constraint", file.number[goal])
+    assert ask_bitwuzla_btor2("\n".join([*file.lines, ""])) == "unsat", (case.name, rows[row])
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """SystemVerilog, simulated: every computation is a module. registers: behind every third node."""
+
+    registers: bool
+
+    def check(self, some: Sequence[Case], *, last: bool) -> None:
+        """The last node of each computation, or all nodes."""
+        texts, chosen = [], []
+        for number, case in enumerate(some):
+            places = range(len(case.nodes))[-1 if last else 0 :]
+            chosen.append(places)
+            texts.append(self._module(f"case{number}", case, expand([case.terms[p] for p in places])))
+        lines = iter(simulated("\n".join(texts), [f"case{number}" for number in range(len(some))]))
+        for case, places in zip(some, chosen, strict=True):
+            found = [[int(word, 16) for word in next(lines).split()] for _ in case.rows()]
+            case.hold(by_node(iter(found)), "SystemVerilog", places)
+
+    def _module(self, name: str, case: Case, roots: Sequence[Term]) -> str:
+        nodes = operands_first(roots)
+        names = {x: str(x.data) for x in case.variables}
+        made = body(nodes, roots, names, [n for n in nodes if n.args][::3] if self.registers else [])
+        lines = [f"module {name};", "reg clk = 0;", *made.functions]
+        lines += [f"logic {range_of(x.width)}{x.data};" for x in case.variables]
+        lines += [*made.registers, *made.nets]
+        if made.transfers:
+            lines += ["always_ff @(posedge clk) begin", *made.transfers, "end"]
+        outputs = []
+        for number, (root, result) in enumerate(zip(roots, made.outputs, strict=True)):
+            lines.append(f"wire {range_of(root.width)}result{number} = {result};")
+            outputs.append(f"result{number}")
+        lines.append("task run; begin")
+        shown = f'$display("{" ".join("%h" for _ in roots)}", {", ".join(outputs)});'
+        for row in case.rows():
+            lines += [f"{x} = {term.width}'h{row[x]:x};" for x, term in zip(row, case.variables, strict=True)]
+            lines += [f"#1 {'clk = 1; #1 clk = 0; #1 ' * made.latency}{shown}"]
+        return "\n".join([*lines, "end endtask", "endmodule"])
 
 
 # --- shapes at which back ends take a short cut ---------------------------------------------------
@@ -408,6 +503,9 @@ MACHINES = {
     "llvm16": lambda: llvm_machine(16),
     "llvm32": lambda: llvm_machine(32),
     "c": c_machine,
+    "c99": c99_machine,
+    "systemverilog": lambda: Simulator(registers=False),
+    "pipeline": lambda: Simulator(registers=True),
 }
 CHECKS = {
     "integers": check_integers,
@@ -415,17 +513,19 @@ CHECKS = {
     "bounds": check_bounds,
     "arrays": check_arrays,
     "text": check_text,
+    "functions": check_functions,
+    "btor2": check_btor2,
 }
 #: Computations in the default suite: some seconds in all.
-SOME = {"integers": 60, "limbs": 20, "bounds": 80, "arrays": 40, "text": 12}
-SOME |= {"llvm16": 12, "llvm32": 8, "c": 8}
+SOME = {"integers": 60, "limbs": 20, "bounds": 80, "arrays": 40, "text": 12, "functions": 12, "btor2": 12}
+SOME |= {"llvm16": 12, "llvm32": 8, "c": 8, "c99": 8, "systemverilog": 8, "pipeline": 8}
 
 
-def machine_named(name: str) -> Machine:
+def machine_named(name: str) -> Machine | Simulator:
     """The machine, if it is there."""
-    if name == "c" and not cc.available():
+    if name in ("c", "c99") and not cc.available():
         pytest.skip("no C compiler")
-    if name != "c" and not jit.available():
+    if name.startswith("llvm") and not jit.available():
         pytest.skip("the extra `fast` is not installed")
     return MACHINES[name]()
 
@@ -437,7 +537,7 @@ def test_shapes(name: str) -> None:
 
 
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", ["llvm16", "c"])
+@pytest.mark.parametrize("name", ["llvm16", "c", "c99", "systemverilog"])
 def test_shapes_compiled(name: str, step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path))
     machine_named(name).check(corner_cases()[::step], last=False)

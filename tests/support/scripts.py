@@ -35,4 +35,11 @@ def ask_bitwuzla(text: str) -> str:
     return str(parser.bitwuzla().check_sat()).rpartition(".")[2].lower()
 
 
+def ask_bitwuzla_btor2(text: str) -> str:
+    """Bitwuzla's answer to the constraints of a BTOR2 file."""
+    parser = bitwuzla.Parser(bitwuzla.TermManager(), bitwuzla.Options(), "btor2")
+    parser.parse(text, True, False)
+    return str(parser.bitwuzla().check_sat()).rpartition(".")[2].lower()
+
+
 SOLVERS = {"z3": ask_z3, "cvc5": ask_cvc5, "bitwuzla": ask_bitwuzla}
