@@ -376,9 +376,13 @@ class Simulator:
             outputs.append(f"result{number}")
         lines.append("task run; begin")
         shown = f'$display("{" ".join("%h" for _ in roots)}", {", ".join(outputs)});'
-        for row in case.rows():
+        rows = list(case.rows())
+        assert bool(made.latency) == (self.registers and any(n.args for n in nodes))
+        for number in range(len(rows) + max(0, made.latency - 1)):  # a row at each clock edge
+            row = rows[min(number, len(rows) - 1)]
             lines += [f"{x} = {term.width}'h{row[x]:x};" for x, term in zip(row, case.variables, strict=True)]
-            lines += [f"#1 {'clk = 1; #1 clk = 0; #1 ' * made.latency}{shown}"]
+            edge = "#1 clk = 1; #1 clk = 0; #1"
+            lines.append(f"{edge} {shown}" if number + 1 >= made.latency else f"{edge};")
         return "\n".join([*lines, "end endtask", "endmodule"])
 
 
@@ -437,7 +441,8 @@ def signs(width: int) -> Shape:
     x, y = (made.sext(width, place, min(width, 60)) for place in (made.x, made.y))
     negative, narrow = made.add("neg", width, x), made.sext(width, made.x, width // 2)
     chosen = made.add("ite", width, made.low(made.y, 1), negative, narrow)
-    for word in (negative, chosen, made.add("neg", width, narrow), made.add("neg", width, chosen)):
+    sums = [made.add("add", width, word, y) for word in (x, narrow, negative)]
+    for word in (negative, chosen, made.add("neg", width, narrow), made.add("neg", width, chosen), *sums):
         made.add("sext", width + 7, word)
         made.add("slt", 1, word, y)
         made.add("ashr", width, word, made.const(width, 1))
