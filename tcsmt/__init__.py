@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tcsmt.api.designs import design
     from tcsmt.api.export import Exported, export
     from tcsmt.api.find import find, properties
+    from tcsmt.api.formats import FormatValues, describe_format
     from tcsmt.api.identify import Identified, identify
     from tcsmt.api.kernel_diff import KernelDiff, kernel_diff
     from tcsmt.api.kernels import epilogue, gemm, reduction
@@ -42,6 +43,7 @@ _HOMES = {
     "design": "tcsmt.api.designs",
     **dict.fromkeys(("Exported", "export"), "tcsmt.api.export"),
     **dict.fromkeys(("find", "properties"), "tcsmt.api.find"),
+    **dict.fromkeys(("FormatValues", "describe_format"), "tcsmt.api.formats"),
     **dict.fromkeys(("Identified", "identify"), "tcsmt.api.identify"),
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.api.pictures"),
     **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.api.kernel_diff"),
@@ -63,6 +65,7 @@ __all__ = [
     "Epilogue",
     "Explanation",
     "Exported",
+    "FormatValues",
     "Identified",
     "KernelDiff",
     "Reduction",
@@ -75,6 +78,7 @@ __all__ = [
     "check",
     "check_certificate",
     "compare",
+    "describe_format",
     "design",
     "epilogue",
     "explain",
