@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tcsmt.data.readmemh import fields
 from tcsmt.exports.design import Design
 from tcsmt.exports.systemverilog import latency, type_of
 
@@ -12,23 +11,24 @@ __all__ = ["bench"]
 def bench(design: Design, *, pipeline: bool = False) -> str:
     """The text of a file with the module ``NAME_tb``.
 
-    It reads the file ``+vectors=FILE`` (``NAME.mem`` by default; see :mod:`tcsmt.data.readmemh`), and ends
-    with ``$fatal`` where a result is not the file's, or where the file has no rows. pipeline: as it was for
-    the module.
+    It reads the file ``+vectors=FILE`` (``NAME.mem`` by default) with ``$readmemh``: a row is one number, the
+    words in the order of :attr:`.Model.input_names`, the first one in the highest bits, then the result. It
+    ends with ``$fatal`` where a result is not the file's, or where the file has no rows. pipeline: as it was
+    for the module.
     """
     name, edges = design.name, latency(design) if pipeline else 0
-    bits = {field: 4 * fmt.hex_digits for field, fmt in fields(design.model).items()}
-    width = sum(bits.values())
-    place = width
+    formats = {**design.model.input_formats, "d": design.model.d_format}
+    place = sum(fmt.width for fmt in formats.values())
+    width = -(-place // 4) * 4
     slices = {}
-    for field, fmt in fields(design.model).items():
-        place -= bits[field]
-        slices[field] = f"word[{place + fmt.width - 1}:{place}]"
+    for field, fmt in formats.items():
+        slices[field] = f"word[{place - 1}:{place - fmt.width}]"
+        place -= fmt.width
     ports = [".clk(clk)"] if pipeline else []
     ports += [f".{operand.name}({operand.name})" for operand in design.inputs] + [".d(d)"]
     lines = [
-        f"// A test bench for {name}. A row of +vectors=FILE has, from its highest digits on:",
-        f"// {' '.join(bits)}",
+        f"// A test bench for {name}. A row of +vectors=FILE is one number; its words, from the highest bits on:",
+        f"// {' '.join(formats)}",
         "/* verilator lint_off UNUSEDSIGNAL */",
         "/* verilator lint_off BLKSEQ */",
         f"module {name}_tb;",
