@@ -11,10 +11,9 @@ __all__ = ["bench"]
 def bench(design: Design, *, pipeline: bool = False) -> str:
     """The text of a file with the module ``NAME_tb``.
 
-    It reads the file ``+vectors=FILE`` (``NAME.mem`` by default) with ``$readmemh``: a row is one number, the
-    words in the order of :attr:`.Model.input_names`, the first one in the highest bits, then the result. It
-    ends with ``$fatal`` where a result is not the file's, or where the file has no rows. pipeline: as it was
-    for the module.
+    It reads the file ``+vectors=FILE`` (``NAME.mem`` by default; see :mod:`tcsmt.data.word_files`), and ends
+    with ``$fatal`` where a result is not the file's, or where the file has no rows. pipeline: as it was for
+    the module.
     """
     name, edges = design.name, latency(design) if pipeline else 0
     formats = {**design.model.input_formats, "d": design.model.d_format}
@@ -27,7 +26,7 @@ def bench(design: Design, *, pipeline: bool = False) -> str:
     ports = [".clk(clk)"] if pipeline else []
     ports += [f".{operand.name}({operand.name})" for operand in design.inputs] + [".d(d)"]
     lines = [
-        f"// A test bench for {name}. A row of +vectors=FILE is one number; its words, from the highest bits on:",
+        f"// A test bench for {name}. A row of +vectors=FILE is one number: from the highest bits on,",
         f"// {' '.join(formats)}",
         "/* verilator lint_off UNUSEDSIGNAL */",
         "/* verilator lint_off BLKSEQ */",

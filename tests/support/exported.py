@@ -12,6 +12,7 @@ import pytest
 
 from tcsmt.catalogue import Row, row_named
 from tcsmt.data.model_files import read_model
+from tcsmt.data.word_files import as_readmemh
 from tcsmt.exports.languages import exported
 from tcsmt.interpret import cc
 from tcsmt.simulator.compiled import operands
@@ -144,17 +145,6 @@ def c_header(row: Row, inputs: Words, folder: Path, *options: str) -> tuple[Arra
     return found[0], found[1]
 
 
-def memory(row: Row, inputs: Words, d: Array) -> str:
-    """Rows with their results for ``$readmemh``: the words one behind the other, the result in the lowest."""
-    widths = [fmt.width for fmt in row.model.input_formats.values()] + [row.model.d_format.width]
-    lines = []
-    for number, result in enumerate(d.tolist()):
-        words = (*words_of_row(inputs, number), result)
-        bits = "".join(f"{word:0{width}b}" for word, width in zip(words, widths, strict=True))
-        lines.append(f"{int(bits, 2):0{-(-len(bits) // 4)}x}")
-    return "\n".join([f"// {row.name}", *lines, ""])
-
-
 def systemverilog(
     row: Row, inputs: Words, d: Array, folder: Path, *, pipeline: bool = False
 ) -> Sequence[Path]:
@@ -163,5 +153,6 @@ def systemverilog(
     assert made.testbench is not None
     (folder / "unit.sv").write_text(made.text)
     (folder / "unit_tb.sv").write_text(made.testbench)
-    (folder / "unit.mem").write_text(memory(row, inputs, d))
+    rows = [(*words_of_row(inputs, number), result) for number, result in enumerate(d.tolist())]
+    (folder / "unit.mem").write_text(as_readmemh(row.model, rows, row.name))
     return [folder / "unit.sv", folder / "unit_tb.sv"]
