@@ -321,8 +321,7 @@ def _sum(operator: str) -> Callable[[C99, Term, str], _Made]:
             inner = NUMBER
         else:
             inner = LOW
-        narrow = _narrow(c, node) if inner == LOW and node.op == "add" else []
-        rest = [arg for arg in node.args if arg not in narrow]
+        narrow, rest = _narrow(c, node) if inner == LOW and node.op == "add" else ([], list(node.args))
         if not narrow:
             return _Made([(arg, inner) for arg in rest], lambda parts: _joined(operator, parts), inner)
         widened = c.helper("wide")
@@ -337,18 +336,23 @@ def _sum(operator: str) -> Callable[[C99, Term, str], _Made]:
     return how
 
 
-def _narrow(c: C99, node: Term) -> list[Term]:
-    """Sign-extended addends of a wide sum whose own sum is a signed number of 32 bits."""
+def _narrow(c: C99, node: Term) -> tuple[list[Term], list[Term]]:
+    """Sign-extended addends of a wide sum whose own sum is a signed number of 32 bits; and the others.
+
+    An addend may be there several times, some of them with these and some with the others.
+    """
     if container(node.width) == 32:
-        return []
-    found, low, high = [], 0, 0
+        return [], list(node.args)
+    found, others, low, high = list[Term](), list[Term](), 0, 0
     for arg in node.args:
         if arg.op == "sext" and container(arg.args[0].width) == 32:
             least, most = c.signed(arg.args[0])
             if low + least >= -(1 << 31) and high + most < 1 << 31:
                 found.append(arg)
                 low, high = low + least, high + most
-    return found if len(found) > 1 else []
+                continue
+        others.append(arg)
+    return (found, others) if len(found) > 1 else ([], list(node.args))
 
 
 def _negated(c: C99, node: Term, form: str) -> _Made:

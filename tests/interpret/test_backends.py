@@ -414,7 +414,7 @@ def reductions(op: str, width: int, narrow: int) -> Shape:
     made = Shape()
     x, y = (made.sext(width, place, narrow) for place in (made.x, made.y))
     empty = made.add("lshr", width, y, made.const(width, width))
-    for args in ((x, y), (x, y, x, x, y), (x, empty), (made.const(width, -1), x, y)):
+    for args in ((x, y), (x, y, x, x, y, y), (x, empty), (made.const(width, -1), x, y)):
         made.add(op, width, *args)
     return made
 
@@ -477,7 +477,7 @@ def wide_product() -> Shape:
 
 def shapes() -> Iterator[tuple[str, Shape]]:
     """Every shape with a name."""
-    for op, width, narrow in itertools.product(wordmath.REDUCTIONS, (33, 48, 64), (17, 32)):
+    for op, width, narrow in itertools.product(wordmath.REDUCTIONS, (33, 48, 64), (17, 31, 32)):
         yield f"{op} of words of {narrow} bits sign-extended to {width}", reductions(op, width, narrow)
     for width in (5, 20, 32, 40, 64, 90):
         yield f"carries of {width} bits", carries(width)
