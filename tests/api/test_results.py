@@ -17,12 +17,8 @@ from tcsmt.catalogue import row_named
 from tcsmt.cli import main
 
 MODULES = ["tcsmt", *(f"tcsmt.api.{name}" for name in (
-<<<<<<< HEAD
-    "accuracy", "compare", "designs", "find", "flaws", "identify", "pictures", "sweep", "units", "validate",
-=======
-    "accuracy", "compare", "export", "find", "flaws", "formats", "identify", "pictures", "sweep", "units",
-    "validate",
->>>>>>> 43c0795 (tcsmt describe --format: a format's values; gfloat's tables agree)
+    "accuracy", "compare", "designs", "export", "find", "flaws", "formats", "identify", "pictures", "sweep",
+    "units", "validate",
 ))]  # fmt: skip
 
 
