@@ -21,7 +21,7 @@ from tcsmt.models import Model, Operands
 from tcsmt.simulator.matmul import Progress, chain_words, check_chain, check_shapes
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Held", "ended", "gemm", "output_format", "reduced"]
+__all__ = ["Held", "chains_of", "ended", "gemm", "output_format", "reduced"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: The words of a chain over some indices of K, of a unit that begins with these words of C (None: +0).
@@ -160,7 +160,7 @@ def gemm(
     seen = Progress(0, progress)
     work = []
     for rows, columns, resolved in regions:
-        parts = list(_parts(resolved, np.arange(length), model.k))
+        parts = list(chains_of(resolved, np.arange(length), model.k))
         _check_parts(model, parts, epilogue, c_words is not None)
         scales.check(parts, length)
         wide, high = (len(range(*side.indices(size))) for side, size in ((columns, n), (rows, m)))
@@ -182,14 +182,14 @@ def _of(array: Array, rows: slice, columns: slice) -> Array:
     return array[rows, columns] if array.ndim == 2 else array[columns]
 
 
-def _parts(reduction: Reduction, indices: Array, k: int) -> Iterator[Array]:
+def chains_of(reduction: Reduction, indices: Array, k: int) -> Iterator[Array]:
     """The indices that each chain takes."""
     if not reduction.levels:
         yield indices
         return
     inner = Reduction(reduction.levels[1:])
     for part in reduction.levels[0].cut(indices, k):
-        yield from _parts(inner, part, k)
+        yield from chains_of(inner, part, k)
 
 
 def _place(indices: Array) -> slice | Array:

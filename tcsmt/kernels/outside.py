@@ -15,7 +15,7 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.arithmetic.words import from_words, unsigned
+from tcsmt.arithmetic.words import dtype_of, from_words, unsigned
 from tcsmt.interpret.arrays import Program
 from tcsmt.kernels.epilogue import multiply_add, randomly_rounded, rounded
 from tcsmt.models import IeeeDotAdd, Operands
@@ -28,6 +28,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _NEAREST = ROUNDINGS["RNE"]
 #: Formats whose additions NumPy rounds once to nearest even (binary16 by way of binary32).
 _NUMPY = ("f16", "f32", "f64")
+#: Conversions that NumPy and ml_dtypes round once to nearest even, fast on few words too.
+_BY_DTYPE = {("f32", "f16"), ("f32", "bf16"), ("f16", "f32"), ("bf16", "f32"), ("f64", "f32"), ("f32", "f64")}
 
 
 def add(fmt: AnyFormat, x: Array, y: Array) -> Array:
@@ -65,6 +67,14 @@ def converted(
         return words
     assert isinstance(given, Format)
     assert isinstance(wanted, Format)
+    if rounding.ties_to_even and not saturate and (given.name, wanted.name) in _BY_DTYPE:
+        with np.errstate(all="ignore"):
+            values = from_words(given, words).astype(dtype_of(wanted))
+        result: Array = values.view(unsigned(wanted))
+        nan = np.isnan(values)
+        if nan.any():
+            result[nan] = wanted.nan_word
+        return result
     (found,) = _conversion(given, wanted, rounding, saturate).run({"x": words.reshape(-1)})
     return found.astype(unsigned(wanted), copy=False).reshape(words.shape)
 

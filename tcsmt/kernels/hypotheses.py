@@ -1,0 +1,106 @@
+"""Which kernels could have made a recorded product: units, reductions and epilogues that are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import product
+
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import Format
+from tcsmt.catalogue import Row
+from tcsmt.kernels.epilogue import PLAIN, Epilogue
+from tcsmt.kernels.expression import expression
+from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.reduction import CHAINED, Level, Reduction
+from tcsmt.kernels.units import ARCHITECTURE
+
+__all__ = ["hypotheses", "reductions"]
+
+#: Parts of a split K, and the products of one tile, of which a part has a multiple.
+_PARTS = (*range(2, 33), 36, 40, 44, 48, 56, 64, 96, 128)
+_TILES = (1, 16, 32, 64, 128, 256)
+#: Products between two promotions on a matrix unit; warps along K and their stripes.
+_EVERY = (32, 64, 128, 256, 512, 1024, 2048, 4096)
+_WARPS = (2, 4, 8)
+_STRIPES = (8, 16, 32, 64)
+#: Blocks of K in CPU libraries: multiples of this; and the multiples to which a half block is rounded.
+_BLOCK, _LARGEST_BLOCK = 16, 4096
+_HALVED = (4, 8, 16)
+#: Accumulators beside each other: lanes of vectors, and unrolled loops.
+_LANES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128)
+_ORDERS = ("order", "pairs", "reversed", "halves")
+
+
+@lru_cache(maxsize=64)
+def reductions(k: int, length: int, *, ordinary: bool, narrow: Format | None = None) -> tuple[Reduction, ...]:
+    """Reductions of so many products that are tried on units with a K, each another function.
+
+    narrow: the format of the results, where parts and totals are also rounded to it. ordinary: whether it is
+    a processor's multiply-add, which loops put in blocks and lanes.
+    """
+    levels = [*_split(length)]
+    levels += [Level(kind="promote", number=every) for every in _EVERY]
+    if ordinary:
+        levels += _blocks(length)
+    else:
+        stripes = product(_WARPS, sorted({*_STRIPES, k}))
+        levels += [Level(kind="sliced", number=warps, step=step) for warps, step in stripes]
+    found = [CHAINED, *(Reduction((level,)) for level in levels)]
+    if ordinary:
+        lanes = [Level(kind="sliced", number=n, step=1, order=order) for n, order in product(_LANES, _ORDERS)]
+        found += [Reduction((level,)) for level in lanes]
+    if narrow is not None:
+        through = [_through(reduction, name, narrow) for name in ("parts", "total") for reduction in found]
+        found += [reduction for reduction in through if reduction is not None]
+    distinct: dict[str, Reduction] = {}
+    for reduction in found:
+        distinct.setdefault(expression(reduction, length, k), reduction)
+    return tuple(distinct.values())
+
+
+def _split(length: int) -> Iterator[Level]:
+    for parts, tile, order in product(_PARTS, _TILES, ("order", "pairs", "reversed")):
+        if parts * tile < 2 * length:
+            yield Level(kind="split-k", number=parts, step=None if tile == 1 else tile, order=order)
+
+
+def _blocks(length: int) -> Iterator[Level]:
+    for every in range(_BLOCK, min(length, _LARGEST_BLOCK), _BLOCK):
+        for halved in (0, *_HALVED):
+            yield Level(kind="promote", number=every, halved=halved)
+
+
+def hypotheses(
+    unit: Row, output: AnyFormat, length: int, ends: Sequence[Epilogue] = (PLAIN,)
+) -> list[Kernel]:
+    """The kernels on a unit that are tried for results of a format; none where it has no such results.
+
+    ends: epilogues, to which a conversion to the output's format is added where it is not the unit's.
+    Narrower results are also tried with parts and totals that are rounded to their format.
+    """
+    model = unit.model
+    ordinary = unit.architecture == ARCHITECTURE or model.k <= 2
+    if model.d_format == output:
+        given = reductions(model.k, length, ordinary=ordinary)
+        return [Kernel(unit, reduction, end) for end, reduction in product(ends, given)]
+    fits = isinstance(model.d_format, Format) and isinstance(output, Format) and model.d_format.holds(output)
+    if not fits or not isinstance(output, Format):
+        return []
+    given = reductions(model.k, length, ordinary=ordinary, narrow=output)
+    converting = [
+        replace(end, out=(output,), saturate=end.saturate or not output.has_infinity) for end in ends
+    ]
+    return [Kernel(unit, reduction, end) for end, reduction in product(converting, given)]
+
+
+def _through(reduction: Reduction, name: str, output: Format) -> Reduction | None:
+    """With parts, or running totals, that memory holds in the output's format; None where that makes none."""
+    if not reduction.levels or not output.has_infinity or reduction.levels[0].kind in ("promote", "sliced"):
+        return None
+    first, *others = reduction.levels
+    if name == "total" and first.order not in ("order", "reversed"):
+        return None
+    changed = replace(first, parts=output) if name == "parts" else replace(first, total=output)
+    return Reduction((changed, *others))

@@ -1,0 +1,242 @@
+"""Which kernels reproduce a recorded product bit for bit.
+
+Every hypothesis is held against a few elements of D, those that survive against more, and the last ones
+against all. NaN results are the same whatever their words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.words import to_words
+from tcsmt.catalogue import Row
+from tcsmt.kernels.epilogue import PLAIN, Epilogue
+from tcsmt.kernels.gemm import Held, ended
+from tcsmt.kernels.hypotheses import hypotheses
+from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.sampled import sums
+from tcsmt.kernels.units import units_for
+from tcsmt.simulator.matmul import check_shapes
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.survey.set_cover import cover
+
+__all__ = ["Explained", "Missed", "Product", "explain", "on_elements"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: Elements against which hypotheses are held, stage by stage, before all elements are.
+_STAGES = (4, 28, 480, 3584)
+#: Of the best hypotheses that miss some elements, so many are shown, and so many of the elements.
+_SHOWN, _ELEMENTS = 3, 5
+
+
+@dataclass(frozen=True)
+class Product:
+    """A recorded product as words: D of A, B and C, and their formats."""
+
+    a: Array
+    b: Array
+    c: Array | None
+    d: Array
+    a_format: Format
+    b_format: Format
+    d_format: AnyFormat
+    c_format: AnyFormat | None = None
+
+    @classmethod
+    def of(
+        cls, a: Any, b: Any, c: Any, d: Any, formats: tuple[Format, Format, AnyFormat, AnyFormat]
+    ) -> Product:
+        """Of arrays of these formats, a, b, c and d. Raises :class:`.TcsmtError` where they do not fit."""
+        left, right = to_words(formats[0], a, "A"), to_words(formats[1], b, "B")
+        check_shapes(left, right)
+        found = to_words(formats[3], d, "D")
+        shape = left.shape[0], right.shape[1]
+        added = None if c is None else to_words(formats[2], c, "C")
+        for array, name in ((found, "D"), (added, "C")):
+            if array is not None and array.shape != shape:
+                raise TcsmtError(f"{name} has shape {array.shape}: must be {shape}, the shape of A·B")
+        return cls(left, right, added, found, formats[0], formats[1], formats[3], formats[2])
+
+    @property
+    def nan(self) -> Array:
+        """Where D is a NaN."""
+        return _are_nan(self.d_format, self.d)
+
+    def same(self, words: Array, where: Any = ...) -> Array:
+        """Where results are D's, of all elements or of some."""
+        wanted, nan = self.d[where], self.nan[where]
+        alike: Array = (words == wanted) | (nan & _are_nan(self.d_format, words))
+        return alike
+
+
+def _are_nan(fmt: AnyFormat, words: Array) -> Array:
+    if not isinstance(fmt, Format) or fmt.nan_word is None:
+        return np.zeros(words.shape, bool)
+    magnitude = words & words.dtype.type((1 << fmt.sign_bit) - 1)
+    if fmt.has_infinity:
+        return np.asarray(magnitude > fmt.infinity_word)
+    return np.asarray((magnitude == fmt.nan_word) | (words == fmt.nan_word))
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A kernel that does not explain D. elements: the first (row, column) that it misses, of how many."""
+
+    kernel: Kernel
+    count: int
+    of: int
+    elements: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What explains a product.
+
+    kernels: those that give every element of D. alike: by a kernel's unit's name, other units that are the
+    same function. tested: hypotheses in all. deciding: elements (row, column) that exclude all others.
+    missed: where none explains D, the hypotheses that miss the fewest of the elements tested last.
+    """
+
+    product: Product
+    kernels: tuple[Kernel, ...]
+    alike: dict[str, tuple[str, ...]]
+    tested: int
+    deciding: tuple[tuple[int, int], ...]
+    missed: tuple[Missed, ...]
+
+
+def on_elements(
+    kernels: Sequence[Kernel], a: Array, b: Array, c: Array | None, c_format: AnyFormat | None = None
+) -> Iterator[tuple[Kernel, Array]]:
+    """The words that each kernel gives on some elements, kernels of one unit together.
+
+    a, b: words (elements, K); c: words (elements,) or None.
+    """
+
+    def by(kernel: Kernel) -> tuple[str, bool]:
+        return kernel.unit.name, kernel.epilogue.c_first
+
+    for _, some in groupby(sorted(kernels, key=by), key=by):
+        members = list(some)
+        model, first = members[0].unit.model, members[0].epilogue.c_first
+        start = c if first and members[0].epilogue.beta != 0 else None
+        found = sums(model, a, b, list(dict.fromkeys(member.reduction for member in members)), start)
+        held = dict(zip(dict.fromkeys(member.reduction for member in members), found, strict=True))
+        rest = None if first or c is None else Held(c_format or model.c_format, c)
+        for member in members:
+            yield member, ended(member.epilogue, held[member.reduction], rest).words
+
+
+@dataclass
+class _Search:
+    product: Product
+    seen: Seen
+    elements: Array
+    #: Which elements exclude each hypothesis, a bit for each.
+    excluded: list[int] = field(default_factory=list)
+
+    def stage(self, alive: Sequence[Kernel], some: slice) -> list[tuple[int, Kernel]]:
+        """How many of some elements each hypothesis misses."""
+        product = self.product
+        places = self.elements[some]
+        where = places[:, 0], places[:, 1]
+        a, b = product.a[where[0]], product.b[:, where[1]].T
+        c = None if product.c is None else product.c[where]
+        found = []
+        units = len({kernel.unit.name for kernel in alive})
+        names: set[str] = set()
+        for kernel, words in on_elements(alive, a, b, c, product.c_format):
+            if kernel.unit.name not in names:
+                names.add(kernel.unit.name)
+                self.seen(len(names), units, f"{len(places)} elements, {kernel.unit.name}")
+            wrong = ~product.same(words.astype(product.d.dtype), where)
+            if wrong.any():
+                bits = sum(1 << int(place) for place in np.flatnonzero(wrong))
+                self.excluded.append(bits << (some.start or 0))
+            found.append((int(wrong.sum()), kernel))
+        return found
+
+
+def explain(
+    product: Product,
+    units: Sequence[Row] | None = None,
+    *,
+    ends: Sequence[Epilogue] | None = None,
+    kernels: Sequence[Kernel] = (),
+    seed: int = 1,
+    seen: Seen = unseen,
+) -> Explained:
+    """Hold all hypotheses against D.
+
+    units: whose kernels are tried (None: all of the catalogue that take such operands, and IEEE operations).
+    ends: epilogues that are tried; None: C first and C last. kernels: hypotheses of one's own, besides.
+    Raises :class:`.TcsmtError` where no unit fits.
+    """
+    given = [[row] for row in units] if units is not None else units_for(product.a_format, product.b_format)
+    if ends is None:
+        ends = [PLAIN] if product.c is None else [PLAIN, Epilogue(c="epilogue")]
+    length = product.a.shape[1]
+    tried = list(kernels)
+    alike: dict[str, tuple[str, ...]] = {}
+    for first, *others in given:
+        if _takes_c(first, product):
+            tried += hypotheses(first, product.d_format, length, ends)
+            alike[first.name] = tuple(row.name for row in others)
+    if not tried:
+        formats = ", ".join(fmt.name for fmt in (product.a_format, product.b_format, product.d_format))
+        raise TcsmtError(f"no unit takes A, B and gives D in these formats: {formats}")
+    m, n = product.d.shape
+    order = np.random.default_rng(seed).permutation(m * n)[: sum(_STAGES)]
+    search = _Search(product, seen, np.stack(np.unravel_index(order, (m, n)), axis=1))
+    alive, best, start = tried, [], 0
+    for size in _STAGES:
+        some = slice(start, min(start + size, len(order)))
+        if some.start == some.stop or not alive:
+            break
+        found = search.stage(alive, some)
+        best = sorted(found, key=lambda one: one[0])[:_SHOWN]
+        alive = [kernel for wrong, kernel in found if wrong == 0]
+        start = some.stop
+    explained, missed = [], []
+    for number, kernel in enumerate(alive or [kernel for _, kernel in best], 1):
+        seen(number, len(alive) or len(best), f"all elements, {kernel.name}")
+        wrong = ~product.same(_whole(kernel, product))
+        if not wrong.any():
+            explained.append(kernel)
+            continue
+        places = np.argwhere(wrong)
+        shown = tuple((int(i), int(j)) for i, j in places[:_ELEMENTS])
+        missed.append(Missed(kernel, len(places), m * n, shown))
+    deciding = cover(_columns(search.excluded, start)).chosen if search.excluded else []
+    elements = [(int(i), int(j)) for i, j in search.elements[deciding]] if explained else []
+    return Explained(
+        product, tuple(explained), alike, len(tried), tuple(elements),
+        () if explained else tuple(sorted(missed, key=lambda one: one.count)[:_SHOWN]),
+    )  # fmt: skip
+
+
+def _takes_c(row: Row, product: Product) -> bool:
+    return product.c is None or row.model.c_format == product.c_format
+
+
+def _whole(kernel: Kernel, product: Product) -> Array:
+    return kernel.multiply(product.a, product.b, product.c).view(product.d.dtype)
+
+
+def _columns(excluded: Sequence[int], count: int) -> list[int]:
+    """For each element, the hypotheses that it excludes, a bit for each."""
+    columns = [0] * count
+    for number, bits in enumerate(excluded):
+        for place in range(count):
+            if bits >> place & 1:
+                columns[place] |= 1 << number
+    return columns

@@ -1,0 +1,83 @@
+"""Some elements of a product under many reductions at once: all chains of a unit side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tcsmt.arithmetic.words import unsigned
+from tcsmt.kernels.gemm import Held, chains_of, reduced
+from tcsmt.kernels.reduction import Reduction
+from tcsmt.models import Model, Operands
+from tcsmt.simulator.rows import run_words
+
+__all__ = ["sums"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: Rows that are given to a unit at once: fewer than are worth compiling it.
+_AT_ONCE = 8192
+
+
+def sums(
+    model: Model,
+    a: Array,
+    b: Array,
+    reductions: Sequence[Reduction],
+    c: Array | None = None,
+    seen: Callable[[int, int], None] = lambda done, count: None,
+) -> list[Held]:
+    """The sum of each element by each reduction, before the epilogue.
+
+    a, b: words of shape (elements, K), rows of A and columns of B. c: words (elements,) that enter
+    before the first product. The reductions must not depend on the tile of D.
+    """
+    whole = np.arange(a.shape[1])
+    wanted: dict[tuple[bool, bytes], Array] = {}
+    for reduction in reductions:
+        start = c is not None and not reduction.levels
+        wanted |= {(start, part.tobytes()): part for part in chains_of(reduction, whole, model.k)}
+    found = _chains(model, a, b, wanted, c, seen)
+
+    def chain(indices: Array, start: Array | None) -> Array:
+        return found[start is not None, indices.tobytes()]
+
+    return [reduced(reduction, model, whole, chain, c) for reduction in reductions]
+
+
+def _chains(
+    model: Model,
+    a: Array,
+    b: Array,
+    wanted: dict[tuple[bool, bytes], Array],
+    c: Array | None,
+    seen: Callable[[int, int], None],
+) -> dict[tuple[bool, bytes], Array]:
+    """The words of every chain, for each element: the longest chains first, so that short ones end early."""
+    order = sorted(wanted, key=lambda key: -len(wanted[key]))
+    elements, length = a.shape
+    # a column of zeros behind K stands for what is missing in the last instruction
+    left, right = (np.pad(side, ((0, 0), (0, 1))) for side in (a, b))
+    lengths = [len(wanted[key]) for key in order]
+    steps = -(-lengths[0] // model.k)
+    places = np.full((len(order), steps * model.k), length)
+    for number, key in enumerate(order):
+        places[number, : lengths[number]] = wanted[key]
+    words = np.zeros((len(order), elements), unsigned(model.c_format))
+    for number, (start, _) in enumerate(order):
+        if start and c is not None:
+            words[number] = c
+    result = np.zeros((len(order), elements), unsigned(model.d_format))
+    for step in range(steps):
+        active = sum(size > step * model.k for size in lengths)
+        for first in range(0, active, max(1, _AT_ONCE // elements)):
+            some = slice(first, min(active, first + max(1, _AT_ONCE // elements)))
+            at = places[some, step * model.k : (step + 1) * model.k]
+            x, y = (side[:, at].transpose(1, 0, 2).reshape(-1, model.k) for side in (left, right))
+            found = run_words(model, Operands(x, y, words[some].reshape(-1))).reshape(-1, elements)
+            result[some] = found
+            if step + 1 < steps:
+                words[some] = found
+        seen(step + 1, steps)
+    return dict(zip(order, result, strict=True))
