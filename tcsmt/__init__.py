@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tcsmt.api.formats import FormatValues, describe_format
     from tcsmt.api.identify import Identified, identify
     from tcsmt.api.kernel_diff import KernelDiff, kernel_diff
+    from tcsmt.api.kernel_identify import KernelIdentified, kernel_identify
     from tcsmt.api.kernels import epilogue, gemm, reduction
     from tcsmt.api.pictures import Explanation, explain
     from tcsmt.api.units import Unit, read_model, unit, units
@@ -47,6 +48,7 @@ _HOMES = {
     **dict.fromkeys(("Identified", "identify"), "tcsmt.api.identify"),
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.api.pictures"),
     **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.api.kernel_diff"),
+    **dict.fromkeys(("KernelIdentified", "kernel_identify"), "tcsmt.api.kernel_identify"),
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.api.kernels"),
     **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.api.validate"),
@@ -68,6 +70,7 @@ __all__ = [
     "FormatValues",
     "Identified",
     "KernelDiff",
+    "KernelIdentified",
     "Reduction",
     "Report",
     "TcsmtError",
@@ -87,6 +90,7 @@ __all__ = [
     "gemm",
     "identify",
     "kernel_diff",
+    "kernel_identify",
     "promoted",
     "properties",
     "read_model",

@@ -13,6 +13,7 @@ from tcsmt.api.arrays import as_numpy, like_given
 from tcsmt.catalogue import Row, rows, rows_of, selected
 from tcsmt.catalogue.description import description
 from tcsmt.data.model_files import model_toml, row_given
+from tcsmt.kernels.units import ARCHITECTURE, ieee_unit
 from tcsmt.models import Model
 from tcsmt.simulator.rows import simulate
 
@@ -133,7 +134,8 @@ def row_of(given: UnitLike) -> Row:
             date=0,
             evidence="conjectured",
         )
-    return row_given(os.fspath(given))
+    name = os.fspath(given)
+    return ieee_unit(name) if name.startswith(f"{ARCHITECTURE}/") else row_given(name)
 
 
 def unit(name: UnitLike) -> Unit:

@@ -46,21 +46,21 @@ class Product:
     b: Array
     c: Array | None
     d: Array
-    a_format: Format
-    b_format: Format
+    a_format: AnyFormat
+    b_format: AnyFormat
     d_format: AnyFormat
     c_format: AnyFormat | None = None
 
     @classmethod
     def of(
-        cls, a: Any, b: Any, c: Any, d: Any, formats: tuple[Format, Format, AnyFormat, AnyFormat]
+        cls, a: Any, b: Any, c: Any, d: Any, formats: tuple[AnyFormat, AnyFormat, AnyFormat | None, AnyFormat]
     ) -> Product:
-        """Of arrays of these formats, a, b, c and d. Raises :class:`.TcsmtError` where they do not fit."""
+        """Of arrays of these formats, of a, b, c and d. Raises :class:`.TcsmtError` where they do not fit."""
         left, right = to_words(formats[0], a, "A"), to_words(formats[1], b, "B")
         check_shapes(left, right)
         found = to_words(formats[3], d, "D")
         shape = left.shape[0], right.shape[1]
-        added = None if c is None else to_words(formats[2], c, "C")
+        added = None if c is None or formats[2] is None else to_words(formats[2], c, "C")
         for array, name in ((found, "D"), (added, "C")):
             if array is not None and array.shape != shape:
                 raise TcsmtError(f"{name} has shape {array.shape}: must be {shape}, the shape of A·B")
@@ -206,6 +206,8 @@ def explain(
         best = sorted(found, key=lambda one: one[0])[:_SHOWN]
         alive = [kernel for wrong, kernel in found if wrong == 0]
         start = some.stop
+    rank = {kernel: number for number, kernel in enumerate(tried)}
+    alive.sort(key=rank.__getitem__)
     explained, missed = [], []
     for number, kernel in enumerate(alive or [kernel for _, kernel in best], 1):
         seen(number, len(alive) or len(best), f"all elements, {kernel.name}")

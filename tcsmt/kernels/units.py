@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.catalogue import Row, rows
 from tcsmt.models import IeeeDotAdd
@@ -52,13 +53,13 @@ def ieee_unit(name: str) -> Row:
     return known[name]
 
 
-def units_for(a: Format, b: Format, claims: bool = False) -> list[Sequence[Row]]:
+def units_for(a: AnyFormat, b: AnyFormat) -> list[Sequence[Row]]:
     """Units that take such operands, those of IEEE operations first; each with others of the same function.
 
     Units with block scales are left out.
     """
     classes: dict[str, list[Row]] = {}
-    for row in (*ieee_rows(), *rows(claims=claims)):
+    for row in (*ieee_rows(), *rows(claims=False)):
         model = row.model
         if (model.a_format, model.b_format) == (a, b) and model.scale_format is None:
             classes.setdefault(model.digest, []).append(row)

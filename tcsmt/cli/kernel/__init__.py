@@ -10,6 +10,7 @@ __all__ = ["kernel"]
 
 _GROUPS = {
     "Recorded results": {
+        "identify": "Which kernels give a product bit for bit?",
         "diff": "How two results differ, and at which step.",
     },
 }
@@ -21,5 +22,6 @@ def kernel() -> None:
 
     \b
     Examples:
+      tcsmt kernel identify --a A.npy --b B.npy --d D.npy
       tcsmt kernel diff --a A.npy --b B.npy --left D1.npy --right D2.npy
     """

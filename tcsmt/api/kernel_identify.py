@@ -1,0 +1,180 @@
+"""Which kernels reproduce a recorded matrix product bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from tcsmt import __version__
+from tcsmt.api.arrays import as_numpy
+from tcsmt.api.units import UnitLike, row_of
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import FORMATS, format_named
+from tcsmt.arithmetic.integer_format import INTEGERS
+from tcsmt.arithmetic.words import dtype_of
+from tcsmt.kernels.epilogue import Epilogue
+from tcsmt.kernels.identify import Explained, Product
+from tcsmt.kernels.identify import explain as explained_by
+from tcsmt.kernels.kernel import Kernel
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
+
+__all__ = ["KernelIdentified", "kernel_identify"]
+
+#: More kernels are not listed as text.
+_LISTED = 20
+
+
+@dataclass(frozen=True, repr=False)
+class KernelIdentified:
+    """Which kernels give every element of a product: see ``kernels``, or print it.
+
+    found: everything that was found.
+    """
+
+    found: Explained
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Those that explain the product; empty where none does."""
+        return self.found.kernels
+
+    def as_json(self) -> dict[str, Any]:
+        """What was found as plain data: what ``tcsmt kernel identify --json`` prints."""
+        found, product = self.found, self.found.product
+        return {
+            "tcsmt": __version__,
+            "shape": [len(product.a), product.a.shape[1], product.b.shape[1]],
+            "formats": {
+                "a": product.a_format.name,
+                "b": product.b_format.name,
+                "d": product.d_format.name,
+            },
+            "tested": found.tested,
+            "explained": bool(found.kernels),
+            "nan": int(product.nan.sum()),
+            "kernels": [
+                {
+                    "kernel": kernel.name,
+                    "unit": kernel.unit.name,
+                    "reduction": str(kernel.reduction),
+                    "epilogue": str(kernel.epilogue),
+                    "same_unit": list(found.alike.get(kernel.unit.name, ())),
+                }
+                for kernel in found.kernels
+            ],
+            "deciding": [list(place) for place in found.deciding],
+            "missed": [
+                {
+                    "kernel": one.kernel.name,
+                    "elements": one.count,
+                    "of": one.of,
+                    "first": [list(place) for place in one.elements],
+                }
+                for one in found.missed
+            ],
+        }
+
+    def __str__(self) -> str:
+        found, product = self.found, self.found.product
+        m, n = product.d.shape
+        formats = f"{product.a_format.name} x {product.b_format.name} to {product.d_format.name}"
+        lines = [
+            f"({m} x {product.a.shape[1]}) · ({product.a.shape[1]} x {n}), {formats}; "
+            f"{counted(found.tested, 'hypothesis', 'hypotheses')}"
+        ]
+        nan = int(product.nan.sum())
+        if nan:
+            lines.append(f"{counted(nan, 'element')} of D are NaN; any NaN counts as the same")
+        if not found.kernels:
+            lines.append("EXPLAINED BY NONE; the nearest:")
+            for one in found.missed:
+                first = ", ".join(f"D[{i}, {j}]" for i, j in one.elements)
+                more = ", ..." if one.count > len(one.elements) else ""
+                lines.append(f"  {one.kernel.name}: misses {one.count} of {one.of}: {first}{more}")
+            return "\n".join(lines)
+        lines.append(f"EXPLAINED bit for bit by {counted(len(found.kernels), 'kernel')}:")
+        for kernel in found.kernels[:_LISTED]:
+            same = found.alike.get(kernel.unit.name, ())
+            lines.append(f"  {kernel.name}" + (f"  (the same unit: {', '.join(same)})" if same else ""))
+        if len(found.kernels) > _LISTED:
+            lines.append(f"  and {len(found.kernels) - _LISTED} others")
+        places = ", ".join(f"D[{i}, {j}]" for i, j in found.deciding[:8])
+        more = ", ..." if len(found.deciding) > 8 else ""
+        if found.deciding:
+            lines.append(f"{counted(len(found.deciding), 'element')} exclude all others: {places}{more}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<KernelIdentified: {', '.join(k.name for k in self.kernels[:3]) or 'explained by none'}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def kernel_identify(
+    a: Any,
+    b: Any,
+    d: Any,
+    c: Any = None,
+    *,
+    a_format: str | None = None,
+    b_format: str | None = None,
+    c_format: str | None = None,
+    d_format: str | None = None,
+    units: Iterable[UnitLike] | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    seed: int = 1,
+    progress: Seen = unseen,
+) -> KernelIdentified:
+    """Which units, reductions and epilogues give D of A and B (and C), bit for bit.
+
+    a: (M, K). b: (K, N). d, c: (M, N). Formats are those of the dtypes; words (unsigned integers) need theirs
+    named. units: on which kernels are tried; None: all of the catalogue that take A's and B's formats, and
+    chains of IEEE operations. alpha, beta: what the call was given. seed: of the first elements that are
+    looked at. Raises :class:`tcsmt.TcsmtError` for arrays that do not fit, and where no unit takes them.
+
+    >>> import numpy as np, tcsmt
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.random((8, 256)).astype(np.float16), rng.random((256, 8)).astype(np.float16)
+    >>> d = tcsmt.gemm(a, b, unit="h100", reduction="split-k:2")
+    >>> [k.name for k in tcsmt.kernel_identify(a, b, d, units=["h100", "a100"]).kernels]
+    ['hopper/mma.m16n8k16.f32.f16.f16.f32+split-k:2']
+    """
+    arrays = {name: as_numpy(x, name.upper()) for name, x in (("a", a), ("b", b), ("c", c), ("d", d))}
+    named = {"a": a_format, "b": b_format, "c": c_format, "d": d_format}
+    formats = {name: _format(name, arrays[name], named[name]) for name in "abcd" if arrays[name] is not None}
+    product = Product.of(
+        arrays["a"], arrays["b"], arrays["c"], arrays["d"],
+        (formats["a"], formats["b"], formats.get("c"), formats["d"]),
+    )  # fmt: skip
+    ends = None if alpha == beta == 1 else [Epilogue(alpha=alpha, beta=beta)]
+    rows = None if units is None else [row_of(unit) for unit in units]
+    return KernelIdentified(explained_by(product, rows, ends=ends, seed=seed, seen=progress))
+
+
+def _format(name: str, array: Any, given: str | None) -> AnyFormat:
+    """That which is named, or the one whose dtype the array has. Raises :class:`.TcsmtError`."""
+    if given is not None:
+        return format_named(given)
+    dtype = np.asarray(array).dtype
+    known = {dtype_of(fmt): fmt for fmt in (*INTEGERS.values(), *FORMATS.values()) if fmt.name in _NATIVE}
+    if dtype not in known:
+        allowed = ", ".join(str(one) for one in known)
+        raise TcsmtError(
+            f"{name.upper()} has dtype {dtype}, which does not say its format: name it "
+            f"({name}_format, --{name}-format), or give one of {allowed}"
+        )
+    return known[dtype]
+
+
+#: The formats that a dtype stands for by itself.
+_NATIVE = (
+    "f16", "f32", "f64", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "s8", "s32",
+)  # fmt: skip

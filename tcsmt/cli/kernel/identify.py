@@ -1,0 +1,77 @@
+"""``tcsmt kernel identify``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tcsmt.api.kernel_identify import kernel_identify
+from tcsmt.cli import options
+from tcsmt.cli.arrays import read_array
+from tcsmt.cli.names import UNIT
+from tcsmt.cli.printing import echo_json
+from tcsmt.support.errors import Exit
+from tcsmt.support.progress import shown
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.option("--a", "a_path", type=_PATH, required=True, help="A, (M, K), .npy.")
+@click.option("--b", "b_path", type=_PATH, required=True, help="B, (K, N), .npy.")
+@click.option("--d", "d_path", type=_PATH, required=True, help="The product that was recorded, (M, N), .npy.")
+@click.option("--c", "c_path", type=_PATH, help="C, (M, N), .npy.")
+@click.option("--a-format", metavar="FORMAT", help="Format of A's words.  [default: by the dtype]")
+@click.option("--b-format", metavar="FORMAT", help="Format of B's words.  [default: by the dtype]")
+@click.option("--c-format", metavar="FORMAT", help="Format of C's words.  [default: by the dtype]")
+@click.option("--d-format", metavar="FORMAT", help="Format of D's words.  [default: by the dtype]")
+@click.option(
+    "--unit", "units", type=UNIT, multiple=True, help="Only kernels on this unit (may be repeated)."
+)
+@click.option("--alpha", type=float, default=1.0, show_default=True, help="alpha of the call.")
+@click.option("--beta", type=float, default=1.0, show_default=True, help="beta of the call.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the elements that are looked at first.")
+@options.as_json
+def identify(
+    a_path: Path,
+    b_path: Path,
+    d_path: Path,
+    c_path: Path | None,
+    a_format: str | None,
+    b_format: str | None,
+    c_format: str | None,
+    d_format: str | None,
+    units: tuple[str, ...],
+    alpha: float,
+    beta: float,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Find the kernels that give D of A and B bit for bit: unit, order along K, partial sums, epilogue.
+
+    All hypotheses are held against a few elements of D, those that survive against more, and the last ones
+    against all.
+    NumPy stores bfloat16 and 8-bit floats without their names: give --a-format, --b-format, --d-format.
+    Files are never unpickled.
+
+    Exit code: 0 explained, 1 no hypothesis explains D, 2 usage error.
+
+    \b
+    Examples:
+      tcsmt kernel identify --a A.npy --b B.npy --d D.npy
+      tcsmt kernel identify --a A.npy --b B.npy --d D.npy --a-format bf16 --b-format bf16 --d-format bf16
+    """
+    a, b, d = read_array(a_path), read_array(b_path), read_array(d_path)
+    with shown(lines=False) as progress:
+        found = kernel_identify(
+            a, b, d, None if c_path is None else read_array(c_path), a_format=a_format, b_format=b_format,
+            c_format=c_format, d_format=d_format, units=units or None, alpha=alpha, beta=beta, seed=seed,
+            progress=progress,
+        )  # fmt: skip
+    if as_json:
+        echo_json(found.as_json())
+    else:
+        click.echo(str(found))
+    sys.exit(Exit.ANSWERED if found.kernels else Exit.DIFFERS)
