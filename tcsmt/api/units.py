@@ -12,7 +12,8 @@ from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy, like_given
 from tcsmt.catalogue import Row, rows, rows_of, selected
 from tcsmt.catalogue.description import description
-from tcsmt.data.model_files import model_toml, row_given
+from tcsmt.data.model_files import is_model_file, model_toml, row_given
+from tcsmt.kernels.model import row_named as kernel_named
 from tcsmt.kernels.units import ARCHITECTURE, ieee_unit
 from tcsmt.models import Model
 from tcsmt.simulator.rows import simulate
@@ -134,7 +135,14 @@ def row_of(given: UnitLike) -> Row:
             date=0,
             evidence="conjectured",
         )
-    name = os.fspath(given)
+    return _row_named(os.fspath(given))
+
+
+def _row_named(name: str) -> Row:
+    if is_model_file(name):
+        return row_given(name)
+    if "+" in name:
+        return kernel_named(name, _row_named)
     return ieee_unit(name) if name.startswith(f"{ARCHITECTURE}/") else row_given(name)
 
 

@@ -30,14 +30,13 @@ def _of(reduction: Reduction, indices: Array, k: int) -> str:
     parts = [_rounded(level, "parts", _of(inner, part, k)) for part in level.cut(indices, k)]
     if len(parts) == 1 and level.total is level.sum is None and not level.from_zero:
         return parts[0]
-    if level.from_zero:
-        parts = [*parts, "+0"] if level.order == "reversed" else ["+0", *parts]
+    start = "+0" if level.from_zero else None
     name = "" if level.sum is None else level.sum.name
 
     def add(one: str, two: str) -> str:
         return _digest(f"sum {name}", *sorted((one, two)))
 
-    return fold(level, parts, add, lambda value: _rounded(level, "total", value))
+    return fold(level, parts, add, lambda value: _rounded(level, "total", value), start)
 
 
 def _rounded(level: Level, name: str, value: str) -> str:

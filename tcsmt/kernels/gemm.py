@@ -69,11 +69,7 @@ def _combined(level: Level, parts: Sequence[Held], c: Held | None) -> Held:
     def kept(value: Held) -> Held:
         return value.to(level.total).to(fmt)
 
-    in_order = level.order in ("order", "reversed")
-    if c is not None and in_order:
-        return fold(level, [c, *values] if level.order == "order" else [*values, c], add, kept)
-    total = fold(level, values, add, kept)
-    return total if c is None else add(c, total)
+    return fold(level, values, add, kept, c)
 
 
 def ended(

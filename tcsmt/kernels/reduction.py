@@ -230,9 +230,16 @@ def promoted(every: int) -> Reduction:
 
 
 def fold(
-    level: Level, parts: Sequence[Value], add: Callable[[Value, Value], Value], kept: Callable[[Value], Value]
+    level: Level,
+    parts: Sequence[Value],
+    add: Callable[[Value, Value], Value],
+    kept: Callable[[Value], Value],
+    start: Value | None = None,
 ) -> Value:
-    """The sum of the parts in the level's order. kept: what becomes of a running total in memory."""
+    """The sum of the parts in the level's order. kept: what becomes of a running total in memory.
+
+    start: what the parts are added to, one after the other; or the sum of all, where they are a tree.
+    """
     values = list(parts)
     if level.order in ("pairs", "halves"):
         while len(values) > 1:
@@ -244,8 +251,10 @@ def fold(
                     [one, *values[half + place : half + place + 1]] for place, one in enumerate(values[:half])
                 ]
             values = [add(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-        return values[0]
-    first, *others = values[::-1] if level.order == "reversed" else values
+        return values[0] if start is None else add(start, values[0])
+    if level.order == "reversed":
+        values.reverse()
+    first, *others = values if start is None else [start, *values]
     total = kept(first)
     for value in others:
         total = kept(add(total, value))

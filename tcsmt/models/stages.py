@@ -14,7 +14,17 @@ from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
 from tcsmt.arithmetic.ieee import Operation
 from tcsmt.terms import Term
 
-__all__ = ["InstructionPlace", "Kind", "OperandPlace", "Place", "Stage", "Value", "Where", "where_text"]
+__all__ = [
+    "ChainPlace",
+    "InstructionPlace",
+    "Kind",
+    "OperandPlace",
+    "Place",
+    "Stage",
+    "Value",
+    "Where",
+    "where_text",
+]
 
 
 class Kind(Enum):
@@ -47,6 +57,7 @@ class Kind(Enum):
     C_OUTSIDE = "c outside"
     INSTRUCTION = "instruction"
     SUM_OUTSIDE = "sum outside"
+    CONVERTED = "converted"
 
 
 @dataclass(frozen=True)
@@ -77,9 +88,25 @@ class InstructionPlace:
         return f"{own}: {where_text(self.within)}" if self.within is not None else own
 
 
+@dataclass(frozen=True)
+class ChainPlace:
+    """An instruction of a kernel: of which chain, and which one of it.
+
+    within: where a stage stands inside the unit.
+    """
+
+    chain: int
+    step: int
+    within: Where = None
+
+    def __str__(self) -> str:
+        own = f"chain {self.chain}, instruction {self.step}"
+        return f"{own}: {where_text(self.within)}" if self.within is not None else own
+
+
 #: A fused sum of a chain (None: the unit does not chain, or the stage comes after the chain), an operand,
-#: or an instruction.
-Where = int | OperandPlace | InstructionPlace | None
+#: or an instruction of an algorithm or a kernel.
+Where = int | OperandPlace | InstructionPlace | ChainPlace | None
 Value = Number | Exponent | Fixed | SignMagnitude | AnyFormat
 Place = tuple[Where, Kind, "int | range | None"]
 
@@ -137,6 +164,6 @@ class Stage:
             return f"{where}, {label}"
         return f"{where}: {label}" if where and label else where or label
 
-    def inside(self, instruction: InstructionPlace) -> Stage:
-        """The stage of a unit as one of an algorithm that runs the unit."""
+    def inside(self, instruction: InstructionPlace | ChainPlace) -> Stage:
+        """The stage of a unit as one of an algorithm or a kernel that runs the unit."""
         return replace(self, block=replace(instruction, within=self.block))
