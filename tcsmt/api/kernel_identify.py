@@ -13,9 +13,8 @@ from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.any_format import AnyFormat
-from tcsmt.arithmetic.formats import FORMATS, format_named
-from tcsmt.arithmetic.integer_format import INTEGERS
-from tcsmt.arithmetic.words import dtype_of
+from tcsmt.arithmetic.formats import format_named
+from tcsmt.arithmetic.words import format_of
 from tcsmt.kernels.epilogue import Epilogue
 from tcsmt.kernels.identify import Explained, Product
 from tcsmt.kernels.identify import explain as explained_by
@@ -68,6 +67,8 @@ class KernelIdentified:
                 }
                 for kernel in found.kernels
             ],
+            "open": [kernel.name for kernel in found.open],
+            "looked_at": found.looked_at,
             "deciding": [list(place) for place in found.deciding],
             "missed": [
                 {
@@ -104,6 +105,9 @@ class KernelIdentified:
             lines.append(f"  {kernel.name}" + (f"  (the same unit: {', '.join(same)})" if same else ""))
         if len(found.kernels) > _LISTED:
             lines.append(f"  and {len(found.kernels) - _LISTED} others")
+        if found.open:
+            count = counted(len(found.open), "hypothesis", "hypotheses")
+            lines.append(f"OPEN: {count} more that give the {found.looked_at} elements that were looked at")
         places = ", ".join(f"D[{i}, {j}]" for i, j in found.deciding[:8])
         more = ", ..." if len(found.deciding) > 8 else ""
         if found.deciding:
@@ -164,17 +168,10 @@ def _format(name: str, array: Any, given: str | None) -> AnyFormat:
     if given is not None:
         return format_named(given)
     dtype = np.asarray(array).dtype
-    known = {dtype_of(fmt): fmt for fmt in (*INTEGERS.values(), *FORMATS.values()) if fmt.name in _NATIVE}
-    if dtype not in known:
-        allowed = ", ".join(str(one) for one in known)
+    found = format_of(dtype)
+    if found is None:
         raise TcsmtError(
             f"{name.upper()} has dtype {dtype}, which does not say its format: name it "
-            f"({name}_format, --{name}-format), or give one of {allowed}"
+            f"({name}_format, --{name}-format)"
         )
-    return known[dtype]
-
-
-#: The formats that a dtype stands for by itself.
-_NATIVE = (
-    "f16", "f32", "f64", "bf16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "s8", "s32",
-)  # fmt: skip
+    return found

@@ -14,7 +14,6 @@ import numpy as np
 
 from tcsmt.arithmetic.words import dtype_of, from_words, to_words
 from tcsmt.cli import options
-from tcsmt.cli.arrays import read_array
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.arrays import read_array

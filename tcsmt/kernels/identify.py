@@ -33,7 +33,9 @@ __all__ = ["Explained", "Missed", "Product", "explain", "on_elements"]
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Elements against which hypotheses are held, stage by stage, before all elements are.
-_STAGES = (4, 28, 480, 3584)
+_STAGES = (4, 28, 480)
+#: More elements, against which so many of the survivors are held at a time; and how many against all.
+_MORE, _BATCH, _MOST = 3584, 64, 16
 #: Of the best hypotheses that miss some elements, so many are shown, and so many of the elements.
 _SHOWN, _ELEMENTS = 3, 5
 
@@ -102,14 +104,18 @@ class Explained:
     """What explains a product.
 
     kernels: those that give every element of D. alike: by a kernel's unit's name, other units that are the
-    same function. tested: hypotheses in all. deciding: elements (row, column) that exclude all others.
-    missed: where none explains D, the hypotheses that miss the fewest of the elements tested last.
+        same function. tested: hypotheses in all.
+    open: others that give the elements that were looked at, of which there are so many, and were not held
+        against all. deciding: elements (row, column) that exclude all that were excluded.
+    missed: where none explains D, the hypotheses that miss the fewest elements.
     """
 
     product: Product
     kernels: tuple[Kernel, ...]
     alike: dict[str, tuple[str, ...]]
     tested: int
+    open: tuple[Kernel, ...]
+    looked_at: int
     deciding: tuple[tuple[int, int], ...]
     missed: tuple[Missed, ...]
 
@@ -195,7 +201,7 @@ def explain(
         formats = ", ".join(fmt.name for fmt in (product.a_format, product.b_format, product.d_format))
         raise TcsmtError(f"no unit takes A, B and gives D in these formats: {formats}")
     m, n = product.d.shape
-    order = np.random.default_rng(seed).permutation(m * n)[: sum(_STAGES)]
+    order = np.random.default_rng(seed).permutation(m * n)[: sum(_STAGES) + _MORE]
     search = _Search(product, seen, np.stack(np.unravel_index(order, (m, n)), axis=1))
     alive, best, start = tried, [], 0
     for size in _STAGES:
@@ -206,32 +212,61 @@ def explain(
         best = sorted(found, key=lambda one: one[0])[:_SHOWN]
         alive = [kernel for wrong, kernel in found if wrong == 0]
         start = some.stop
-    rank = {kernel: number for number, kernel in enumerate(tried)}
+    rank = _plausible(tried)
     alive.sort(key=rank.__getitem__)
-    explained, missed = [], []
-    for number, kernel in enumerate(alive or [kernel for _, kernel in best], 1):
-        seen(number, len(alive) or len(best), f"all elements, {kernel.name}")
-        wrong = ~product.same(_whole(kernel, product))
-        if not wrong.any():
-            explained.append(kernel)
-            continue
-        places = np.argwhere(wrong)
-        shown = tuple((int(i), int(j)) for i, j in places[:_ELEMENTS])
-        missed.append(Missed(kernel, len(places), m * n, shown))
-    deciding = cover(_columns(search.excluded, start)).chosen if search.excluded else []
-    elements = [(int(i), int(j)) for i, j in search.elements[deciding]] if explained else []
+    explained: list[Kernel] = []
+    missed: list[Missed] = []
+    while alive and not explained:
+        batch, alive = alive[:_BATCH], alive[_BATCH:]
+        if start < len(order):
+            found = search.stage(batch, slice(start, len(order)))
+            kept = {kernel for wrong, kernel in found if wrong == 0}
+            batch = [kernel for kernel in batch if kernel in kept]
+        for number, kernel in enumerate(batch, 1):
+            if len(explained) == _MOST:
+                alive = [*batch[number - 1 :], *alive]
+                break
+            seen(number, len(batch), f"all elements, {kernel.name}")
+            one = _against_all(kernel, product)
+            if one.count:
+                missed.append(one)
+            else:
+                explained.append(kernel)
+    if not explained:
+        nearest = [kernel for _, kernel in best if kernel not in {one.kernel for one in missed}]
+        missed += [_against_all(kernel, product) for kernel in nearest]
+    deciding = cover(_columns(search.excluded, len(order))).chosen if search.excluded and explained else []
     return Explained(
-        product, tuple(explained), alike, len(tried), tuple(elements),
-        () if explained else tuple(sorted(missed, key=lambda one: one.count)[:_SHOWN]),
-    )  # fmt: skip
+        product=product,
+        kernels=tuple(explained),
+        alike=alike,
+        tested=len(tried),
+        open=tuple(alive) if explained else (),
+        looked_at=start,
+        deciding=tuple((int(i), int(j)) for i, j in search.elements[deciding]),
+        missed=() if explained else tuple(sorted(missed, key=lambda one: one.count)[:_SHOWN]),
+    )
+
+
+def _plausible(tried: Sequence[Kernel]) -> dict[Kernel, tuple[int, int]]:
+    """The order in which survivors are looked at: the simplest reduction on every unit first."""
+    places: dict[str, int] = {}
+    rank = {}
+    for number, kernel in enumerate(tried):
+        place = places[kernel.unit.name] = places.get(kernel.unit.name, -1) + 1
+        rank[kernel] = (place, number)
+    return rank
+
+
+def _against_all(kernel: Kernel, product: Product) -> Missed:
+    words = kernel.multiply(product.a, product.b, product.c).view(product.d.dtype)
+    places = np.argwhere(~product.same(words))
+    shown = tuple((int(i), int(j)) for i, j in places[:_ELEMENTS])
+    return Missed(kernel, len(places), product.d.size, shown)
 
 
 def _takes_c(row: Row, product: Product) -> bool:
     return product.c is None or row.model.c_format == product.c_format
-
-
-def _whole(kernel: Kernel, product: Product) -> Array:
-    return kernel.multiply(product.a, product.b, product.c).view(product.d.dtype)
 
 
 def _columns(excluded: Sequence[int], count: int) -> list[int]:

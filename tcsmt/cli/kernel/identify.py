@@ -9,9 +9,9 @@ import click
 
 from tcsmt.api.kernel_identify import kernel_identify
 from tcsmt.cli import options
-from tcsmt.cli.arrays import read_array
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
+from tcsmt.data.arrays import read_array
 from tcsmt.support.errors import Exit
 from tcsmt.support.progress import shown
 
