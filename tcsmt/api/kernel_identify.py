@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -16,9 +16,11 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.arithmetic.words import format_of
 from tcsmt.kernels.epilogue import Epilogue
+from tcsmt.kernels.hypotheses import same_function
 from tcsmt.kernels.identify import Explained, Product
 from tcsmt.kernels.identify import explain as explained_by
 from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.reduction import Reduction
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import counted
@@ -27,6 +29,8 @@ __all__ = ["KernelIdentified", "kernel_identify"]
 
 #: More kernels are not listed as text.
 _LISTED = 20
+#: Other names of one thing that are listed.
+_FEW = 4
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,6 +68,7 @@ class KernelIdentified:
                     "reduction": str(kernel.reduction),
                     "epilogue": str(kernel.epilogue),
                     "same_unit": list(found.alike.get(kernel.unit.name, ())),
+                    "same_reduction": [str(reduction) for reduction in self._same(kernel)],
                 }
                 for kernel in found.kernels
             ],
@@ -101,8 +106,11 @@ class KernelIdentified:
             return "\n".join(lines)
         lines.append(f"EXPLAINED bit for bit by {counted(len(found.kernels), 'kernel')}:")
         for kernel in found.kernels[:_LISTED]:
+            lines.append(f"  {kernel.name}")
             same = found.alike.get(kernel.unit.name, ())
-            lines.append(f"  {kernel.name}" + (f"  (the same unit: {', '.join(same)})" if same else ""))
+            lines += [f"    the same unit: {_few(same)}"] if same else []
+            texts = [str(reduction) for reduction in self._same(kernel)]
+            lines += [f"    the same function at this K: {_few(texts)}"] if texts else []
         if len(found.kernels) > _LISTED:
             lines.append(f"  and {len(found.kernels) - _LISTED} others")
         if found.open:
@@ -114,11 +122,21 @@ class KernelIdentified:
             lines.append(f"{counted(len(found.deciding), 'element')} exclude all others: {places}{more}")
         return "\n".join(lines)
 
+    def _same(self, kernel: Kernel) -> tuple[Reduction, ...]:
+        product = self.found.product
+        return same_function(kernel, product.d_format, product.a.shape[1])
+
     def __repr__(self) -> str:
         return f"<KernelIdentified: {', '.join(k.name for k in self.kernels[:3]) or 'explained by none'}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
+
+
+def _few(texts: Sequence[str]) -> str:
+    """The first ones, and how many more there are."""
+    more = f" and {len(texts) - _FEW} more" if len(texts) > _FEW else ""
+    return ", ".join(texts[:_FEW]) + more
 
 
 def kernel_identify(

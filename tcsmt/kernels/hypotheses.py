@@ -16,10 +16,11 @@ from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.reduction import CHAINED, Level, Reduction
 from tcsmt.kernels.units import ARCHITECTURE
 
-__all__ = ["hypotheses", "reductions"]
+__all__ = ["hypotheses", "reductions", "same_function"]
 
 #: Parts of a split K, and the products of one tile, of which a part has a multiple.
 _PARTS = (*range(2, 33), 36, 40, 44, 48, 56, 64, 96, 128)
+_LEAST = 4  # a part has half as many products at least
 _TILES = (1, 16, 32, 64, 128, 256)
 #: Products between two promotions on a matrix unit; warps along K and their stripes.
 _EVERY = (32, 64, 128, 256, 512, 1024, 2048, 4096)
@@ -34,8 +35,12 @@ _ORDERS = ("order", "pairs", "reversed", "halves")
 
 
 @lru_cache(maxsize=64)
-def reductions(k: int, length: int, *, ordinary: bool, narrow: Format | None = None) -> tuple[Reduction, ...]:
+def reductions(
+    k: int, length: int, *, ordinary: bool, narrow: Format | None = None
+) -> dict[Reduction, tuple[Reduction, ...]]:
     """Reductions of so many products that are tried on units with a K, each another function.
+
+    With each, others that are the same function for so many products.
 
     narrow: the format of the results, where parts and totals are also rounded to it. ordinary: whether it is
     a processor's multiply-add, which loops put in blocks and lanes.
@@ -49,20 +54,21 @@ def reductions(k: int, length: int, *, ordinary: bool, narrow: Format | None = N
         levels += [Level(kind="sliced", number=warps, step=step) for warps, step in stripes]
     found = [CHAINED, *(Reduction((level,)) for level in levels)]
     if ordinary:
-        lanes = [Level(kind="sliced", number=n, step=1, order=order) for n, order in product(_LANES, _ORDERS)]
+        few = [number for number in _LANES if 2 * number <= length]
+        lanes = [Level(kind="sliced", number=n, step=1, order=order) for n, order in product(few, _ORDERS)]
         found += [Reduction((level,)) for level in lanes]
     if narrow is not None:
         through = [_through(reduction, name, narrow) for name in ("parts", "total") for reduction in found]
         found += [reduction for reduction in through if reduction is not None]
-    distinct: dict[str, Reduction] = {}
+    distinct: dict[str, list[Reduction]] = {}
     for reduction in found:
-        distinct.setdefault(expression(reduction, length, k), reduction)
-    return tuple(distinct.values())
+        distinct.setdefault(expression(reduction, length, k), []).append(reduction)
+    return {first: tuple(others) for first, *others in distinct.values()}
 
 
 def _split(length: int) -> Iterator[Level]:
     for parts, tile, order in product(_PARTS, _TILES, ("order", "pairs", "reversed")):
-        if parts * tile < 2 * length:
+        if parts * max(tile, _LEAST) < 2 * length:
             yield Level(kind="split-k", number=parts, step=None if tile == 1 else tile, order=order)
 
 
@@ -80,19 +86,26 @@ def hypotheses(
     ends: epilogues, to which a conversion to the output's format is added where it is not the unit's.
     Narrower results are also tried with parts and totals that are rounded to their format.
     """
+    given = unit.model.d_format
+    if given != output:
+        fits = isinstance(given, Format) and isinstance(output, Format) and given.holds(output)
+        if not fits or not isinstance(output, Format):
+            return []
+        saturate = not output.has_infinity
+        ends = [replace(end, out=(output,), saturate=end.saturate or saturate) for end in ends]
+    return [Kernel(unit, reduction, end) for end, reduction in product(ends, _tried(unit, output, length))]
+
+
+def _tried(unit: Row, output: AnyFormat, length: int) -> dict[Reduction, tuple[Reduction, ...]]:
     model = unit.model
     ordinary = unit.architecture == ARCHITECTURE or model.k <= 2
-    if model.d_format == output:
-        given = reductions(model.k, length, ordinary=ordinary)
-        return [Kernel(unit, reduction, end) for end, reduction in product(ends, given)]
-    fits = isinstance(model.d_format, Format) and isinstance(output, Format) and model.d_format.holds(output)
-    if not fits or not isinstance(output, Format):
-        return []
-    given = reductions(model.k, length, ordinary=ordinary, narrow=output)
-    converting = [
-        replace(end, out=(output,), saturate=end.saturate or not output.has_infinity) for end in ends
-    ]
-    return [Kernel(unit, reduction, end) for end, reduction in product(converting, given)]
+    narrow = output if isinstance(output, Format) and output != model.d_format else None
+    return reductions(model.k, length, ordinary=ordinary, narrow=narrow)
+
+
+def same_function(kernel: Kernel, output: AnyFormat, length: int) -> tuple[Reduction, ...]:
+    """Other reductions that are the same function as a hypothesis' for so many products."""
+    return _tried(kernel.unit, output, length).get(kernel.reduction, ())
 
 
 def _through(reduction: Reduction, name: str, output: Format) -> Reduction | None:

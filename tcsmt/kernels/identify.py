@@ -199,7 +199,7 @@ def explain(
             alike[first.name] = tuple(row.name for row in others)
     if not tried:
         formats = ", ".join(fmt.name for fmt in (product.a_format, product.b_format, product.d_format))
-        raise TcsmtError(f"no unit takes A, B and gives D in these formats: {formats}")
+        raise TcsmtError(f"no unit takes A and B and gives D in these formats: {formats}")
     m, n = product.d.shape
     order = np.random.default_rng(seed).permutation(m * n)[: sum(_STAGES) + _MORE]
     search = _Search(product, seen, np.stack(np.unravel_index(order, (m, n)), axis=1))
