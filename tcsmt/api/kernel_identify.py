@@ -14,18 +14,21 @@ from tcsmt.api.arrays import as_numpy
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
-from tcsmt.arithmetic.words import format_of
+from tcsmt.arithmetic.words import format_of, from_words
 from tcsmt.kernels.epilogue import Epilogue
 from tcsmt.kernels.hypotheses import same_function
 from tcsmt.kernels.identify import Explained, Product
 from tcsmt.kernels.identify import explain as explained_by
 from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.plan import Plan, planned
 from tcsmt.kernels.reduction import Reduction
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import counted
 
-__all__ = ["KernelIdentified", "kernel_identify"]
+__all__ = ["KernelIdentified", "KernelPlan", "kernel_identify"]
 
 #: More kernels are not listed as text.
 _LISTED = 20
@@ -46,6 +49,31 @@ class KernelIdentified:
     def kernels(self) -> tuple[Kernel, ...]:
         """Those that explain the product; empty where none does."""
         return self.found.kernels
+
+    def plan(
+        self,
+        *,
+        solve: bool = True,
+        timeout: float = 20.0,
+        memory: int = 8192,
+        seed: int = 1,
+        progress: Seen = unseen,
+    ) -> KernelPlan:
+        """A and B, of the shapes of the product's, on which the kernels that explain it would differ.
+
+        Those that are the same function are proved to be: their graphs are the same, or, where ``solve`` and
+        the dot product is short, solvers say so. timeout: seconds for each query; memory: MiB for each
+        solver.
+        Raises :class:`tcsmt.TcsmtError` where no kernel explains the product.
+        """
+        product, kernels = self.found.product, (*self.found.kernels, *self.found.open)
+        if not kernels:
+            raise TcsmtError("no hypothesis explains D, so that there is nothing to tell apart")
+        found = planned(
+            kernels, (product.a_format, product.b_format), product.a.shape[1], most=min(product.d.shape),
+            solving=Solving(Settings("auto", timeout, memory)) if solve else None, seed=seed, seen=progress,
+        )  # fmt: skip
+        return KernelPlan(product, found)
 
     def as_json(self) -> dict[str, Any]:
         """What was found as plain data: what ``tcsmt kernel identify --json`` prints."""
@@ -131,6 +159,64 @@ class KernelIdentified:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True, repr=False)
+class KernelPlan:
+    """Matrices that would tell kernels apart: ``a`` and ``b``, to be multiplied as the product was.
+
+    found: the inputs and what each kernel gives on them.
+    """
+
+    product: Product
+    found: Plan
+
+    @property
+    def a(self) -> Any:
+        """(M, K), of A's format: an input in each row, again and again; zeros where none was found."""
+        return self._filled(self.found.a, self.product.a, self.product.a_format)
+
+    @property
+    def b(self) -> Any:
+        """(K, N), of B's format: an input in each column."""
+        return self._filled(self.found.b, self.product.b.T, self.product.b_format).T
+
+    @staticmethod
+    def _filled(inputs: Any, like: Any, fmt: AnyFormat) -> Any:
+        rows = inputs[np.arange(len(like)) % len(inputs)] if len(inputs) else np.zeros_like(like)
+        return from_words(fmt, rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """What separates the kernels, as plain data."""
+        found, fmt = self.found, self.product.d_format
+        return {
+            "inputs": len(found.a),
+            "classes": [
+                {
+                    "kernels": [kernel.name for kernel in kernels],
+                    "answers": [f"{word:#0{fmt.hex_digits + 2}x}" for word in words],
+                }
+                for kernels, words in zip(found.classes, found.answers, strict=True)
+            ],
+            "equal": [{"kernels": [one.name, two.name], "proved": how} for one, two, how in found.equal],
+            "open": [[one.name, two.name] for one, two in found.open],
+        }
+
+    def __str__(self) -> str:
+        found, fmt = self.found, self.product.d_format
+        count = counted(len(found.a), "element")
+        lines = [
+            f"PLAN: {count} of the diagonal of A·B for {counted(len(found.classes), 'class', 'classes')}:"
+        ]
+        for kernels, words in zip(found.classes, found.answers, strict=True):
+            told = ", ".join(f"D[{i}, {i}] = {word:#0{fmt.hex_digits + 2}x}" for i, word in enumerate(words))
+            lines.append(f"  {told or 'no input'}: {_few([kernel.name for kernel in kernels])}")
+        lines += [f"EQUAL (proved, {how}): {one.name} and {two.name}" for one, two, how in found.equal]
+        lines += [f"OPEN: no input found, no proof: {one.name} and {two.name}" for one, two in found.open]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<KernelPlan: {len(self.found.a)} inputs for {len(self.found.classes)} classes>"
 
 
 def _few(texts: Sequence[str]) -> str:

@@ -46,7 +46,7 @@ def reductions(
     a processor's multiply-add, which loops put in blocks and lanes.
     """
     levels = [*_split(length)]
-    levels += [Level(kind="promote", number=every) for every in _EVERY]
+    levels += [Level(kind="promote", number=every) for every in _EVERY if every < length]
     if ordinary:
         levels += _blocks(length)
     else:

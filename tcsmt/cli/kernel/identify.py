@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import click
+import numpy as np
 
 from tcsmt.api.kernel_identify import kernel_identify
 from tcsmt.cli import options
@@ -33,6 +34,12 @@ _PATH = click.Path(path_type=Path)
 @click.option("--alpha", type=float, default=1.0, show_default=True, help="alpha of the call.")
 @click.option("--beta", type=float, default=1.0, show_default=True, help="beta of the call.")
 @click.option("--seed", default=1, show_default=True, help="Seed of the elements that are looked at first.")
+@click.option(
+    "--plan", type=_PATH, metavar="DIR",
+    help="Write A.npy and B.npy here, whose product tells the kernels apart that explain D.",
+)  # fmt: skip
+@options.timeout(20.0)
+@options.memory
 @options.as_json
 def identify(
     a_path: Path,
@@ -47,6 +54,9 @@ def identify(
     alpha: float,
     beta: float,
     seed: int,
+    plan: Path | None,
+    timeout: float,
+    memory: int,
     as_json: bool,
 ) -> None:
     """Find the kernels that give D of A and B bit for bit: unit, order along K, partial sums, epilogue.
@@ -70,8 +80,17 @@ def identify(
             c_format=c_format, d_format=d_format, units=units or None, alpha=alpha, beta=beta, seed=seed,
             progress=progress,
         )  # fmt: skip
+        made = None
+        if plan is not None and found.kernels:
+            made = found.plan(timeout=timeout, memory=memory, seed=seed, progress=progress)
+    if made is not None and plan is not None:
+        plan.mkdir(parents=True, exist_ok=True)
+        for name, matrix in (("A", made.a), ("B", made.b)):
+            np.save(plan / f"{name}.npy", np.ascontiguousarray(matrix))
     if as_json:
-        echo_json(found.as_json())
+        echo_json(found.as_json() | ({"plan": made.as_json()} if made is not None else {}))
     else:
         click.echo(str(found))
+        if made is not None:
+            click.echo(str(made))
     sys.exit(Exit.ANSWERED if found.kernels else Exit.DIFFERS)
