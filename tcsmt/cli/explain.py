@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from tcsmt.api.pictures import sheet_of
+from tcsmt.api.units import row_of
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.picture import picture_options, show_sheet
 from tcsmt.cli.rounded import RoundedInputs, vector_option
-from tcsmt.data.model_files import row_given
 from tcsmt.data.row_files import read_rows
 from tcsmt.models import Model
 from tcsmt.simulator.rows import words_of_row
@@ -53,12 +53,12 @@ def explain(
         raise click.UsageError("give one of --input and --vector")
     if row is not None and source is None:
         raise click.UsageError("--row chooses a row of --input")
-    unit = row_given(model)
+    unit = row_of(model)
     if source is not None:
         values = _row_of(source, unit.model, row or 0)
     else:
         values = vector_option(vector or "", unit.model)
-    sheet = sheet_of(unit, row_given(against) if against else None, values)
+    sheet = sheet_of(unit, row_of(against) if against else None, values)
     show_sheet(sheet, form, output, as_json=as_json)
 
 

@@ -12,12 +12,12 @@ from typing import Any, Self
 import click
 import numpy as np
 
+from tcsmt.api.units import row_of
 from tcsmt.arithmetic.words import dtype_of, from_words, to_words
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.arrays import read_array
-from tcsmt.data.model_files import row_given
 from tcsmt.kernels.epilogue import epilogue_named
 from tcsmt.kernels.gemm import gemm as multiply
 from tcsmt.kernels.gemm import output_format
@@ -83,7 +83,7 @@ def gemm(
     Examples:
       tcsmt gemm h200 --a A.npy --b B.npy --output D.npy --reduction split-k:2
     """
-    row = row_given(model)
+    row = row_of(model)
     reduction = reduction_named(reduction_text)
     epilogue = epilogue_named(epilogue_text).with_numbers(alpha, beta)
     a, b = read_array(a_path), read_array(b_path)

@@ -110,10 +110,8 @@ def same_function(kernel: Kernel, output: AnyFormat, length: int) -> tuple[Reduc
 
 def _through(reduction: Reduction, name: str, output: Format) -> Reduction | None:
     """With parts, or running totals, that memory holds in the output's format; None where that makes none."""
-    if not reduction.levels or not output.has_infinity or reduction.levels[0].kind in ("promote", "sliced"):
-        return None
-    first, *others = reduction.levels
-    if name == "total" and first.order not in ("order", "reversed"):
+    first, *others = reduction.levels or (None,)
+    if first is None or not output.has_infinity or first.kind != "split-k" or first.order != "order":
         return None
     changed = replace(first, parts=output) if name == "parts" else replace(first, total=output)
     return Reduction((changed, *others))

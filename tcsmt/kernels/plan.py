@@ -45,7 +45,7 @@ class Plan:
     """Inputs that separate kernels.
 
     a, b: words (inputs, K): rows of A and columns of B. classes: kernels that no input separates. answers:
-    for each class, the word of each input. equal: pairs of kernels in one class that are proved to be the same
+    for each class, the word of each input. equal: pairs of one class that are proved to be the same
     function, and how; open: pairs about which nothing is known.
     """
 

@@ -53,7 +53,8 @@ def test_stages() -> None:
     stages = model.trace.stages
     assert stages[-1].term is model.trace.output
     assert [str(stage.block) for stage in stages if stage.kind is Kind.INSTRUCTION] == [
-        "chain 0, instruction 0", "chain 0, instruction 1", "chain 1, instruction 0", "chain 1, instruction 1",
+        "chain 0, instruction 0", "chain 0, instruction 1",
+        "chain 1, instruction 0", "chain 1, instruction 1",
     ]  # fmt: skip
     outside = [(stage.kind, stage.lane) for stage in stages if stage.block is None]
     assert outside == [(Kind.SUM_OUTSIDE, 1), (Kind.SUM_OUTSIDE, 2), (Kind.CONVERTED, 3)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -27,7 +28,21 @@ KERNELS = {
     "f64": ("h100/mma.m8n8k4.f64.f64.f64.f64", np.float64, tcsmt.CHAINED),
 }
 SHAPES = ("64x64x64", "64x64x512", "512x512x512")
-CASES = [f"{name}-{shape}" for name in KERNELS for shape in SHAPES]
+#: Products with long K are split: found by ``tcsmt kernel identify``.
+SPLIT = {
+    "128x128x4096": "split-k:3,step=64",
+    "1x256x4096": "split-k:3,step=64",
+    "16x64x8192": "split-k:6,step=64",
+    "64x64x16384": "split-k:12,step=64",
+}
+WHOLE = {f"{name}-{shape}": KERNELS[name] for name in KERNELS for shape in SHAPES}
+PARTS = {
+    f"{name}-{shape}": (*KERNELS[name][:2], tcsmt.reduction(text))
+    for name in ("f16-f32out", "bf16-f32out")
+    for shape, text in SPLIT.items()
+}
+CASES = WHOLE | PARTS
+QUICK = [*(case for case in WHOLE if case.endswith("64x64x512")), "f16-f32out-1x256x4096"]
 
 
 @cache
@@ -44,7 +59,7 @@ QUICK = [c for c in CASES if c.endswith("64x64x512") and not c.startswith("bf16"
 @pytest.mark.parametrize("key", mostly_long(CASES, QUICK))
 def test_cublas_is_given_again(key: str) -> None:
     words, cases = measured()
-    unit, dtype, reduction = KERNELS[key.rpartition("-")[0]]
+    unit, dtype, reduction = CASES[key]
     case = cases[key]
     a, b = inputs(case["m"], case["n"], case["k"], case["seed"])
     a, b = (small_integers(x) if dtype is np.int8 else x.astype(dtype) for x in (a, b))
@@ -55,3 +70,40 @@ def test_cublas_is_given_again(key: str) -> None:
     rows, columns = wanted.shape
     d = tcsmt.gemm(a[:rows], np.ascontiguousarray(b[:columns].T), unit=unit, reduction=reduction)
     assert (d.view(wanted.dtype) == wanted).all()
+
+
+#: PyTorch's FP32 products: K is split where it is short, too; FP32 by multiply-adds, TF32 by ``wgmma``.
+SPLIT_FP32 = {"64x64x64": "split-k:2", "64x64x512": "split-k:8", "256x256x1024": "split-k:8"}
+
+
+def fp32(key: str) -> tuple[Any, Any, Any]:
+    """A, B transposed, of the rows and columns that are kept, and D."""
+    words, cases = measured()
+    case, wanted = cases[key], words[key]
+    rows, columns = wanted.shape
+    a, b = inputs(case["m"], case["n"], case["k"], case["seed"])
+    return a[:rows], b[:columns], wanted
+
+
+@pytest.mark.parametrize("shape", mostly_long(("64x64x64", "64x64x512"), ["64x64x64"]))
+def test_fp32_is_a_chain_of_multiply_adds(shape: str) -> None:
+    a, b, wanted = fp32(f"f32-{shape}")
+    d = tcsmt.gemm(a, np.ascontiguousarray(b.T), unit="ieee/fma.f32", reduction=SPLIT_FP32[shape])
+    assert (d.view(wanted.dtype) == wanted).all()
+
+
+@pytest.mark.parametrize("shape", mostly_long(SPLIT_FP32, ["64x64x64"]))
+def test_operands_are_rounded_to_tf32_to_nearest_even(shape: str) -> None:
+    """Ties away from zero do not fit."""
+    sides = fp32(f"tf32-{shape}")
+    a, b = (side.view(np.uint32) for side in sides[:2])
+    wanted = sides[2]
+
+    def product(half: Callable[[Any], Any]) -> Any:
+        x, y = (((side + half(side)) & np.uint32(0xFFFFE000)).view(np.float32) for side in (a, b))
+        unit, reduction = "h100/wgmma.m64nNk8.f32.tf32.tf32", SPLIT_FP32[shape]
+        return tcsmt.gemm(x, np.ascontiguousarray(y.T), unit=unit, reduction=reduction).view(wanted.dtype)
+
+    even = product(lambda side: np.uint32(0xFFF) + (side >> np.uint32(13) & np.uint32(1)))
+    assert (even == wanted).all()
+    assert not (product(lambda side: np.uint32(0x1000)) == wanted).all()

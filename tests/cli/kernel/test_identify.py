@@ -1,0 +1,74 @@
+"""``tcsmt kernel identify`` on files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tcsmt
+from tests.support.command_line import done, refused
+
+UNIT = "hopper/mma.m16n8k16.f32.f16.f16.f32"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Any]:
+    """A planted product, and the options that name its files."""
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((20, 64)).astype(np.float16), rng.standard_normal((64, 12)).astype(np.float16)
+    d = tcsmt.gemm(a, b, unit=UNIT, reduction="split-k:2,step=32")
+    for name, matrix in (("a", a), ("b", b), ("d", d)):
+        np.save(tmp_path / f"{name}.npy", matrix)
+    return [word for name in "abd" for word in (f"--{name}", tmp_path / f"{name}.npy")]
+
+
+def test_json(files: list[Any]) -> None:
+    found = json.loads(done("kernel", "identify", *files, "--unit", UNIT, "--json"))
+    assert (found["shape"], found["explained"]) == ([20, 64, 12], True)
+    (kernel,) = found["kernels"]
+    assert "split-k:2,step=32" in (kernel["reduction"], *kernel["same_reduction"])
+    assert kernel["unit"] == UNIT and "b200/" not in kernel["unit"]
+    assert found["open"] == found["missed"] == []
+
+
+def test_no_explanation(files: list[Any]) -> None:
+    text = done("kernel", "identify", *files, "--unit", "ampere", code=1)
+    assert "EXPLAINED BY NONE; the nearest:" in text
+    assert "misses" in text and "of 240: D[" in text
+
+
+def test_plan(files: list[Any], tmp_path: Path) -> None:
+    """The kernels are told apart by the product of the matrices that are written."""
+    np.save(tmp_path / "d.npy", np.zeros((20, 12), np.float32))
+    np.save(tmp_path / "a.npy", np.zeros((20, 64), np.float16))
+    options = ["--unit", UNIT, "--plan", tmp_path / "plan", "--json"]
+    plan = json.loads(done("kernel", "identify", *files, *options))["plan"]
+    a, b = (np.load(tmp_path / "plan" / f"{name}.npy") for name in "AB")
+    assert (a.shape, b.shape, a.dtype) == ((20, 64), (64, 12), np.float16)
+    assert len(plan["classes"]) > 4
+    assert len({tuple(one["answers"]) for one in plan["classes"]}) == len(plan["classes"])
+    for one in plan["classes"]:
+        for name in one["kernels"]:
+            d = tcsmt.gemm(a, b, unit=UNIT, reduction=name.partition("+")[2])
+            answers = [int(word, 16) for word in one["answers"]]
+            assert np.diagonal(d).view(np.uint32)[: len(answers)].tolist() == answers
+
+
+def test_formats_of_words(tmp_path: Path) -> None:
+    a = np.ones((4, 8), ml_dtypes.bfloat16)
+    for name, matrix in (("a", a), ("b", a.T), ("d", np.full((4, 4), 8, np.float32))):
+        np.save(tmp_path / f"{name}.npy", matrix)
+    files = [word for name in "abd" for word in (f"--{name}", tmp_path / f"{name}.npy")]
+    assert "A has dtype uint16, which does not say its format" in refused("kernel", "identify", *files)
+    formats = ["--a-format", "bf16", "--b-format", "bf16", "--unit", "x86/vdpbf16ps"]
+    assert "x86/vdpbf16ps+chained" in done("kernel", "identify", *files, *formats)
+
+
+def test_objects_are_not_unpickled(files: list[Any], tmp_path: Path) -> None:
+    np.save(tmp_path / "d.npy", np.array([[print]], object), allow_pickle=True)
+    assert "is not a .npy array" in refused("kernel", "identify", *files)
