@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tcsmt.api.identify import Identified, identify
     from tcsmt.api.kernel_diff import KernelDiff, kernel_diff
     from tcsmt.api.kernel_identify import KernelIdentified, kernel_identify
+    from tcsmt.api.kernel_invariant import KernelInvariant, kernel_invariant
     from tcsmt.api.kernels import epilogue, gemm, reduction
     from tcsmt.api.pictures import Explanation, explain
     from tcsmt.api.units import Unit, read_model, unit, units
@@ -49,6 +50,7 @@ _HOMES = {
     **dict.fromkeys(("Explanation", "explain"), "tcsmt.api.pictures"),
     **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.api.kernel_diff"),
     **dict.fromkeys(("KernelIdentified", "kernel_identify"), "tcsmt.api.kernel_identify"),
+    **dict.fromkeys(("KernelInvariant", "kernel_invariant"), "tcsmt.api.kernel_invariant"),
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.api.kernels"),
     **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.api.validate"),
@@ -71,6 +73,7 @@ __all__ = [
     "Identified",
     "KernelDiff",
     "KernelIdentified",
+    "KernelInvariant",
     "Reduction",
     "Report",
     "TcsmtError",
@@ -91,6 +94,7 @@ __all__ = [
     "identify",
     "kernel_diff",
     "kernel_identify",
+    "kernel_invariant",
     "promoted",
     "properties",
     "read_model",

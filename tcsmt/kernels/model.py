@@ -157,7 +157,9 @@ class _Run:
         fmt = one.format
         if isinstance(fmt, IntegerFormat):
             return self.counted(_Word(fmt, one.term + two.term))
-        added = MultiplyAdd.sum(float_format(fmt), one.term, two.term)
+        # additions commute: in one order, so that reductions which only swap them are the same graph
+        left, right = sorted((one.term, two.term), key=lambda term: term.digest)
+        added = MultiplyAdd.sum(float_format(fmt), left, right)
         return self.counted(_Word(fmt, added.word()), added)
 
     def counted(self, word: _Word, operation: Operation | None = None) -> _Word:

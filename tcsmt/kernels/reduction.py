@@ -18,7 +18,7 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format, format_named
 from tcsmt.support.errors import TcsmtError, choose
 
-__all__ = ["CHAINED", "Level", "Reduction", "fold", "promoted", "reduction_named", "split_k"]
+__all__ = ["CHAINED", "Level", "Reduction", "fold", "promoted", "reduction_named", "separate", "split_k"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Value = TypeVar("Value")
@@ -305,6 +305,21 @@ def _level(text: str) -> Level:
 
 _OPTIONS = ("step", "halved", "tile", "from-zero", "parts", "total", "sum")
 assert {name.replace("-", "_") for name in _OPTIONS} <= {one.name for one in fields(Level)}
+
+
+def separate(text: str) -> list[str]:
+    """The reductions of a list, in which commas also stand before the options of one.
+
+    >>> separate("chained,split-k:4,pairs,split-k:2/promote:128")
+    ['chained', 'split-k:4,pairs', 'split-k:2/promote:128']
+    """
+    found: list[str] = []
+    for part in map(str.strip, text.split(",")):
+        if found and part.partition("=")[0] in (*_OPTIONS, *_ORDERS):
+            found[-1] += f",{part}"
+        else:
+            found.append(part)
+    return found
 
 
 def _integer(text: str, name: str, value: str) -> int:

@@ -9,6 +9,10 @@ from tcsmt.cli.lazy import Lazy
 __all__ = ["kernel"]
 
 _GROUPS = {
+    "Kernels": {
+        "invariant": "Which reductions give the same bits?",
+        "tree": "In which order does a matrix product add up?",
+    },
     "Recorded results": {
         "identify": "Which kernels give a product bit for bit?",
         "diff": "How two results differ, and at which step.",

@@ -1,0 +1,181 @@
+"""Which reductions on a unit give the same bits: ``tcsmt.kernel_invariant``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.api.certificates import certificates_in
+from tcsmt.api.units import UnitLike, row_of
+from tcsmt.kernels.epilogue import PLAIN, Epilogue, epilogue_named
+from tcsmt.kernels.invariance import Groups, Invariance, invariance
+from tcsmt.kernels.reduction import Reduction, reduction_named
+from tcsmt.prove.engine import Decision, finding_of
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.verdict import Distinguished, Unknown
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
+
+__all__ = ["KernelInvariant", "kernel_invariant"]
+
+
+@dataclass(frozen=True, repr=False)
+class KernelInvariant:
+    """Which reductions agree: see ``groups`` and ``invariant``, or print it.
+
+    found: everything that was found, also in narrower domains.
+    """
+
+    found: Invariance
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The reductions, each group of which gives the same bits for every input of the domain."""
+        return self._named(self.found.groups)
+
+    @property
+    def invariant(self) -> bool | None:
+        """True: all reductions are proved to agree; False: two differ; None: unknown."""
+        groups = self.found.groups
+        if len(groups.members) == 1:
+            return True
+        return False if groups.differ else None
+
+    @property
+    def k(self) -> int:
+        """Products of the kernels that were compared."""
+        return self.found.k
+
+    def _named(self, groups: Groups) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(str(self.found.reductions[n]) for n in group) for group in groups.members)
+
+    def as_json(self) -> dict[str, Any]:
+        """What was found as plain data: what ``tcsmt kernel invariant --json`` prints."""
+        found = self.found
+        names = [str(one) for one in found.reductions]
+        return {
+            "tcsmt": __version__,
+            "unit": found.unit.name,
+            "evidence": found.unit.evidence,
+            "k": found.k,
+            "reductions": names,
+            "invariant": self.invariant,
+            "domains": [
+                {
+                    "domain": str(groups.domain),
+                    "groups": [list(group) for group in self._named(groups)],
+                    "pairs": [
+                        {"reductions": [names[one], names[two]], **finding_of(decision).as_json()}
+                        for (one, two), decision in groups.decisions.items()
+                    ],
+                }
+                for groups in (found.groups, *found.narrower)
+            ],
+        }
+
+    def __str__(self) -> str:
+        found, groups = self.found, self.found.groups
+        count = counted(len(found.reductions), "reduction")
+        lines = [f"{found.unit.name}, evidence: {found.unit.evidence}; {count} at K = {found.k}", ""]
+        lines += [*self._groups(groups), ""]
+        if len(found.reductions) > 2:
+            lines += [*self._table(groups), ""]
+        for number, (pair, decision) in enumerate(_witnesses(groups), 1):
+            lines += [f"#{number} {' and '.join(str(found.reductions[n]) for n in pair)} differ, replayed:"]
+            lines += [*finding_of(decision).witness_lines(), ""]
+        lines += [
+            f"? {found.reductions[one]} and {found.reductions[two]}: {decision.verdict.reason}"
+            for (one, two), decision in groups.decisions.items()
+            if isinstance(decision.verdict, Unknown)
+        ]
+        for inside in found.narrower:
+            lines += [*self._groups(inside), ""]
+        return "\n".join(lines).rstrip()
+
+    def _groups(self, groups: Groups) -> list[str]:
+        """The groups of a domain, each with how it was proved."""
+        if len(groups.members) == 1:
+            title = "all reductions give the same bits"
+        elif groups.unknown:
+            title = f"{len(groups.members)} groups; some pairs are unknown"
+        else:
+            title = f"{len(groups.members)} groups, no two of which give the same bits for every input"
+        lines = [f"{groups.domain}: {title}"]
+        for names, group in zip(self._named(groups), groups.members, strict=True):
+            proofs = [groups.decisions[pair] for pair in groups.decisions if pair[0] == group[0]]
+            certified = [str(one.certified) for one in proofs if one.certified is not None]
+            lines += [f"  {' = '.join(names)}", *(f"    {text}" for text in certified)]
+        return lines
+
+    def _table(self, groups: Groups) -> list[str]:
+        """Pair by pair: proved equal, the number of a witness, or unknown."""
+        names = [str(one) for one in self.found.reductions]
+        numbers = {pair: f"#{number}" for number, (pair, _) in enumerate(_witnesses(groups), 1)}
+        first = max(map(len, names))
+        lines = []
+        for one, name in enumerate(names):
+            cells = []
+            for two in range(one):
+                pair = groups.pair(one, two)
+                cells.append("=" if pair is None else numbers.get(pair, "?"))
+            lines.append(f"  {name:<{first}}  {' '.join(f'{cell:>3}' for cell in [*cells, '='])}".rstrip())
+        return [*lines, "  (= proved equal, # a witness below, ? unknown; columns in the order of the rows)"]
+
+    def __repr__(self) -> str:
+        return f"<KernelInvariant {self.found.unit.name} at K = {self.k}: {self.groups}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _witnesses(groups: Groups) -> list[tuple[tuple[int, int], Decision]]:
+    """Pairs of groups' first ones with a witness each, in order."""
+    between = [groups.pair(a[0], b[0]) for n, b in enumerate(groups.members) for a in groups.members[:n]]
+    pairs = [pair for pair in between if pair is not None]
+    return [(p, groups.decisions[p]) for p in pairs if isinstance(groups.decisions[p].verdict, Distinguished)]
+
+
+def kernel_invariant(
+    unit: UnitLike,
+    reductions: Sequence[Reduction | str],
+    domain: Domain | None = None,
+    *,
+    k: int | None = None,
+    epilogue: Epilogue | str = PLAIN,
+    narrow: bool = True,
+    solver: str = "auto",
+    timeout: float = 20.0,
+    memory: int = 8192,
+    confirm: bool = True,
+    kept: bool | None = None,
+    certificate: str | os.PathLike[str] | None = None,
+    progress: Seen = unseen,
+) -> KernelInvariant:
+    """Which reductions on a unit give the same bits for every input of a domain; witnesses for the others.
+
+    reductions: two or more, as :func:`tcsmt.reduction` reads them. domain: of the inputs; None: all words.
+    k: products; None: the shortest K at which as few reductions as possible are the same sums. epilogue: of all
+    kernels. narrow: whether to look for narrower domains in which more reductions agree. The others are as for
+    :func:`tcsmt.compare`. Raises :class:`tcsmt.TcsmtError` for unknown names, and for what no kernel does.
+
+    >>> import tcsmt
+    >>> found = tcsmt.kernel_invariant("volta", ["chained", "split-k:2", "promote:4"], k=8, narrow=False)
+    >>> found.groups
+    (('chained',), ('split-k:2', 'promote:4'))
+    """
+    solving = Solving(
+        Settings(solver, timeout, memory), confirm=confirm, certificates=certificates_in(certificate)
+    )
+    given = [reduction_named(one) if isinstance(one, str) else one for one in reductions]
+    last = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
+    found = invariance(
+        row_of(unit), given, domain or Domain(finite=False), solving, k=k, epilogue=last, narrow=narrow,
+        kept=kept, seen=progress,
+    )  # fmt: skip
+    return KernelInvariant(found)
