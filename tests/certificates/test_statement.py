@@ -136,6 +136,17 @@ def test_operands_of_another_width() -> None:
         read_statement(record, models.__getitem__)
 
 
+@pytest.mark.parametrize("entry", [["zext", 16, None], ["sext", 9, None]])
+def test_operands_that_a_model_would_take(entry: list[Any]) -> None:
+    """A wider word, made of the statement's own inputs: decoding it reads some of its bits."""
+    record, models = written(carry_bits())
+    call = record["calls"][0]
+    call["terms"].append([*entry, [call["a"][0]]])
+    call["a"] = [len(call["terms"]) - 1, *call["a"][1:]]
+    with pytest.raises(Flaw, match=f"a0 of a call has {entry[1]} bits: "):
+        read_statement(record, models.__getitem__)
+
+
 @pytest.mark.parametrize("order", [["c", "a0", "b0", "b1", "a1"], ["a1", "a0", "b0", "b1", "c"]])
 def test_inputs_are_in_their_order(order: list[str]) -> None:
     """Which of them is c, which the domain may restrict, goes by their order."""
