@@ -27,7 +27,7 @@ from tcsmt.certificates.derivation import characterised
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var
 
-__all__ = ["C", "FusedSum", "Losses", "Unbounded", "need"]
+__all__ = ["C", "Exactness", "FusedSum", "Losses", "Unbounded", "need"]
 
 #: c among the numbers of a fused sum; products go by their lanes.
 C = -1
@@ -53,6 +53,19 @@ class Losses:
     share: Fraction
     truncates: bool
     small: Fraction
+
+
+@dataclass(frozen=True)
+class Exactness:
+    """Up to where a fused sum is exact.
+
+    Its numbers are multiples of 2^last, and none that is not zero has an exponent above ``top``; the
+    magnitude of their sum is 2^largest at most.
+    """
+
+    last: int
+    top: int
+    largest: int
 
 
 @dataclass(frozen=True)
@@ -138,9 +151,7 @@ class FusedSum:
         if not places & set(live):
             return Fraction(0)
         if x.addends:
-            room = max(a.word.width for a in x.addends) + (len(x.addends) - 1).bit_length()
-            if x.word.width < room or accumulate(x.addends, x.word.width).word is not x.word:
-                raise Unbounded("a sum's register may wrap")
+            _require_room(x)
             parts = [self._cut(chain, addend, live) for addend in x.addends]
             whole = sum(parts, Fraction(0))
             if all(isinstance(addend.source, Number) for addend in x.addends) and places - {C}:
@@ -151,15 +162,72 @@ class FusedSum:
             return whole
         if x.source is None:
             return Fraction(0)
-        counts, before = TRUE, Fraction(0)
-        if isinstance(x.source, Number):
-            counts = ~x.source.zero
-        else:
-            before = self._cut(chain, x.source, live)
-        above = counts & signed(x.exponent).slt(signed(x.source.exponent))
-        need(chain, "no term's exponent is above the largest", characterised(above))
+        before = self._cut(chain, x.source, live) if isinstance(x.source, Fixed) else Fraction(0)
+        _not_above(chain, x)
         need(chain, "a term loses less than the last bit that is kept", _Alignment.of(x).loses_a_bit)
         return before + Fraction(1, 2**x.fraction_bits)
+
+    def exact(self, chain: Chain, last: int, least: int) -> Exactness:
+        """Up to where the sum of numbers that are multiples of 2^last is exact, and its result is that sum.
+
+        least: no product that is not zero has a smaller exponent. What is proved, with T the largest exponent:
+
+        * T lies in a known range: no exponent of a number that is not zero is above it, and where T is above
+          the limit it is that of such a number. So with all of them at most at the limit, so is T;
+        * the grid that each term is aligned to is then as fine as 2^last, and a term on the grid loses nothing;
+        * no register wraps: the sum is the exact one, and a multiple of 2^last;
+        * such a sum, up to the limit, is what the result says.
+
+        Raises :class:`Unbounded` where a lemma is not proved.
+        """
+        places = list(self._places(self.sum))
+        if sorted(places) != sorted(self.numbers):
+            raise Unbounded("a sum does not have each product and c once")
+        self.zeros(chain)
+        wrong = any_of(x.zero & x.significand.ne(0) for x in self.numbers.values())
+        need(chain, "a zero term has significand 0", wrong)
+        aligned = list(self._aligned(self.sum))
+        top = last + min((x.fraction_bits for x in aligned), default=self.sum.fraction_bits)
+        for one in aligned:
+            need(chain, "a zero stays zero where it is aligned", _aligned_zero(one).ne(0))
+            _not_above(chain, one)
+            need(chain, "a term on the grid loses nothing", _Alignment.of(one).loses_on_grid)
+        _require_sums(self.sum)
+        reached = any_of(
+            ~x.zero & signed(x.exponent).eq(signed(self.sum.exponent)) for x in self.numbers.values()
+        )
+        above = characterised(signed_word(top).slt(signed(self.sum.exponent)) & ~reached)
+        need(chain, f"a largest exponent above {top} is that of a term that is not zero", above)
+        largest = last + self.precision
+        what = f"a sum of multiples of 2^{last} up to 2^{largest} is the result, where the grid holds it"
+        need(chain, what, self._rounded_off(last, min(last, least), top, largest))
+        return Exactness(last, top, largest)
+
+    def _rounded_off(self, last: int, lowest: int, top_limit: int, largest: int) -> Term:
+        """Is a sum other than its result, the largest exponent being from ``lowest`` to ``top_limit``?
+
+        The sum is a multiple of 2^last, and its magnitude is 2^largest at most.
+        """
+        total = var("sum", self.sum.word.width)
+        top = _free("top", self.sum.exponent)
+        (result,) = substitute([self.result], {self.sum.word: total, self.sum.exponent.term: top.term})
+        x, bits = decode(self.format, result), self.sum.fraction_bits
+        finest = min(lowest - bits, last - self.format.fraction_bits)
+        # all in units of 2^finest
+        furthest = max(top_limit - bits - finest, largest + self.format.fraction_bits - finest)
+        width = max(total.width, self.format.precision) + furthest + 2
+        place = (signed(top) - signed_word(bits + finest)).unsigned(width)
+        size = magnitude(total).zext(width) << place
+        low = finest + self.format.fraction_bits
+        inside = x.zero | (signed_word(low).sle(signed(x.exponent)) & signed(x.exponent).sle(signed_word(largest)))
+        value = x.significand.zext(width) << (signed(x.exponent) - signed_word(low)).unsigned(width)
+        given = self._finite & signed_word(lowest).sle(signed(top)) & signed(top).sle(signed_word(top_limit))
+        if last > finest:
+            given &= size[last - finest - 1 : 0].eq(0)
+        given &= size.ule(1 << (largest - finest))
+        wrong = any_of([x.infinite, x.nan, ~inside, value.ne(size)])
+        wrong |= total.ne(0) & x.sign.ne(total[total.width - 1])
+        return given & wrong
 
     def _aligned(self, x: Fixed) -> Iterator[Fixed]:
         """What is aligned in a value of the sum's tree."""
@@ -308,9 +376,42 @@ class _Alignment:
         return self.given & self.distance.eq(0) & self.off.ne(0)
 
     @property
+    def loses_on_grid(self) -> Term:
+        """Is anything lost of a term all of whose bits lie on the grid?"""
+        return self.given & (self.size & (self.unit - 1)).eq(0) & self.off.ne(0)
+
+    @property
     def loses_more_than_all(self) -> Term:
         """Is more lost than the term itself?"""
         return self.given & self.size.ult(self.off)
+
+
+def _require_room(x: Fixed) -> None:
+    """Refuse a sum that is not that of its addends, or whose register may wrap."""
+    room = max(a.word.width for a in x.addends) + (len(x.addends) - 1).bit_length()
+    if x.word.width < room or accumulate(x.addends, x.word.width).word is not x.word:
+        raise Unbounded("a sum's register may wrap")
+
+
+def _require_sums(x: Fixed) -> None:
+    """Refuse a value of whose sums one may wrap, or has addends on another grid than its own."""
+    if x.addends:
+        _require_room(x)
+        grid = (x.exponent, x.fraction_bits)
+        if any((a.exponent, a.fraction_bits) != grid for a in x.addends):
+            raise Unbounded("a sum has addends on another grid than its own")
+        for addend in x.addends:
+            _require_sums(addend)
+    elif isinstance(x.source, Fixed):
+        _require_sums(x.source)
+
+
+def _not_above(chain: Chain, x: Fixed) -> None:
+    """Prove that what is aligned has no larger exponent than it is aligned to, unless it is a zero."""
+    assert x.source is not None
+    counts = ~x.source.zero if isinstance(x.source, Number) else TRUE
+    above = counts & signed(x.exponent).slt(signed(x.source.exponent))
+    need(chain, "no term's exponent is above the largest", characterised(above))
 
 
 def _aligned_zero(x: Fixed) -> Term:

@@ -31,6 +31,8 @@ from tcsmt.terms import TRUE, Term, any_of, const, substitute, var, variables
 
 __all__ = ["IeeeStep", "Result", "Source", "Step", "steps_of"]
 
+#: Bits of a product that solvers multiply out at once.
+_SHORT = 10
 #: Stages that a fused sum is made of, beside its result.
 _OF_A_SUM = frozenset({
     Kind.PRODUCT, Kind.LARGEST_EXPONENT, Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C, Kind.SUM_OF_PRODUCTS,
@@ -238,7 +240,10 @@ class _Reader:
             given = self._operand(one) & self._operand(two)
             wrong = any_of([number.infinite, number.nan, _unlike(number, product)])
             what = "a product is finite, and that of its operands"
-            need(self.chain, what, free_products(_renamed(given & wrong)))
+            goal = _renamed(given & wrong)
+            # a short product is multiplied out: one of other factors may be the same number
+            short = one.significand.width + two.significand.width <= _SHORT
+            need(self.chain, what, goal if short else free_products(goal))
         return lane
 
     def _flushed(self, number: Number, x: Term, y: Term) -> bool:
