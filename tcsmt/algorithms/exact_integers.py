@@ -60,6 +60,7 @@ def integer_steps(chain: Chain, unit: IntegerDotAdd) -> list[IntegerStep]:
         found.append(IntegerStep(tuple(lanes), start, unit.d_format))
         c, fmt, start = block[-1].term, unit.d_format, Result(len(found) - 1)
     seen = [source for step in found for source in step.sources]
+    chain.know(f"the result is c and the products modulo 2^{unit.d_format.bits}, as a polynomial")
     if c is not trace.output or sorted(map(str, seen)) != sorted(map(str, range(unit.k))):
         raise Unbounded("the unit's output is not the sum of c and one product of each lane")
     return found

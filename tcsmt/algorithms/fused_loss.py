@@ -24,6 +24,7 @@ from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, accumulate, decod
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integers import Integer, signed, signed_word
 from tcsmt.certificates.derivation import characterised
+from tcsmt.interpret.bounds import Bounds
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var
 
@@ -224,7 +225,7 @@ class FusedSum:
         given = self._finite & signed_word(lowest).sle(signed(top)) & signed(top).sle(signed_word(top_limit))
         if last > finest:
             given &= size[last - finest - 1 : 0].eq(0)
-        given &= size.ule(1 << (largest - finest))
+        given &= size.ule(1 << (largest - finest)) & any_of(~x.zero for x in self.numbers.values())
         wrong = any_of([x.infinite, x.nan, ~inside, value.ne(size)])
         wrong |= total.ne(0) & x.sign.ne(total[total.width - 1])
         return given & wrong
@@ -346,8 +347,11 @@ class _Alignment:
         top = _free("top", x.exponent)
         low = top if source.exponent.term is x.exponent.term else _free("exponent", source.exponent)
         word = source.significand if isinstance(source, Number) else source.word
-        free = {word: var("term", word.width), source.exponent.term: low.term, x.exponent.term: top.term}
         integer_bits = word.width - source.fraction_bits
+        if isinstance(source, Number) and word.op == "zext":  # zeros in front may be put elsewhere
+            word = word.args[0]
+        node, value = _without_constant(source.exponent.term, low.term)
+        free = {word: var("term", word.width), node: value, x.exponent.term: top.term}
         if isinstance(source, Number):
             assert source.sign.value is None
             free[source.sign] = var("sign", 1)
@@ -388,8 +392,10 @@ class _Alignment:
 
 def _require_room(x: Fixed) -> None:
     """Refuse a sum that is not that of its addends, or whose register may wrap."""
-    room = max(a.word.width for a in x.addends) + (len(x.addends) - 1).bit_length()
-    if x.word.width < room or accumulate(x.addends, x.word.width).word is not x.word:
+    ends = [Bounds().signed(addend.word) for addend in x.addends]
+    low, high = (sum(each) for each in zip(*ends, strict=True))
+    limit = 1 << (x.word.width - 1)
+    if low < -limit or high >= limit or accumulate(x.addends, x.word.width).word is not x.word:
         raise Unbounded("a sum's register may wrap")
 
 
@@ -412,6 +418,13 @@ def _not_above(chain: Chain, x: Fixed) -> None:
     counts = ~x.source.zero if isinstance(x.source, Number) else TRUE
     above = counts & signed(x.exponent).slt(signed(x.source.exponent))
     need(chain, "no term's exponent is above the largest", characterised(above))
+
+
+def _without_constant(term: Term, value: Term) -> tuple[Term, Term]:
+    """A node, and the value that it has where a term has a value: other constants may be added to the node."""
+    if term.op == "add" and len(term.args) == 2 and term.args[0].op == "const":
+        return term.args[1], value - term.args[0]
+    return term, value
 
 
 def _aligned_zero(x: Fixed) -> Term:

@@ -35,7 +35,7 @@ __all__ = ["IeeeStep", "Result", "Source", "Step", "steps_of"]
 _SHORT = 10
 #: Stages that a fused sum is made of, beside its result.
 _OF_A_SUM = frozenset({
-    Kind.PRODUCT, Kind.LARGEST_EXPONENT, Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C, Kind.SUM_OF_PRODUCTS,
+    Kind.PRODUCT, Kind.SCALED_PRODUCT, Kind.LARGEST_EXPONENT, Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C, Kind.SUM_OF_PRODUCTS,
     Kind.SUM_OF_GROUPS, Kind.SUM, Kind.ROUNDED_DOWN, Kind.RESULT,
 })  # fmt: skip
 
@@ -87,7 +87,7 @@ Step = FusedStep | IeeeStep
 def steps_of(chain: Chain, unit: Model, low: int, high: int) -> list[Step]:
     """The steps of an instruction, in order; the last one gives its result.
 
-    low, high: where the exponents of the operands lie that are not zero. Raises
+    low, high: where the exponents of the operands lie that are not zero. Block scales are all 1. Raises
     :class:`.Unbounded` for a unit that is not made of such steps.
     """
     return _Reader(chain, unit, low, high).steps()
@@ -102,7 +102,11 @@ class _Reader:
 
     @cached_property
     def trace(self) -> Trace:
-        return self.unit.trace
+        fmt, whole = self.unit.scale_format, self.unit.trace
+        if fmt is None:
+            return whole
+        ones = [const(fmt.word(Fraction(1)), fmt.width)] * self.unit.scales
+        return self.unit.apply(replace(whole.operands, scale_a=ones, scale_b=ones))
 
     def steps(self) -> list[Step]:
         found: list[Step] = []
@@ -322,7 +326,9 @@ class _Reader:
         fmt = stages[-1].value
         assert isinstance(total, Fixed)
         assert isinstance(fmt, Format)
-        products = [s.value for s in stages if s.kind is Kind.PRODUCT and isinstance(s.value, Number)]
+        scaled = any(stage.kind is Kind.SCALED_PRODUCT for stage in stages)
+        summed = Kind.SCALED_PRODUCT if scaled else Kind.PRODUCT
+        products = [s.value for s in stages if s.kind is summed and isinstance(s.value, Number)]
         lanes = []
         new: dict[Term, Term] = {c: var("c", c.width)}
         for place, product in enumerate(products):
