@@ -1,8 +1,8 @@
 """Certificates of what is proved about algorithms: bounds, that one is never less accurate than another, that
-a flaw is absent, and what a split loses.
+a flaw is absent, what a split loses, and that sums of integers are exact.
 
 Such a proof is a list of goals without a solution, and an argument from them in ``budget.py``, ``bound.py``,
-``proof.py``, ``result_flaws.py`` or ``split_analysis.py``. A certificate has a lemma for each goal, and the
+``proof.py``, ``result_flaws.py``, ``split_analysis.py``, ``exact_units.py`` or ``exact_recipes.py``. A certificate has a lemma for each goal, and the
 numbers that the argument starts from and ends with, as fractions. The argument itself is code; it is gone
 through again when a certificate is written and when it is checked, with a :class:`Chain` for which a goal is
 proved if its lemma is there.
@@ -21,6 +21,9 @@ from tcsmt.algorithms.bound import Bound, by_words, unit
 from tcsmt.algorithms.budget import Keeping, budget
 from tcsmt.algorithms.compare import AlgorithmPair, proved_never_worse
 from tcsmt.algorithms.error import require_normal
+from tcsmt.algorithms.exact_recipes import AlgorithmSubject
+from tcsmt.algorithms.exact_search import Subject, UnitSubject
+from tcsmt.algorithms.exact_units import ExactUnit
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain
 from tcsmt.algorithms.result_flaws import FLAWS, proved_absent
@@ -43,7 +46,15 @@ from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
 from tcsmt.terms import Term
 
-__all__ = ["CHECKS", "LemmaChain", "certify_bound", "certify_comparison", "certify_flaw", "certify_split"]
+__all__ = [
+    "CHECKS",
+    "LemmaChain",
+    "certify_bound",
+    "certify_comparison",
+    "certify_exact",
+    "certify_flaw",
+    "certify_split",
+]
 
 
 class LemmaChain(Chain):
@@ -244,6 +255,40 @@ def _check_split(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     return chain
 
 
+# --- exactness
+
+
+def certify_exact(
+    certificates: Certificates, name: str, row: Row, subject: Callable[[Chain], Subject], integers: int, k: int
+) -> Certified:
+    """Write the certificate that sums of ``k`` products of integers are exact.
+
+    name: of the algorithm; "": the unit alone. subject: it, for a chain.
+    """
+    what = f"{name} on {row.name}" if name else row.name
+    title = f"{what}: {k} products of integers up to {integers} are summed exactly"
+    about = {
+        "about": "exact", "title": title, "algorithm": name, "unit": certificates.model(row.model),
+        "integers": integers, "k": k,
+    }  # fmt: skip
+    chain = LemmaChain(certificates.lemma)
+    why = subject(chain).proved(integers, k)
+    return certificates.failed(title, why) if why else certificates.keep({"statement": about}, list(chain.names))
+
+
+def _check_exact(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
+    chain = LemmaChain(files.check)
+    row = read_model(model_named(files.folder, about["unit"]))
+    subject: Subject = UnitSubject(ExactUnit(chain, row.model))
+    if about["algorithm"]:
+        subject = AlgorithmSubject(chain, algorithm_named(about["algorithm"], row)[0])
+    k, integers = int(about["k"]), int(about["integers"])
+    why = subject.proved(integers, k) if min(k, integers) > 0 and k <= subject.longest else "not asked about"
+    if why:
+        raise Flaw(why)
+    return chain
+
+
 # --- reading
 
 
@@ -266,6 +311,7 @@ def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], LemmaChain]) -> Ch
 CHECKS = {
     "bound": _checked(_check_bound),
     "comparison": _checked(_check_comparison),
+    "exact": _checked(_check_exact),
     "flaw": _checked(_check_flaw),
     "split": _checked(_check_split),
 }

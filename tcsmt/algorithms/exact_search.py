@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from tcsmt.algorithms.lattice import Lattice
+from tcsmt.algorithms.exact_units import ExactUnit
+from tcsmt.algorithms.fused_loss import Unbounded
+from tcsmt.algorithms.lattice import Inexact, Lattice, integers_up_to
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.interpret.arrays import Program
@@ -24,7 +26,7 @@ from tcsmt.simulator.matmul import gemm
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import InternalError
 
-__all__ = ["LONGEST", "Inputs", "counterexample", "replayed"]
+__all__ = ["LONGEST", "Inputs", "Subject", "UnitSubject", "chained", "counterexample", "in_instructions"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Longer dot products are not searched.
@@ -63,34 +65,64 @@ class Inputs:
         return f"K = {self.k}: {', then '.join(shown)}: the result is {result}, exactly {self.exact}"
 
 
-def counterexample(unit: Model, a: Lattice, b: Lattice, k: int, *, seed: int = 0) -> Inputs | None:
-    """Integers from these ranges, in ``k`` products, whose sum the unit does not give; None: none found."""
-    if k > LONGEST:
+class Subject(Protocol):
+    """What sums up products of integers, a unit or an algorithm on it: how, and on numbers that it takes."""
+
+    @property
+    def step(self) -> int:
+        """Products of an instruction."""
+
+    @property
+    def longest(self) -> int:
+        """The largest K."""
+
+    @property
+    def formats(self) -> tuple[AnyFormat, AnyFormat, AnyFormat]:
+        """Of a, of b and of the result."""
+
+    def proved(self, limit: int, k: int) -> str:
+        """"" where every sum of ``k`` products of integers up to a limit is proved to be exact; else why not."""
+
+    def results(self, a: Array, b: Array) -> Array:
+        """The words of the results of every row of a with every row of b, words all."""
+
+    def replayed(self, a: Array, b: Array) -> int:
+        """The word of the result of one row of words with another, by the unit's terms."""
+
+
+def counterexample(subject: Subject, limit: int, k: int, *, seed: int = 0) -> Inputs | None:
+    """``k`` products of integers up to a limit whose sum is not the result; None: none found."""
+    if k > min(LONGEST, subject.longest):
         return None
     rng = np.random.default_rng(seed)
-    left, right = (np.array(list(_rows(x, y, k, unit.k, rng, flip)), np.int64) for x, y, flip in ((a, b, 0), (b, a, 1)))
-    found, words = _words(unit.a_format, left), _words(unit.b_format, right)
-    d = unit.d_format
-    results = gemm(found, words.T, model=unit, **_block_scales(unit, left.shape, right.shape))
+    one, two, d = subject.formats
+    a, b = integers_up_to(one, limit), integers_up_to(two, limit)
+    left = np.array(list(_rows(a, k, subject.step, rng, turned=False)), np.int64)
+    right = np.array(list(_rows(b, k, subject.step, rng, turned=True)), np.int64)
+    words = _words(one, left), _words(two, right)
+    results = subject.results(*words)
     exact = left @ right.T
-    given = results.view(unsigned(d)) if results.dtype.kind != "u" else results
     # the simplest rows come first
     for i, j in sorted(np.ndindex(exact.shape), key=lambda place: (sum(place), place)):
-        word = int(given[i, j])
-        if d.is_special(word) or d.value(word) != int(exact[i, j]):
+        if _value(d, int(results[i, j])) != int(exact[i, j]):
             pairs = zip(left[i].tolist(), right[j].tolist(), strict=True)
             runs = [(len(list(group)), *pair) for pair, group in groupby(pairs)]
-            return replayed(unit, Inputs(tuple(runs), None, 0))
+            value = _value(d, subject.replayed(words[0][i], words[1][j]))
+            found = Inputs(tuple(runs), value, sum(count * x * y for count, x, y in runs))
+            if found.result == found.exact:
+                raise InternalError(f"a counterexample does not replay on the unit's terms: {found}")
+            return found
     return None
 
 
-def _rows(
-    own: Lattice, other: Lattice, k: int, step: int, rng: np.random.Generator, flip: int
-) -> Iterator[Array]:
+def _value(fmt: AnyFormat, word: int) -> Fraction | None:
+    return None if fmt.is_special(word) else fmt.value(word)
+
+
+def _rows(own: Lattice, k: int, step: int, rng: np.random.Generator, *, turned: bool) -> Iterator[Array]:
     """Rows of one operand; row i of a is meant for row i of b."""
     low, high = int(own.low), int(own.high)
     largest = high if high >= -low else low
-    # of two operands, the one's sign is turned where that makes the products as large as possible
     odd = high if high % 2 else high - 1
     row = np.full(k, largest, np.int64)
 
@@ -108,7 +140,7 @@ def _rows(
     yield with_ends(last=max(odd, 1))
     yield with_ends(tail=1)
     if low < 0:
-        yield -with_ends(last=1) if -low == high and not flip else with_ends(first=-1)
+        yield -with_ends(last=1) if -low == high and not turned else with_ends(first=-1)
     yield np.full(k, max(high, 1), np.int64)
     for _ in range(3):
         drawn = rng.integers(max(high // 2, 1), high + 1, k)
@@ -135,26 +167,64 @@ def _held(fmt: AnyFormat, value: int) -> tuple[int, int]:
     raise InternalError(f"{fmt.name} has no word for 0")
 
 
-def replayed(unit: Model, inputs: Inputs) -> Inputs:
-    """The same products with the result that the unit's own terms give, instruction by instruction."""
-    a, b = ([value for count, *pair in inputs.runs for value in [pair[side]] * count] for side in (0, 1))
-    left, right = ([fmt.word(Fraction(value)) for value in row] for fmt, row in ((unit.a_format, a), (unit.b_format, b)))
-    zeros = [fmt.word(Fraction(0)) for fmt in (unit.a_format, unit.b_format)]
-    spare = -len(a) % unit.k
-    one, two = (
-        np.array(row + [zero] * spare, unsigned(fmt)).reshape(-1, unit.k)
-        for row, zero, fmt in zip((left, right), zeros, (unit.a_format, unit.b_format), strict=True)
-    )
-    word = _chained(unit, one, two)
-    d = unit.d_format
-    result = None if d.is_special(word) else d.value(word)
-    exact = sum(x * y for x, y in zip(a, b, strict=True))
-    if result == exact:
-        raise InternalError("a counterexample does not replay on the unit's terms")
-    return Inputs(inputs.runs, result, exact)
+@dataclass(frozen=True)
+class UnitSubject:
+    """A unit: its instructions, chained along K from +0."""
+
+    unit: ExactUnit
+
+    @property
+    def step(self) -> int:
+        """Products of an instruction."""
+        return self.unit.unit.k
+
+    @property
+    def longest(self) -> int:
+        """The largest K: that of one instruction where it cannot be chained."""
+        model = self.unit.unit
+        return model.k if model.c_format != model.d_format else 1 << 60
+
+    @property
+    def formats(self) -> tuple[AnyFormat, AnyFormat, AnyFormat]:
+        """Of a, of b and of the result."""
+        model = self.unit.unit
+        return model.a_format, model.b_format, model.d_format
+
+    def proved(self, limit: int, k: int) -> str:
+        """By induction: the last instructions decide, their partial sums being the largest."""
+        one, two, _ = self.formats
+        product = integers_up_to(one, limit) * integers_up_to(two, limit)
+        full, rest = divmod(k - 1, self.step)
+        if k > self.longest:
+            c, d = self.unit.unit.c_format.name, self.unit.unit.d_format.name
+            return f"a result in {d} cannot be the next instruction's c, which is in {c}"
+        try:
+            if full:
+                self.unit.result(product.times((full - 1) * self.step), [product] * self.step)
+            self.unit.result(product.times(full * self.step), [product] * (rest + 1))
+        except (Inexact, Unbounded) as why:
+            return str(why)
+        return ""
+
+    def results(self, a: Array, b: Array) -> Array:
+        """By the simulator."""
+        model = self.unit.unit
+        found = gemm(a, b.T, model=model, **_block_scales(model, a.shape, b.shape))
+        return found.view(unsigned(model.d_format))
+
+    def replayed(self, a: Array, b: Array) -> int:
+        """Instruction by instruction."""
+        one, two = (in_instructions(self.unit.unit, row, fmt) for row, fmt in zip((a, b), self.formats, strict=False))
+        return chained(self.unit.unit, one, two)
 
 
-def _chained(unit: Model, a: Array, b: Array) -> int:
+def in_instructions(unit: Model, row: Array, fmt: AnyFormat) -> Array:
+    """A row of words as those of so many instructions, the last one padded with zeros."""
+    spare = np.full(-len(row) % unit.k, fmt.word(Fraction(0)), row.dtype)
+    return np.concatenate([row, spare]).reshape(-1, unit.k)
+
+
+def chained(unit: Model, a: Array, b: Array) -> int:
     """The word of a chain of instructions, by the unit's terms: rows of a and b are its instructions.
 
     Of many, the simulator says what each one's c is, and the terms are held against all of them at once.

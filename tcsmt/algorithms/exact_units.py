@@ -26,9 +26,9 @@ from tcsmt.arithmetic.any_format import AnyFormat, power_text
 from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.models import IntegerDotAdd, Model
 
-__all__ = ["ExactUnit", "require_held"]
+__all__ = ["IEEE", "ExactUnit", "require_held"]
 
-_IEEE = "an IEEE operation gives its exact result where the format has it (754-2019, 4.3)"
+IEEE = "an IEEE operation gives its exact result where the format has it (754-2019, 4.3)"
 #: Exponents of operands for which the lemmas are about; no integer that is asked about is as large.
 _FURTHEST = 60
 
@@ -110,7 +110,7 @@ class ExactUnit:
         return float_format(self.unit.c_format)
 
     def _ieee(self, step: IeeeStep, parts: Sequence[Lattice]) -> Lattice:
-        self.chain.know(_IEEE)
+        self.chain.know(IEEE)
         whole = sum(parts, ZERO)
         operation = step.operation
         if step.drops:
@@ -128,6 +128,8 @@ class ExactUnit:
             return whole
         if not start.zero:
             require_normal(c_format, start)
+            if len(live) == 1 and step.sum.passes(self.chain, C):
+                return whole
         last = whole.last
         if (number, last) not in self._limits:
             self._limits[number, last] = step.sum.exact(self.chain, last, step.least)

@@ -13,20 +13,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tcsmt.algorithms.exact_search import LONGEST, Inputs, counterexample
-from tcsmt.algorithms.exact_units import ExactUnit
-from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.lattice import ZERO, Inexact, Lattice, integers_up_to
+from tcsmt.algorithms.exact_search import LONGEST, Inputs, Subject, counterexample
+from tcsmt.algorithms.lattice import Lattice, integers_up_to
 from tcsmt.algorithms.proof import Chain
-from tcsmt.models import Model
-from tcsmt.prove.solving import Solving
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.statements.verdict import Equivalent
+from tcsmt.support.errors import Contradiction
 
-__all__ = ["MOST", "Exactness", "exact", "largest_integer", "largest_k", "proved"]
+__all__ = ["LARGEST_INTEGER", "Exactness", "exact"]
 
-#: The largest K and the largest integer that are asked about.
-MOST = 1 << 60
-_LARGEST_INTEGER = 1 << 24
+#: The largest integer that is asked about, where it is looked for.
+LARGEST_INTEGER = 1 << 24
+#: Up to this K, what is proved is held against inputs, too.
+_CHECKED = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -64,44 +63,66 @@ class Exactness:
         }
 
 
-def proved(unit: ExactUnit, a: Lattice, b: Lattice, k: int) -> str:
-    """"" where the sum of ``k`` products is proved to be exact; else why not."""
-    product, step, model = a * b, unit.unit.k, unit.unit
-    full, rest = divmod(k - 1, step)
-    rest += 1
-    if full and model.c_format != model.d_format:
-        return f"results in {model.d_format.name} cannot be the next instruction's c, in {model.c_format.name}"
-    try:
-        if full:
-            unit.result(product.times((full - 1) * step), [product] * step)
-        unit.result(product.times(full * step), [product] * rest)
-    except (Inexact, Unbounded) as why:
-        return str(why)
-    return ""
+def exact(
+    subject: Subject,
+    chain: Chain,
+    *,
+    integers: int | None = None,
+    k: int | None = None,
+    search: bool = True,
+) -> Exactness:
+    """How far sums of products of integers are exact.
+
+    integers: the largest magnitude; k: products. Of one of both, the largest other one is looked for, with
+    inputs that go beyond it; of both, whether they are. chain: of the subject, which has the proof then.
+    """
+    start = time.monotonic()
+    one, two, _ = subject.formats
+    if integers is None:
+        assert k is not None
+        all_of_them = max(_size(fmt, 1 << 60) for fmt in (one, two))
+        most = min(all_of_them, LARGEST_INTEGER)
+        limit, ends = _largest(lambda q: subject.proved(q, k), most)
+        limit = max(_size(fmt, limit) for fmt in (one, two))
+        ends = ends or f"no integer {'of the formats is' if most == all_of_them else 'that is asked about is'} larger"
+        length = k if limit else 0
+        tries = [(limit + 1, k)] if limit < most else []
+    elif k is None:
+        limit = integers
+        length, ends = _largest(lambda n: subject.proved(limit, n), subject.longest)
+        ends = ends or f"no K over {subject.longest} is asked about"
+        tries = [(limit, more) for more in _lengths(subject, length)]
+    else:
+        limit, ends = integers, subject.proved(integers, k)
+        length = 0 if ends else k
+        tries = [(limit, k)] if ends else []
+    if search and 0 < length <= _CHECKED:
+        within = counterexample(subject, limit, length)
+        if within is not None:
+            raise Contradiction(f"{length} products of integers up to {limit} are summed exactly", str(within))
+    beyond, closed = None, False
+    for number, (wider, longer) in enumerate(tries if search else []):
+        beyond = counterexample(subject, wider, longer)
+        if beyond is not None:
+            closed = number == 0
+            break
+    a, b = (integers_up_to(fmt, limit) for fmt in (one, two))
+    proof = chain.verdict(time.monotonic() - start) if length else None
+    return Exactness(length, limit, a, b, ends, beyond, closed, proof, time.monotonic() - start)
 
 
-def largest_k(unit: ExactUnit, a: Lattice, b: Lattice) -> tuple[int, str]:
-    """The largest K for which the sum is proved to be exact, and why it is not for the next one."""
-    return _largest(lambda k: proved(unit, a, b, k), MOST)
-
-
-def largest_integer(unit: ExactUnit, k: int) -> tuple[int, str]:
-    """The largest magnitude of operands for which the sum of ``k`` products is proved to be exact."""
-    one, two = unit.unit.a_format, unit.unit.b_format
-
-    def tried(limit: int) -> str:
-        return proved(unit, integers_up_to(one, limit), integers_up_to(two, limit), k)
-
-    return _largest(tried, _LARGEST_INTEGER)
+def _size(fmt: AnyFormat, limit: int) -> int:
+    """The largest magnitude of an integer of the format, up to a limit."""
+    return int(integers_up_to(fmt, limit).size)
 
 
 def _largest(why_not: Callable[[int], str], most: int) -> tuple[int, str]:
     """The largest number, from 0, for which nothing is said, where all smaller ones are like it."""
     low, high, ends = 0, 1, ""
     while high <= most and not (ends := why_not(high)):
-        low, high = high, high * 2
+        low, high = high, max(high + 1, min(high * 2, most)) if high < most else most + 1
     if high > most:
-        return low, f"not asked about more than {most}"
+        return low, ""
     while high - low > 1:
         middle = (low + high) // 2
         why = why_not(middle)
@@ -109,51 +130,8 @@ def _largest(why_not: Callable[[int], str], most: int) -> tuple[int, str]:
     return low, ends
 
 
-def exact(
-    unit: Model, solving: Solving, *, integers: int | None = None, k: int | None = None, search: bool = True
-) -> Exactness:
-    """How far sums of products of integers are exact.
-
-    integers: the largest magnitude; k: products; one of both, and the largest other one is looked for, with
-    inputs that go beyond it; or both. Raises :class:`.Contradiction` where inputs contradict the proof.
-    """
-    start = time.monotonic()
-    chain = Chain(solving)
-    one = ExactUnit(chain, unit)
-    if integers is None:
-        assert k is not None
-        integers, ends = largest_integer(one, k)
-        most, length = k if integers else 0, k
-        a, b = _operands(unit, integers)
-        wider = _operands(unit, integers + 1)
-        tries = [(*wider, length)] if wider != (a, b) else []
-    else:
-        a, b = _operands(unit, integers)
-        if k is None:
-            most, ends = largest_k(one, a, b)
-            tries = [(a, b, length) for length in _lengths(unit, most)]
-        else:
-            ends = proved(one, a, b, k)
-            most = 0 if ends else k
-            tries = [(a, b, k)] if ends else []
-    beyond = None
-    closed = False
-    for number, (left, right, length) in enumerate(tries if search else []):
-        if length > unit.k and unit.c_format != unit.d_format:
-            break
-        beyond = counterexample(unit, left, right, length)
-        if beyond is not None:
-            closed = number == 0
-            break
-    proof = chain.verdict(time.monotonic() - start) if most else None
-    return Exactness(most, integers, a, b, ends, beyond, closed, proof, time.monotonic() - start)
-
-
-def _operands(unit: Model, limit: int) -> tuple[Lattice, Lattice]:
-    return integers_up_to(unit.a_format, limit), integers_up_to(unit.b_format, limit)
-
-
-def _lengths(unit: Model, most: int) -> list[int]:
+def _lengths(subject: Subject, most: int) -> list[int]:
     """Values of K beyond the largest that is proved, in which a counterexample is looked for."""
-    more = [1, 2, unit.k, 2 * unit.k, max(most // 8, 4 * unit.k), max(most, 8 * unit.k)]
-    return sorted({most + n for n in more if most + n <= LONGEST})
+    step = subject.step
+    more = [1, 2, step, 2 * step, max(most // 8, 4 * step), max(most, 8 * step)]
+    return sorted({most + n for n in more if most + n <= min(LONGEST, subject.longest)})

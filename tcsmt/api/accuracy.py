@@ -25,6 +25,7 @@ from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.records import bound_json, comparison_json, error_text
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.api.certificates import certificates_in
+from tcsmt.api.exact import AccuracyExactness, exact
 from tcsmt.api.flaws import TYPE1, AccuracyFlaw, find
 from tcsmt.api.splits import SplitAnalysis, split
 from tcsmt.api.sweep import Sweep, sweep
@@ -49,11 +50,13 @@ from tcsmt.support.text import ranges
 __all__ = [
     "AccuracyBound",
     "AccuracyComparison",
+    "AccuracyExactness",
     "AccuracyFlaw",
     "SplitAnalysis",
     "Sweep",
     "bound",
     "compare",
+    "exact",
     "find",
     "recipes",
     "split",

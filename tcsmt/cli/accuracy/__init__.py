@@ -16,6 +16,7 @@ _GROUPS = {
         "explain": "Draw algorithms on one dot product, step by step.",
     },
     "Units and splits": {
+        "exact": "Up to where integers are multiplied exactly.",
         "find": "Find flaws: wrong signs, results that are not monotone.",
         "split": "What splitting into words loses.",
         "variants": "What each parameter of a unit costs.",
