@@ -22,6 +22,7 @@ _GROUPS = {
         "variants": "What each parameter of a unit costs.",
     },
     "Many at a time": {
+        "slices": "The exact domain of every unit and slicing.",
         "sweep": "Errors of matrix products against K.",
         "reduced": "Facts about reduced formats, for all inputs.",
         "findings": "All comparisons and bounds in one file.",

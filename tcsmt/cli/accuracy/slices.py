@@ -1,0 +1,68 @@
+"""``tcsmt accuracy slices``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from tcsmt import __version__
+from tcsmt.algorithms.exact_table import families, record, table
+from tcsmt.catalogue import rows
+from tcsmt.cli import options
+from tcsmt.cli.printing import echo_json
+from tcsmt.prove.prover import prover
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.files import make_folder
+from tcsmt.support.progress import shown
+
+
+@click.command()
+@click.option("--only", default="", metavar="TEXT", help="Only units with this text in their names.")
+@options.solver
+@options.timeout()
+@options.confirm
+@options.as_json
+@options.results
+def slices(only: str, solver: str, timeout: float, confirm: bool, as_json: bool, results: Path) -> None:
+    """Prove for every unit up to which K slices are multiplied exactly.
+
+    A slice of b bits is an integer of at most 2^b in magnitude, as Ozaki's schemes have them. Writes
+    RESULTS/exact.json and prints a Markdown table of it; continues where it stopped. In the table, the K
+    in bold are the largest ones: an input with the next K, replayed, has another result.
+
+    \b
+    Examples:
+      tcsmt accuracy slices --only volta/mma.m8n8k4.f32 --results results
+    """
+    make_folder(results)
+    solving = Solving(Settings(solver, timeout), confirm=confirm)
+    asked = prover("algorithms", "recipes") + (" confirmed" if confirm else "")
+    wanted = [family for family in families(rows(claims=False)) if only in family[0].name]
+    with Checkpoint(results / "exact.json", _LAYOUT) as kept, shown() as seen:
+        for number, family in enumerate(wanted, 1):
+            name = family[0].name
+            before = kept.records.get(name, {})
+            about = (before.get("asked"), before.get("models"), before.get("units"))
+            if about != (asked, {name: family[0].model.digest}, [row.name for row in family]):
+                kept.keep(name, record(family, solving) | {"asked": asked})
+            seen(number, len(wanted), name)
+        known = [kept.records[family[0].name] for family in wanted]
+    if as_json:
+        echo_json({"tcsmt": __version__, "families": known})
+        return
+    click.echo("\n".join(table(known)))
+
+
+def _key(one: Record) -> str:
+    return str(one["unit"])
+
+
+def _head(records: Mapping[str, Record]) -> Record:
+    return {"tcsmt": __version__, "question": "up to which K are products of slices summed exactly, with c = 0?"}
+
+
+_LAYOUT = Layout("families", _key, _head)
