@@ -259,7 +259,12 @@ def _check_split(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
 
 
 def certify_exact(
-    certificates: Certificates, name: str, row: Row, subject: Callable[[Chain], Subject], integers: int, k: int
+    certificates: Certificates,
+    name: str,
+    row: Row,
+    subject: Callable[[Chain], Subject],
+    integers: int,
+    k: int,
 ) -> Certified:
     """Write the certificate that sums of ``k`` products of integers are exact.
 
@@ -273,7 +278,9 @@ def certify_exact(
     }  # fmt: skip
     chain = LemmaChain(certificates.lemma)
     why = subject(chain).proved(integers, k)
-    return certificates.failed(title, why) if why else certificates.keep({"statement": about}, list(chain.names))
+    return (
+        certificates.failed(title, why) if why else certificates.keep({"statement": about}, list(chain.names))
+    )
 
 
 def _check_exact(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:

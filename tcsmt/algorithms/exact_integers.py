@@ -124,14 +124,22 @@ def polynomial(term: Term, leaves: Mapping[Term, IntegerFormat]) -> dict[tuple[T
                 return _sum([(-1, read(node.args[0]))])
             case "mul":
                 x, y = (read(arg) for arg in node.args)
-                return _sum([(m * n, {tuple(sorted(a + b, key=_order)): 1}) for a, m in x.items() for b, n in y.items()])
+                return _sum(
+                    [
+                        (m * n, {tuple(sorted(a + b, key=_order)): 1})
+                        for a, m in x.items()
+                        for b, n in y.items()
+                    ]
+                )
             case "extract" if node.data[1] == 0:  # type: ignore[index]
                 return read(node.args[0])
             case "zext" | "sext":
                 inner = read(node.args[0])
                 low, high = _range(inner, leaves)
                 bits = node.args[0].width
-                ends = (0, (1 << bits) - 1) if node.op == "zext" else (-1 << (bits - 1), (1 << (bits - 1)) - 1)
+                ends = (
+                    (0, (1 << bits) - 1) if node.op == "zext" else (-1 << (bits - 1), (1 << (bits - 1)) - 1)
+                )
                 if ends[0] <= low and high <= ends[1]:
                     return inner
         raise Unbounded(f"an integer sum is made by '{node.op}', about which there is no lemma")

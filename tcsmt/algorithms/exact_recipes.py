@@ -48,8 +48,14 @@ def word_lattices(split: Split, limit: int) -> tuple[Lattice, ...]:
     found = []
     for place, one in enumerate(words(split, wide)):
         values = floats(split.format, one) * 2.0 ** (_FINEST - split.scale * place)
-        if not np.isfinite(values).all() or (np.abs(values) >= 2.0**62).any() or (values != np.rint(values)).any():
-            raise Inexact(f"word {place} of an integer up to {limit} is infinite, or has a bit below 2^-{_FINEST}")
+        if (
+            not np.isfinite(values).all()
+            or (np.abs(values) >= 2.0**62).any()
+            or (values != np.rint(values)).any()
+        ):
+            raise Inexact(
+                f"word {place} of an integer up to {limit} is infinite, or has a bit below 2^-{_FINEST}"
+            )
         units = values.astype(np.int64)
         left = left - units
         last = int((units & -units)[units != 0].min(initial=1 << 62)).bit_length() - 1 - _FINEST
@@ -138,7 +144,9 @@ class AlgorithmSubject:
         left, right = (words(algorithm.split, row) for row in (a, b))
         outside = zero if algorithm.c_enters == "first" else None
         for shift, steps in algorithm.chains(len(a)):
-            rows = [(_lanes(algorithm, left[i], part), _lanes(algorithm, right[j], part)) for i, j, part in steps]
+            rows = [
+                (_lanes(algorithm, left[i], part), _lanes(algorithm, right[j], part)) for i, j, part in steps
+            ]
             one, two = (np.concatenate([row[side] for row in rows]) for side in (0, 1))
             inside = chained(algorithm.unit, one, two)
             outside = inside if outside is None else _plus(algorithm, inside, shift, outside)

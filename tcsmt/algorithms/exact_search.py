@@ -81,7 +81,7 @@ class Subject(Protocol):
         """Of a, of b and of the result."""
 
     def proved(self, limit: int, k: int) -> str:
-        """"" where every sum of ``k`` products of integers up to a limit is proved to be exact; else why not."""
+        """ "" where every sum of ``k`` products of integers up to a limit is proved to be exact; else why not."""
 
     def results(self, a: Array, b: Array) -> Array:
         """The words of the results of every row of a with every row of b, words all."""
@@ -129,7 +129,11 @@ def _rows(own: Lattice, k: int, step: int, rng: np.random.Generator, *, turned: 
     def with_ends(**places: Any) -> Array:
         new = row.copy()
         for name, value in places.items():
-            new[{"first": slice(0, 1), "last": slice(k - 1, k), "tail": slice((k - 1) // step * step, k)}[name]] = value
+            new[
+                {"first": slice(0, 1), "last": slice(k - 1, k), "tail": slice((k - 1) // step * step, k)}[
+                    name
+                ]
+            ] = value
         return new
 
     yield row
@@ -214,7 +218,9 @@ class UnitSubject:
 
     def replayed(self, a: Array, b: Array) -> int:
         """Instruction by instruction."""
-        one, two = (in_instructions(self.unit.unit, row, fmt) for row, fmt in zip((a, b), self.formats, strict=False))
+        one, two = (
+            in_instructions(self.unit.unit, row, fmt) for row, fmt in zip((a, b), self.formats, strict=False)
+        )
         return chained(self.unit.unit, one, two)
 
 

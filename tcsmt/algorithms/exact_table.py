@@ -21,8 +21,8 @@ from tcsmt.prove.solving import Solving
 
 __all__ = ["families", "record", "slice_bits", "table"]
 
-#: A longer counterexample is looked for in no family: it takes a minute and more.
-_SEARCHED = 1 << 17
+#: Up to this K inputs beyond it are looked for; and up to the other one, for the longest slices. It takes long.
+_SEARCHED, _LONGEST = 1 << 12, 1 << 17
 
 
 def families(rows: Iterable[Row]) -> list[list[Row]]:
@@ -53,9 +53,9 @@ def record(family: list[Row], solving: Solving, *, search: bool = True) -> dict[
     chain = Chain(solving)
     subject = UnitSubject(ExactUnit(chain, model))
     slices = []
-    for bits in slice_bits(model.a_format, model.b_format):
+    for number, bits in enumerate(slice_bits(model.a_format, model.b_format)):
         found = exact(subject, chain, integers=1 << bits, search=False)
-        looked = search and found.k < min(_SEARCHED, subject.longest)
+        looked = search and found.k <= (_SEARCHED if number else _LONGEST) and found.k < subject.longest
         if looked:
             found = exact(subject, chain, integers=1 << bits)
         data = found.as_json()

@@ -84,7 +84,10 @@ def exact(
         most = min(all_of_them, LARGEST_INTEGER)
         limit, ends = _largest(lambda q: subject.proved(q, k), most)
         limit = max(_size(fmt, limit) for fmt in (one, two))
-        ends = ends or f"no integer {'of the formats is' if most == all_of_them else 'that is asked about is'} larger"
+        ends = (
+            ends
+            or f"no integer {'of the formats is' if most == all_of_them else 'that is asked about is'} larger"
+        )
         length = k if limit else 0
         tries = [(limit + 1, k)] if limit < most else []
     elif k is None:
@@ -99,7 +102,9 @@ def exact(
     if search and 0 < length <= _CHECKED:
         within = counterexample(subject, limit, length)
         if within is not None:
-            raise Contradiction(f"{length} products of integers up to {limit} are summed exactly", str(within))
+            raise Contradiction(
+                f"{length} products of integers up to {limit} are summed exactly", str(within)
+            )
     beyond, closed = None, False
     for number, (wider, longer) in enumerate(tries if search else []):
         beyond = counterexample(subject, wider, longer)

@@ -15,7 +15,7 @@ number of lanes. What follows for a whole algorithm is arithmetic (``budget.py``
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tcsmt.algorithms.error import magnitude
@@ -26,7 +26,7 @@ from tcsmt.arithmetic.integers import Integer, signed, signed_word
 from tcsmt.certificates.derivation import characterised
 from tcsmt.interpret.bounds import Bounds
 from tcsmt.support.errors import TcsmtError
-from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var
+from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
 
 __all__ = ["C", "Exactness", "FusedSum", "Losses", "Unbounded", "need"]
 
@@ -191,7 +191,8 @@ class FusedSum:
         top = last + min((x.fraction_bits for x in aligned), default=self.sum.fraction_bits)
         for one in aligned:
             need(chain, "a zero stays zero where it is aligned", _aligned_zero(one).ne(0))
-            _not_above(chain, one)
+            if not _among_the_largest(chain, one):
+                _not_above(chain, one)
             need(chain, "a term on the grid loses nothing", _Alignment.of(one).loses_on_grid)
         _require_sums(self.sum)
         reached = any_of(
@@ -220,7 +221,9 @@ class FusedSum:
         place = (signed(top) - signed_word(bits + finest)).unsigned(width)
         size = magnitude(total).zext(width) << place
         low = finest + self.format.fraction_bits
-        inside = x.zero | (signed_word(low).sle(signed(x.exponent)) & signed(x.exponent).sle(signed_word(largest)))
+        inside = x.zero | (
+            signed_word(low).sle(signed(x.exponent)) & signed(x.exponent).sle(signed_word(largest))
+        )
         value = x.significand.zext(width) << (signed(x.exponent) - signed_word(low)).unsigned(width)
         given = self._finite & signed_word(lowest).sle(signed(top)) & signed(top).sle(signed_word(top_limit))
         if last > finest:
@@ -410,6 +413,28 @@ def _require_sums(x: Fixed) -> None:
             _require_sums(addend)
     elif isinstance(x.source, Fixed):
         _require_sums(x.source)
+
+
+def _among_the_largest(chain: Chain, x: Fixed) -> bool:
+    """Whether it was proved that an exponent of which the maximum is taken is the term's own, or larger.
+
+    The maximum is no smaller. This question is the same one for all lanes, and short.
+    """
+    source, top = x.source, x.exponent
+    assert source is not None
+    if top.term.op != "umax":
+        return False
+    counts = ~source.zero if isinstance(source, Number) else TRUE
+    own = set(variables([source.exponent.term]))
+    for one in top.term.args:
+        if set(variables([one])) != own:
+            continue
+        above = counts & signed(replace(top, term=one)).slt(signed(source.exponent))
+        names = {word: var(f"word {n}", word.width) for n, word in enumerate(variables([above]))}
+        (goal,) = substitute([above], names)
+        if goal.value == 0 or chain.prove("no term's exponent is above the largest", goal):
+            return True
+    return False
 
 
 def _not_above(chain: Chain, x: Fixed) -> None:

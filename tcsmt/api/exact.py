@@ -68,7 +68,11 @@ class AccuracyExactness:
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt accuracy exact --json`` prints."""
-        about: dict[str, Any] = {"tcsmt": __version__, "algorithm": self.algorithm or None, "unit": self.row.name}
+        about: dict[str, Any] = {
+            "tcsmt": __version__,
+            "algorithm": self.algorithm or None,
+            "unit": self.row.name,
+        }
         about |= dict(zip(("asked_integers", "asked_k"), self.asked, strict=True))
         certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
         return about | {"exact": self.is_exact} | self.found.as_json() | certified

@@ -62,7 +62,10 @@ def _key(one: Record) -> str:
 
 
 def _head(records: Mapping[str, Record]) -> Record:
-    return {"tcsmt": __version__, "question": "up to which K are products of slices summed exactly, with c = 0?"}
+    return {
+        "tcsmt": __version__,
+        "question": "up to which K are products of slices summed exactly, with c = 0?",
+    }
 
 
 _LAYOUT = Layout("families", _key, _head)
