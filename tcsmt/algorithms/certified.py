@@ -2,7 +2,8 @@
 a flaw is absent, what a split loses, and that sums of integers are exact.
 
 Such a proof is a list of goals without a solution, and an argument from them in ``budget.py``, ``bound.py``,
-``proof.py``, ``result_flaws.py``, ``split_analysis.py``, ``exact_units.py`` or ``exact_recipes.py``. A certificate has a lemma for each goal, and the
+``proof.py``, ``result_flaws.py``, ``split_analysis.py``, ``exact_units.py`` or ``exact_recipes.py``.
+A certificate has a lemma for each goal, and the
 numbers that the argument starts from and ends with, as fractions. The argument itself is code; it is gone
 through again when a certificate is written and when it is checked, with a :class:`Chain` for which a goal is
 proved if its lemma is there.

@@ -53,10 +53,13 @@ def integer_steps(chain: Chain, unit: IntegerDotAdd) -> list[IntegerStep]:
     trace = unit.trace
     leaves = dict.fromkeys(trace.a, unit.a_format) | dict.fromkeys(trace.b, unit.b_format)
     c, fmt, start = trace.c, unit.c_format, C
+    before: Polynomial = {(c,): 1}
     found: list[IntegerStep] = []
     for _, stages in groupby(trace.stages, lambda stage: stage.block):
         block = list(stages)
-        lanes = _step(chain, block, leaves | {c: fmt}, c, unit.d_format, (trace.a, trace.b))
+        known = leaves | {trace.c: unit.c_format, c: fmt}
+        lanes = _step(chain, block, leaves | {c: fmt}, c, unit.d_format, (trace.a, trace.b), known, before)
+        before = _sum([(1, before), *((1, {_pair(trace.a[i], trace.b[i]): 1}) for i in lanes)])
         found.append(IntegerStep(tuple(lanes), start, unit.d_format))
         c, fmt, start = block[-1].term, unit.d_format, Result(len(found) - 1)
     seen = [source for step in found for source in step.sources]
@@ -73,8 +76,13 @@ def _step(
     c: Term,
     d: IntegerFormat,
     operands: tuple[Sequence[Term], Sequence[Term]],
+    known: Mapping[Term, IntegerFormat],
+    before: Polynomial,
 ) -> list[int]:
-    """The lanes whose products a block adds to c, after the proof that it does."""
+    """The lanes whose products a block adds to c, after the proof that it does.
+
+    before: what c is, modulo 2 to the power of its width, in the words that ``known`` has the formats of.
+    """
     (exact,) = (stage for stage in stages if stage.kind is Kind.EXACT_SUM)
     result = stages[-1].term
     whole = polynomial(exact.term, leaves)
@@ -86,7 +94,8 @@ def _step(
     if not (exact.value.low <= low and high <= exact.value.high):
         raise Unbounded("an exact sum's word may wrap")
     wrapped = result if result.op != "ite" else result.args[2]
-    if polynomial(wrapped, leaves) != whole:
+    modulo = _reduced(_sum([(1, whole), (-1, {(c,): 1}), (1, before)]))
+    if polynomial(wrapped, known) not in (whole, modulo):
         raise Unbounded("a sum's low bits are not those of c and the products")
     if wrapped is not result:
         bits, word = d.bits, var("sum", exact.term.width)

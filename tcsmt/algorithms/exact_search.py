@@ -1,7 +1,8 @@
 """Integers whose dot product a unit does not give exactly: tried where the proof ends.
 
-What is exact up to a limit fails first where a partial sum is as large as it can be, and odd. So the rows are
-made of the largest products, with small or odd ones at the ends; some are random. Every pair of rows is tried.
+What is exact up to a limit fails first where a partial sum is as large as it can be, and odd. So the rows
+are made of the largest products, with small or odd ones at the ends; some are random. Every pair of rows is
+tried.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class Subject(Protocol):
         """Of a, of b and of the result."""
 
     def proved(self, limit: int, k: int) -> str:
-        """ "" where every sum of ``k`` products of integers up to a limit is proved to be exact; else why not."""
+        """Why sums of ``k`` products of integers up to a limit are not proved to be exact (or nothing)."""
 
     def results(self, a: Array, b: Array) -> Array:
         """The words of the results of every row of a with every row of b, words all."""
@@ -214,7 +215,8 @@ class UnitSubject:
         """By the simulator."""
         model = self.unit.unit
         found = gemm(a, b.T, model=model, **_block_scales(model, a.shape, b.shape))
-        return found.view(unsigned(model.d_format))
+        words = found.view(unsigned(model.d_format))
+        return words & words.dtype.type((1 << model.d_format.width) - 1)
 
     def replayed(self, a: Array, b: Array) -> int:
         """Instruction by instruction."""

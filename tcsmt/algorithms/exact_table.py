@@ -1,7 +1,7 @@
 """The exact domain of every unit and every slicing: the largest K for integers of so many bits.
 
-A slice of b bits is an integer of at most 2^b in magnitude. What splitting schemes (Ozaki's) ask of a unit is that
-a sum of K products of slices is exact. Units of the same model are one record.
+A slice of b bits is an integer of at most 2^b in magnitude. What splitting schemes (Ozaki's) ask of a unit is
+that a sum of K products of slices is exact. Units of the same model are one record.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tcsmt.prove.solving import Solving
 
 __all__ = ["families", "record", "slice_bits", "table"]
 
-#: Up to this K inputs beyond it are looked for; and up to the other one, for the longest slices. It takes long.
+#: Up to this K inputs beyond it are looked for; for the longest slices, up to the other one. It takes long.
 _SEARCHED, _LONGEST = 1 << 12, 1 << 17
 
 

@@ -138,8 +138,8 @@ class ExactUnit:
         for one, what in [(start, "a partial sum"), *((x, "a product") for x in parts)]:
             if not one.zero and one.leading > limits.top:
                 raise Inexact(
-                    f"{what} may reach {power_text(one.size)}: the grid of a sum with a number of 2^{limits.top + 1} "
-                    f"or more does not have 2^{last}"
+                    f"{what} may reach {power_text(one.size)}: the grid of a sum with a number of "
+                    f"2^{limits.top + 1} or more does not have 2^{last}"
                 )
         if whole.size > 2**limits.largest:
             raise Inexact(

@@ -169,13 +169,13 @@ class FusedSum:
         return before + Fraction(1, 2**x.fraction_bits)
 
     def exact(self, chain: Chain, last: int, least: int) -> Exactness:
-        """Up to where the sum of numbers that are multiples of 2^last is exact, and its result is that sum.
+        """Up to where the sum of multiples of 2^last is exact, and the result is that sum.
 
-        least: no product that is not zero has a smaller exponent. What is proved, with T the largest exponent:
+        least: no product that is not zero has a smaller exponent. With T the largest exponent:
 
-        * T lies in a known range: no exponent of a number that is not zero is above it, and where T is above
-          the limit it is that of such a number. So with all of them at most at the limit, so is T;
-        * the grid that each term is aligned to is then as fine as 2^last, and a term on the grid loses nothing;
+        * T lies in a known range: no exponent of a number that is not zero is above it, and where T is
+          above the limit it is that of such a number. So with all of them at most at the limit, so is T;
+        * the grid that each term is aligned to is then as fine as 2^last; a term on the grid loses nothing;
         * no register wraps: the sum is the exact one, and a multiple of 2^last;
         * such a sum, up to the limit, is what the result says.
 
@@ -446,7 +446,7 @@ def _not_above(chain: Chain, x: Fixed) -> None:
 
 
 def _without_constant(term: Term, value: Term) -> tuple[Term, Term]:
-    """A node, and the value that it has where a term has a value: other constants may be added to the node."""
+    """A node, and its value where a term has a value: other constants may be added to the node."""
     if term.op == "add" and len(term.args) == 2 and term.args[0].op == "const":
         return term.args[1], value - term.args[0]
     return term, value

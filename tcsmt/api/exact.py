@@ -1,4 +1,4 @@
-"""Whether a unit's chained result, or an algorithm's, is exactly the dot product: ``tcsmt.accuracy.exact``."""
+"""Whether a chained result is exactly the dot product: ``tcsmt.accuracy.exact``."""
 
 from __future__ import annotations
 
@@ -130,8 +130,8 @@ def exact(
 
     integers: the largest magnitude of a's and b's numbers, all integers of their formats up to it. k:
     products. Give one of both, and the largest other one is proved; or both, and that pair is. algorithm: a
-    name of :func:`tcsmt.accuracy.recipes`, which then multiplies binary32 integers on the unit. search: whether
-    to look for inputs beyond, where the result is another. The others as for :func:`tcsmt.compare`.
+    name of :func:`tcsmt.accuracy.recipes`, which then multiplies binary32 integers on the unit. search:
+    whether to look for inputs beyond, where the result is another. The others as for :func:`tcsmt.compare`.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names and where neither, or a number below 1, is given.
     """
