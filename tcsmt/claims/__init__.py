@@ -1,23 +1,30 @@
 """What the literature says about matrix units, held against measured results and proofs.
 
 The claims are data (``published.toml``): a unit, and two hypotheses about it, the claimed one and
-the one that it contradicts, each as changes of the unit's catalogue row.
+the one that it contradicts, each as changes of the unit's catalogue row; or integers and a K for which
+sums of products on the unit are said to be exact.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tcsmt.algorithms.exact_recipes import AlgorithmSubject
+from tcsmt.algorithms.exact_search import Subject, UnitSubject
+from tcsmt.algorithms.exact_units import ExactUnit
+from tcsmt.algorithms.exactness import Exactness, exact
+from tcsmt.algorithms.proof import Chain
 from tcsmt.ask.investigation import all_terms_zero, one_block
 from tcsmt.catalogue import Row, row_named
 from tcsmt.data.datasets import DataSet, Replay, objection, replay, row_of
 from tcsmt.models import Model
 from tcsmt.prove.engine import decide, finding_of
 from tcsmt.prove.solving import Solving
+from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.question import difference
@@ -35,6 +42,9 @@ class PublishedClaim:
         holds, and where it does not.
     tells_apart: None for a statement about hardware. True or False for one about tests: some
         input, or none, tells the two hypotheses apart.
+    exact: of a statement that sums of products are exact: the largest magnitude of the integers
+        (``integers``) and the number of products (``k``), all numbers of products up to it.
+    algorithm: by which they are summed on the unit ("": in one chain of its instructions).
     """
 
     name: str
@@ -42,9 +52,11 @@ class PublishedClaim:
     section: str
     statement: str
     unit: str
-    claimed: Mapping[str, Any]
-    otherwise: Mapping[str, Any]
+    claimed: Mapping[str, Any] = field(default_factory=dict)
+    otherwise: Mapping[str, Any] = field(default_factory=dict)
     tells_apart: bool | None = None
+    exact: Mapping[str, int] | None = None
+    algorithm: str = ""
 
     @property
     def row(self) -> Row:
@@ -63,7 +75,8 @@ class Judgement:
     """A claim's verdict: ``confirmed``, ``refuted`` or ``undecided``, and what decides.
 
     replays: data sets of the unit against both hypotheses. finding: the solver's answer, where it
-    was asked: its witness is the vector that would decide on hardware.
+    was asked: its witness is the vector that would decide on hardware. exactness: of a statement about
+    exact sums: up to where they are.
     """
 
     claim: PublishedClaim
@@ -71,6 +84,7 @@ class Judgement:
     why: str
     replays: tuple[tuple[Replay, Replay], ...] = ()
     finding: Finding | None = None
+    exactness: Exactness | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -100,6 +114,7 @@ class Judgement:
                 for a, b in self.replays
             ],
             "question": None if self.finding is None else self.finding.as_json(),
+            "exactness": None if self.exactness is None else self.exactness.as_json(),
         }
 
 
@@ -113,6 +128,8 @@ def judge(claim: PublishedClaim, datasets: Iterable[DataSet], solving: Solving) 
     """Hold a claim against the data of its unit; where they do not decide, ask the solver."""
     if claim.tells_apart is not None:
         return _about_tests(claim, solving)
+    if claim.exact is not None:
+        return _about_sums(claim, claim.exact["integers"], claim.exact["k"], solving)
     holds, fails = claim.model(holds=True), claim.model(holds=False)
     pairs = tuple(
         (replay(dataset, holds, keep=1), replay(dataset, fails, keep=1))
@@ -153,6 +170,23 @@ def _about_tests(claim: PublishedClaim, solving: Solving) -> Judgement:
             found, why = False, "proved: no input tells them apart"
     verdict = "confirmed" if found == claim.tells_apart else "refuted"
     return Judgement(claim, verdict, why, (), finding)
+
+
+def _about_sums(claim: PublishedClaim, limit: int, k: int, solving: Solving) -> Judgement:
+    """Whether sums of up to ``k`` products are exact: by proof, or by an input with no more products."""
+    chain = Chain(solving)
+    subject: Subject = UnitSubject(ExactUnit(chain, claim.row.model))
+    if claim.algorithm:
+        subject = AlgorithmSubject(chain, algorithm_named(claim.algorithm, claim.row)[0])
+    found = exact(subject, chain, integers=limit)
+    if found.k >= k:
+        return Judgement(claim, "confirmed", f"proved: up to K = {found.k}", exactness=found)
+    if found.beyond is not None and found.beyond.k <= k:
+        why = f"{found.beyond} (of the unit's model)"
+        if found.k:
+            why = f"proved up to K = {found.k}; {why}"
+        return Judgement(claim, "refuted", why, exactness=found)
+    return Judgement(claim, "undecided", f"proved up to K = {found.k}: {found.ends}", exactness=found)
 
 
 def _asked(claim: PublishedClaim, solving: Solving) -> Finding:
