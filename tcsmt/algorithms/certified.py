@@ -41,6 +41,7 @@ from tcsmt.prove.certify import Certificates
 from tcsmt.prove.refutations import NotRefuted
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.files import is_recipe_file
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import Split
 from tcsmt.statements.certified import Certified
@@ -83,6 +84,14 @@ class LemmaChain(Chain):
         return True
 
 
+def _of_a_file(*names: str) -> str:
+    """Why an algorithm of a recipe file has no certificate; "" for the others."""
+    for name in names:
+        if is_recipe_file(name.partition(",")[0]):
+            return f"{name} is a file, which a certificate does not have in it"
+    return ""
+
+
 # --- bounds
 
 
@@ -106,6 +115,8 @@ def certify_bound(
         "about": "bound", "title": f"{title} at most", "algorithm": name, "k": algorithm.k,
         "domain": asdict(domain), "unit": certificates.model(row.model), "limit": str(limit),
     }  # fmt: skip
+    if no := _of_a_file(name):
+        return certificates.failed(about["title"], no)
     chain = LemmaChain(certificates.lemma)
     constants: list[Kept] = []
 
@@ -193,6 +204,8 @@ def certify_comparison(certificates: Certificates, pair: AlgorithmPair, rows: Se
         "about": "comparison", "title": title, "one": one, "two": two, "k": pair.k,
         "domain": asdict(pair.domain), "units": units,
     }  # fmt: skip
+    if no := _of_a_file(one, two):
+        return certificates.failed(title, no)
     chain = LemmaChain(certificates.lemma)
     if not proved_never_worse(chain, pair):
         return certificates.failed(title, chain.stopped)
@@ -219,6 +232,8 @@ def certify_flaw(certificates: Certificates, question: str, flaw: result_flaws.F
         "about": "flaw", "title": title, "question": question, "algorithm": flaw.name, "k": flaw.k,
         "domain": asdict(flaw.domain), "unit": certificates.model(row.model),
     }  # fmt: skip
+    if no := _of_a_file(flaw.name):
+        return certificates.failed(title, no)
     chain = LemmaChain(certificates.lemma)
     if not proved_absent(chain, flaw):
         return certificates.failed(title, chain.stopped)
@@ -277,6 +292,8 @@ def certify_exact(
         "about": "exact", "title": title, "algorithm": name, "unit": certificates.model(row.model),
         "integers": integers, "k": k,
     }  # fmt: skip
+    if no := _of_a_file(name):
+        return certificates.failed(title, no)
     chain = LemmaChain(certificates.lemma)
     why = subject(chain).proved(integers, k)
     return (

@@ -22,6 +22,7 @@ from tcsmt.catalogue.preferred import is_preferred
 from tcsmt.interpret.digest import digest_of_texts
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.recipes.arrays import multiply, words
+from tcsmt.recipes.files import is_recipe_file
 from tcsmt.recipes.named import Recipe, recipe_named, units_for
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.sources import digest_of_sources
@@ -258,6 +259,8 @@ def task_for(recipe: str, distribution: str, k: int, given: Matrices) -> Task:
     units = [f"{label} {digest}" for label, digest in digests.items()]
     code = digest_of_sources("recipes", "algorithms/sweep")
     parts = [recipe, distribution, str(k), str(given.size), str(given.seeds), *units, code]
+    if is_recipe_file(recipe.partition(",")[0]):
+        parts.append(repr(recipe_named(recipe)))
     key = f"{distribution}, K = {k}, {recipe}"
     about = {row.name: _digest(row.model) for row in rows.values()}
     return Task(key, digest_of_texts(parts), _record, (recipe, distribution, k, given), code, about)

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import textwrap
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
@@ -28,7 +27,7 @@ from tcsmt.arithmetic.formats import format_named
 from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.catalogue import Row, row_named, rows, rows_named
-from tcsmt.data.row_files import read_bytes
+from tcsmt.data.toml_files import place_of, read_toml, shown_value
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
@@ -70,15 +69,7 @@ def read_model(path: Path) -> Row:
     NAME is the file's ``name``, or the file's own name. Raises :class:`.TcsmtError`,
     which names the file, the line and the key.
     """
-    try:
-        text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
-        file = _File(path, text.split("\n"), tomllib.loads(text))
-    except UnicodeDecodeError:
-        raise TcsmtError(f"{path}: not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise TcsmtError(_syntax(path, text, str(error))) from None
-    except RecursionError:
-        raise TcsmtError(f"{path}: not TOML: nested too deeply") from None
+    file = _File(path, *read_toml(path))
     about = {key: file.text(key) for key in _ABOUT if key in file.given}
     model = _changed(file, about) if "base" in about else _whole(file, about)
     changed = ", ".join(file.parameters) or "nothing"
@@ -179,11 +170,13 @@ class _File:
     def _own_formats(self) -> Iterator[tuple[str, AnyFormat]]:
         tables = self.given.get(_FORMATS, {})
         if not isinstance(tables, dict):
-            raise self.error(_FORMATS, f"{_FORMATS} = {_shown(tables)}: must be tables, [{_FORMATS}.NAME]")
+            raise self.error(
+                _FORMATS, f"{_FORMATS} = {shown_value(tables)}: must be tables, [{_FORMATS}.NAME]"
+            )
         for name, table in tables.items():
             if not isinstance(table, dict):
                 where = self._at_format(name, "")
-                raise TcsmtError(f"{where}: {_FORMATS}.{name} = {_shown(table)}: must be a table")
+                raise TcsmtError(f"{where}: {_FORMATS}.{name} = {shown_value(table)}: must be a table")
             try:
                 yield name, format_of_table(name, table)
             except TcsmtError as error:
@@ -205,12 +198,7 @@ class _File:
 
     def at(self, key: str) -> str:
         """``FILE:LINE`` of a key of the file; ``FILE`` of any other."""
-        if key in self.given:
-            start = re.compile(rf"\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
-            for number, line in enumerate(self.lines):
-                if start.match(line) and _parses(self.lines[:number]):
-                    return f"{self.path}:{number + 1}"
-        return str(self.path)
+        return place_of(self.path, self.lines, key)
 
     def error(self, key: str, message: str) -> TcsmtError:
         """An error about a key."""
@@ -220,7 +208,7 @@ class _File:
         """The value of a key that is one line of text."""
         value = self.given[key]
         if not isinstance(value, str) or not value or not value.isprintable():
-            raise self.error(key, f"{key} = {_shown(value)}: must be one line of text")
+            raise self.error(key, f"{key} = {shown_value(value)}: must be one line of text")
         return value
 
     def values(self, kind: type[Model]) -> dict[str, Any]:
@@ -253,7 +241,7 @@ class _File:
             allowed = "an integer"
         if allowed:
             more = f' or "{_NONE}"' if kind.endswith("| None") else ""
-            raise self.error(one.name, f"{one.name} = {_shown(given)}: must be {allowed}{more}")
+            raise self.error(one.name, f"{one.name} = {shown_value(given)}: must be {allowed}{more}")
         return tuple(given) if isinstance(given, list) else given
 
     @contextmanager
@@ -332,28 +320,3 @@ def _kinds() -> dict[str, type[Model]]:
     for one in classes:  # and the classes that are added on the way
         classes += one.__subclasses__()
     return {one.kind: one for one in classes if "kind" in vars(one)}
-
-
-def _parses(lines: list[str]) -> bool:
-    try:
-        tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError:
-        return False
-    return True
-
-
-def _syntax(path: Path, text: str, message: str) -> str:
-    """tomllib's error as ``FILE:LINE: what (what the line is)``."""
-    place = re.search(r" \(at line (\d+), column \d+\)$", message)
-    lines = text.split("\n")
-    number = int(place[1]) if place else len(lines) - (not lines[-1])
-    what = message[: place.start()] if place else message.removesuffix(" (at end of document)")
-    shown = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-    key = re.match(r"[\w-]+(?=\s*=)", shown)
-    if key and what.startswith("Cannot overwrite"):
-        what = f"{key[0]} is given twice"
-    return f"{path}:{number}: not TOML: {what}" + (f": {shown[:60]!r}" if shown else "")
-
-
-def _shown(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -15,16 +15,18 @@ Markidis and Ootomo-Yokota by the slides ("Recovering single precision accuracy 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from pathlib import Path
 
-from tcsmt.arithmetic.formats import FORMATS, format_named
-from tcsmt.arithmetic.rounding import ROUNDINGS, rounding_named
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row
 from tcsmt.catalogue.preferred import by_use
 from tcsmt.data.model_files import rows_given
-from tcsmt.models import IeeeDotAdd, Model
+from tcsmt.models import Model
 from tcsmt.recipes.algorithm import Algorithm, Sum
+from tcsmt.recipes.files import is_recipe_file, read_recipe
+from tcsmt.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe
 from tcsmt.recipes.split import F32, Split
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
@@ -34,41 +36,6 @@ OOTOMO = "Ootomo and Yokota 2022"
 VALPEY = "Valpey et al. 2025, section 6"
 FASI = "Fasi et al. 2023; Khattak and Mikaitis 2025, V-B"
 CUTLASS = "CUTLASS, include/cutlass/gemm/warp/mma_tensor_op_fast_f32.h"
-
-#: As ``Sum.every``: as many products as one instruction takes.
-INSTRUCTION = -1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """An algorithm without its unit. Fields as in :class:`Algorithm` and :class:`Sum`.
-
-    ordinary: it runs on ordinary cores, by binary32 fused multiply-adds, whatever the unit.
-    """
-
-    name: str
-    title: str
-    source: str
-    split: Split
-    sums: tuple[Sum, ...]
-    interleaved: bool = True
-    c_enters: str = "unit"
-    rounding: str = "RNE"
-    ordinary: bool = False
-
-    def on(self, unit: Model, k: int) -> Algorithm:
-        """The algorithm on a unit, for dot products of k. Raises :class:`.TcsmtError`."""
-        unit = _ORDINARY if self.ordinary else unit
-        sums = tuple(replace(s, every=unit.k) if s.every == INSTRUCTION else s for s in self.sums)
-        return Algorithm(
-            k=k, unit=unit, split=self.split, sums=sums, interleaved=self.interleaved,
-            c_enters=self.c_enters, rounding=rounding_named(self.rounding),
-        )  # fmt: skip
-
-
-_ORDINARY = IeeeDotAdd(
-    a_format=F32, b_format=F32, c_format=F32, d_format=F32, k=1, method="fma", sum_format=F32
-)  # fmt: skip
 
 
 def _one(*products: tuple[int, int], every: int = 0) -> tuple[Sum, ...]:
@@ -152,56 +119,18 @@ RECIPES: dict[str, Recipe] = {
 }  # fmt: skip
 
 
-def _yes(text: str) -> bool:
-    return choose("interleaved", text, ("yes", "no")) == "yes"
-
-
-def _number(name: str, text: str, least: int) -> int:
-    if not text.isdigit() or int(text) < least:
-        raise TcsmtError(f"{name} = {text!r}: must be an integer, {least} or more")
-    return int(text)
-
-
-def _on_sums(recipe: Recipe, change: Callable[[Sum], Sum]) -> Recipe:
-    return replace(recipe, sums=tuple(map(change, recipe.sums)))
-
-
-def _order(recipe: Recipe, text: str) -> Recipe:
-    if choose("order", text, ("written", "reversed")) == "written":
-        return recipe
-    return _on_sums(recipe, lambda s: replace(s, products=s.products[::-1]))
-
-
-def _every(recipe: Recipe, text: str) -> Recipe:
-    number = INSTRUCTION if text == "instruction" else _number("every", text, 0)
-    first, *others = recipe.sums
-    return replace(recipe, sums=(replace(first, every=number), *others))
-
-
-def _on_split(recipe: Recipe, **changes: object) -> Recipe:
-    return replace(recipe, split=replace(recipe.split, **changes))  # type: ignore[arg-type]
-
-
-#: What can be changed in an algorithm's name, ``markidis,split=RTZ,c=last``.
-PARAMETERS: Mapping[str, Callable[[Recipe, str], Recipe]] = {
-    "format": lambda r, t: _on_split(r, format=format_named(t)),
-    "split": lambda r, t: _on_split(r, rounding=rounding_named(t)),
-    "residual": lambda r, t: _on_split(r, residual=rounding_named(t)),
-    "scale": lambda r, t: _on_split(r, scale=_number("scale", t, 0)),
-    "order": _order,
-    "every": _every,
-    "interleaved": lambda r, t: replace(r, interleaved=_yes(t)),
-    "c": lambda r, t: replace(r, c_enters=choose("c", t, ("unit", "first", "last"))),
-    "outside": lambda r, t: replace(r, rounding=rounding_named(t).name),
-}
-
-
 def recipe_named(text: str) -> Recipe:
-    """The algorithm ``NAME`` or ``NAME,PARAMETER=VALUE,...``. Raises :class:`.TcsmtError`."""
+    """The algorithm ``NAME`` or ``NAME,PARAMETER=VALUE,...``; NAME may be a recipe file.
+
+    Raises :class:`.TcsmtError`.
+    """
     name, *changes = text.split(",")
-    if name.lower() not in RECIPES:
+    if is_recipe_file(name):
+        recipe = replace(read_recipe(Path(name), RECIPES), name=name)
+    elif name.lower() in RECIPES:
+        recipe = RECIPES[name.lower()]
+    else:
         raise UnknownName("algorithm", name, RECIPES, "tcsmt accuracy algorithms")
-    recipe = RECIPES[name.lower()]
     for change in changes:
         parameter, _, value = change.partition("=")
         recipe = PARAMETERS[choose("parameter of an algorithm", parameter, PARAMETERS)](recipe, value)
