@@ -52,7 +52,8 @@ def integer_steps(chain: Chain, unit: IntegerDotAdd) -> list[IntegerStep]:
         raise Unbounded("no lemma is about fixed-point numbers")
     trace = unit.trace
     leaves = dict.fromkeys(trace.a, unit.a_format) | dict.fromkeys(trace.b, unit.b_format)
-    c, fmt, start = trace.c, unit.c_format, C
+    c, fmt = trace.c, unit.c_format
+    start: Source = C
     before: Polynomial = {(c,): 1}
     found: list[IntegerStep] = []
     for _, stages in groupby(trace.stages, lambda stage: stage.block):

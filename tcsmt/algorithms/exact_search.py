@@ -214,9 +214,10 @@ class UnitSubject:
     def results(self, a: Array, b: Array) -> Array:
         """By the simulator."""
         model = self.unit.unit
-        found = gemm(a, b.T, model=model, **_block_scales(model, a.shape, b.shape))
+        scale_a, scale_b = _block_scales(model, a.shape, b.shape)
+        found = gemm(a, b.T, model=model, scale_a=scale_a, scale_b=scale_b)
         words = found.view(unsigned(model.d_format))
-        return words & words.dtype.type((1 << model.d_format.width) - 1)
+        return np.asarray(words & words.dtype.type((1 << model.d_format.width) - 1))
 
     def replayed(self, a: Array, b: Array) -> int:
         """Instruction by instruction."""
@@ -258,14 +259,15 @@ def chained(unit: Model, a: Array, b: Array) -> int:
     return int(words[-1])
 
 
-def _block_scales(unit: Model, a: tuple[int, ...], b: tuple[int, ...]) -> dict[str, Array]:
-    """Scales of 1 for the matrices of so many rows and columns."""
+def _block_scales(unit: Model, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[Array | None, Array | None]:
+    """Scales of 1 for matrices of so many rows and columns, the second one transposed."""
     fmt = unit.scale_format
     if fmt is None:
-        return {}
+        return None, None
     one, size = fmt.word(Fraction(1)), unit.k // unit.scales
-    shapes = {"scale_a": (a[0], -(-a[1] // size)), "scale_b": (-(-b[1] // size), b[0])}
-    return {name: np.full(shape, one, unsigned(fmt)) for name, shape in shapes.items()}
+    shapes = (a[0], -(-a[1] // size)), (-(-b[1] // size), b[0])
+    left, right = (np.full(shape, one, unsigned(fmt)) for shape in shapes)
+    return left, right
 
 
 def _scales_of_one(unit: Model) -> list[int] | None:

@@ -7,10 +7,10 @@ other keys are the parameters of names (:data:`.PARAMETERS`) with the same value
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.data.toml_files import place_of, read_toml, shown_value
@@ -20,6 +20,8 @@ from tcsmt.recipes.split import Split
 from tcsmt.support.errors import TcsmtError, UnknownName
 
 __all__ = ["is_recipe_file", "read_recipe"]
+
+Made = TypeVar("Made")
 
 _ABOUT = ("base", "title", "source")
 _SUM = "sum"
@@ -79,14 +81,13 @@ class _File:
 
     def changed(self, recipe: Recipe, key: str) -> Recipe:
         given = self.given[key]
-        text = given
         if key == "interleaved":
             if not isinstance(given, bool):
                 raise self.error(key, f"{key} = {shown_value(given)}: must be true or false")
             text = "yes" if given else "no"
-        elif key == "scale":
-            text = str(self.integer(key))
-        return self.made(key, lambda: PARAMETERS[key](recipe, text if key == "scale" else str(text)))
+        else:
+            text = str(self.integer(key)) if key == "scale" else self.text(key)
+        return self.made(key, lambda: PARAMETERS[key](recipe, text))
 
     def sums(self, words: int) -> tuple[Sum, ...]:
         tables = self.given[_SUM]
@@ -127,7 +128,7 @@ class _File:
             raise self.error(key, f"{key} = {shown_value(value)}: must be one line of text")
         return value
 
-    def made(self, key: str, make: Any) -> Any:
+    def made(self, key: str, make: Callable[[], Made]) -> Made:
         """What is made of a key's value; an error has the file and the line before it."""
         try:
             return make()

@@ -38,19 +38,22 @@ def test_bad_input() -> None:
 
 def test_a_certificate_of_exactness_is_checked_again(tmp_path: Path) -> None:
     pytest.importorskip("pysolvers", reason="python-sat is not installed")
-    unit = "cdna2/v_mfma_f32_32x32x8f16"
-    found = accuracy.exact(unit, integers=2048, search=False, certificate=tmp_path)
-    assert found.k == 4 and found.certified is not None
+    unit = "turing/mma.m8n8k16.satfinite.s32.s8.s8.s32"
+    found = accuracy.exact(unit, integers=128, search=False, certificate=tmp_path)
+    assert found.k == 131071
+    assert found.certified is not None
+    assert found.certified.lemmas == 1
     path = found.certified.path
     assert path is not None
     assert not check_statement(path, kinds=CHECKS).flaw
     statement = json.loads(path.read_text())
-    for key, value in (("k", 5), ("integers", 4096), ("k", 0)):
+    for key, value in (("k", 131072), ("k", 0), ("k", "many")):
         changed = statement | {"statement": statement["statement"] | {key: value}}
         path.write_text(json.dumps(changed))
         assert check_statement(path, kinds=CHECKS).flaw
 
 
+@pytest.mark.long
 def test_the_table_goes_on(tmp_path: Path) -> None:
     command = ["accuracy", "slices", "--only", INTEGERS, "--results", tmp_path]
     first = done(*command)
