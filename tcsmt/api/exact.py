@@ -96,8 +96,8 @@ class AccuracyExactness:
         if found.beyond is not None:
             more = "" if found.closed or not found.k else " (the smallest that was found)"
             lines.append(f"not exact, replayed{more}: {found.beyond}")
-        elif found.ends:
-            lines.append("no counterexample was found beyond it")
+        elif found.ends and not found.ends.startswith("no "):
+            lines.append("no input beyond it was found, or looked for, with another result")
         lines += [str(self.certified)] if self.certified is not None else []
         return "\n".join(lines)
 

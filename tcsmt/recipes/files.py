@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tcsmt.arithmetic.formats import format_named
+from tcsmt.arithmetic.formats import float_format, format_named
 from tcsmt.data.toml_files import place_of, read_toml, shown_value
 from tcsmt.recipes.algorithm import Sum
 from tcsmt.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe
@@ -75,7 +75,7 @@ class _File:
         missing = [key for key in ("format", "words", _SUM) if key not in self.given]
         if missing:
             raise TcsmtError(f"{self.path}: without base, these are needed: {', '.join(missing)}")
-        fmt = self.made("format", lambda: format_named(self.text("format")))
+        fmt = self.made("format", lambda: float_format(format_named(self.text("format"))))
         split = self.made("words", lambda: Split(format=fmt, words=self.integer("words")))
         return Recipe(name="", title="", source="", split=split, sums=())
 
