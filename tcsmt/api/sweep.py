@@ -10,11 +10,12 @@ from typing import Any
 
 from tcsmt import __version__
 from tcsmt.algorithms.sweep import DISTRIBUTIONS, NAMES, Matrices, models_for, rows_for, task_for
+from tcsmt.algorithms.sweep_plot import plot_algorithms
 from tcsmt.catalogue import architecture_named, row_named
 from tcsmt.catalogue.digests import models_named
 from tcsmt.catalogue.preferred import of_other_arithmetic
 from tcsmt.catalogue.surveyed import SWEPT
-from tcsmt.papers.ootomo import conclusions, plots
+from tcsmt.papers.ootomo import PLOTTED, conclusions, plots
 from tcsmt.recipes import Recipe, algorithm_named, recipe_named
 from tcsmt.recipes.named import units_for
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
@@ -63,9 +64,19 @@ class Sweep:
         return {**self.settings, "records": [*self.records], "findings": [*self.findings]}
 
     def plots(self, folder: str | Path) -> list[Path]:
-        """Write the figures that show these records into a folder, as SVG; empty where no figure does."""
+        """Write the figures that show these records into a folder, as SVG; empty where no figure does.
+
+        Those of Ootomo and Yokota's slides; and one of the algorithms that these have no place for, or of all
+        where none of these shows anything.
+        """
         make_folder(Path(folder))
-        return list(plots(Path(folder), self.records))
+        found = list(plots(Path(folder), self.records))
+        swept = dict.fromkeys(one["algorithm"] for one in self.records)
+        others = [name for name in swept if name not in PLOTTED] if found else list(swept)
+        path = Path(folder) / "sweep-algorithms.svg"
+        if plot_algorithms(path, self.records, others):
+            found.append(path)
+        return found
 
     def __str__(self) -> str:
         lines = [line for record in self.new for line in _lines(record)]

@@ -29,6 +29,7 @@ from tcsmt.support.plots import COLOURS, save_svg
 from tcsmt.terms import all_of, const, substitute, var
 
 __all__ = [
+    "PLOTTED",
     "conclusions",
     "last_bit",
     "last_bit_conclusion",
@@ -393,7 +394,7 @@ def residual_product(settings: Settings) -> Iterator[dict[str, Any]]:
 
 #: Units of the plots, by an architecture in their label.
 _UNITS = ("volta", "turing", "ampere", "hopper", "cdna1", "cdna2", "cdna3")
-_LINES = (
+PLOTTED = (
     "fp32-fma", "single-f16", "markidis", "markidis,every=instruction", "ootomo-halfhalf",
     "ootomo-tf32tf32", "cutlass-3xtf32", "bf16x9",
 )  # fmt: skip
@@ -428,13 +429,13 @@ def _titled(draw: Callable[[Sweep, Any], None], sweep: Sweep, title: str, figure
 
 def _shown_against_k(sweep: Sweep) -> Iterator[object]:
     for unit in _UNITS:
-        for name in _LINES:
+        for name in PLOTTED:
             yield from (error for _, error in sweep.line("uniform", name, _unit(name, unit)))
 
 
 def _shown_by_type(sweep: Sweep) -> Iterator[object]:
     for unit in _TYPE_UNITS:
-        for name in _LINES:
+        for name in PLOTTED:
             yield from (sweep.error(distribution, name, _unit(name, unit)) for distribution in _TYPES)
 
 
@@ -501,7 +502,7 @@ def _legend(figure: Any, axes: Sequence[Any]) -> None:
 def _against_k(sweep: Sweep, figure: Any) -> None:
     axes = figure.subplots(2, 4, sharex=True, sharey=True)
     for axis, unit in zip(axes.flat, _UNITS, strict=False):
-        for colour, name in zip(COLOURS, _LINES, strict=True):
+        for colour, name in zip(COLOURS, PLOTTED, strict=True):
             _line(axis, sweep.line("uniform", name, _unit(name, unit)), colour, name)
         axis.set_title(unit, fontsize=9)
         axis.grid(alpha=0.3)
@@ -515,7 +516,7 @@ def _against_k(sweep: Sweep, figure: Any) -> None:
 def _by_type(sweep: Sweep, figure: Any) -> None:
     axes = figure.subplots(1, 2, sharey=True)
     for axis, unit in zip(axes, _TYPE_UNITS, strict=True):
-        for number, (colour, name) in enumerate(zip(COLOURS, _LINES, strict=True)):
+        for number, (colour, name) in enumerate(zip(COLOURS, PLOTTED, strict=True)):
             values = [(place, sweep.error(d, name, _unit(name, unit))) for place, d in enumerate(_TYPES)]
             known = [(place + 0.08 * (number - 3.5), error) for place, error in values if error]
             if known:

@@ -217,11 +217,25 @@ def test_nothing_is_said_of_what_was_not_swept() -> None:
 
 def test_there_may_be_nothing_to_plot(tmp_path: Path) -> None:
     folder = tmp_path / "plots"
-    few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--distribution", "uniform")
-    code, text = run("--algorithm", "fp8", *few, "--plots", folder)
+    few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 1, "--distribution", "uniform")
+    code, text = run("--algorithm", "fp8", *few, "--plots", folder)  # a single product has no error
     assert code == 0
     assert "nothing to plot: no figure shows fp8 on hopper\n" in text
     assert not folder.exists()
+
+
+def test_algorithms_that_no_slide_shows_are_plotted(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    mine = tmp_path / "mine.toml"
+    mine.write_text('base = "fasi-bf16x2"\nc = "last"\n')
+    few = ("--arch", "hopper", "--size", 2, "--seeds", 1, "--k", 16, "--k", 64, "--distribution", "positive")
+    code, text = run("--algorithm", "fp8", "--algorithm", mine, *few, "--plots", tmp_path / "plots")
+    assert code == 0
+    assert text.count("written: ") == 1
+    drawn = (tmp_path / "plots" / "sweep-algorithms.svg").read_text()
+    assert "fp8 on hopper" in drawn
+    assert f"{mine} on hopper" in drawn
+    assert "RNE" not in drawn
 
 
 def test_figures_that_show_something_are_plotted(tmp_path: Path) -> None:
