@@ -22,8 +22,8 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
+from tcsmt.kernels.gemm import gemm
 from tcsmt.models import Model, Operands
-from tcsmt.simulator.matmul import gemm
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import InternalError
 

@@ -101,4 +101,3 @@ def _short(question: Question, values: dict[str, int]) -> dict[str, int]:
     }
     (goal,) = substitute([question.goal], zeros)
     return shorten(goal, formats, values)
-

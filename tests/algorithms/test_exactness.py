@@ -20,12 +20,12 @@ from tcsmt.algorithms.lattice import Inexact
 from tcsmt.algorithms.proof import Chain
 from tcsmt.arithmetic.integer_format import IntegerFormat, integers_from
 from tcsmt.catalogue import row_named
+from tcsmt.kernels.gemm import gemm
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.arrays import multiply
 from tcsmt.recipes.named import algorithm_named
-from tcsmt.simulator.matmul import gemm
 from tcsmt.support.errors import Contradiction, TcsmtError
 from tcsmt.terms import const, var
 from tests.oracles import exact as oracle

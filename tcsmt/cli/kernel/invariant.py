@@ -26,7 +26,9 @@ _USUAL = "chained,split-k:2,split-k:4,split-k:4,pairs"
     "--reductions", default=_USUAL, show_default=True, metavar="REDUCTION,...",
     help="Those to compare, such as `tcsmt gemm` takes.",
 )  # fmt: skip
-@click.option("--k", type=click.IntRange(1), metavar="N", help="Products.  [default: tells most of them apart]")
+@click.option(
+    "--k", type=click.IntRange(1), metavar="N", help="Products.  [default: tells most of them apart]"
+)
 @click.option("--epilogue", default="", metavar="EPILOGUE", help="The epilogue of all kernels.")
 @domain_of_models
 @click.option(
