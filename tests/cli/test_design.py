@@ -53,6 +53,20 @@ def test_compare_two_designs(mac: Path, tmp_path: Path) -> None:
     assert "DISTINGUISHED" in done("compare", mac, other, *PORTS, *FORMATS, code=1)
 
 
+def test_a_certificate_of_two_designs(mac: Path, tmp_path: Path) -> None:
+    """The statement holds the circuits, so that the checker needs no file of the designs."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    other, own, folder = tmp_path / "other.btor2", tmp_path / "own.toml", tmp_path / "certificate"
+    narrow = MAC.replace("bitvec 8", "bitvec 4")
+    mac.write_text(narrow)
+    other.write_text(narrow.replace("5 mul 1 2 3", "8 neg 1 3\n9 mul 1 2 8\n5 neg 1 9"))
+    done("design", mac, *PORTS, *[f"--format={name}=u4" for name in "abcd"], "--output", own)
+    assert "certificate:" in done("compare", own, other, *PORTS, "--no-confirm", "--certificate", folder)
+    mac.unlink()
+    other.unlink()
+    assert "all proved: 1 statement" in done("certificate", "check", folder)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
