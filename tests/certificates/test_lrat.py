@@ -98,6 +98,14 @@ def test_another_formula(dropped: int) -> None:
 # --- attacks -------------------------------------------------------------------------------------------
 
 
+def test_a_clause_does_not_follow_from_its_opposite() -> None:
+    """A literal of the new clause is false, and its negation is not."""
+    assert not holds([(-1,), (2, 3)], ["3 1 0 1 0", "4 0 1 3 0"])
+    assert not holds([(-1, 2), (-2, 3)], ["3 1 0 1 2 0"])
+    with pytest.raises(Flaw, match="line 3 of the refutation: "):
+        check_refutation([(-1,), (2, 3)], ["3 1 0 1 0", "4 0 1 3 0"])
+
+
 def test_many_hints() -> None:
     """Of many hints, all but the last are not enough."""
     clauses = [tuple(range(1, 30)), *((-bit,) for bit in range(1, 30))]
