@@ -1,0 +1,153 @@
+"""Sums of integers that are proved exact: against Python's integers on all inputs, with planted errors too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tcsmt.algorithms.exact_sums import exact_below, most_bits
+from tcsmt.algorithms.fused_loss import Unbounded
+from tcsmt.algorithms.proof import Chain
+from tcsmt.catalogue import row_named
+from tcsmt.interpret.arrays import Program, storage
+from tcsmt.models import DotThenAdd, FusedDotAdd, Kind, Model
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tests.oracles import tiny
+from tests.support.planted import put, rare, wrong_where
+
+NARROW = tiny.described(exponent_bits=3, fraction_bits=1, bias=3)
+WIDE = tiny.described(exponent_bits=4, fraction_bits=2, bias=7)
+#: Formats of c and of the result; one has fewer bits than the other.
+WIDES = ((WIDE, WIDE), (WIDE, WIDE), (tiny.described(exponent_bits=4, fraction_bits=3, bias=7), WIDE))
+
+
+def proved(unit: Model, timeout: float = 5) -> int:
+    """The most bits that are proved."""
+    solving = Solving(Settings(timeout=timeout))
+    for bits in range(most_bits(unit), 0, -1):
+        try:
+            exact_below(Chain(solving), unit, bits)
+        except Unbounded:
+            continue
+        return bits
+    return 0
+
+
+def integers_of(fmt: Any, limit: int) -> dict[int, int]:
+    """The integers of a format below a limit, by their words."""
+    found = {}
+    for word in range(1 << fmt.width):
+        if fmt.is_nan(word) or fmt.is_infinite(word):
+            continue
+        value = fmt.value(word)
+        if value.denominator == 1 and abs(value) < limit:
+            found[word] = int(value)
+    return found
+
+
+def wrong_below(unit: Model, bits: int) -> tuple[int, ...] | None:
+    """Words of integers with |c| + Σ |a·b| below 2^bits whose sum is not exact: all are tried."""
+    limit = 1 << bits
+    sides = [integers_of(fmt, limit) for fmt in (unit.a_format, unit.b_format, unit.c_format)]
+    names = unit.input_names
+    lists = [sides["abc".index(name[0])] for name in names]
+    rows, sums = [], []
+    for words in product(*lists):
+        values = dict(zip(names, words, strict=True))
+        numbers = {name: lists[n][values[name]] for n, name in enumerate(names)}
+        products = [numbers[f"a{lane}"] * numbers[f"b{lane}"] for lane in range(unit.k)]
+        if abs(numbers["c"]) + sum(map(abs, products)) < limit:
+            rows.append(words)
+            sums.append(numbers["c"] + sum(products))
+    columns = {
+        name: np.array([row[n] for row in rows], dtype=storage(unit.input_formats[name].width))
+        for n, name in enumerate(names)
+    }
+    results = np.broadcast_to(Program([unit.trace.output]).run(columns)[0], len(rows))
+    fmt = unit.d_format
+    for row, total, result in zip(rows, sums, results.tolist(), strict=True):
+        if fmt.is_nan(result) or fmt.is_infinite(result) or fmt.value(result) != total:
+            return row
+    return None
+
+
+def some_unit(rng: Random, k: int = 1) -> Model:
+    c, d = rng.choice(WIDES)
+    given: dict[str, Any] = {"a_format": NARROW, "b_format": NARROW, "c_format": c, "d_format": d}
+    if rng.random() < 0.2:
+        return DotThenAdd(**given | {"k": k, "n_fma": k, "fraction_bits": rng.choice((2, 3)),
+                                     "dot_fraction_bits": 3, "rounding": "RNE"})  # fmt: skip
+    given |= {"k": k, "n_fma": k, "rounding": rng.choice(("RTZ", "RNE", "RTP", "RTN"))}
+    given |= {"fraction_bits": rng.choice((1, 1, 2, 2, 3, 4)), "alignment": rng.choice(("RTZ", "RTN", "RNE"))}
+    given |= {"carry_bits": rng.choice((None, None, 0)), "zero_exponent": rng.choice((None, -2))}
+    given["round_fraction_bits"] = rng.choice((None, None, 1))
+    return FusedDotAdd(**given)
+
+
+@pytest.mark.parametrize("seeds", [range(5), pytest.param(range(100, 160), marks=pytest.mark.long)], ids=str)
+def test_what_is_proved_of_tiny_units_holds_for_all_inputs(seeds: range) -> None:
+    counts: Counter[str] = Counter()
+    for seed in seeds:
+        unit = some_unit(Random(f"integers {seed}"), k=1 + (seed % 5 == 4))
+        bits = proved(unit)
+        assert wrong_below(unit, bits) is None, (seed, unit, bits)
+        closed = bits == most_bits(unit) or wrong_below(unit, bits + 1) is not None
+        counts["the most bits" if closed else "fewer than hold"] += 1
+    print(dict(counts))
+    assert counts["the most bits"] >= len(seeds) / 2
+
+
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(100, 180), marks=pytest.mark.long)], ids=str)
+def test_planted_errors_are_not_proved_away(seeds: range) -> None:
+    """A stage that is wrong on few inputs: what is proved still holds."""
+    wrong = 0
+    for seed in seeds:
+        rng = Random(f"planted {seed}")
+        unit = some_unit(rng)
+        if not isinstance(unit, FusedDotAdd):
+            unit = FusedDotAdd(a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=1, n_fma=1,
+                               fraction_bits=3, rounding="RNE", zero_exponent=None)  # fmt: skip
+        before = proved(unit)
+        trace = unit.trace
+        kinds = Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C, Kind.RESULT
+        stage = rng.choice(list(trace.of(*kinds)))
+        small = [word for word, value in integers_of(NARROW, 3).items() if value]
+        row = {"a0": rng.choice(small), "b0": rng.choice(small), "c": rng.choice([0, WIDE.word(Fraction(1))])}
+        found = replace(unit)
+        found.__dict__["trace"] = put(trace, stage, wrong_where(rng, stage, rare(rng, trace, row)))
+        bits = proved(found)
+        refuted = wrong_below(found, before) is not None
+        wrong += refuted
+        assert wrong_below(found, bits) is None, (seed, unit, bits)
+    assert wrong >= len(seeds) / 3
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"),
+    [
+        ("volta/mma.m8n8k4.f32.f16.f16.f32", 24),
+        ("x86/vdpbf16ps", 24),
+        ("cdna2/v_mfma_f32_32x32x8f16", 24),
+        ("hopper/mma.m16n8k8.f16.f16.f16.f16", 11),
+    ],
+)
+def test_units(name: str, bits: int) -> None:
+    unit = row_named(name).model
+    assert most_bits(unit) == bits
+    exact_below(Chain(Solving(Settings(timeout=20))), unit, bits)
+
+
+def test_what_no_lemma_is_about_is_refused() -> None:
+    for name in ("x86/vpdpbusd", "blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0"):
+        with pytest.raises(Unbounded):
+            most_bits(row_named(name).model)
+    with pytest.raises(Unbounded, match="25 bits: must be from 1 to 24"):
+        exact_below(Chain(Solving(Settings())), row_named("x86/vdpbf16ps").model, 25)
