@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tcsmt.api import accuracy
     from tcsmt.api.certificates import check_certificate
+    from tcsmt.api.chained import chained_atlas
     from tcsmt.api.check import Check, check
     from tcsmt.api.compare import Comparison, compare
     from tcsmt.api.designs import design
@@ -40,6 +41,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "accuracy": "tcsmt.api",
     "check_certificate": "tcsmt.api.certificates",
+    "chained_atlas": "tcsmt.api.chained",
     **dict.fromkeys(("Check", "check"), "tcsmt.api.check"),
     **dict.fromkeys(("Comparison", "compare"), "tcsmt.api.compare"),
     "design": "tcsmt.api.designs",
@@ -81,6 +83,7 @@ __all__ = [
     "Unit",
     "Validation",
     "accuracy",
+    "chained_atlas",
     "check",
     "check_certificate",
     "compare",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,15 +15,23 @@ from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import Chain
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import floats, unsigned
+from tcsmt.catalogue import Row
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model, Operands
+from tcsmt.prove.prover import prover
+from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.simulator.rows import run_words, words_of_row
 from tcsmt.statements.finding import shown
+from tcsmt.statements.trust import Trust
 from tcsmt.statements.verdict import Equivalent
-from tcsmt.support.errors import Contradiction
+from tcsmt.support.checkpoint import Checkpoint, Record
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.survey.settle import Asking
+from tcsmt.survey.tasks import Workers, computed
+from tcsmt.survey.work import Task
 
-__all__ = ["Inexact", "IntegerSums", "integer_rows", "integer_sums", "nearest_inexact"]
+__all__ = ["Inexact", "IntegerSums", "integer_records", "integer_rows", "integer_sums", "nearest_inexact"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -79,10 +88,7 @@ class IntegerSums:
 
 
 def integer_sums(unit: Model, solving: Solving) -> IntegerSums:
-    """The most bits that are proved, and the smallest input beyond them that was found not to be exact.
-
-    Raises :class:`.Contradiction` where an input refutes what is proved.
-    """
+    """The most bits that are proved, and the smallest input that was found not to be exact."""
     start, proof, reason, bits = time.monotonic(), None, "", 0
     try:
         most = most_bits(unit)
@@ -103,8 +109,6 @@ def integer_sums(unit: Model, solving: Solving) -> IntegerSums:
         proof = chain.verdict(time.monotonic() - start)
         break
     found = bits if proof is not None else 0
-    if beyond is not None and beyond.size < 1 << found:
-        raise Contradiction(f"integers below 2^{found} are summed exactly", f"{beyond}")
     closed = beyond is not None and beyond.size < 2 << found
     open_ = "" if closed else reason or "no input beyond was found that is not exact"
     return IntegerSums(unit, found, proof, beyond, open_, time.monotonic() - start)
@@ -215,3 +219,41 @@ def _words(fmt: object, values: Array) -> Array:
     words = np.array([fmt.word(Fraction(float(value))) for value in distinct], dtype=unsigned(fmt))
     found: Array = words[places].reshape(values.shape)
     return found
+
+
+def integer_records(
+    rows: Sequence[Row], store: Checkpoint, asking: Asking, progress: Seen = unseen
+) -> dict[str, Record]:
+    """What is known of the sums of integers of each unit, by its name, as :meth:`.IntegerSums.as_json`.
+
+    Records are kept in the store: the proofs of this code count in the next run, others are made again.
+    """
+    tasks = {row.name: _task(row, asking) for row in rows}
+    trust = Trust(asking.confirm, asking.kept)
+    found = computed(
+        list({task.key: task for task in tasks.values()}.values()),
+        store,
+        Workers(asking.jobs, asking.scheduler),
+        lambda task, record: (
+            record["code"] == task.code and record["closed"] and trust.takes(sure=record["sure"])
+        ),
+        progress,
+    )
+    return {
+        name: found.records.get(
+            task.key, {"bits": 0, "closed": False, "open": found.failed.get(task.key, "")}
+        )
+        for name, task in tasks.items()
+    }
+
+
+def _task(row: Row, asking: Asking) -> Task:
+    model, key = row.model, f"integers {row.model.digest}"
+    given = model, asking.settings, asking.confirm
+    return Task(key, key, _record, given, prover("algorithms"), {row.name: model.digest}, row.name)
+
+
+def _record(unit: Model, settings: Settings, confirm: bool) -> Record:
+    found = integer_sums(unit, Solving(settings, confirm=confirm))
+    said = f"exact below 2^{found.bits}" if found.bits else "not proved"
+    return {"answer": said, "sure": found.proof is None or found.proof.sure, **found.as_json()}

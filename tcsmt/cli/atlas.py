@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from tcsmt.api.certificates import require_sat_solver
+from tcsmt.api.chained import SHARED, chained_atlas_of
 from tcsmt.catalogue import Row, architecture_named, rows
 from tcsmt.cli import options
 from tcsmt.cli.certified import say_certified
@@ -21,7 +22,7 @@ from tcsmt.support.errors import Exit, TcsmtError, UnknownName
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.progress import shown
 from tcsmt.survey.atlas import groups, run
-from tcsmt.survey.chained import ChainedAtlas, chained_groups, run_chained
+from tcsmt.survey.chained import ChainedAtlas, chained_groups
 from tcsmt.survey.chained_picture import as_chained_page, as_chained_svg
 from tcsmt.survey.chained_table import as_chained_table
 from tcsmt.survey.heat_map import as_page, as_table
@@ -126,12 +127,6 @@ def atlas(
     sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
 
 
-#: Formats that units of several vendors share.
-SHARED = (
-    "f32.f16.f16.f32", "f32.bf16.bf16.f32", "f32.e4m3.e4m3.f32", "f32.e5m2.e5m2.f32", "s32.s8.s8.s32",
-)  # fmt: skip
-
-
 def _chained(
     having: Sequence[Row],
     types: Sequence[str],
@@ -142,11 +137,11 @@ def _chained(
     as_json: bool,
 ) -> Exit:
     """The atlas of chained units: printed and written."""
-    chosen = chained_groups(having, types, k)
+    chained_groups(having, types, k)  # what is wrong with them is said before anything is written
     if output is not None:
         make_folder(output)
     with verdicts_in(store) as verdicts, shown() as progress:
-        made = run_chained(chosen, verdicts, asking, progress)
+        made = chained_atlas_of(having, types, k, verdicts, asking, progress)
     text = json.dumps(made.as_json(), indent=1, ensure_ascii=False)
     table = as_chained_table(made)
     if output is not None:

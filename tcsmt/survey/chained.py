@@ -167,10 +167,21 @@ class OnDomain:
 
 @dataclass(frozen=True)
 class ChainedAtlas:
-    """Groups, and what is known of each on the domains of its ladder, in order."""
+    """Groups, and what is known of each on the domains of its ladder, in order.
+
+    integers: what is known of the sums of integers of each class, by its name: records with ``bits`` (sums
+    with |c| + Σ |a·b| below 2^bits are proved exact; 0: none) and, where one was found, ``beyond`` (a sum
+    that is not exact). On integers below the smaller one of two classes' limits both give the same words.
+    """
 
     groups: tuple[ChainedGroup, ...]
     known: tuple[tuple[OnDomain, ...], ...]
+    integers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def bits(self, group: ChainedGroup, *classes: int) -> int:
+        """Below 2^this, all of these classes are proved to sum integers exactly; 0: not proved of some."""
+        names = [group.units[number].name for number in classes]
+        return min(int(self.integers.get(name, {}).get("bits", 0)) for name in names)
 
     @property
     def unknown(self) -> bool:
@@ -188,7 +199,7 @@ class ChainedAtlas:
             "prover": prover(),
             "models": {row.name: row.model.digest for group in self.groups for row in group.rows},
             "groups": [
-                _group_json(group, known) for group, known in zip(self.groups, self.known, strict=True)
+                _group_json(self, group, known) for group, known in zip(self.groups, self.known, strict=True)
             ],
         }
 
@@ -227,7 +238,7 @@ def _size(group: ChainedGroup, values: Values) -> tuple[Any, ...]:
     return (special, *cost(group.formats, values))
 
 
-def _group_json(group: ChainedGroup, known: Sequence[OnDomain]) -> dict[str, Any]:
+def _group_json(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain]) -> dict[str, Any]:
     pairs = []
     for one, two in combinations(range(len(group.units)), 2):
         equal, unknown = largest_equal(known, one, two)
@@ -236,6 +247,7 @@ def _group_json(group: ChainedGroup, known: Sequence[OnDomain]) -> dict[str, Any
             "verdict": known[0].verdict(one, two),
             "equal_on": str(equal.domain) if equal is not None else None,
             "unknown_on": [str(here.domain) for here in unknown],
+            "integer_bits": atlas.bits(group, one, two),
         }
         witness = smallest_witness(group, known, one, two)
         if witness is not None:
@@ -252,6 +264,7 @@ def _group_json(group: ChainedGroup, known: Sequence[OnDomain]) -> dict[str, Any
         "k": group.k,
         "classes": [[row.name for row in unit.rows] for unit in group.units],
         "left_out": {row.name: why for row, why in group.left_out},
+        "integers": [atlas.integers.get(unit.name) for unit in group.units],
         "pairs": pairs,
         "domains": [
             {

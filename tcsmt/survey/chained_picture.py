@@ -23,11 +23,10 @@ _VENDOR_COLOURS = ("#4f7f1f", "#b3361f", "#1f5fa8", "#7a4fa0", "#8a6d00", "#0072
 _CELL, _LABEL, _TOP = 18, 330, 70
 
 
-def _kind(known: Sequence[OnDomain], one: int, two: int) -> str:
+def _kind(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int) -> str:
     verdict = known[0].verdict(one, two)
-    if verdict == "differs" and largest_equal(known, one, two)[0] is not None:
-        return "somewhere"
-    return verdict
+    somewhere = largest_equal(known, one, two)[0] is not None or atlas.bits(group, one, two)
+    return "somewhere" if verdict == "differs" and somewhere else verdict
 
 
 def _vendor(group: ChainedGroup, number: int) -> str:
@@ -53,14 +52,14 @@ def as_chained_svg(atlas: ChainedAtlas) -> str:
             f'<text x="12" y="24" font-size="16" font-weight="600">{escape(_title(group))}</text>',
             f'<text x="12" y="42" fill="#555">{count} classes of '
             f"{sum(len(unit.rows) for unit in group.units)} instructions; each row is a class</text>",
-            *_svg_cells(group, known),
+            *_svg_cells(atlas, group, known),
             *_svg_key(bottom + 24),
             "</svg>\n",
         ]
     )
 
 
-def _svg_cells(group: ChainedGroup, known: Sequence[OnDomain]) -> Iterator[str]:
+def _svg_cells(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain]) -> Iterator[str]:
     vendors = list(dict.fromkeys(VENDORS.values()))
     for row in range(len(group.units)):
         y = _TOP + row * _CELL
@@ -73,7 +72,7 @@ def _svg_cells(group: ChainedGroup, known: Sequence[OnDomain]) -> Iterator[str]:
         yield f'<text x="{x + _CELL / 2}" y="{_TOP - 6}" text-anchor="middle" fill="#555">{row + 1}</text>'
         for column in range(len(group.units)):
             one, two = min(row, column), max(row, column)
-            kind = "self" if one == two else _kind(known, one, two)
+            kind = "self" if one == two else _kind(atlas, group, known, one, two)
             fill = _COLOURS.get(kind, "#e8e8e8")
             said = _label(group, row) if one == two else f"{one + 1} | {two + 1}: {_WORDS[kind]}"
             yield (
@@ -108,6 +107,7 @@ p, li {{ max-width: 70rem; }}
 table {{ border-collapse: collapse; font-size: small; }}
 th {{ font-weight: normal; text-align: left; white-space: nowrap; padding: 0 8px; }}
 td {{ width: 1.7em; height: 1.7em; padding: 0; border: 1px solid Canvas; }}
+td.exact, th.exact {{ width: auto; padding: 0 8px; white-space: nowrap; }}
 td button {{ width: 100%; height: 100%; border: 0; padding: 0; cursor: pointer; }}
 td button[aria-pressed=true] {{ outline: 3px solid CanvasText; }}
 {colours}
@@ -122,7 +122,9 @@ fieldset {{ display: inline-block; border: 1px solid color-mix(in srgb, CanvasTe
 <p>Each table holds the units that take the same formats, over dot products of the same length: a smaller
 unit is chained as a kernel does it. Instructions whose chains are the same graph share a row. Click a cell
 for the smallest known input on which two units differ, and the largest simple domain on which they are
-proved equal.</p>
+proved equal. The last column says up to which size a unit sums integers exactly: if a, b and c are integers
+and |c| + Σ |a·b| is below it, the result is the exact sum, whatever the order, the length and the kernel; so
+all units agree there.</p>
 <p>{key}</p>
 <form id="filters">{filters}</form>
 {body}
@@ -145,7 +147,7 @@ function filter() {{
     section.querySelectorAll("tr").forEach((row, i) => {{
       if (i) row.hidden = !kept[i - 1];
       [...row.cells].forEach((cell, j) => {{
-        if (j) cell.hidden = !kept[j - 1];
+        if (j && j <= kept.length) cell.hidden = !kept[j - 1];
         if (cell.dataset.kind) cell.classList.toggle("faded", !kinds.includes(cell.dataset.kind));
       }});
     }});
@@ -175,10 +177,10 @@ def as_chained_page(atlas: ChainedAtlas) -> str:
     details: dict[str, list[str]] = {}
     body = []
     for place, (group, known) in enumerate(zip(atlas.groups, atlas.known, strict=True)):
-        body.append(_table(group, known, f"g{place}"))
+        body.append(_table(atlas, group, known, f"g{place}"))
         count = len(group.units)
         details |= {
-            f"g{place}-{one}-{two}": list(_detail(group, known, one, two))
+            f"g{place}-{one}-{two}": list(_detail(atlas, group, known, one, two))
             for one in range(count)
             for two in range(one + 1, count)
         }
@@ -209,7 +211,7 @@ def _boxes(name: str, title: str, values: dict[str, str]) -> str:
     return f"<fieldset><legend>{title}</legend>{' '.join(boxes)}</fieldset>"
 
 
-def _table(group: ChainedGroup, known: Sequence[OnDomain], prefix: str) -> str:
+def _table(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain], prefix: str) -> str:
     count = len(group.units)
     lines = []
     for row, unit in enumerate(group.units):
@@ -226,13 +228,15 @@ def _table(group: ChainedGroup, known: Sequence[OnDomain], prefix: str) -> str:
             if one == two:
                 cells.append('<td class="self"></td>')
                 continue
-            kind = _kind(known, one, two)
+            kind = _kind(atlas, group, known, one, two)
             about = f'data-pair="{prefix}-{one}-{two}" title="{one + 1} | {two + 1}: {_WORDS[kind]}"'
             cells.append(
                 f'<td class="{kind}" data-kind="{kind}"><button {about} aria-pressed="false"></button></td>'
             )
+        cells.append(_exact_cell(atlas, group, row))
         lines.append(f"<tr>{head}{''.join(cells)}</tr>")
     numbers = "".join(f"<th>{number + 1}</th>" for number in range(count))
+    numbers += '<th class="exact">exact below</th>' if atlas.integers else ""
     out = "".join(f"<li>{escape(row.name)}: {escape(why)}</li>" for row, why in group.left_out)
     more = (
         f"<details><summary>{len(group.left_out)} left out</summary><ul>{out}</ul></details>" if out else ""
@@ -244,7 +248,25 @@ def _table(group: ChainedGroup, known: Sequence[OnDomain], prefix: str) -> str:
     )
 
 
-def _detail(group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int) -> Iterator[str]:
+def _exact_cell(atlas: ChainedAtlas, group: ChainedGroup, number: int) -> str:
+    """How far a class is proved to sum integers exactly, and the smallest sum known that it does not."""
+    record = atlas.integers.get(group.units[number].name)
+    if record is None:
+        return '<td class="exact"></td>' if atlas.integers else ""
+    bits, beyond = record["bits"], record.get("beyond")
+    said = [
+        f"proved: integers with |c| + Σ |a·b| below 2^{bits} are summed exactly" if bits else "not proved"
+    ]
+    if beyond is not None:
+        words = ", ".join(f"{name} = {value['decimal']}" for name, value in beyond["inputs"].items())
+        said.append(f"not exact: {words} gives {beyond['result']['decimal']}")
+    text = f"2<sup>{bits}</sup>" if bits else "not proved" if beyond is None or beyond["size"] > 1 else "1"
+    return f'<td class="exact" title="{escape("; ".join(said))}">{text}</td>'
+
+
+def _detail(
+    atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int
+) -> Iterator[str]:
     yield f"{group.units[one].name} against {group.units[two].name}"
     witness = smallest_witness(group, known, one, two)
     if witness is not None:
@@ -261,5 +283,8 @@ def _detail(group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int) 
     equal, unknown = largest_equal(known, one, two)
     if equal is not None:
         yield f"Proved equal on: {equal.domain}."
+    bits = atlas.bits(group, one, two)
+    if bits:
+        yield f"Proved equal on: integers a, b, c (c not -0) with |c| + Σ |a·b| below 2^{bits}, for any K."
     if unknown:
         yield f"Neither proved nor refuted on: {'; '.join(str(here.domain) for here in unknown)}."

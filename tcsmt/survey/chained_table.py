@@ -14,17 +14,18 @@ __all__ = ["as_chained_table"]
 def as_chained_table(atlas: ChainedAtlas) -> str:
     """Classes, and for each pair the smallest known witness and the largest domain of equality."""
     several = zip(atlas.groups, atlas.known, strict=True)
-    return "\n".join(line for group, known in several for line in _lines(group, known)) + "\n"
+    return "\n".join(line for group, known in several for line in _lines(atlas, group, known)) + "\n"
 
 
-def _lines(group: ChainedGroup, known: Sequence[OnDomain]) -> Iterator[str]:
+def _lines(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain]) -> Iterator[str]:
     yield group.title
     for number, unit in enumerate(group.units, 1):
         yield f"  {number}: {', '.join(row.name for row in unit.rows)}"
     for row, why in group.left_out:
         yield f"  left out: {row.name}: {why}"
+    yield from _integers(atlas, group)
     for one, two in combinations(range(len(group.units)), 2):
-        yield f"  {one + 1} | {two + 1}: {'; '.join(_said(group, known, one, two))}"
+        yield f"  {one + 1} | {two + 1}: {'; '.join(_said(atlas, group, known, one, two))}"
     for here in known:
         for (one, two), record in here.records.items():
             if record["verdict"] == "equivalent":
@@ -33,7 +34,20 @@ def _lines(group: ChainedGroup, known: Sequence[OnDomain]) -> Iterator[str]:
     yield ""
 
 
-def _said(group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int) -> Iterator[str]:
+def _integers(atlas: ChainedAtlas, group: ChainedGroup) -> Iterator[str]:
+    """Up to which size each class sums integers exactly."""
+    exact: dict[int, list[str]] = {}
+    for number, unit in enumerate(group.units):
+        if unit.name in atlas.integers:
+            exact.setdefault(atlas.bits(group, number), []).append(str(number + 1))
+    for bits, numbers in sorted(exact.items(), reverse=True):
+        said = f"proved where |c| + Σ |a·b| is below 2^{bits}" if bits else "not proved"
+        yield f"  integers are summed exactly by {', '.join(numbers)}: {said}"
+
+
+def _said(
+    atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int
+) -> Iterator[str]:
     witness = smallest_witness(group, known, one, two)
     if witness is not None:
         values, left, right = witness
@@ -43,6 +57,9 @@ def _said(group: ChainedGroup, known: Sequence[OnDomain], one: int, two: int) ->
     equal, unknown = largest_equal(known, one, two)
     if equal is not None:
         yield f"equal on: {equal.domain}"
+    bits = atlas.bits(group, one, two)
+    if bits:
+        yield f"equal on: integers, |c| + Σ |a·b| below 2^{bits}"
     if unknown:
         more = f" and {len(unknown) - 1} smaller domains" if len(unknown) > 1 else ""
         yield f"unknown on: {unknown[0].domain}{more}"
