@@ -7,10 +7,11 @@ from pathlib import Path
 from string import Template
 
 from tcsmt.catalogue import Row
+from tcsmt.hardware import arm, x86
 from tcsmt.hardware.instructions import unsupported
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["CpuInstruction", "cpu_instruction", "multiply", "require_feature"]
+__all__ = ["CpuInstruction", "cpu_instruction", "require_feature"]
 
 #: What the kernel says of the CPU; a CPU's features are its flags.
 CPUINFO = Path("/proc/cpuinfo")
@@ -18,30 +19,68 @@ CPUINFO = Path("/proc/cpuinfo")
 
 @dataclass(frozen=True)
 class CpuInstruction:
-    """An instruction by its mnemonic. feature: as ``/proc/cpuinfo`` calls it. tiles: AMX's, not registers."""
+    """An instruction of a CPU.
+
+    mnemonic: as assemblers have it. feature: what the CPU has to have, as the kernel calls it. elements:
+    results of 32 bits that one instruction gives. source: the functions that run it and that give it a
+    vector. describing: the function that says what the CPU is, and whether it has the instruction.
+    """
 
     mnemonic: str
     feature: str
-    tiles: bool = False
+    elements: int
+    source: str
+    describing: str
 
-    @property
-    def elements(self) -> int:
-        """Results of 32 bits that one instruction gives."""
-        return 256 if self.tiles else 16
+
+def _x86(mnemonic: str, feature: str, *, tiles: bool = False) -> CpuInstruction:
+    source = (x86.TILES if tiles else x86.REGISTERS).substitute(instruction=mnemonic)
+    describing = x86.DESCRIBING.substitute(feature=feature)
+    return CpuInstruction(mnemonic, feature, 256 if tiles else 16, source, describing)
+
+
+#: Bits of AT_HWCAP and AT_HWCAP2, as the kernel's documentation of Arm's features numbers them.
+_HWCAPS = {"asimdfhm": (1 << 23, 0), "bf16": (0, 1 << 14), "sme": (0, 1 << 23), "ebf16": (0, 1 << 32)}
+#: FPCR.EBF, with which BFDOT, BFMMLA and BFMOPA sum two products exactly.
+_EBF = 1 << 13
+
+
+def _arm(mnemonic: str, features: str, source: Template, *, ebf: bool = False, **more: str) -> CpuInstruction:
+    needed = [*features.split(), *(["ebf16"] if ebf else [])]
+    hwcap, hwcap2 = (sum(_HWCAPS[name][word] for name in needed) for word in (0, 1))
+    given = {"instruction": mnemonic, "fpcr": str(_EBF if ebf else 0), "lanes": "8h", **more}
+    feature = " ".join(needed)
+    describing = arm.DESCRIBING.substitute(feature=feature, hwcap=str(hwcap), hwcap2=str(hwcap2))
+    return CpuInstruction(
+        mnemonic, feature, 16 if source is arm.OUTER else 4, source.substitute(given), describing
+    )
 
 
 _INSTRUCTIONS = {
-    "x86/vdpbf16ps": CpuInstruction("vdpbf16ps", "avx512_bf16"),
+    "x86/vdpbf16ps": _x86("vdpbf16ps", "avx512_bf16"),
     **{
-        f"x86/{name}": CpuInstruction(name, "avx512_vnni")
+        f"x86/{name}": _x86(name, "avx512_vnni")
         for name in ("vpdpbusd", "vpdpbusds", "vpdpwssd", "vpdpwssds")
     },
-    "x86/tdpbf16ps": CpuInstruction("tdpbf16ps", "amx_bf16", tiles=True),
-    "x86/tdpfp16ps": CpuInstruction("tdpfp16ps", "amx_fp16", tiles=True),
+    "x86/tdpbf16ps": _x86("tdpbf16ps", "amx_bf16", tiles=True),
+    "x86/tdpfp16ps": _x86("tdpfp16ps", "amx_fp16", tiles=True),
     **{
-        f"x86/{name}": CpuInstruction(name, "amx_int8", tiles=True)
+        f"x86/{name}": _x86(name, "amx_int8", tiles=True)
         for name in ("tdpbssd", "tdpbsud", "tdpbusd", "tdpbuud")
     },
+    **{
+        f"arm/{name}.ebf{int(ebf)}": _arm(name, features, source, ebf=ebf, place=arm.PLACES["pairs"])
+        for ebf in (False, True)
+        for name, features, source in (
+            ("bfdot", "bf16", arm.VECTOR),
+            ("bfmmla", "bf16", arm.MATRIX),
+            ("bfmopa", "sme", arm.OUTER),
+        )
+    },
+    "arm/bfmlalb": _arm("bfmlalb", "bf16", arm.VECTOR, place=arm.PLACES["bottom"]),
+    "arm/bfmlalt": _arm("bfmlalt", "bf16", arm.VECTOR, place=arm.PLACES["top"]),
+    "arm/fmlal": _arm("fmlal", "asimdfhm", arm.VECTOR, place=arm.PLACES["halves"], lanes="4h"),
+    "arm/fmopa.f32.f16.f16": _arm("fmopa", "sme", arm.OUTER),
 }
 
 
@@ -54,7 +93,7 @@ def cpu_instruction(row: Row) -> CpuInstruction:
 
 
 def require_feature(row: Row) -> None:
-    """Raises :class:`.TcsmtError` where the CPU of this machine lacks the row's instruction."""
+    """Raises :class:`.TcsmtError` where the CPU of this machine lacks an instruction of x86."""
     feature = cpu_instruction(row).feature
     try:
         lines = CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -67,75 +106,3 @@ def require_feature(row: Row) -> None:
             f"{row.name}: this CPU ({cpu}) has no {feature} ({CPUINFO}); "
             "tcsmt probe --emit c writes the program for one that has it"
         )
-
-
-def multiply(instruction: CpuInstruction) -> str:
-    """The functions that run the instruction and that give it a vector; in AT&T syntax, d comes last."""
-    return (_TILES if instruction.tiles else _REGISTERS).substitute(instruction=instruction.mnemonic)
-
-
-#: Three registers of 16 elements; the lanes of an element are its 32 bits.
-_REGISTERS = Template(r"""typedef unsigned elements __attribute__((vector_size(4 * ELEMENTS)));
-
-__attribute__((target("avx512f"), noinline)) static void multiply(unsigned *d, const unsigned *a,
-                                                                  const unsigned *b, const unsigned *c) {
-  elements va, vb, vd;
-  memcpy(&va, a, sizeof va);
-  memcpy(&vb, b, sizeof vb);
-  memcpy(&vd, c, sizeof vd);
-  __asm__ volatile("$instruction %2, %1, %0" : "+v"(vd) : "v"(va), "v"(vb));
-  memcpy(d, &vd, sizeof vd);
-}
-
-// The results of a vector in all elements, or in one (the others are zero).
-static void ask(const word *v, int alone, unsigned *d) {
-  unsigned a[ELEMENTS] = {0}, b[ELEMENTS] = {0}, c[ELEMENTS] = {0};
-  for (int i = 0; i < ELEMENTS; ++i) {
-    if (alone >= 0 && i != alone) continue;
-    a[i] = packed(v, A_WIDTH), b[i] = packed(v + K, B_WIDTH), c[i] = (unsigned)v[2 * K];
-  }
-  multiply(d, a, b, c);
-}
-""")
-
-#: Tiles of 16 rows of 64 bytes: A has a row for each row of C, B a row for each 32 bits of lanes.
-_TILES = Template(r"""#include <sys/syscall.h>
-#include <unistd.h>
-
-enum { SIDE = 16, ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
-
-__attribute__((noinline)) static void multiply(unsigned *d, const unsigned *a, const unsigned *b,
-                                               const unsigned *c) {
-  static const struct {
-    unsigned char palette, start_row, reserved[14];
-    unsigned short bytes[16];
-    unsigned char rows[16];
-  } shape = {1, 0, {0}, {64, 64, 64}, {SIDE, SIDE, SIDE}};
-  static int allowed;
-  if (!allowed && syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)) {
-    fprintf(stderr, "the operating system does not allow AMX's tiles\n");
-    exit(1);
-  }
-  allowed = 1;
-  __asm__ volatile(
-      "ldtilecfg %0; tileloadd (%1,%5,1), %%tmm0; tileloadd (%2,%5,1), %%tmm1; tileloadd (%3,%5,1), %%tmm2;"
-      "$instruction %%tmm2, %%tmm1, %%tmm0; tilestored %%tmm0, (%4,%5,1); tilerelease"
-      :
-      : "m"(shape), "r"(c), "r"(a), "r"(b), "r"(d), "r"(4L * SIDE)
-      : "memory");
-}
-
-// The results of a vector in all elements, or in one: its row of A and its column of B among zeros.
-static void ask(const word *v, int alone, unsigned *d) {
-  unsigned a[ELEMENTS] = {0}, b[ELEMENTS] = {0}, c[ELEMENTS] = {0};
-  const int each = 32 / A_WIDTH;
-  for (int i = 0; i < SIDE; ++i)
-    for (int j = 0; j < SIDE; ++j) {
-      const int at = SIDE * i + j;
-      if (alone < 0 || i == alone / SIDE) a[at] = packed(v + j * each, A_WIDTH);
-      if (alone < 0 || j == alone % SIDE) b[at] = packed(v + K + i * each, B_WIDTH);
-      if (alone < 0 || at == alone) c[at] = (unsigned)v[2 * K];
-    }
-  multiply(d, a, b, c);
-}
-""")

@@ -14,7 +14,7 @@ import numpy as np
 from tcsmt.catalogue import Row
 from tcsmt.data.packed_rows import batch, result_type
 from tcsmt.hardware.instructions import language_of
-from tcsmt.hardware.run import NO_GPU, compiled, no_gpu, require_device, run_binary
+from tcsmt.hardware.run import NO_GPU, compiled, launcher, no_gpu, require_device, run_binary
 from tcsmt.hardware.source import program
 from tcsmt.models import Operands
 from tcsmt.support.conversation import Conversation, ConversationEnded
@@ -41,13 +41,13 @@ class Device:
         source = program(row, [], language_of(row))
         require_device(row)
         self._folder = tempfile.TemporaryDirectory(prefix="tcsmt-device-")
-        self._binary = compiled(row, source, Path(self._folder.name))
-        self._talk = Conversation(f"--device {row.name}", [str(self._binary), "--rows"])
+        self._command = [*launcher(row), str(compiled(row, source, Path(self._folder.name)))]
+        self._talk = Conversation(f"--device {row.name}", [*self._command, "--rows"])
 
     @property
     def provenance(self) -> dict[str, Any]:
         """What the program says of the device, of itself, and when. Raises :class:`.TcsmtError`."""
-        said = json.loads(run_binary(self._binary))
+        said = json.loads(run_binary(self._command))
         return {name: value for name, value in said.items() if name not in ("model", "rows", "unequal")}
 
     def run(self, operands: Operands[Array, Array]) -> Array:

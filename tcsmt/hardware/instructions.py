@@ -17,7 +17,7 @@ TARGETS = {
     "volta": "sm_70", "turing": "sm_75", "ampere": "sm_80", "ada": "sm_89", "hopper": "sm_90a",
     "blackwell": "sm_100a", "rtx-blackwell": "sm_120a",
     "cdna1": "gfx908", "cdna2": "gfx90a", "cdna3": "gfx942",
-    "x86": "x86-64",
+    "x86": "x86-64", "arm": "aarch64",
 }  # fmt: skip
 
 #: AMD's types in an instruction's name: elements of A that a lane holds, and their C++ type.
@@ -99,8 +99,8 @@ def unsupported(row: Row) -> TcsmtError:
     """What is said of a row that no program is made for."""
     return TcsmtError(
         f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA), v_mfma of floating point "
-        "(AMD), and vdpbf16ps, vpdp* and tdp* (x86) are supported; --emit json and csv give the vectors of "
-        "every instruction"
+        "(AMD), vdpbf16ps, vpdp* and tdp* (x86), and those of BF16 and FP16 (Arm) are supported; "
+        "--emit json and csv give the vectors of every instruction"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -14,7 +15,7 @@ from tcsmt.catalogue import Row
 from tcsmt.data.datasets import find_datasets, replay, row_of
 from tcsmt.data.row_files import read_json
 from tcsmt.hardware.cpu import require_feature
-from tcsmt.hardware.instructions import language_of
+from tcsmt.hardware.instructions import TARGETS, language_of
 from tcsmt.hardware.source import build_command
 from tcsmt.support.errors import TcsmtError
 
@@ -23,8 +24,10 @@ __all__ = [
     "NO_GPU",
     "compiled",
     "compiler_of",
+    "emulated",
     "judge_lines",
     "judged",
+    "launcher",
     "measure",
     "no_gpu",
     "require_device",
@@ -33,6 +36,9 @@ __all__ = [
 
 #: Compilers by language, and the environment variable that names another one.
 COMPILERS = {"cuda": ("nvcc", "TCSMT_NVCC"), "hip": ("hipcc", "TCSMT_HIPCC"), "c": ("cc", "TCSMT_CC")}
+#: Where this machine is not an Arm one: a compiler for it, and the emulator that plays it.
+_CROSS = ("aarch64-linux-gnu-gcc", "TCSMT_AARCH64_CC")
+_EMULATOR = ("qemu-aarch64", "TCSMT_QEMU_AARCH64")
 #: What a file of source code is called.
 _SUFFIXES = {"cuda": ".cu", "hip": ".hip", "c": ".c"}
 #: What the program says where there is no GPU (``program.template``).
@@ -41,14 +47,33 @@ NO_GPU = "find a GPU"
 _PATIENCE = 600
 
 
-def compiler_of(language: str) -> str:
-    """The compiler's path. Raises :class:`.TcsmtError` where there is none."""
-    name, variable = COMPILERS[language]
+def compiler_of(row: Row) -> str:
+    """The path of the compiler for a row's programs. Raises :class:`.TcsmtError` where there is none."""
+    language = language_of(row)
+    name, variable = _CROSS if emulated(row) else COMPILERS[language]
+    return _found(name, variable, f"a {language} compiler")
+
+
+def emulated(row: Row) -> bool:
+    """Whether an emulator plays the device: for an Arm CPU, on any other machine."""
+    return TARGETS.get(row.architecture) == "aarch64" and platform.machine() not in ("aarch64", "arm64")
+
+
+def launcher(row: Row) -> list[str]:
+    """What runs a row's programs: nothing, or the emulator, which tells the program what it is."""
+    if not emulated(row):
+        return []
+    path = _found(*_EMULATOR, "an emulator")
+    said = _done("asking its version", [path, "--version"]).partition("\n")[0]
+    return [path, "-cpu", "max", "-E", f"TCSMT_EMULATOR={said.replace(',', ';')}; -cpu max"]
+
+
+def _found(name: str, variable: str, what: str) -> str:
     given = os.environ.get(variable, "")
     path = shutil.which(given or name)
     if path is None:
         where = f"{variable} = {given!r} is not a program" if given else f"no {name} on PATH"
-        raise TcsmtError(f"--run needs a {language} compiler: {where} ({variable} names one elsewhere)")
+        raise TcsmtError(f"--run needs {what}: {where} ({variable} names one elsewhere)")
     return path
 
 
@@ -57,9 +82,9 @@ def require_device(row: Row) -> None:
 
     Whether there is a GPU only the program can tell; a CPU without the instruction would kill it.
     """
-    language = language_of(row)
-    compiler_of(language)
-    if language == "c":
+    compiler_of(row)
+    launcher(row)
+    if TARGETS[row.architecture] == "x86-64":
         require_feature(row)
 
 
@@ -67,12 +92,12 @@ def measure(row: Row, source: str) -> str:
     """What the program prints, a JSON document. Raises :class:`.TcsmtError`."""
     require_device(row)
     with tempfile.TemporaryDirectory(prefix="tcsmt-probe-") as folder:
-        return run_binary(compiled(row, source, Path(folder)))
+        return run_binary([*launcher(row), str(compiled(row, source, Path(folder)))])
 
 
-def run_binary(binary: Path) -> str:
-    """What the program prints: the text of a JSON object. Raises :class:`.TcsmtError`."""
-    text = _done("running", [str(binary)])
+def run_binary(command: list[str]) -> str:
+    """What a program prints: the text of a JSON object. Raises :class:`.TcsmtError`."""
+    text = _done("running", command)
     try:
         answers = json.loads(text)
     except json.JSONDecodeError as error:
@@ -84,8 +109,7 @@ def run_binary(binary: Path) -> str:
 
 def compiled(row: Row, source: str, folder: Path) -> Path:
     """The program in a folder. Raises :class:`.TcsmtError`."""
-    language = language_of(row)
-    compiler = compiler_of(language)
+    language, compiler = language_of(row), compiler_of(row)
     file = folder / f"probe{_SUFFIXES[language]}"
     file.write_text(source, encoding="utf-8")
     binary = folder / "probe"

@@ -10,7 +10,7 @@ from string import Template
 from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.data.packed_rows import word_bytes
-from tcsmt.hardware.cpu import cpu_instruction, multiply
+from tcsmt.hardware.cpu import cpu_instruction
 from tcsmt.hardware.instructions import TARGETS, HardwareInstruction, instruction_of, language_of
 from tcsmt.hardware.layouts import RegisterOperand
 from tcsmt.hardware.vectors import Vector, members
@@ -55,6 +55,8 @@ def build_command(row: Row, source: str = "", output: str = "probe", compiler: s
     name, options, file = _COMPILERS[language_of(row)]
     target = TARGETS[row.architecture]
     chosen = options.format(target=target, number=target.removeprefix("sm_")).split()
+    if target == "aarch64":  # an emulator needs no libraries of another machine then
+        chosen.append("-static")
     return [compiler or name, *chosen, "-o", output, source or file]
 
 
@@ -97,7 +99,7 @@ def _cpu_values(row: Row) -> dict[str, object]:
     instruction = cpu_instruction(row)
     return {
         "instruction": instruction.mnemonic, "feature": instruction.feature, "elements": instruction.elements,
-        "multiply": multiply(instruction),
+        "describing": instruction.describing, "multiply": instruction.source,
     }  # fmt: skip
 
 

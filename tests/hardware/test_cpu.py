@@ -75,7 +75,7 @@ WORDS = {
 
 
 def test_instructions_are_units() -> None:
-    assert set(WORDS) == set(cpu._INSTRUCTIONS)
+    assert set(WORDS) == {name for name in cpu._INSTRUCTIONS if name.startswith("x86/")}
 
 
 @pytest.mark.parametrize("unit", WORDS)
@@ -86,7 +86,7 @@ def test_the_program_compiles_to_the_instruction(unit: str, tmp_path: Path) -> N
         pytest.skip("there is no objdump")
     code = subprocess.run(["objdump", "-d", str(binary)], capture_output=True, text=True, check=True).stdout
     instruction = cpu.cpu_instruction(row_named(unit))
-    kind = "t" if instruction.tiles else "z"
+    kind = "t" if instruction.mnemonic.startswith("t") else "z"
     asked = rf"{instruction.mnemonic} %{kind}mm\d+,%{kind}mm\d+,%{kind}mm\d+"
     if not re.search(asked, code) and "(bad)" in code:
         pytest.skip("objdump does not know the instruction")
@@ -155,8 +155,8 @@ def test_a_cpu_with_the_instruction_passes(tmp_path: Path, monkeypatch: pytest.M
 def test_units_without_a_program_are_named(tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     rows.write_text("a0,a1,b0,b1,c\n1,2,3,4,1\n")
-    text = refused("probe", "arm/bfdot.ebf0", "--vectors", rows, "--emit", "c")
-    assert "cannot write a program for arm/bfdot.ebf0: only mma and wgmma" in text
+    text = refused("probe", "riscv/rvbna.n2.f32.bf16.bf16", "--vectors", rows, "--emit", "c")
+    assert "cannot write a program for riscv/rvbna.n2.f32.bf16.bf16: only mma and wgmma" in text
     assert "vdpbf16ps, vpdp* and tdp* (x86)" in text
     assert "needs a program in c: use --emit c, not cuda" in refused(
         "probe", UNIT, "--vectors", rows, "--emit", "cuda"
