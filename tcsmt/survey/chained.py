@@ -171,7 +171,7 @@ class ChainedAtlas:
 
     integers: what is known of the sums of integers of each class, by its name: records with ``bits`` (sums
     with |c| + Σ |a·b| below 2^bits are proved exact; 0: none) and, where one was found, ``beyond`` (a sum
-    that is not exact). On integers below the smaller one of two classes' limits both give the same words.
+    that is not exact). On integers below the smaller one of two classes' limits both give the same numbers.
     """
 
     groups: tuple[ChainedGroup, ...]
