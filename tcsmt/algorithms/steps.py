@@ -35,8 +35,8 @@ __all__ = ["IeeeStep", "Result", "Source", "Step", "steps_of"]
 _SHORT = 10
 #: Stages that a fused sum is made of, beside its result.
 _OF_A_SUM = frozenset({
-    Kind.PRODUCT, Kind.SCALED_PRODUCT, Kind.GROUP_SUM, Kind.LARGEST_EXPONENT, Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C,
-    Kind.SUM_OF_PRODUCTS, Kind.SUM_OF_GROUPS, Kind.SUM, Kind.ROUNDED_DOWN, Kind.RESULT,
+    Kind.PRODUCT, Kind.SCALED_PRODUCT, Kind.GROUP_SUM, Kind.LARGEST_EXPONENT, Kind.ALIGNED_PRODUCT,
+    Kind.ALIGNED_C, Kind.SUM_OF_PRODUCTS, Kind.SUM_OF_GROUPS, Kind.SUM, Kind.ROUNDED_DOWN, Kind.RESULT,
 })  # fmt: skip
 
 
