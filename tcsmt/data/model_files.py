@@ -32,6 +32,7 @@ from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
 __all__ = [
+    "has_file",
     "is_model_file",
     "meanings",
     "model_toml",
@@ -109,6 +110,12 @@ def parameters_toml(model: Model) -> str:
             *(f"{key} = {_toml(value)}" for key, value in table.items()),
         ]
     return "\n".join(lines) + "\n"
+
+
+def has_file(model: Model) -> bool:
+    """Whether a file can hold the model: not where it is made of other models."""
+    plain = (int, str, tuple, AnyFormat, Rounding, NanRule, type(None))
+    return all(isinstance(getattr(model, one.name), plain) for one in fields(model))
 
 
 def _own_formats(model: Model) -> list[AnyFormat]:

@@ -63,7 +63,12 @@ def reductions(
     distinct: dict[str, list[Reduction]] = {}
     for reduction in found:
         distinct.setdefault(expression(reduction, length, k), []).append(reduction)
-    return {first: tuple(others) for first, *others in distinct.values()}
+    return {first: tuple(filter(_usual, others)) for first, *others in distinct.values()}
+
+
+def _usual(reduction: Reduction) -> bool:
+    """Whether parts are added in order: two parts are one sum in any order, which says nothing."""
+    return all(level.order == "order" for level in reduction.levels)
 
 
 def _split(length: int) -> Iterator[Level]:

@@ -34,6 +34,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Elements against which hypotheses are held, stage by stage, before all elements are.
 _STAGES = (4, 28, 480)
+#: An element of a narrow format excludes little.
+_NARROW_STAGES, _NARROW = (32, 480), 16
 #: More elements, against which so many of the survivors are held at a time; and how many against all.
 _MORE, _BATCH, _MOST = 3584, 64, 16
 #: Of the best hypotheses that miss some elements, so many are shown, and so many of the elements.
@@ -204,7 +206,7 @@ def explain(
     order = np.random.default_rng(seed).permutation(m * n)[: sum(_STAGES) + _MORE]
     search = _Search(product, seen, np.stack(np.unravel_index(order, (m, n)), axis=1))
     alive, best, start = tried, [], 0
-    for size in _STAGES:
+    for size in _NARROW_STAGES if product.d_format.width <= _NARROW else _STAGES:
         some = slice(start, min(start + size, len(order)))
         if some.start == some.stop or not alive:
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -15,12 +15,12 @@ from tcsmt.arithmetic.ieee import MultiplyAdd, Operation, RoundedSum
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.catalogue import Row
-from tcsmt.kernels.epilogue import PLAIN, Epilogue, rounded, working_format
+from tcsmt.kernels.epilogue import PLAIN, Epilogue, multiply_add, rounded, working_format
 from tcsmt.kernels.gemm import output_format
 from tcsmt.kernels.kernel import Kernel, kernel_named
 from tcsmt.kernels.reduction import CHAINED, Reduction, fold
-from tcsmt.models import Kind, Model, Operands, Stage
-from tcsmt.models.base import Terms
+from tcsmt.models import Kind, Model, Operands, Stage, Trace
+from tcsmt.models.base import Call, Terms
 from tcsmt.models.stages import ChainPlace
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, const
@@ -85,6 +85,13 @@ class KernelModel(Model):
             "k": self.k,
         }
 
+    def apply(self, operands: Terms) -> Trace:
+        """The kernel on input words, by calls of its unit and of additions where these are all it does."""
+        trace = super().apply(operands)
+        run = _Run(self, operands, [])
+        run.result()
+        return replace(trace, calls=tuple(run.calls)) if run.by_calls else trace
+
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Run the chains, add their sums up, end."""
         return _Run(self, x, stages).result()
@@ -102,6 +109,8 @@ class _Run:
     def __init__(self, model: KernelModel, x: Terms, stages: list[Stage]) -> None:
         self.model, self.x, self.stages = model, x, stages
         self.chains = self.sums = 0
+        self.calls: list[Call] = []
+        self.by_calls = True
 
     def result(self) -> Term:
         model, epilogue = self.model, self.model.epilogue
@@ -146,6 +155,7 @@ class _Run:
             trace = unit.apply(Operands(a, b, word.term))
             place = ChainPlace(number, step)
             self.stages += [stage.inside(place) for stage in trace.stages]
+            self.calls += trace.calls
             word = _Word(unit.d_format, trace.output)
             self.stages.append(Stage(place, Kind.INSTRUCTION, None, unit.d_format, trace.output))
         return word
@@ -156,11 +166,19 @@ class _Run:
     def add(self, one: _Word, two: _Word) -> _Word:
         fmt = one.format
         if isinstance(fmt, IntegerFormat):
+            self.by_calls = False
             return self.counted(_Word(fmt, one.term + two.term))
         # additions commute: in one order, so that reductions which only swap them are the same graph
         left, right = sorted((one.term, two.term), key=lambda term: term.digest)
-        added = MultiplyAdd.sum(float_format(fmt), left, right)
-        return self.counted(_Word(fmt, added.word()), added)
+        return self.multiplied(MultiplyAdd.sum(float_format(fmt), left, right))
+
+    def multiplied(self, operation: MultiplyAdd) -> _Word:
+        word = operation.word()
+        operands = Operands((operation.x,), (operation.y,), operation.z)
+        trace = multiply_add(operation.format).apply(operands)
+        self.by_calls &= trace.output is word
+        self.calls += trace.calls
+        return self.counted(_Word(operation.format, word), operation)
 
     def counted(self, word: _Word, operation: Operation | None = None) -> _Word:
         self.sums += 1
@@ -175,6 +193,7 @@ class _Run:
         given = float_format(word.format)
         if given == fmt:
             return word
+        self.by_calls = False
         operation: RoundedSum = rounded(given, fmt, word.term, rounding, saturate=saturate)
         self.sums += 1
         return self.seen(Kind.CONVERTED, self.sums, _Word(fmt, operation.word()), operation)
@@ -189,9 +208,9 @@ class _Run:
             if c is not None and epilogue.beta != 0:
                 added = self.to(c, fmt).term
                 if epilogue.beta != 1:
-                    added = MultiplyAdd.product(fmt, added, _number(fmt, epilogue.beta)).word()
+                    added = self.multiplied(MultiplyAdd.product(fmt, added, _number(fmt, epilogue.beta))).term
             scaled = MultiplyAdd(format=fmt, x=total.term, y=_number(fmt, epilogue.alpha), z=added)
-            total = self.counted(_Word(fmt, scaled.word()), scaled)
+            total = self.multiplied(scaled)
         for number, wanted in enumerate(epilogue.out or (result,), 1):
             saturate = epilogue.saturate and number == len(epilogue.out)
             total = self.converted(total, wanted, epilogue.rounding, saturate=saturate)

@@ -21,7 +21,7 @@ from tcsmt.certificates.files import FORMAT
 from tcsmt.certificates.lemmas import SUFFIXES, Lemma, lemma_of, path_of
 from tcsmt.certificates.lrat import check_refutation
 from tcsmt.certificates.statement import read_statement
-from tcsmt.data.model_files import parameters_toml
+from tcsmt.data.model_files import has_file, parameters_toml
 from tcsmt.models import Model
 from tcsmt.prove.refutations import NotRefuted, refutation, strict
 from tcsmt.prove.solvers.run import Settings
@@ -56,6 +56,9 @@ class Certificates:
 
         Raises :class:`.TcsmtError` where a file cannot be written.
         """
+        for model in (call.model for side in question.sides for call in side.trace.calls):
+            if not has_file(model):
+                return self.failed(question.title, f"{model.title} has no file of its own")
         statement = written_statement(question, self.model)
         try:
             again = read_statement(json.loads(json.dumps(statement)), self._models.__getitem__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import tcsmt
 from tcsmt.api.units import row_of
+from tcsmt.data.model_files import has_file
 from tcsmt.kernels.model import KernelModel
 from tcsmt.models import Kind
 from tcsmt.statements.domain import Domain
@@ -80,6 +82,24 @@ def test_does_split_k_change_the_result() -> None:
     whole = tcsmt.gemm(a, b.T, c, unit=VOLTA)
     parts = tcsmt.gemm(a, b.T, c, unit=VOLTA, reduction="split-k:2")
     assert whole.tobytes() != parts.tobytes()
+
+
+def test_calls() -> None:
+    """The unit's calls and additions give the result again; what does more has no file for a certificate."""
+    trace = row_of(f"{VOLTA}+split-k:2+c=epilogue,alpha=2,beta=3@8").model.trace
+    assert [call.model.k for call in trace.calls] == [4, 4, 1, 1, 1]
+    assert trace.calls[-1].output is trace.output
+    assert all(has_file(call.model) for call in trace.calls)
+    (call,) = row_of(f"{VOLTA}+chained+out=f16@4").model.trace.calls
+    assert isinstance(call.model, KernelModel) and not has_file(call.model)
+
+
+@pytest.mark.long
+def test_a_proof_leaves_a_certificate(tmp_path: Path) -> None:
+    domain = Domain(c_zero=True)
+    tcsmt.compare(f"{VOLTA}+split-k:2@8", VOLTA, domain, lanes=1, confirm=False, certificate=tmp_path)
+    (checked,) = tcsmt.check_certificate(tmp_path)
+    assert not checked.flaw
 
 
 @pytest.mark.long
