@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator
 from random import Random
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from tcsmt.algorithms.exact_integers import polynomial
 from tcsmt.algorithms.exact_recipes import AlgorithmSubject, word_lattices
 from tcsmt.algorithms.exact_search import Subject, UnitSubject, counterexample
+from tcsmt.algorithms.exact_table import table
 from tcsmt.algorithms.exact_units import ExactUnit
 from tcsmt.algorithms.exactness import Exactness, exact
 from tcsmt.algorithms.fused_loss import Unbounded
@@ -30,6 +32,7 @@ from tcsmt.support.errors import Contradiction, TcsmtError
 from tcsmt.terms import const, var
 from tests.oracles import exact as oracle
 from tests.oracles import integers, tiny
+from tests.support.paths import ROOT
 from tests.support.sampling import one_in
 
 #: Zero, 1/8 and more, 1, 1.5, 2, 3, 4 and 6.
@@ -313,3 +316,15 @@ def test_algorithms_are_exact_where_that_is_proved(name: str, unit: str, limit: 
     got = multiply(subject.algorithm, a.astype(np.float32), b.T.astype(np.float32))
     assert (got == a @ b.T).all()
     assert counterexample(subject, limit, k) is None
+
+
+# --- the table
+
+
+def test_the_committed_table_is_the_pages() -> None:
+    records = json.loads((ROOT / "results" / "exact.json").read_text())["families"]
+    page = (ROOT / "docs" / "howto" / "exact.md").read_text()
+    assert "\n".join(table(records)) in page
+    for one in records:
+        for size in one["slices"]:
+            assert not size["k"] or size["beyond"] is None or size["beyond"]["k"] > size["k"]
