@@ -56,4 +56,3 @@ def test_the_catalogue(tmp_path: Path) -> None:
     """Every graph of the catalogue."""
     for row in {row.model.digest: row for row in rows(claims=True)}.values():
         check(row, 200, tmp_path)
-        (tmp_path / "unit-gcc-O0.so").unlink(missing_ok=True)

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -132,7 +133,8 @@ def c_header(row: Row, inputs: Words, folder: Path, *options: str) -> tuple[Arra
     )
     compiler = options or ("gcc", "-O0")
     strict = ("-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-shared", "-fPIC")
-    library = folder / f"unit-{'-'.join(compiler)}.so"
+    # never the same name twice: the loader takes a library that has a loaded one's file for that one
+    library = folder / f"unit-{uuid4().hex}.so"
     simulators.command(*compiler, *strict, "-o", library, folder / "unit.c")
     loaded = ctypes.CDLL(str(library))
     parts = [np.ascontiguousarray(part) for part in inputs.parts]
