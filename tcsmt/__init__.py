@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tcsmt.api.kernel_diff import KernelDiff, kernel_diff
     from tcsmt.api.kernel_identify import KernelIdentified, kernel_identify
     from tcsmt.api.kernel_invariant import KernelInvariant, kernel_invariant
+    from tcsmt.api.kernel_tree import KernelTree, kernel_tree
     from tcsmt.api.kernels import epilogue, gemm, reduction
     from tcsmt.api.pictures import Explanation, explain
     from tcsmt.api.units import Unit, read_model, unit, units
@@ -53,6 +54,7 @@ _HOMES = {
     **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.api.kernel_diff"),
     **dict.fromkeys(("KernelIdentified", "kernel_identify"), "tcsmt.api.kernel_identify"),
     **dict.fromkeys(("KernelInvariant", "kernel_invariant"), "tcsmt.api.kernel_invariant"),
+    **dict.fromkeys(("KernelTree", "kernel_tree"), "tcsmt.api.kernel_tree"),
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.api.kernels"),
     **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.api.validate"),
@@ -76,6 +78,7 @@ __all__ = [
     "KernelDiff",
     "KernelIdentified",
     "KernelInvariant",
+    "KernelTree",
     "Reduction",
     "Report",
     "TcsmtError",
@@ -98,6 +101,7 @@ __all__ = [
     "kernel_diff",
     "kernel_identify",
     "kernel_invariant",
+    "kernel_tree",
     "promoted",
     "properties",
     "read_model",

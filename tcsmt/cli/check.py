@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from tcsmt.api.check import difference, examined, of_arrays, of_file, remembered
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
+from tcsmt.cli.functions import function_named
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import row_given
@@ -155,7 +154,7 @@ def check(
                 name, implementation = command, _by_lines(row.model, talk)
             else:
                 name = str(function)
-                implementation = of_arrays(row.model, _function(name))
+                implementation = of_arrays(row.model, function_named(name))
             if resume is not None:
                 kept = opened.enter_context(KeptAnswers(resume, f"{name} {row.model.digest}"))
                 implementation = remembered(row.model, implementation, kept)
@@ -196,32 +195,6 @@ def _by_lines(model: Model, command: Command) -> Implementation:
         return np.array([command(a, b, c) for a, b, c in given], unsigned(model.d_format))
 
     return run
-
-
-def _function(name: str) -> Callable[..., Any]:
-    """MODULE:FUNCTION. Raises :class:`.TcsmtError`."""
-    module, colon, function = name.partition(":")
-    if not (module and colon and function):
-        raise TcsmtError(f"--python {name}: expected MODULE:FUNCTION, e.g. my_emulator:dot")
-    sys.path.insert(0, "")
-    try:
-        found = getattr(importlib.import_module(module), function)
-    except ImportError as error:
-        raise TcsmtError(f"--python {name}: {error}") from None
-    except AttributeError:
-        raise TcsmtError(f"--python {name}: module {module} has no {function}") from None
-    finally:
-        sys.path.remove("")
-    if not callable(found):
-        raise TcsmtError(f"--python {name}: not a function")
-
-    def called(*arrays: Any) -> Any:
-        try:
-            return found(*arrays)
-        except Exception as error:  # whatever a stranger's code raises
-            raise TcsmtError(f"--python {name}: {type(error).__name__}: {error}") from error
-
-    return called
 
 
 def _dataset(row: Row, provenance: dict[str, Any], found: Checked) -> str:

@@ -27,5 +27,7 @@ def kernel() -> None:
     \b
     Examples:
       tcsmt kernel identify --a A.npy --b B.npy --d D.npy
+      tcsmt kernel invariant h100 --reductions chained,split-k:2
+      tcsmt kernel tree --python numpy:matmul --k 256
       tcsmt kernel diff --a A.npy --b B.npy --left D1.npy --right D2.npy
     """

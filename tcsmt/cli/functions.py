@@ -1,0 +1,38 @@
+"""Functions of one's own, by name: what ``--python`` takes."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["function_named"]
+
+
+def function_named(name: str) -> Callable[..., Any]:
+    """The function MODULE:FUNCTION, found from the current folder too. Raises :class:`.TcsmtError`."""
+    module, colon, function = name.partition(":")
+    if not (module and colon and function):
+        raise TcsmtError(f"--python {name}: expected MODULE:FUNCTION, e.g. my_emulator:dot")
+    sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except ImportError as error:
+        raise TcsmtError(f"--python {name}: {error}") from None
+    except AttributeError:
+        raise TcsmtError(f"--python {name}: module {module} has no {function}") from None
+    finally:
+        sys.path.remove("")
+    if not callable(found):
+        raise TcsmtError(f"--python {name}: not a function")
+
+    def called(*arrays: Any) -> Any:
+        try:
+            return found(*arrays)
+        except Exception as error:  # whatever a stranger's code raises
+            raise TcsmtError(f"--python {name}: {type(error).__name__}: {error}") from error
+
+    return called
