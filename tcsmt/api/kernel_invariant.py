@@ -160,9 +160,10 @@ def kernel_invariant(
     """Which reductions on a unit give the same bits for every input of a domain; witnesses for the others.
 
     reductions: two or more, as :func:`tcsmt.reduction` reads them. domain: of the inputs; None: all words.
-    k: products; None: the shortest K at which as few reductions as possible are the same sums. epilogue: of all
-    kernels. narrow: whether to look for narrower domains in which more reductions agree. The others are as for
-    :func:`tcsmt.compare`. Raises :class:`tcsmt.TcsmtError` for unknown names, and for what no kernel does.
+    k: products; None: the shortest K at which as few reductions as possible are the same sums.
+    epilogue: of all kernels. narrow: whether to look for narrower domains in which more reductions agree.
+    The others are as for :func:`tcsmt.compare`. Raises :class:`tcsmt.TcsmtError` for unknown names, and for
+    what no kernel does.
 
     >>> import tcsmt
     >>> found = tcsmt.kernel_invariant("volta", ["chained", "split-k:2", "promote:4"], k=8, narrow=False)

@@ -55,14 +55,18 @@ class KernelTree:
 
 
 def kernel_tree(
-    multiply: Callable[[Any, Any], Any], k: int, *, format: str = "f32", shape: tuple[int, int] | None = None
+    multiply: Callable[[Any, Any], Any],
+    k: int,
+    *,
+    operands: str = "f32",
+    shape: tuple[int, int] | None = None,
 ) -> KernelTree:
     """Read the order in which a function that multiplies matrices adds up the products of an element.
 
     multiply: of A (M, K) and B (K, N), arrays of the format's dtype, an array (M, N) of real numbers. k: K.
-    format: of A and B. shape: M and N; None: K and K, which takes one call. Libraries choose the order by the
-    shape. Raises :class:`tcsmt.TcsmtError` for results that are no sums in one order for all elements, and for
-    formats whose range is too small.
+    operands: the format of A and B. shape: M and N; None: K and K, which takes one call. Libraries choose the
+    order by the shape. Raises :class:`tcsmt.TcsmtError` for results that are no sums in one order for all
+    elements, and for formats whose range is too small.
 
     >>> import numpy as np, tcsmt
     >>> halves = lambda a, b: a[:, :8] @ b[:8] + a[:, 8:] @ b[8:]
@@ -76,7 +80,7 @@ def kernel_tree(
         raise TcsmtError(f"k = {k}: must be 2 or more")
     if shape is not None and min(shape) < 1:
         raise TcsmtError(f"shape {shape}: M and N must be 1 or more")
-    fmt = format_named(format)
+    fmt = format_named(operands)
     if not isinstance(fmt, Format) or not fmt.signed:
         raise TcsmtError(f"format {fmt.name}: must be a signed floating-point format")
     m, n = shape or (k, k)

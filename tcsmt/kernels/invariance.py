@@ -119,7 +119,8 @@ def invariance(
 
     k: products; None: see :func:`telling_k`. narrow: whether to look for narrower domains in which more of
     them agree. kept: whether proofs kept by an earlier run count.
-    Raises :class:`.TcsmtError` for fewer than two reductions, one that is given twice, and what no kernel does.
+    Raises :class:`.TcsmtError` for fewer than two reductions, one that is given twice, and what no kernel
+    does.
     """
     if len(reductions) < 2:
         raise TcsmtError("reductions: give two or more, such as chained,split-k:2")

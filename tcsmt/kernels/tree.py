@@ -91,9 +91,7 @@ class Sum:
 
     def as_json(self) -> list[list[Any]]:
         """As plain data: the steps, each a list of products' numbers and of sums (lists of steps)."""
-        return [
-            [part.as_json() if isinstance(part, Sum) else part for part in step] for step in self.steps
-        ]
+        return [[part.as_json() if isinstance(part, Sum) else part for part in step] for step in self.steps]
 
 
 def _added(word: str, step: Sequence[int | Sum]) -> list[str]:
@@ -121,7 +119,7 @@ def _listed(sums: Sequence[Sum]) -> list[str]:
 
 
 def _runs(steps: Sequence[tuple[int | Sum, ...]]) -> Iterator[list[tuple[int | Sum, ...]]]:
-    """Steps of products alone that follow each other at one distance, together; every other step by itself."""
+    """Steps of products alone at one distance from each other, together; every other step by itself."""
     run: list[tuple[int | Sum, ...]] = []
     for step in steps:
         if run and not _continues(run, step):
@@ -167,7 +165,7 @@ def products_for(fmt: Format, k: int, rows: range, columns: range) -> tuple[Arra
     reach = min(fmt.e_max - least, _WIDE + room)
     if reach < _NARROW + room:
         raise TcsmtError(
-            f"{fmt.name} reaches from 2^{least} to 2^{fmt.e_max}: sums of {k} products need 2^{_NARROW + room}"
+            f"{fmt.name} reaches from 2^{least} to 2^{fmt.e_max}: {k} products need {_NARROW + room} powers"
         )
     big = min(fmt.e_max, (reach + 1) // 2)
     small = big - reach
@@ -184,8 +182,8 @@ def read(
 ) -> tuple[Sum, int]:
     """The tree of a matrix product, and how often it was called.
 
-    multiply: of A (M, K) and B (K, N), arrays of the format's dtype, an array (M, N) of real numbers. shape: M and
-    N; None: K and K, one call. Raises :class:`.TcsmtError` for results that are no such sums.
+    multiply: of A (M, K) and B (K, N), arrays of the format's dtype, an array (M, N) of real numbers.
+    shape: M and N; None: K and K, one call. Raises :class:`.TcsmtError` for results that are no such sums.
     """
     m, n = shape or (k, k)
     sizes = np.zeros((k, k), np.int64)
@@ -203,23 +201,25 @@ def read(
             if wrong.any():
                 row, column = (int(x) for x in np.argwhere(wrong)[0])
                 raise TcsmtError(
-                    f"D[{row}, {column}] is {d[row, column]:g}, not a multiple of {tiny:g} from 0 to {k - 2} times"
-                    " it: the product is not a sum in which large numbers swallow small ones"
+                    f"D[{row}, {column}] is {d[row, column]:g}, not 0 to {k - 2} times {tiny:g}: "
+                    "it is not a sum in which large numbers swallow small ones"
                 )
             part = np.where(off, k - counted, 1).astype(np.int64)
             sizes[rows.start : rows.stop, columns.start : columns.stop] = part
     if (sizes != sizes.T).any():
         row, column = (int(x) for x in np.argwhere(sizes != sizes.T)[0])
         raise TcsmtError(
-            f"products {row} and {column} meet in a sum of {sizes[row, column]} products in one element of D and of "
-            f"{sizes[column, row]} in another: elements are not summed up alike; give a shape of one tile"
+            f"products {row} and {column} meet in a sum of {sizes[row, column]} products in one element of D "
+            f"and of {sizes[column, row]} in another: elements are not summed up alike; give a smaller shape"
         )
-    tree = _tree(list(range(k)), sizes) if k > 1 else Sum(((0,),))
+    if k > 2 and sizes.max() == 2:
+        raise TcsmtError(f"nothing is lost in any sum: {fmt.name} does not reach far enough to show an order")
+    tree = _tree(list(range(k)), sizes)
     if (sizes_of(tree, k) != sizes).any():
         row, column = (int(x) for x in np.argwhere(sizes_of(tree, k) != sizes)[0])
         raise TcsmtError(
-            f"no order of sums fits all elements of D (products {row} and {column} are the first that do not): "
-            "elements are not summed up alike; give a shape of one tile"
+            f"no order of sums fits all elements of D (first products {row} and {column}): "
+            "elements are not summed up alike, or some sums are exact; give a smaller shape"
         )
     return tree, calls
 
@@ -316,5 +316,4 @@ def tree_of(reduction: Reduction, k: int, step: int) -> Sum:
         return total
 
     fill(made(reduction, np.arange(k)))
-    return _tree(list(range(k)), sizes) if k > 1 else Sum(((0,),))
-
+    return _tree(list(range(k)), sizes)

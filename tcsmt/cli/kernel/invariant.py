@@ -60,8 +60,8 @@ def invariant(
     """Decide which ways to cut K and to add up the parts give the same bits on UNIT.
 
     Prints groups of reductions that are proved to agree for all inputs of the domain, and for each pair of
-    groups an input with few products on which they differ. Then the same for narrower domains in which more of
-    them agree. All of this is about dot products of the length --k.
+    groups an input with few products on which they differ. Then the same for narrower domains in which more
+    of them agree. All of this is about dot products of the length --k.
 
     Exit code: 0 all agree (proved), 1 some differ, 2 usage error, 3 unknown.
 

@@ -58,7 +58,7 @@ def tree(
     else:
         made = kernel_named(str(kernel), row_of)
         multiply, fmt = made.multiply, format_name or made.unit.model.a_format.name
-    found = kernel_tree(multiply, k, format=fmt, shape=shape)
+    found = kernel_tree(multiply, k, operands=fmt, shape=shape)
     if as_json:
         echo_json(found.as_json())
     else:
