@@ -37,8 +37,7 @@ def algorithms(as_json: bool) -> None:
     \b
     Examples:
       tcsmt accuracy algorithms
-      tcsmt accuracy compare markidis,split=RTZ,c=last markidis --arch volta
-      tcsmt accuracy bound mine.toml --arch h100
+      tcsmt accuracy algorithms --json
     """
     if as_json:
         found = [

@@ -57,8 +57,7 @@ def diff(
     \b
     Examples:
       tcsmt kernel diff --a A.npy --b B.npy --left D1.npy --right D2.npy --output diff.html
-      tcsmt kernel diff --a A.npy --b B.npy --left D1.npy --right D2.npy \\
-        --left-unit h100 --right-unit h100+split-k:2
+      tcsmt kernel diff --a A.npy --b B.npy --left D.npy --right E.npy --left-unit h100 --right-unit a100
     """
     if output is not None and output.suffix != ".html":
         raise TcsmtError(f"--output {output}: the name must end in .html")
