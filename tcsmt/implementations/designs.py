@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
@@ -15,7 +16,10 @@ from tcsmt.data.row_files import read_bytes
 from tcsmt.implementations.rtl import SUFFIXES, btor2_of
 from tcsmt.interpret.btor2_reader import read_btor2
 from tcsmt.models import Circuit, Model
-from tcsmt.models.circuit import Port
+from tcsmt.models.circuit import Port, UndrivenBits
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["BTOR2", "DesignFiles", "is_design", "read_design"]
@@ -106,7 +110,7 @@ def read_design(design: DesignFiles) -> Row:
     text = design.text
     file = design.files[-1]
     try:
-        model = Circuit(
+        model = _settled(
             a_format=formats["a"], b_format=formats["b"], c_format=formats["c"], d_format=formats["d"],
             k=design._length(text, formats["a"]) if design.k is None else design.k,
             btor2=text, ports=tuple(design.ports), constants=tuple(design.constants),
@@ -123,3 +127,23 @@ def read_design(design: DesignFiles) -> Row:
         evidence="conjectured",
         note="read by Yosys" if file.suffix.lower() in SUFFIXES else "",
     )
+
+
+def _settled(**parameters: Any) -> Circuit:
+    """The circuit; where its graph has undriven bits or don't-cares, proved not to depend on them.
+
+    Two solvers have to say so; then it does not matter what is put for them.
+    """
+    try:
+        return Circuit(**parameters)
+    except UndrivenBits:
+        model = Circuit(**parameters, undriven="zero")
+        differ = model.with_undriven_free.ne(model.trace.output)
+        verdict = Solving(Settings(timeout=_SECONDS), confirm=True).settled(differ)
+        if not isinstance(verdict, Equivalent):
+            raise
+        return model
+
+
+#: For the question whether a result depends on undriven bits.
+_SECONDS = 30.0

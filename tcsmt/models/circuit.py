@@ -11,12 +11,16 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 from tcsmt.interpret.btor2_reader import Design, Node, read_btor2
-from tcsmt.models.base import Model, Terms
+from tcsmt.models.base import Model, Terms, choice
 from tcsmt.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 from tcsmt.terms import Term, const, substitute, var, variables
 
-__all__ = ["Circuit", "Port"]
+__all__ = ["Circuit", "Port", "UndrivenBits"]
+
+
+class UndrivenBits(TcsmtError):
+    """A result whose graph has bits that nothing drives, or don't-cares, and nothing else that is free."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,8 @@ class Circuit(Model):
     cycles: clock edges from the inputs to the result.
     hold: the inputs stay for all cycles (else they are free after the first one, so that a result of several
         inputs is refused).
+    undriven: a result whose graph has bits that nothing drives, or don't-cares, is ``refused``; or they are
+        ``zero``, which is the same function where it was proved that the result does not depend on them.
     """
 
     kind: ClassVar[str] = "circuit"
@@ -82,6 +88,7 @@ class Circuit(Model):
     constants: tuple[str, ...] = ()
     cycles: int = 0
     hold: bool = False
+    undriven: str = choice("refused", "zero")
 
     def validate(self) -> None:
         """The text, ports and constants, and that the result depends on nothing else."""
@@ -119,6 +126,28 @@ class Circuit(Model):
     @cached_property
     def _output(self) -> Term:
         """The result, in terms of the input variables."""
+        output, port, free = self._free_output
+        bits = {
+            one: const(0, one.width)
+            for one, (node, _) in free.items()
+            if not node.name and node.op == "input"
+        }
+        if self.undriven == "zero":
+            (output,) = substitute([output], dict(bits))
+        allowed = {var(name, fmt.width) for name, fmt in self.input_formats.items()}
+        others = [one for one in variables([output]) if one not in allowed]
+        if others:
+            raise self._depends(port, others, free, only_undriven=set(others) <= bits.keys())
+        return output
+
+    @property
+    def with_undriven_free(self) -> Term:
+        """The result, in terms of the input variables, undriven bits and don't-cares."""
+        return self._free_output[0]
+
+    @cached_property
+    def _free_output(self) -> tuple[Term, Port, Mapping[Term, tuple[Node, int]]]:
+        """The result with free words in it, its port, and what they are."""
         design, width = self.design, self.d_format.width
         (port, *more) = [port for port in self._ports if port.operand == "d"]
         if more:
@@ -127,14 +156,11 @@ class Circuit(Model):
         high, low = port.range_in(design.width_of(port.name))
         _fits(port, high - low + 1, width, f"the result is {self.d_format.name}")
         whole, free = design.after(port.name, self.cycles, self._given)
-        output = whole[high:low]
-        allowed = {var(name, fmt.width) for name, fmt in self.input_formats.items()}
-        others = [one for one in variables([output]) if one not in allowed]
-        if others:
-            raise self._depends(port, others, free)
-        return output
+        return whole[high:low], port, free
 
-    def _depends(self, port: Port, others: list[Term], free: Mapping[Term, tuple[Node, int]]) -> TcsmtError:
+    def _depends(
+        self, port: Port, others: list[Term], free: Mapping[Term, tuple[Node, int]], *, only_undriven: bool
+    ) -> TcsmtError:
         """The error of a result that depends on what nothing says."""
         said: list[str] = []
         hints: dict[str, None] = {}
@@ -158,7 +184,8 @@ class Circuit(Model):
                 hints["cycles is too large, or hold is needed" if later else "give it a constant"] = None
         more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
         hint = f"; {'; '.join(hints)}" if hints else ""
-        return TcsmtError(f"{port.name} depends on {', '.join(said)}{more}{hint}")
+        kind = UndrivenBits if only_undriven else TcsmtError
+        return kind(f"{port.name} depends on {', '.join(said)}{more}{hint}")
 
     def _cycles_hint(self, port: Port) -> str:
         """How many cycles would do."""

@@ -136,6 +136,25 @@ def test_refused(tmp_path: Path, body: str, said: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_dont_cares_that_cannot_matter(tmp_path: Path) -> None:
+    """A default that no value reaches is in the graph, and proved not to matter; one that is reached does."""
+    file = tmp_path / "m.sv"
+    cases = "2'b00, 2'b01: d = b; 2'b10: d = c;"
+    formats = dict.fromkeys("abcd", "u8")
+    body = "always_comb unique case (a[1:0]) {} default: d = 'x; endcase\nendmodule\n"
+    file.write_text(HEAD + body.format(cases + " 2'b11: d = a;"))
+    model = read_design(DesignFiles(files=[file], formats=formats)).model
+    assert isinstance(model, Circuit) and model.undriven == "zero"
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 256, (2, 64, 1), np.uint8)
+    c = rng.integers(0, 256, 64, np.uint8)
+    wanted = np.choose(a[:, 0] % 4, [b[:, 0], b[:, 0], c, a[:, 0]])
+    assert (run_words(model, Operands(a, b, c)) == wanted).all()
+    file.write_text(HEAD + body.format(cases))
+    with pytest.raises(TcsmtError, match="don't-care"):
+        read_design(DesignFiles(files=[file], formats=formats))
+
+
 def test_other_outputs_may_be_anything(tmp_path: Path) -> None:
     file = tmp_path / "with space.sv"
     file.write_text(HEAD + "assign d = a * b + c;\nalways_latch if (a[0]) e = b / c;\nendmodule\n")

@@ -13,6 +13,7 @@ from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.data.model_files import parameters_toml, read_model
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Circuit, Operands
+from tcsmt.models.circuit import UndrivenBits
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
 
@@ -74,6 +75,18 @@ def test_operands_and_result() -> None:
     swapped = circuit(ports=("a1=x[7:0]", "a0=x[15:8]", "b1=y", "b0=z", "c=c", "d=both[15:8]"))
     assert (run_words(swapped, Operands(a[:, ::-1], b[:, ::-1], c)) == wanted).all()
     assert (run_words(circuit(constants=("mode=0",)), Operands(a, b, c)) == c).all()
+
+
+def test_undriven_bits_as_zero() -> None:
+    text = MAC.replace("input 7 mode", "input 7")
+    model = circuit(text, constants=(), undriven="zero")
+    assert model.trace.output is model.trace.c
+    assert model.with_undriven_free is not model.trace.output
+    with pytest.raises(UndrivenBits):
+        circuit(text, constants=())
+    with pytest.raises(TcsmtError, match="give it a constant") as caught:
+        circuit(MAC, constants=(), undriven="zero")
+    assert not isinstance(caught.value, UndrivenBits)
 
 
 def test_on_other_terms() -> None:
