@@ -70,7 +70,7 @@ def record(family: list[Row], solving: Solving, *, search: bool = True) -> dict[
         "units": names,
         "formats": [fmt.name for fmt in (model.a_format, model.b_format, model.c_format, model.d_format)],
         "instruction_k": model.k,
-        "models": {row.name: model.digest},
+        "models": dict.fromkeys(names, model.digest),
         "slices": slices,
         "proof": proof,
     }

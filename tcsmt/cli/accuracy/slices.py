@@ -46,8 +46,8 @@ def slices(only: str, solver: str, timeout: float, confirm: bool, as_json: bool,
         for number, family in enumerate(wanted, 1):
             name = family[0].name
             before = kept.records.get(name, {})
-            about = (before.get("asked"), before.get("models"), before.get("units"))
-            if about != (asked, {name: family[0].model.digest}, [row.name for row in family]):
+            models = {row.name: family[0].model.digest for row in family}
+            if (before.get("asked"), before.get("models")) != (asked, models):
                 kept.keep(name, record(family, solving) | {"asked": asked})
             seen(number, len(wanted), name)
         known = [kept.records[family[0].name] for family in wanted]
