@@ -37,7 +37,9 @@ _STAGES = (4, 28, 480)
 #: An element of a narrow format excludes little.
 _NARROW_STAGES, _NARROW = (32, 480), 16
 #: More elements, against which so many of the survivors are held at a time; and how many against all.
-_MORE, _BATCH, _MOST = 3584, 64, 16
+_MORE, _BATCH, _MOST = 1536, 64, 16
+#: With more survivors, the simplest are looked at first.
+_MANY = 512
 #: Of the best hypotheses that miss some elements, so many are shown, and so many of the elements.
 _SHOWN, _ELEMENTS = 3, 5
 
@@ -208,7 +210,7 @@ def explain(
     alive, best, start = tried, [], 0
     for size in _NARROW_STAGES if product.d_format.width <= _NARROW else _STAGES:
         some = slice(start, min(start + size, len(order)))
-        if some.start == some.stop or not alive:
+        if some.start == some.stop or not alive or (start and len(alive) > _MANY):
             break
         found = search.stage(alive, some)
         best = sorted(found, key=lambda one: one[0])[:_SHOWN]
