@@ -16,8 +16,8 @@ from tcsmt.simulator.rows import run_words
 __all__ = ["sums"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
-#: Rows that are given to a unit at once: fewer than are worth compiling it.
-_AT_ONCE = 8192
+#: Rows that are given to a unit at once: fewer than are worth compiling it, or, of so many in all, more.
+_FEW, _MANY, _ALL = 8192, 1 << 17, 400_000
 
 
 def sums(
@@ -69,10 +69,12 @@ def _chains(
         if start and c is not None:
             words[number] = c
     result = np.zeros((len(order), elements), unsigned(model.d_format))
+    rows = sum(-(-size // model.k) for size in lengths) * elements
+    portion = max(1, (_FEW if rows < _ALL else _MANY) // elements)
     for step in range(steps):
         active = sum(size > step * model.k for size in lengths)
-        for first in range(0, active, max(1, _AT_ONCE // elements)):
-            some = slice(first, min(active, first + max(1, _AT_ONCE // elements)))
+        for first in range(0, active, portion):
+            some = slice(first, min(active, first + portion))
             at = places[some, step * model.k : (step + 1) * model.k]
             x, y = (side[:, at].transpose(1, 0, 2).reshape(-1, model.k) for side in (left, right))
             found = run_words(model, Operands(x, y, words[some].reshape(-1))).reshape(-1, elements)
