@@ -20,7 +20,7 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
 
-__all__ = ["LARGEST_INTEGER", "Exactness", "exact"]
+__all__ = ["LARGEST_INTEGER", "Exactness", "exact", "largest_proved"]
 
 #: The largest integer that is asked about, where it is looked for.
 LARGEST_INTEGER = 1 << 24
@@ -82,7 +82,7 @@ def exact(
         assert k is not None
         all_of_them = max(_size(fmt, 1 << 60) for fmt in (one, two))
         most = min(all_of_them, LARGEST_INTEGER)
-        limit, ends = _largest(lambda q: subject.proved(q, k), most)
+        limit, ends = largest_proved(lambda q: subject.proved(q, k), most)
         limit = max(_size(fmt, limit) for fmt in (one, two))
         ends = (
             ends
@@ -92,7 +92,7 @@ def exact(
         tries = [(limit + 1, k)] if limit < most else []
     elif k is None:
         limit = integers
-        length, ends = _largest(lambda n: subject.proved(limit, n), subject.longest)
+        length, ends = largest_proved(lambda n: subject.proved(limit, n), subject.longest)
         ends = ends or f"no K over {subject.longest} is asked about"
         tries = [(limit, more) for more in _lengths(subject, length)]
     else:
@@ -121,7 +121,7 @@ def _size(fmt: AnyFormat, limit: int) -> int:
     return int(integers_up_to(fmt, limit).size)
 
 
-def _largest(why_not: Callable[[int], str], most: int) -> tuple[int, str]:
+def largest_proved(why_not: Callable[[int], str], most: int) -> tuple[int, str]:
     """The largest number, from 0, for which nothing is said, where all smaller ones are like it."""
     low, high, ends = 0, 1, ""
     while high <= most and not (ends := why_not(high)):

@@ -112,7 +112,7 @@ class FusedSum:
     def zeros(self, chain: Chain) -> None:
         """Nothing is lost where every number is zero."""
         zeros = all_of(x.zero for x in self.numbers.values())
-        need(chain, "the sum of zeros is zero", zeros & self._finite & ~decode(self.format, self.result).zero)
+        need(chain, "the sum of zeros is zero", zeros & self.finite & ~decode(self.format, self.result).zero)
 
     def cut(self, chain: Chain, live: Collection[int]) -> Fraction:
         """What alignment loses of the live numbers at most, together, relative to 2^T.
@@ -225,7 +225,7 @@ class FusedSum:
             signed_word(low).sle(signed(x.exponent)) & signed(x.exponent).sle(signed_word(largest))
         )
         value = x.significand.zext(width) << (signed(x.exponent) - signed_word(low)).unsigned(width)
-        given = self._finite & signed_word(lowest).sle(signed(top)) & signed(top).sle(signed_word(top_limit))
+        given = self.finite & signed_word(lowest).sle(signed(top)) & signed(top).sle(signed_word(top_limit))
         if last > finest:
             given &= size[last - finest - 1 : 0].eq(0)
         given &= size.ule(1 << (largest - finest)) & any_of(~x.zero for x in self.numbers.values())
@@ -279,7 +279,7 @@ class FusedSum:
         most, loss = last * share.numerator, lost * share.denominator
         wrong = last.ule(1 << spare).ite(lost.ne(0), most.ule(loss) if share == 1 else most.ult(loss))
         inside = ~shift.slt(0) & shift.slt(total.width + spare + 2)
-        given = self._finite & signed_word(self.lowest).sle(signed(top))
+        given = self.finite & signed_word(self.lowest).sle(signed(top))
         given &= signed(top).sle(signed_word(top.high))
         _, zeros = leading_zeros(size)
         leading = signed(top) - signed(Exponent(zeros, 0, total.width - 1))
@@ -288,7 +288,7 @@ class FusedSum:
         return given & total.eq(0).ite(~x.zero, wrong)
 
     @property
-    def _finite(self) -> Term:
+    def finite(self) -> Term:
         return ~any_of(x.infinite | x.nan for x in self.numbers.values())
 
     def passes(self, chain: Chain, place: int) -> bool:
@@ -304,7 +304,7 @@ class FusedSum:
             << (signed(number.exponent) - signed_word(number.fraction_bits + low)).unsigned(width)
             for number in (x, got)
         ]
-        given = self._finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
+        given = self.finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
         given &= signed_word(least).sle(signed(x.exponent))
         given &= signed(x.exponent).sle(signed_word(fmt.e_max - x.integer_bits + 1))
         outside = ~got.zero & signed(got.exponent).slt(signed_word(low + got.fraction_bits))
@@ -317,7 +317,7 @@ class FusedSum:
         x, top = decode(self.format, self.result), signed(self.sum.exponent)
         large = x.infinite | x.nan | ~signed(x.exponent).sle(signed_word(highest))
         free = {self.sum.word: var("sum", self.sum.word.width)}
-        (goal,) = substitute([self._finite & top.slt(signed_word(self.lowest)) & large], free)
+        (goal,) = substitute([self.finite & top.slt(signed_word(self.lowest)) & large], free)
         need(chain, "a result is small where the largest exponent is", characterised(goal))
         return Fraction(2) ** (highest + 2)
 

@@ -9,6 +9,8 @@ from html import escape
 from typing import Any
 
 from tcsmt import __version__
+from tcsmt.algorithms.exact_kernels import ExactKernel, exact_kernel
+from tcsmt.algorithms.proof import Chain
 from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.kernels.epilogue import PLAIN, Epilogue, epilogue_named
@@ -29,10 +31,12 @@ __all__ = ["KernelInvariant", "kernel_invariant"]
 class KernelInvariant:
     """Which reductions agree: see ``groups`` and ``invariant``, or print it.
 
-    found: everything that was found, also in narrower domains.
+    found: everything that was found, also in narrower domains. exact: for each reduction, up to which
+    integers it is proved to be exact with c = +0; empty where that was not asked.
     """
 
     found: Invariance
+    exact: tuple[ExactKernel, ...] = ()
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -46,6 +50,11 @@ class KernelInvariant:
         if len(groups.members) == 1:
             return True
         return False if groups.differ else None
+
+    @property
+    def integers(self) -> int:
+        """Up to this magnitude, with c = +0, all reductions add up integers exactly; 0: not proved."""
+        return min((one.integers for one in self.exact), default=0)
 
     @property
     def k(self) -> int:
@@ -77,6 +86,15 @@ class KernelInvariant:
                 }
                 for groups in (found.groups, *found.narrower)
             ],
+            "exact": [
+                {
+                    "reduction": name,
+                    "integers": one.integers,
+                    "ends": one.ends,
+                    "proof": None if one.proof is None else one.proof.as_json(),
+                }
+                for name, one in zip(names, self.exact, strict=False)
+            ],
         }
 
     def __str__(self) -> str:
@@ -96,6 +114,7 @@ class KernelInvariant:
         ]
         for inside in found.narrower:
             lines += [*self._groups(inside), ""]
+        lines += self._exact() if self.exact else []
         return "\n".join(lines).rstrip()
 
     def _groups(self, groups: Groups) -> list[str]:
@@ -112,6 +131,22 @@ class KernelInvariant:
             certified = [str(one.certified) for one in proofs if one.certified is not None]
             lines += [f"  {' = '.join(names)}", *(f"    {text}" for text in certified)]
         return lines
+
+    def _exact(self) -> list[str]:
+        """Up to which integers reductions are exact, and so agree."""
+        names = [str(one) for one in self.found.reductions]
+        scope = "integers a and b, c = +0"
+        if self.integers:
+            lines = [f"{scope}: all reductions give the same bits, exactly the sum, up to {self.integers}"]
+        else:
+            lines = [f"{scope}: not proved exact for all reductions"]
+        return [
+            *lines,
+            *(
+                f"  {name}: up to {one.integers}; {one.ends}"
+                for name, one in zip(names, self.exact, strict=True)
+            ),
+        ]
 
     def _table(self, groups: Groups) -> list[str]:
         """Pair by pair: proved equal, the number of a witness, or unknown."""
@@ -161,7 +196,8 @@ def kernel_invariant(
 
     reductions: two or more, as :func:`tcsmt.reduction` reads them. domain: of the inputs; None: all words.
     k: products; None: the shortest K at which as few reductions as possible are the same sums.
-    epilogue: of all kernels. narrow: whether to look for narrower domains in which more reductions agree.
+    epilogue: of all kernels. narrow: whether to look for narrower domains in which more reductions agree,
+    and for integers that all of them add up exactly.
     The others are as for :func:`tcsmt.compare`. Raises :class:`tcsmt.TcsmtError` for unknown names, and for
     what no kernel does.
 
@@ -179,4 +215,8 @@ def kernel_invariant(
         row_of(unit), given, domain or Domain(finite=False), solving, k=k, epilogue=last, narrow=narrow,
         kept=kept, seen=progress,
     )  # fmt: skip
-    return KernelInvariant(found)
+    exact: tuple[ExactKernel, ...] = ()
+    if narrow and last == PLAIN and len(found.groups.members) > 1:
+        chain = Chain(solving)
+        exact = tuple(exact_kernel(chain, found.unit.model, one, found.k) for one in given)
+    return KernelInvariant(found, exact)

@@ -1,0 +1,146 @@
+"""Integers that a kernel multiplies and adds up exactly, however it cuts K: there, reductions agree.
+
+Where two reductions are both exact, their results are the same number. They are the same word, too, if
+neither can be -0. No result is -0 that was made from a c that is not: an IEEE sum is -0 only if all of its
+terms are (754-2019, 6.3, unless it rounds down), and of a fused sum it is a lemma about its graph. Chains begin
+with +0.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.algorithms.exact_units import IEEE, ExactUnit, require_held
+from tcsmt.algorithms.exactness import LARGEST_INTEGER, largest_proved
+from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded, need
+from tcsmt.algorithms.lattice import ZERO, Inexact, Lattice, integers_up_to
+from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import float_format
+from tcsmt.arithmetic.integer_format import IntegerFormat
+from tcsmt.kernels.reduction import Reduction, fold
+from tcsmt.models import Model
+from tcsmt.statements.verdict import Equivalent
+from tcsmt.terms import substitute, var
+
+__all__ = ["ExactKernel", "exact_kernel"]
+
+
+@dataclass(frozen=True)
+class ExactKernel:
+    """Up to which integers a reduction is exact, with c = +0, and its results are not -0.
+
+    integers: the largest magnitude of a and b (0: none is proved). ends: why the proof ends there.
+    proof: None where nothing is proved.
+    """
+
+    integers: int
+    ends: str
+    proof: Equivalent | None
+
+
+def exact_kernel(chain: Chain, unit: Model, reduction: Reduction, k: int) -> ExactKernel:
+    """The largest integers for which ``k`` products are added up exactly. chain: has the proof then."""
+    start = time.monotonic()
+    kernel = _Kernel(ExactUnit(chain, unit), reduction, k)
+    most = min(LARGEST_INTEGER, *(int(integers_up_to(fmt, 1 << 60).size) for fmt in kernel.operands))
+    limit, ends = largest_proved(kernel.proved, most)
+    proof = chain.verdict(time.monotonic() - start) if limit else None
+    return ExactKernel(limit, ends or "no integer of the formats is larger", proof)
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    unit: ExactUnit
+    reduction: Reduction
+    k: int
+
+    @property
+    def operands(self) -> tuple[AnyFormat, AnyFormat]:
+        return self.unit.unit.a_format, self.unit.unit.b_format
+
+    def proved(self, limit: int) -> str:
+        """Why sums of products of integers up to a limit are not proved to be exact (or nothing)."""
+        one, two = (integers_up_to(fmt, limit) for fmt in self.operands)
+        try:
+            self.without_negative_zero()
+            self.sum(self.reduction, np.arange(self.k), one * two, ZERO)
+        except (Inexact, Unbounded) as why:
+            return str(why)
+        return ""
+
+    def sum(self, reduction: Reduction, indices: Any, product: Lattice, start: Lattice | None) -> Lattice:
+        """Where the sum of some products lies. start: of c, where it enters here."""
+        unit = self.unit.unit
+        if not reduction.levels:
+            total = ZERO
+            for first in range(0, len(indices), unit.k):
+                total = self.unit.result(total, [product] * min(unit.k, len(indices) - first))
+            return total
+        level, inner = reduction.levels[0], Reduction(reduction.levels[1:])
+        parts = [self.sum(inner, part, product, None) for part in level.cut(indices, unit.k)]
+        fmt: AnyFormat = level.sum or unit.d_format
+        for part in parts:
+            for wanted in (level.parts, level.sum):
+                if wanted is not None:
+                    require_held(wanted, part, f"a part in {wanted.name}")
+
+        def add(one: Lattice, two: Lattice) -> Lattice:
+            self.unit.chain.know(IEEE)
+            whole = one + two
+            _require_format(fmt, whole)
+            return whole
+
+        def kept(total: Lattice) -> Lattice:
+            if level.total is not None:
+                require_held(level.total, total, f"a total in {level.total.name}")
+            return total
+
+        begin = ZERO if start is not None or level.from_zero else None
+        return fold(level, parts, add, kept, begin)
+
+    def without_negative_zero(self) -> None:
+        """No result of an instruction is -0 whose c is not."""
+        steps = self.unit.steps
+        fine: set[int] = set()
+        for number, step in enumerate(steps):
+            match step:
+                case FusedStep():
+                    from_c = step.start == C or (isinstance(step.start, Result) and step.start.step in fine)
+                    if from_c:
+                        _fused(self.unit.chain, step.sum)
+                        fine.add(number)
+                case IeeeStep():
+                    sources = [s.step in fine if isinstance(s, Result) else s == C for s in step.sources]
+                    if any(sources) and step.operation.rounding.name != "RD":
+                        self.unit.chain.know("an IEEE sum is -0 only if all of its terms are (754-2019, 6.3)")
+                        fine.add(number)
+                case _:
+                    fine.add(number)  # integers have no -0
+        if len(steps) - 1 not in fine:
+            raise Unbounded("it is not proved that no result is -0")
+
+
+def _fused(chain: Chain, fused: FusedSum) -> None:
+    """A sum of zero does not give -0, unless its c is -0."""
+    given = fused.numbers.get(C)
+    if given is None:
+        raise Unbounded("it is not proved that no result is -0: a sum has no c")
+    total = var("sum", fused.sum.word.width)
+    (result,) = substitute([fused.result], {fused.sum.word: total})
+    finite = fused.finite & ~(given.zero & given.sign)
+    negative_zero = 1 << fused.format.sign_bit
+    need(chain, "a sum of zero is not -0, unless c is", finite & total.eq(0) & result.eq(negative_zero))
+
+
+def _require_format(fmt: AnyFormat, whole: Lattice) -> None:
+    if isinstance(fmt, IntegerFormat):
+        if not fmt.low <= whole.low <= whole.high <= fmt.high:
+            raise Inexact(f"a sum of parts may leave {fmt.name}")
+        return
+    require_held(float_format(fmt), whole, "a sum of parts")
