@@ -2,8 +2,8 @@
 
 Where two reductions are both exact, their results are the same number. They are the same word, too, if
 neither can be -0. No result is -0 that was made from a c that is not: an IEEE sum is -0 only if all of its
-terms are (754-2019, 6.3, unless it rounds down), and of a fused sum it is a lemma about its graph. Chains begin
-with +0.
+terms are (754-2019, 6.3, unless it rounds down), and of a fused sum it is a lemma about its graph. Chains
+begin with +0.
 """
 
 from __future__ import annotations

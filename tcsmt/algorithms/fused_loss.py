@@ -289,6 +289,7 @@ class FusedSum:
 
     @property
     def finite(self) -> Term:
+        """Whether no number is infinite or a NaN."""
         return ~any_of(x.infinite | x.nan for x in self.numbers.values())
 
     def passes(self, chain: Chain, place: int) -> bool:

@@ -17,7 +17,8 @@ from tcsmt.prove.solving import Solving
 from tcsmt.terms import TRUE
 
 CASES = [
-    ("volta", "chained", 64, 512), ("volta", "split-k:2,parts=bf16", 64, 2), ("volta", "split-k:4,pairs", 64, 512),
+    ("volta", "chained", 64, 512), ("volta", "split-k:2,parts=bf16", 64, 2),
+    ("volta", "split-k:4,pairs", 64, 512),
     ("ieee/fma.f32", "sliced:2", 50, 579), ("turing/mma.m8n8k16.s32.s8.s8.s32", "split-k:3", 96, 128),
 ]  # fmt: skip
 

@@ -61,7 +61,8 @@ def invariant(
 
     Prints groups of reductions that are proved to agree for all inputs of the domain, and for each pair of
     groups an input with few products on which they differ. Then the same for narrower domains in which more
-    of them agree, and for integers that all of them add up exactly. All of this is about dot products of the length --k.
+    of them agree, and for integers that all of them add up exactly. All of this is about dot products of the
+    length --k.
 
     Exit code: 0 all agree (proved), 1 some differ, 2 usage error, 3 unknown.
 
