@@ -23,14 +23,22 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def solving() -> Solving:
+    """What is proved for one case is known to the next one."""
+    return Solving()
+
+
 def results(unit: str, reduction: str, a: Any, b: Any) -> Any:
     dtype = np.int8 if "s8" in unit else np.float32 if "f32" in unit else np.float16
     return tcsmt.gemm(a.astype(dtype), b.astype(dtype), unit=unit, reduction=reduction)
 
 
 @pytest.mark.parametrize(("unit", "reduction", "k", "limit"), CASES)
-def test_exact_up_to_the_limit_and_not_beyond(unit: str, reduction: str, k: int, limit: int) -> None:
-    found = exact_kernel(Chain(Solving()), row_of(unit).model, reduction_named(reduction), k)
+def test_exact_up_to_the_limit_and_not_beyond(
+    unit: str, reduction: str, k: int, limit: int, solving: Solving
+) -> None:
+    found = exact_kernel(Chain(solving), row_of(unit).model, reduction_named(reduction), k)
     assert found.integers == limit
     rng = np.random.default_rng(k)
     top = min(limit, 127) if "s8" in unit else limit
@@ -59,6 +67,7 @@ def test_a_lemma_that_does_not_hold_stops_the_proof() -> None:
         need(Chain(Solving()), "nothing", TRUE)
 
 
+@pytest.mark.long
 def test_reductions_agree_on_these_integers() -> None:
     reductions = ["chained", "split-k:2"]
     found = tcsmt.kernel_invariant("volta", reductions, k=16)
