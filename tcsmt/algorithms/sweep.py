@@ -59,6 +59,18 @@ def exponents(low: int, high: int) -> Entries:
     return draw
 
 
+def shared(signs: bool) -> Entries:
+    """Eight significant bits and exponents -7 to 0: FP16 and BF16 hold them, so nothing is rounded before."""
+
+    def draw(rng: np.random.Generator, shape: tuple[int, int]) -> Array:
+        field = rng.integers(-7 + 127, 0 + 128, shape, dtype=np.uint32)
+        rest = rng.integers(0, 1 << 8, shape, dtype=np.uint32)
+        sign = rest >> 7 << 31 if signs else np.zeros_like(rest)
+        return from_words(FORMATS["f32"], sign | field << 23 | (rest & 0x7F) << 16)
+
+    return draw
+
+
 def uniform(low: float, high: float) -> Entries:
     """Alike between two numbers, rounded to FP32."""
     return lambda rng, shape: rng.uniform(low, high, shape).astype(np.float32)
@@ -112,6 +124,10 @@ DISTRIBUTIONS = {
         Distribution("type4-cc", "type 4: exponents -100 to -35", _C, _C),
         Distribution(
             "powers", "Khattak and Mikaitis: log-uniform over 20 powers of ten", powers(1), powers(0)
+        ),
+        Distribution("shared", "8 significant bits, exponents -7 to 0", shared(True), shared(True)),
+        Distribution(
+            "shared-positive", "8 significant bits, exponents -7 to 0, positive", shared(False), shared(False)
         ),
     )
 }

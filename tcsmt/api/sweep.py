@@ -10,7 +10,7 @@ from typing import Any
 
 from tcsmt import __version__
 from tcsmt.algorithms.sweep import DISTRIBUTIONS, NAMES, Matrices, models_for, rows_for, task_for
-from tcsmt.algorithms.sweep_plot import plot_algorithms
+from tcsmt.algorithms.sweep_plot import is_of_units, plot_algorithms, plot_units
 from tcsmt.catalogue import architecture_named, row_named
 from tcsmt.catalogue.digests import models_named
 from tcsmt.catalogue.preferred import of_other_arithmetic
@@ -66,15 +66,20 @@ class Sweep:
     def plots(self, folder: str | Path) -> list[Path]:
         """Write the figures that show these records into a folder, as SVG; empty where no figure does.
 
-        Those of Ootomo and Yokota's slides; and one of the algorithms that these have no place for, or of all
-        where none of these shows anything.
+        Those of Ootomo and Yokota's slides; one of the units by themselves, where matrices that FP16 and BF16
+        hold were swept; and one of the algorithms that these have no place for, or of all where none of these
+        shows anything.
         """
         make_folder(Path(folder))
         found = list(plots(Path(folder), self.records))
-        swept = dict.fromkeys(one["algorithm"] for one in self.records)
+        rest = [one for one in self.records if not is_of_units(one)]
+        swept = dict.fromkeys(one["algorithm"] for one in rest)
         others = [name for name in swept if name not in PLOTTED] if found else list(swept)
         path = Path(folder) / "sweep-algorithms.svg"
-        if plot_algorithms(path, self.records, others):
+        if plot_algorithms(path, rest, others):
+            found.append(path)
+        path = Path(folder) / "sweep-units.svg"
+        if plot_units(path, self.records):
             found.append(path)
         return found
 
@@ -121,15 +126,17 @@ def sweep(
     Cores", 2022). jobs: processes that compute (0: this one); a script that starts any needs
     ``if __name__ == "__main__":``. output: a JSON file; a second call with it computes only what is missing.
 
-    Raises :class:`tcsmt.TcsmtError` for unknown names, for an algorithm that no unit can run, and for an
-    ``output`` that was made with other units, size or seeds.
+    A unit is left out of the records of an algorithm whose formats it does not take.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names, for an algorithm that no unit can run, for a named
+    unit that can run none of the named algorithms, and for an ``output`` that was made with other units, size
+    or seeds.
     """
     given = _listed(units)
     chosen = [row_named(name).name if "/" in name else architecture_named(name) for name in given]
     chosen = chosen or list(SWEPT)
     recipes = [recipe_named(name) for name in _listed(algorithms)]
-    for recipe in recipes:
-        _check_runs(recipe, chosen, bool(given))
+    _check_runs(recipes, chosen, bool(given))
     recipes = recipes or [r for r in map(recipe_named, NAMES) if models_for(r, chosen)]
     names = [choose("distribution", name, DISTRIBUTIONS) for name in _listed(distributions)]
     matrices = Matrices(tuple(chosen), size, seeds)
@@ -180,14 +187,16 @@ def _others(recipe: Recipe, units: Sequence[str]) -> Iterator[str]:
             yield f"{row.name} is used; other instructions with its formats compute otherwise: {names}"
 
 
-def _check_runs(recipe: Recipe, units: Sequence[str], named: bool) -> None:
-    """Where units were named, an algorithm must run on each; else on one."""
-    for unit in units if named else []:
-        algorithm_named(recipe.name, unit)
-    if not models_for(recipe, units):
-        raise TcsmtError(
-            f"{recipe.name}: none of {', '.join(units)} has a unit for {recipe.split.format.name}"
-        )
+def _check_runs(recipes: Sequence[Recipe], units: Sequence[str], named: bool) -> None:
+    """Each algorithm must run on some unit; and each unit that was named must run some algorithm."""
+    for unit in units if named and recipes else []:
+        if not any(models_for(recipe, [unit]) for recipe in recipes):
+            algorithm_named(recipes[0].name, unit)
+    for recipe in recipes:
+        if not models_for(recipe, units):
+            raise TcsmtError(
+                f"{recipe.name}: none of {', '.join(units)} has a unit for {recipe.split.format.name}"
+            )
 
 
 def _check_settings(path: Path | None, settings: Record, before: Record) -> None:

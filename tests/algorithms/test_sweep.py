@@ -97,6 +97,16 @@ def test_powers_fit_fp16() -> None:
         assert largest.min() > 65504 / 2
 
 
+@pytest.mark.parametrize("name", ["shared", "shared-positive"])
+def test_shared_entries_are_exact_in_both_formats(name: str) -> None:
+    x = DISTRIBUTIONS[name].a(np.random.default_rng(1), (50, 100))
+    assert np.array_equal(x.astype(np.float16).astype(np.float32), x)
+    assert not (x.view(np.uint32) & 0xFFFF).any()  # the upper half of the word is the BF16 word
+    exponents = np.frexp(x)[1] - 1
+    assert (exponents.min(), exponents.max()) == (-7, 0)
+    assert (x > 0).all() if name == "shared-positive" else 0.4 < (x < 0).mean() < 0.6
+
+
 def test_units() -> None:
     labels = models_for(recipe_named("ootomo-tf32tf32"), SWEPT)
     assert not any("volta" in label or "cdna1" in label for label in labels)
@@ -131,6 +141,21 @@ def test_records_are_what_the_algorithm_gives() -> None:
     assert residual == pytest.approx(float(wrong / whole) ** 0.5, rel=1e-4)
     assert record["units"]["volta"]["closest"] == 1
     assert {label.partition(", ")[2] for label in record["units"]} == {"", "RNE", "all RNE"}
+
+
+def test_bias_of_units_of_several_vendors() -> None:
+    """RDNA3 is biased with random signs, too; RDNA4 only with one sign; VDPBF16PS rounds to nearest: neither.
+
+    The bound on the mean of what is unbiased is four standard errors.
+    """
+    rdna = [f"rdna{number}/v_wmma_f32_16x16x16_bf16_w32" for number in (3, 4)]
+    for name, biased in (("shared", rdna[:1]), ("shared-positive", rdna)):
+        recipe, few = recipe_named("single-bf16"), {"size": 12, "seeds": 2}
+        (record,) = point([recipe], [*rdna, "x86/vdpbf16ps"], DISTRIBUTIONS[name], 1024, **few)
+        found = {label: (one["mean"], one["deviation"]) for label, one in record["units"].items()}
+        assert len(found) == 3
+        for label, (mean, deviation) in found.items():
+            assert (mean < -4 * deviation / 288**0.5) == (label in biased), (name, label)
 
 
 def run(*arguments: object) -> tuple[int, str]:
@@ -175,6 +200,23 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytes
         (("--distribution", "typ1"), "unknown distribution 'typ1': did you mean type1"),
         (("--algorithm", "markids"), "unknown algorithm 'markids': did you mean markidis"),
         (("--algorithm", "ootomo-tf32tf32", "--arch", "volta"), "it needs a unit from tf32 to f32"),
+        (
+            (
+                "--algorithm",
+                "single-f16",
+                "--algorithm",
+                "markidis",
+                "--arch",
+                "volta",
+                "--arch",
+                "x86/vdpbf16ps",
+            ),
+            "single-f16 on x86/vdpbf16ps: it needs a unit from f16 to f32; there is one from bf16 to f32",
+        ),
+        (
+            ("--algorithm", "single-f16", "--algorithm", "cutlass-3xtf32", "--arch", "volta"),
+            "cutlass-3xtf32: none of volta has a unit for tf32",
+        ),
         (("--arch", "volt"), "unknown architecture 'volt'"),
         (("--k", "0"), "0 is not in the range"),
     ],
@@ -248,6 +290,28 @@ def test_figures_that_show_something_are_plotted(tmp_path: Path) -> None:
     }
     assert code == 0
     assert text.count("written: ") == 3
+
+
+def test_units_of_all_vendors_are_plotted(tmp_path: Path) -> None:
+    """Each in the panel of its formats; on other matrices no such figure is drawn."""
+    pytest.importorskip("matplotlib")
+    units = ("cdna3", "x86/vdpbf16ps", "arm/fmlal")
+    few = ("--size", 2, "--seeds", 1, "--k", 64, *(word for unit in units for word in ("--arch", unit)))
+    both = ("--algorithm", "single-f16", "--algorithm", "single-bf16", "--distribution", "shared")
+    code, text = run(*both, *few, "--plots", tmp_path, "--output", tmp_path / "units.json")
+    assert code == 0
+    assert [path.name for path in tmp_path.glob("*.svg")] == ["sweep-units.svg"]
+    drawn = (tmp_path / "sweep-units.svg").read_text()
+    assert all(word in drawn for word in (*units, "FP16 to FP32", "BF16 to FP32", "AMD", "x86", "Arm"))
+    assert "NVIDIA" not in drawn
+    kept = json.loads((tmp_path / "units.json").read_text())["records"]
+    assert {record["algorithm"]: [*record["units"]] for record in kept} == {
+        "single-f16": ["cdna3", "arm/fmlal"],
+        "single-bf16": ["cdna3", "x86/vdpbf16ps"],
+    }
+    code, text = run(*both[:4], *few, "--distribution", "normal", "--plots", tmp_path / "others")
+    assert code == 0
+    assert "sweep-units" not in text
 
 
 def test_an_exact_result_of_zero_is_not_a_share() -> None:

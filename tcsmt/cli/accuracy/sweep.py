@@ -91,6 +91,7 @@ def sweep(
     \b
     Examples:
       tcsmt accuracy sweep --algorithm markidis --arch volta --arch h100 --k 64 --k 1024
+      tcsmt accuracy sweep --algorithm single-bf16 --distribution shared --arch rdna4 --arch x86 --arch arm
     """
     new = folder is not None and not folder.exists()
     if folder is not None:
