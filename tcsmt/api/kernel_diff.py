@@ -54,7 +54,7 @@ class KernelDiff:
 
     differences: the two matrices of words. first, worst, shown: elements.
     tried: how many elements the kernels were tried on. reproduced: each kernel's name, and on how many of
-        them it gives what was recorded.
+    them it gives what was recorded.
     chains: both kernels on the element shown, instruction by instruction; None without two kernels.
     sheet: the first instruction that differs, bit by bit.
     """

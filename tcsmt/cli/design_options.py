@@ -36,7 +36,7 @@ _OPTIONS = (
         "--param", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of the module."
     ),
     click.option("--source", "sources", type=_PATH, multiple=True, help="A file that is compiled first."),
-    click.option("--include", type=_PATH, multiple=True, help="A folder for `include."),
+    click.option("--include", type=_PATH, multiple=True, help="A folder where the design's include files are."),
     click.option("--define", multiple=True, metavar="NAME[=VALUE]", help="A macro."),
 )  # fmt: skip
 

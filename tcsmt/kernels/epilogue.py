@@ -33,15 +33,15 @@ class Epilogue:
 
     alpha, beta: beta·C is rounded on its own, and left out where beta is 0.
     c: where C enters: ``first``: before all products, in the first chain, or before the first part of the
-        outermost level; ``epilogue``: here. None: first where alpha and beta are 1, else here.
+    outermost level; ``epilogue``: here. None: first where alpha and beta are 1, else here.
     bias: whether a number for each column is added, after C.
     out: the formats to which the result is converted, one after the other; none: that of the sum.
     rounding: of these conversions.
     saturate: whether what is beyond the last format's largest number, and an infinity, becomes that number
-        (else as IEEE 754 says); a NaN becomes the largest number where the format has no NaN.
+    (else as IEEE 754 says); a NaN becomes the largest number where the format has no NaN.
     stochastic: bits of a random number, given for each element, which the last conversion adds below the last
-        kept bit before it truncates (0: it does not). A result whose first ``stochastic`` dropped bits and
-        the random number carry grows by one unit; lower bits are not looked at.
+    kept bit before it truncates (0: it does not). A result whose first ``stochastic`` dropped bits and
+    the random number carry grows by one unit; lower bits are not looked at.
     Arithmetic here is binary32, or binary64 for units with binary64 results.
     """
 
