@@ -24,7 +24,7 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import FALSE, TRUE, Term, any_of, operands_first, substitute, umax
 
 __all__ = [
-    "Kernel",
+    "MachineCode",
     "compiled",
     "in_threads",
     "kernel",
@@ -71,7 +71,7 @@ def threads_in_use() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Kernel:
+class MachineCode:
     """The machine code of one model, with two entries.
 
     ``rows``: arrays of shape (rows, lanes), one dot-add for each row.
@@ -168,7 +168,7 @@ def in_threads(work: Callable[[int], None], items: Sequence[int]) -> None:
             raise
 
 
-_kernels: dict[Model, Kernel] = {}
+_kernels: dict[Model, MachineCode] = {}
 
 
 def compiled(model: Model) -> bool:
@@ -176,10 +176,10 @@ def compiled(model: Model) -> bool:
     return model in _kernels
 
 
-def kernel(model: Model) -> Kernel:
+def kernel(model: Model) -> MachineCode:
     """The model's kernel, compiled or read from the cache. Raises TcsmtError without the extra."""
     if model not in _kernels:
-        _kernels[model] = Kernel(model)
+        _kernels[model] = MachineCode(model)
     return _kernels[model]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from tcsmt.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.interpret import jit
 from tcsmt.models import Model, Operands
-from tcsmt.simulator.compiled import Kernel, compiled, in_threads, kernel
+from tcsmt.simulator.compiled import MachineCode, compiled, in_threads, kernel
 from tcsmt.simulator.rows import WORTH_COMPILING, Words, are_nan, run_words, with_one_nan
 from tcsmt.support.errors import TcsmtError
 
@@ -139,7 +139,7 @@ def _with_nans(model: Model, matrices: Words, result: Array) -> Array:
     return result
 
 
-def _panel(made: Kernel, model: Model, matrices: Words, d: Array, column: int, seen: Progress) -> None:
+def _panel(made: MachineCode, model: Model, matrices: Words, d: Array, column: int, seen: Progress) -> None:
     """All rows of as many columns as a vector holds."""
     m, width = d.shape[0], made.width
     count = min(width, d.shape[1] - column)

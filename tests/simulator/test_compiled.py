@@ -31,7 +31,7 @@ pytest.importorskip("llvmlite", reason="the extra `fast` is not installed")
 
 from tcsmt.interpret import jit
 from tcsmt.simulator import compiled
-from tcsmt.simulator.compiled import Kernel
+from tcsmt.simulator.compiled import MachineCode
 
 WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127)
 #: One word of each kind: a bit, a part of a register, all of one, two.
@@ -113,7 +113,7 @@ def test_operations(operation: str, widths: tuple[int, ...]) -> None:
         a[:12], b[6:18] = a[:12] >> np.uint64(58), b[6:18] >> np.uint64(57)
         # amounts just below, at and above the width, where the low bits are the amount
         b[18:30] = width - 6 + np.arange(12) if width >= 6 else b[18:30]
-        got = Kernel(model).rows([a[:, None], b[:, None], np.zeros(rows, dtype=np.uint64)])
+        got = MachineCode(model).rows([a[:, None], b[:, None], np.zeros(rows, dtype=np.uint64)])
         for row in range(rows):
             (expected,) = evaluate([model.trace.output], {"a0": int(a[row]), "b0": int(b[row]), "c": 0})
             assert got[row] == expected, (width, hex(a[row]), hex(b[row]))
@@ -141,7 +141,7 @@ def test_native_fma(name: str, step: int) -> None:
     near = [v.view(words[0].dtype) for v in (x, y, z)]
     near[2] = near[2] + rng.integers(0, 3, count).astype(words[0].dtype)
     columns = [np.concatenate(pair) for pair in zip(words, near, strict=True)]
-    got = Kernel(model).rows([columns[0][:, None], columns[1][:, None], columns[2]])
+    got = MachineCode(model).rows([columns[0][:, None], columns[1][:, None], columns[2]])
     for row in range(0, len(got), step):
         values = {n: int(column[row]) for n, column in zip(("a0", "b0", "c"), columns, strict=True)}
         (expected,) = evaluate([model.trace.output], values)
@@ -155,7 +155,7 @@ def test_other_roundings_are_refused(ready: bool, monkeypatch: pytest.MonkeyPatc
         pytest.skip("how to set the rounding is known of x86-64 Linux")
     model = IeeeFma(a_format="f32", b_format="f32", c_format="f32", d_format="f32", k=1)
     words = random_words(model, 100, 1)
-    monkeypatch.setattr(compiled, "_kernels", {model: Kernel(model)} if ready else {})
+    monkeypatch.setattr(compiled, "_kernels", {model: MachineCode(model)} if ready else {})
     expected = run_words(model, Operands(*words))
     library, upward = ctypes.CDLL("libm.so.6"), 0x800
     library.fesetround(upward)
@@ -205,13 +205,13 @@ def test_as_numpy(name: str, k: int, rows: int, monkeypatch: pytest.MonkeyPatch)
     model = replace(row_named(name).model, k=k)
     words = random_words(model, rows, rows)
     monkeypatch.setattr(compiled, "_kernels", {})  # run_words has none for the model, so that it takes NumPy
-    assert np.array_equal(Kernel(model).rows(words), run_words(model, Operands(*words)))
+    assert np.array_equal(MachineCode(model).rows(words), run_words(model, Operands(*words)))
 
 
 def test_any_number_of_lanes() -> None:
     model = replace(row_named("hopper").model, k=3, n_fma=3)
     words = random_words(model, 100, 5)
-    assert np.array_equal(Kernel(model).rows(words), run_words(model, Operands(*words)))
+    assert np.array_equal(MachineCode(model).rows(words), run_words(model, Operands(*words)))
 
 
 @pytest.mark.parametrize("name", ["e5m2", pytest.param("bf16", marks=pytest.mark.long)])
@@ -220,7 +220,7 @@ def test_wide_words(name: str) -> None:
     model = IeeeDotAdd(
         a_format=name, b_format=name, c_format="f32", d_format="f32", k=2, method="exact", sum_format="f32",
     )  # fmt: skip
-    made = Kernel(model)
+    made = MachineCode(model)
     assert made.width > 1
     words = random_words(model, 300, 5)
     got = made.rows(words)
@@ -251,7 +251,7 @@ def test_what_was_once_wrong(name: str) -> None:
         make=ONCE_WRONG[name],
     )  # fmt: skip
     a, b = np.random.default_rng(1).integers(0, 1 << 64, (2, 512), dtype=np.uint64)
-    got = Kernel(model).rows([a[:, None], b[:, None], np.zeros(512, dtype=np.uint64)])
+    got = MachineCode(model).rows([a[:, None], b[:, None], np.zeros(512, dtype=np.uint64)])
     right = [
         evaluate([model.trace.output], {"a0": int(x), "b0": int(y), "c": 0})[0]
         for x, y in zip(a, b, strict=True)
@@ -273,12 +273,12 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     model = row_named("volta").model
     words = random_words(model, 200_003, 9)
     monkeypatch.setenv("TCSMT_THREADS", "1")
-    alone = Kernel(model).rows(words)
+    alone = MachineCode(model).rows(words)
     monkeypatch.setenv("TCSMT_THREADS", "3")
-    assert np.array_equal(Kernel(model).rows(words), alone)
+    assert np.array_equal(MachineCode(model).rows(words), alone)
     monkeypatch.setenv("TCSMT_THREADS", "none")
     with pytest.raises(TcsmtError, match="TCSMT_THREADS = 'none'"):
-        Kernel(model).rows(words)
+        MachineCode(model).rows(words)
 
 
 def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,14 +291,14 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compile_text = jit._compile
     monkeypatch.setattr(jit, "_compile", lambda text: compilations.append(text) or compile_text(text))
     for _ in range(2):
-        assert np.array_equal(Kernel(model).rows(words), expected)
+        assert np.array_equal(MachineCode(model).rows(words), expected)
     assert len(compilations) == 1
     (entry,) = (tmp_path / "kernels").iterdir()
     entry.write_bytes(entry.read_bytes()[:-10])
-    assert np.array_equal(Kernel(model).rows(words), expected)
+    assert np.array_equal(MachineCode(model).rows(words), expected)
     assert len(compilations) == 2
     monkeypatch.setenv("TCSMT_CACHE", str(entry / "below"))
-    assert np.array_equal(Kernel(model).rows(words), expected)
+    assert np.array_equal(MachineCode(model).rows(words), expected)
 
 
 def test_without_the_extra() -> None:
