@@ -191,7 +191,7 @@ def test_the_command_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytes
     assert (tmp_path / "sweep-rounding.svg").read_text().startswith("<?xml")
     code, text = run("--arch", "ampere", "--size", 3, "--output", path)
     assert code == 2
-    assert "was made with size = 2, now 3" in text
+    assert "was made with size = 2, now it is 3" in text
 
 
 @pytest.mark.parametrize(
