@@ -22,7 +22,8 @@ from tcsmt import __version__
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.catalogue import Row
 from tcsmt.interpret.arrays import Program, storage
-from tcsmt.models import Trace
+from tcsmt.models import Model, Operands, Trace
+from tcsmt.models.base import Terms
 from tcsmt.prove.prover import prover
 from tcsmt.prove.shorten import cost, shorten
 from tcsmt.statements.domain import Domain
@@ -34,6 +35,7 @@ from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.ladder import columns_in, includes, ladder
 from tcsmt.survey.pairs import Pair, Unit
 from tcsmt.survey.settle import Asking, settle
+from tcsmt.terms import var
 
 __all__ = ["ChainedAtlas", "ChainedGroup", "ChainedUnit", "OnDomain", "chained_groups", "run_chained"]
 
@@ -137,12 +139,19 @@ def _group(types: str, having: Sequence[Row], k: int) -> ChainedGroup:
         except TcsmtError as why:
             left_out.append((row, str(why)))
             continue
-        trace = link.on(link.model.trace.operands)
+        trace = link.on(_operands(row.model, k))
         table.setdefault(trace.output, []).append((row, trace))
     units = tuple(ChainedUnit(tuple(row for row, _ in members), members[0][1]) for members in table.values())
     if not units:
         raise TcsmtError(f"no unit of the types {types} can be chained to k = {k}")
     return ChainedGroup(types, k, units, tuple(left_out))
+
+
+def _operands(model: Model, k: int) -> Terms:
+    """The words of so many products, by name; the chain's own model may have fewer (a link of :func:`.chain`)."""
+    formats = model.operand_formats.named
+    lanes = [[var(f"{side}{lane}", formats[side].width) for lane in range(k)] for side in "ab"]
+    return Operands(tuple(lanes[0]), tuple(lanes[1]), var("c", formats["c"].width))
 
 
 @dataclass

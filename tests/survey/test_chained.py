@@ -48,6 +48,19 @@ def test_same_graphs_are_one_class() -> None:
     ]
 
 
+def test_units_with_an_order_of_lanes_are_chained_to_the_end() -> None:
+    """Their chains are no model with more lanes, but instructions one after the other."""
+    names = "x86/vdpbf16ps", "rdna4/v_wmma_f32_16x16x16_bf16_w32", "arm/bfdot.ebf1"
+    (group,) = chained_groups([row_named(name) for name in names], ["f32.bf16.bf16.f32"], 32)
+    random = np.random.default_rng(5)
+    for _ in range(8):
+        near = random.integers(0x3F00, 0x4100, 65, np.uint32).tolist()
+        values = dict(zip(group.formats, near, strict=True))
+        values["c"] <<= 16
+        words = group.words(group.columns([values]))[:, 0].tolist()
+        assert words == [kernel(group, number, values) for number in range(len(names))]
+
+
 def test_every_kernel_gives_the_words_that_separate() -> None:
     (group,), (known,) = chained_atlas().groups, chained_atlas().known
     checked = 0
