@@ -22,7 +22,8 @@ import numpy as np
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import row_named
 from tcsmt.catalogue.digests import models_named
-from tcsmt.simulator.matmul import SEQUENTIAL, gemm, promoted
+from tcsmt.kernels.gemm import gemm
+from tcsmt.kernels.reduction import CHAINED, promoted
 
 #: Types of A and of B; both e5m2 is no product of cuBLAS.
 TYPES = (("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e4m3"))
@@ -66,7 +67,7 @@ def unit_of(types: tuple[str, str]) -> str:
 
 def ours(a: Array, b: Array, types: tuple[str, str], fast: bool) -> Array:
     """Our words of D."""
-    reduction = SEQUENTIAL if fast else promoted(128)
+    reduction = CHAINED if fast else promoted(128)
     return np.asarray(gemm(a, b, model=row_named(unit_of(types)).model, reduction=reduction)).view(np.uint32)
 
 
