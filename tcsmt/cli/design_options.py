@@ -36,7 +36,7 @@ _OPTIONS = (
         "--param", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of the module."
     ),
     click.option("--source", "sources", type=_PATH, multiple=True, help="A file that is compiled first."),
-    click.option("--include", type=_PATH, multiple=True, help="A folder where the design's include files are."),
+    click.option("--include", type=_PATH, multiple=True, help="A folder of included files."),
     click.option("--define", multiple=True, metavar="NAME[=VALUE]", help="A macro."),
 )  # fmt: skip
 

@@ -148,7 +148,7 @@ def _group(types: str, having: Sequence[Row], k: int) -> ChainedGroup:
 
 
 def _operands(model: Model, k: int) -> Terms:
-    """The words of so many products, by name; the chain's own model may have fewer (a link of :func:`.chain`)."""
+    """The words of so many products, by name; the model of a link of a chain may have fewer."""
     formats = model.operand_formats.named
     lanes = [[var(f"{side}{lane}", formats[side].width) for lane in range(k)] for side in "ab"]
     return Operands(tuple(lanes[0]), tuple(lanes[1]), var("c", formats["c"].width))
