@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from tcsmt.algorithms.exact_integers import IntegerStep, integer_steps
-from tcsmt.algorithms.fused_loss import C, Exactness, Unbounded
+from tcsmt.algorithms.fused_loss import C, ExactUpTo, Unbounded
 from tcsmt.algorithms.lattice import ZERO, Inexact, Lattice
 from tcsmt.algorithms.proof import Chain
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, Source, Step, steps_of
@@ -60,7 +60,7 @@ class ExactUnit:
     unit: Model
     low: int = 0
     high: int = _FURTHEST
-    _limits: dict[tuple[int, int], Exactness] = field(default_factory=dict)
+    _limits: dict[tuple[int, int], ExactUpTo] = field(default_factory=dict)
 
     @cached_property
     def steps(self) -> Sequence[Step | IntegerStep]:

@@ -28,7 +28,7 @@ from tcsmt.interpret.bounds import Bounds
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, substitute, var, variables
 
-__all__ = ["C", "Exactness", "FusedSum", "Losses", "Unbounded", "need"]
+__all__ = ["C", "ExactUpTo", "FusedSum", "Losses", "Unbounded", "need"]
 
 #: c among the numbers of a fused sum; products go by their lanes.
 C = -1
@@ -57,7 +57,7 @@ class Losses:
 
 
 @dataclass(frozen=True)
-class Exactness:
+class ExactUpTo:
     """Up to where a fused sum is exact.
 
     Its numbers are multiples of 2^last, and none that is not zero has an exponent above ``top``; the
@@ -168,7 +168,7 @@ class FusedSum:
         need(chain, "a term loses less than the last bit that is kept", _Alignment.of(x).loses_a_bit)
         return before + Fraction(1, 2**x.fraction_bits)
 
-    def exact(self, chain: Chain, last: int, least: int) -> Exactness:
+    def exact(self, chain: Chain, last: int, least: int) -> ExactUpTo:
         """Up to where the sum of multiples of 2^last is exact, and the result is that sum.
 
         least: no product that is not zero has a smaller exponent. With T the largest exponent:
@@ -203,7 +203,7 @@ class FusedSum:
         largest = last + self.precision
         what = f"a sum of multiples of 2^{last} up to 2^{largest} is the result, where the grid holds it"
         need(chain, what, self._rounded_off(last, min(last, least), top, largest))
-        return Exactness(last, top, largest)
+        return ExactUpTo(last, top, largest)
 
     def _rounded_off(self, last: int, lowest: int, top_limit: int, largest: int) -> Term:
         """Is a sum other than its result, the largest exponent being from ``lowest`` to ``top_limit``?

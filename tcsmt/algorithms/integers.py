@@ -31,7 +31,7 @@ from tcsmt.survey.settle import Asking
 from tcsmt.survey.tasks import Workers, computed
 from tcsmt.survey.work import Task
 
-__all__ = ["Inexact", "IntegerSums", "integer_records", "integer_rows", "integer_sums", "nearest_inexact"]
+__all__ = ["InexactSum", "IntegerSums", "integer_records", "integer_rows", "integer_sums", "nearest_inexact"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -40,7 +40,7 @@ _ROWS = 4096
 
 
 @dataclass(frozen=True)
-class Inexact:
+class InexactSum:
     """Integers whose sum a unit does not give.
 
     values: words by name. size: |c| + Σ |a·b|. exact: the sum. result: the unit's word.
@@ -63,7 +63,7 @@ class IntegerSums:
     unit: Model
     bits: int
     proof: Equivalent | None
-    beyond: Inexact | None
+    beyond: InexactSum | None
     open: str
     seconds: float
 
@@ -114,10 +114,10 @@ def integer_sums(unit: Model, solving: Solving) -> IntegerSums:
     return IntegerSums(unit, found, proof, beyond, open_, time.monotonic() - start)
 
 
-def nearest_inexact(unit: Model, bits: int, rows: int = _ROWS) -> Inexact | None:
+def nearest_inexact(unit: Model, bits: int, rows: int = _ROWS) -> InexactSum | None:
     """Of some integers with |c| + Σ |a·b| below 2^bits, the smallest whose sum is not exact."""
     rng = np.random.default_rng(20261123)
-    best: Inexact | None = None
+    best: InexactSum | None = None
     for below in range(1, bits + 1):
         a, b, c = integer_rows(unit, below, rows, rng)
         found = _inexact(unit, a, b, c)
@@ -169,7 +169,7 @@ def _integers(fmt: object, bits: int, shape: tuple[int, ...], rng: np.random.Gen
     return np.where(rng.random(shape) < 0.5, -size, size) if fmt.signed else size
 
 
-def _inexact(unit: Model, a: Array, b: Array, c: Array) -> Inexact | None:
+def _inexact(unit: Model, a: Array, b: Array, c: Array) -> InexactSum | None:
     given = [
         _words(fmt, x)
         for fmt, x in zip((unit.a_format, unit.b_format, unit.c_format), (a, b, c), strict=True)
@@ -188,7 +188,7 @@ def _inexact(unit: Model, a: Array, b: Array, c: Array) -> Inexact | None:
     return _shortened(unit, dict(zip(unit.input_names, words_of_row(operands, number), strict=True)))
 
 
-def _shortened(unit: Model, values: dict[str, int]) -> Inexact:
+def _shortened(unit: Model, values: dict[str, int]) -> InexactSum:
     """The input without the words that it can do without."""
     best = _replayed(unit, values)
     assert best is not None
@@ -199,7 +199,7 @@ def _shortened(unit: Model, values: dict[str, int]) -> Inexact:
     return best
 
 
-def _replayed(unit: Model, values: dict[str, int]) -> Inexact | None:
+def _replayed(unit: Model, values: dict[str, int]) -> InexactSum | None:
     """The input in exact fractions and on the evaluator; None where the result is the exact sum."""
     formats, fmt = unit.input_formats, unit.d_format
     numbers = {name: formats[name].value(word) for name, word in values.items()}
@@ -209,7 +209,7 @@ def _replayed(unit: Model, values: dict[str, int]) -> Inexact | None:
     special = fmt.is_nan(result) or fmt.is_infinite(result)
     if not special and fmt.value(result) == exact:
         return None
-    return Inexact(values, int(size), int(exact), result)
+    return InexactSum(values, int(size), int(exact), result)
 
 
 def _words(fmt: object, values: Array) -> Array:

@@ -194,7 +194,7 @@ class KernelPlan:
             "classes": [
                 {
                     "kernels": [kernel.name for kernel in kernels],
-                    "answers": [f"{word:#0{fmt.hex_digits + 2}x}" for word in words],
+                    "answers": [fmt.hex(word) for word in words],
                 }
                 for kernels, words in zip(found.classes, found.answers, strict=True)
             ],
@@ -209,7 +209,7 @@ class KernelPlan:
             f"PLAN: {count} of the diagonal of A·B for {counted(len(found.classes), 'class', 'classes')}:"
         ]
         for kernels, words in zip(found.classes, found.answers, strict=True):
-            told = ", ".join(f"D[{i}, {i}] = {word:#0{fmt.hex_digits + 2}x}" for i, word in enumerate(words))
+            told = ", ".join(f"D[{i}, {i}] = {fmt.hex(word)}" for i, word in enumerate(words))
             lines.append(f"  {told or 'no input'}: {_few([kernel.name for kernel in kernels])}")
         lines += [f"EQUAL (proved, {how}): {one.name} and {two.name}" for one, two, how in found.equal]
         lines += [f"OPEN: no input found, no proof: {one.name} and {two.name}" for one, two in found.open]

@@ -20,17 +20,17 @@ from tcsmt.support.files import replace_bytes
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.vectors import Made, vectors_of
 
-__all__ = ["FORMATS", "TestVectors", "format_of", "made", "vectors"]
+__all__ = ["FILE_FORMATS", "TestVectors", "file_format", "made", "vectors"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: How vectors are written, and the suffix of such a file.
-FORMATS = {"json": ".json", "csv": ".csv", "hex": ".hex", "readmemh": ".mem", "npz": ".npz"}
+FILE_FORMATS = {"json": ".json", "csv": ".csv", "hex": ".hex", "readmemh": ".mem", "npz": ".npz"}
 
 
-def format_of(path: Path) -> str:
+def file_format(path: Path) -> str:
     """The format of a file by its suffix. Raises :class:`tcsmt.TcsmtError`."""
-    suffix = choose("suffix of a file of vectors", path.suffix, FORMATS.values())
-    return next(name for name, own in FORMATS.items() if own == suffix)
+    suffix = choose("suffix of a file of vectors", path.suffix, FILE_FORMATS.values())
+    return next(name for name, own in FILE_FORMATS.items() if own == suffix)
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,20 +101,20 @@ class TestVectors:
 
         Raises :class:`tcsmt.TcsmtError` for other formats.
         """
-        name = choose("format of vectors", written, FORMATS)
+        name = choose("format of vectors", written, FILE_FORMATS)
         inputs, d = self.made.vectors.inputs, self.d
         if name == "json":
             return as_dataset(
                 self.row, {"model": self.unit, "tcsmt": __version__}, inputs, d, self.asks
             ).encode()
-        return rows_as(FORMATS[name], self.row.model, inputs, d, name=self.unit)
+        return rows_as(FILE_FORMATS[name], self.row.model, inputs, d, name=self.unit)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file, by its suffix: .json, .csv, .hex, .mem (Verilog's ``$readmemh``) or .npz.
 
         :func:`tcsmt.validate` and :func:`tcsmt.check` read it. Raises :class:`tcsmt.TcsmtError`.
         """
-        replace_bytes(Path(path), self.as_bytes(format_of(Path(path))))
+        replace_bytes(Path(path), self.as_bytes(file_format(Path(path))))
 
     def as_json(self) -> dict[str, Any]:
         """What there is, without the rows, as plain data: ``tcsmt vectors --output FILE --json``."""

@@ -13,7 +13,7 @@ import click
 
 from tcsmt import __version__
 from tcsmt.api.certificates import require_sat_solver
-from tcsmt.api.vectors import TestVectors, format_of
+from tcsmt.api.vectors import TestVectors, file_format
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.certified import say_certified
@@ -135,7 +135,7 @@ def audit(
     if certificate is not None and not solve:
         raise click.UsageError("--certificate needs --solve")
     if subset is not None:
-        format_of(subset)
+        file_format(subset)
     require_sat_solver(certificate)
     asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept, certificate)
     row, vectors = _vectors(files, published, row_given(model) if model is not None else None)

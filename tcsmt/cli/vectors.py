@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.api.vectors import FORMATS, format_of, made
+from tcsmt.api.vectors import FILE_FORMATS, file_format, made
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
@@ -27,7 +27,7 @@ from tcsmt.survey.vectors import KINDS
 )
 @click.option("--seed", default=1, show_default=True, help="Seed of the rows.")
 @click.option(
-    "--format", "written", type=click.Choice([*FORMATS]),
+    "--format", "written", type=click.Choice([*FILE_FORMATS]),
     help="How they are written.  [default: by the suffix of --output; json]",
 )  # fmt: skip
 @click.option("--output", type=click.Path(path_type=Path), help="Write them here, not to standard output.")
@@ -56,10 +56,10 @@ def vectors(
       tcsmt vectors h100 --rows 10000 --output h100.mem
     """
     if output is not None:
-        by_suffix = format_of(output)
+        by_suffix = file_format(output)
         if written not in (None, by_suffix):
             raise TcsmtError(
-                f"--output {output}: the suffix of --format {written} is {FORMATS[str(written)]}"
+                f"--output {output}: the suffix of --format {written} is {FILE_FORMATS[str(written)]}"
             )
         written = by_suffix
     if output is None and written == "npz":

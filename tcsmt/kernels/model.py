@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -87,10 +87,11 @@ class KernelModel(Model):
 
     def apply(self, operands: Terms) -> Trace:
         """The kernel on input words, by calls of its unit and of additions where these are all it does."""
-        trace = super().apply(operands)
+        self.check_lengths(operands)
         run = _Run(self, operands, [])
-        run.result()
-        return replace(trace, calls=tuple(run.calls)) if run.by_calls else trace
+        output = run.result()
+        calls = run.calls if run.by_calls else [Call(self, operands, output)]
+        return Trace(operands, tuple(run.stages), output, tuple(calls))
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Run the chains, add their sums up, end."""

@@ -135,12 +135,16 @@ class Model(ABC):
 
     def apply(self, operands: Terms) -> Trace:
         """The model on input words. Raises :class:`.TcsmtError` where there are not as many as it takes."""
-        lengths = {name: len(part) for name, part in operands.named.items() if name != "c"}
-        if lengths != self.operand_lengths:
-            raise TcsmtError(f"operands of lengths {lengths}: must be {self.operand_lengths}")
+        self.check_lengths(operands)
         stages: list[Stage] = []
         output = self.result(operands, stages)
         return Trace(operands, tuple(stages), output, (Call(self, operands, output),))
+
+    def check_lengths(self, operands: Terms) -> None:
+        """Refuse operands that are not as many as the model takes. Raises :class:`.TcsmtError`."""
+        lengths = {name: len(part) for name, part in operands.named.items() if name != "c"}
+        if lengths != self.operand_lengths:
+            raise TcsmtError(f"operands of lengths {lengths}: must be {self.operand_lengths}")
 
     @cached_property
     def trace(self) -> Trace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -13,7 +14,7 @@ from tcsmt.cli.printing import echo_json
 from tcsmt.data.arrays import read_array
 from tcsmt.data.model_files import row_given
 from tcsmt.kernels.kernel import Kernel, kernel_named
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
 
 _ARRAY = click.Path(path_type=Path)
@@ -75,4 +76,4 @@ def diff(
         echo_json(found.as_json())
     else:
         click.echo(str(found))
-    raise click.exceptions.Exit(0 if found.equal else 1)
+    sys.exit(Exit.ANSWERED if found.equal else Exit.DIFFERS)
