@@ -56,6 +56,17 @@ def test_folders_of_tests_mirror_rooms() -> None:
     assert rooms <= {folder.name for folder in folders}
 
 
+def test_a_name_is_that_of_one_class() -> None:
+    """Of the public ones; a leading underscore says that a module keeps the name to itself."""
+    homes: dict[str, list[str]] = {}
+    for path in (ROOT / "tcsmt").rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert len(homes) > 100
+    assert not {name: where for name, where in homes.items() if len(where) > 1}
+
+
 def test_a_command_lives_in_the_module_of_its_name() -> None:
     from tcsmt.cli import main
     from tcsmt.cli.accuracy import accuracy

@@ -22,7 +22,7 @@ import numpy as np
 from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.error import ErrorGrid, exact_dot, magnitude, require_normal, ulp, value
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
+from tcsmt.algorithms.proof import StepwiseProof, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors
 from tcsmt.arithmetic.formats import Format
 from tcsmt.prove.solving import Solving
@@ -183,7 +183,7 @@ def _over(grid: ErrorGrid, result: Term, exact: Term, size: Term, limit: Fractio
 
 
 def prove(
-    chain: Chain, algorithm: Algorithm, domain: Domain, found: Fraction, below: Fraction | None
+    chain: StepwiseProof, algorithm: Algorithm, domain: Domain, found: Fraction, below: Fraction | None
 ) -> Fraction | None:
     """The smallest of some bounds of the relative error, in 2^-24, that is proved in time (None: none).
 
@@ -202,7 +202,7 @@ def prove(
     return None
 
 
-def by_words(chain: Chain, algorithm: Algorithm, domain: Domain, limit: Fraction) -> bool:
+def by_words(chain: StepwiseProof, algorithm: Algorithm, domain: Domain, limit: Fraction) -> bool:
     """Whether the relative error was proved to be at most ``limit``, in 2^-24, by the words of a split."""
     words = Words(algorithm, domain, counts_of(algorithm, domain))
     if not split_steps(chain, words):
@@ -234,7 +234,7 @@ def bound(
     require_normal(domain, wide)
     relative, ulps = largest(algorithm, domain, seconds, solving=solving if alternate else None)
     worst = relative.relative if relative else Fraction(0)
-    chain = Chain(solving)
+    chain = StepwiseProof(solving)
     proved: Fraction | None = None
     proof: Equivalent | None = None
     shares: dict[str, Fraction] = {}
@@ -247,7 +247,7 @@ def bound(
         stopped = str(why)
     near = worst is not None and proved is not None and worst >= _CLOSE * proved
     if algorithm.k <= _LONGEST and worst is not None and not near:
-        chain = Chain(solving)
+        chain = StepwiseProof(solving)
         limit = prove(chain, algorithm, domain, worst, proved)
         if limit is not None:
             proved, shares, stopped = limit, {}, ""

@@ -24,8 +24,8 @@ from fractions import Fraction
 from functools import cached_property
 
 from tcsmt.algorithms.fused_loss import C, Losses, Unbounded
-from tcsmt.algorithms.proof import Chain, adding_zero, counts_of, word_exponents
-from tcsmt.algorithms.split_constants import Kept, kept
+from tcsmt.algorithms.proof import StepwiseProof, adding_zero, counts_of, word_exponents
+from tcsmt.algorithms.split_constants import WordsKept, kept
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, Source, Step, steps_of
 from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.arithmetic.rounding import Rounding
@@ -82,10 +82,10 @@ class Partial:
 
 
 #: The constants of a split, for the numbers of a domain that have so many bits, and so many words.
-Keeping = Callable[[Split, Domain, int, int], Kept]
+Keeping = Callable[[Split, Domain, int, int], WordsKept]
 
 
-def budget(chain: Chain, algorithm: Algorithm, domain: Domain, keeping: Keeping = kept) -> Budget:
+def budget(chain: StepwiseProof, algorithm: Algorithm, domain: Domain, keeping: Keeping = kept) -> Budget:
     """The bound; its lemmas are added to the chain. keeping: says what a split keeps, and has proved it.
 
     Raises :class:`.Unbounded` where there is none.
@@ -104,11 +104,11 @@ def budget(chain: Chain, algorithm: Algorithm, domain: Domain, keeping: Keeping 
 
 @dataclass(frozen=True)
 class _Spending:
-    chain: Chain
+    chain: StepwiseProof
     algorithm: Algorithm
     domain: Domain
-    a: Kept
-    b: Kept
+    a: WordsKept
+    b: WordsKept
     #: by a step's place in the instruction, and its numbers that may be other than zero
     losses: dict[tuple[int, frozenset[int]], Losses | None] = field(default_factory=dict)
 

@@ -5,8 +5,8 @@ Such a proof is a list of goals without a solution, and an argument from them in
 ``proof.py``, ``result_flaws.py``, ``split_analysis.py``, ``exact_units.py`` or ``exact_recipes.py``.
 A certificate has a lemma for each goal, and the
 numbers that the argument starts from and ends with, as fractions. The argument itself is code; it is gone
-through again when a certificate is written and when it is checked, with a :class:`Chain` for which a goal is
-proved if its lemma is there.
+through again when a certificate is written and when it is checked, with a :class:`StepwiseProof` for which
+a goal is proved if its lemma is there.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from tcsmt.algorithms.exact_recipes import AlgorithmSubject
 from tcsmt.algorithms.exact_search import Subject, UnitSubject
 from tcsmt.algorithms.exact_units import ExactUnit
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.result_flaws import FLAWS, proved_absent
 from tcsmt.algorithms.split_analysis import SPLITS, name_of, proved_by_lemmas
-from tcsmt.algorithms.split_constants import Kept, kept, kept_goal
+from tcsmt.algorithms.split_constants import WordsKept, kept, kept_goal
 from tcsmt.catalogue import Row
 from tcsmt.certificates.checker import Check
 from tcsmt.certificates.derivation import Flaw
@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 
-class LemmaChain(Chain):
+class LemmaChain(StepwiseProof):
     """Goals are proved by lemmas alone. lemma: gives the name of a goal's lemma, or says why there is none;
     a lemma that is there has to be right.
     """
@@ -118,9 +118,9 @@ def certify_bound(
     if no := _of_a_file(name):
         return certificates.failed(about["title"], no)
     chain = LemmaChain(certificates.lemma)
-    constants: list[Kept] = []
+    constants: list[WordsKept] = []
 
-    def held(split: Split, where: Domain, bits: int, count: int) -> Kept:
+    def held(split: Split, where: Domain, bits: int, count: int) -> WordsKept:
         constants.append(_held(chain, keeping(split, where, bits, count), split, where, bits))
         return constants[-1]
 
@@ -147,7 +147,7 @@ def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
         return chain
     given = iter(about["constants"])
 
-    def keeping(split: Split, where: Domain, bits: int, count: int) -> Kept:
+    def keeping(split: Split, where: Domain, bits: int, count: int) -> WordsKept:
         found = _kept(next(given))
         if len(found.sizes) != len(found.exponents) or len(found.sizes) > count:
             raise Flaw(f"constants of {len(found.sizes)} words of a split into {count}")
@@ -161,7 +161,7 @@ def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     return chain
 
 
-def _held(chain: Chain, found: Kept, split: Split, where: Domain, bits: int) -> Kept:
+def _held(chain: StepwiseProof, found: WordsKept, split: Split, where: Domain, bits: int) -> WordsKept:
     """The constants, once no number of the domain breaks them."""
     goal = kept_goal(split, where, bits, found)
     if not chain.prove("the constants of the split hold", goal):
@@ -174,14 +174,14 @@ def _require_equal(total: Fraction, limit: Fraction) -> None:
         raise Flaw(f"the losses add up to {total}, not to {limit}")
 
 
-def _constants(found: Kept) -> dict[str, Any]:
+def _constants(found: WordsKept) -> dict[str, Any]:
     lists = {"sizes": found.sizes, "exponents": found.exponents}
     return {name: [str(x) for x in values] for name, values in lists.items()} | {"left": str(found.left)}
 
 
-def _kept(given: Mapping[str, Any]) -> Kept:
+def _kept(given: Mapping[str, Any]) -> WordsKept:
     sizes, exponents = (tuple(map(_share, given[name])) for name in ("sizes", "exponents"))
-    return Kept(sizes, exponents, _share(given["left"]))
+    return WordsKept(sizes, exponents, _share(given["left"]))
 
 
 def _share(text: str) -> Fraction:
@@ -225,7 +225,9 @@ def _check_comparison(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain
 # --- flaws
 
 
-def certify_flaw(certificates: Certificates, question: str, flaw: result_flaws.Flaw, row: Row) -> Certified:
+def certify_flaw(
+    certificates: Certificates, question: str, flaw: result_flaws.ResultFlaw, row: Row
+) -> Certified:
     """Write the certificate that a flaw is absent; question: what the flaw is called."""
     title = f"{flaw.name} on {row.name}, K = {flaw.k}, {flaw.domain}: {flaw.absent.lower()}"
     about = {
@@ -278,7 +280,7 @@ def certify_exact(
     certificates: Certificates,
     name: str,
     row: Row,
-    subject: Callable[[Chain], Subject],
+    subject: Callable[[StepwiseProof], Subject],
     integers: int,
     k: int,
 ) -> Certified:

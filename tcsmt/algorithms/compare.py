@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from tcsmt.algorithms.error import ErrorGrid, exact_dot, nearer, require_normal, ulp, value
-from tcsmt.algorithms.proof import Chain, never_worse
+from tcsmt.algorithms.proof import StepwiseProof, never_worse
 from tcsmt.algorithms.search import Array, Rows, climb, errors, searched
 from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.exact import evaluate
@@ -173,7 +173,7 @@ def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> Er
     return replace(found, verdict=searched(found.verdict, search))
 
 
-def proved_never_worse(chain: Chain, pair: AlgorithmPair) -> bool:
+def proved_never_worse(chain: StepwiseProof, pair: AlgorithmPair) -> bool:
     """Whether the first algorithm's error was proved never to be larger: in steps, or as one goal."""
     if _same(pair):
         return True
@@ -194,7 +194,7 @@ def _same(pair: AlgorithmPair) -> str:
 def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparison:
     """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
     one, two = pair.algorithms
-    chain = Chain(solving)
+    chain = StepwiseProof(solving)
     if never_worse(chain, one, two, pair.domain):
         return ErrorComparison(pair, chain.verdict(time.monotonic() - start))
     for k in sorted({1, pair.k} if pair.k <= _LONGEST else {1}):

@@ -14,7 +14,7 @@ from itertools import groupby
 
 from tcsmt.algorithms.fused_loss import C, Unbounded, need
 from tcsmt.algorithms.lattice import ZERO, Inexact, Lattice
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import Result, Source
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.models import IntegerDotAdd, Kind, Stage
@@ -45,7 +45,7 @@ class IntegerStep:
         return whole
 
 
-def integer_steps(chain: Chain, unit: IntegerDotAdd) -> list[IntegerStep]:
+def integer_steps(chain: StepwiseProof, unit: IntegerDotAdd) -> list[IntegerStep]:
     """The steps of an instruction, in order. Raises :class:`.Unbounded` for what is not such a sum."""
     formats = (unit.a_format, unit.b_format, unit.c_format, unit.d_format)
     if any(fmt.fraction_bits for fmt in formats):
@@ -71,7 +71,7 @@ def integer_steps(chain: Chain, unit: IntegerDotAdd) -> list[IntegerStep]:
 
 
 def _step(
-    chain: Chain,
+    chain: StepwiseProof,
     stages: Sequence[Stage],
     leaves: Mapping[Term, IntegerFormat],
     c: Term,

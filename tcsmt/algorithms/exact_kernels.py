@@ -18,7 +18,7 @@ from tcsmt.algorithms.exact_units import IEEE, ExactUnit, require_held
 from tcsmt.algorithms.exactness import LARGEST_INTEGER, largest_proved
 from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.algorithms.lattice import ZERO, Inexact, Lattice, integers_up_to
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import float_format
@@ -44,7 +44,7 @@ class ExactKernel:
     proof: Equivalent | None
 
 
-def exact_kernel(chain: Chain, unit: Model, reduction: Reduction, k: int) -> ExactKernel:
+def exact_kernel(chain: StepwiseProof, unit: Model, reduction: Reduction, k: int) -> ExactKernel:
     """The largest integers for which ``k`` products are added up exactly. chain: has the proof then."""
     start = time.monotonic()
     kernel = _Kernel(ExactUnit(chain, unit), reduction, k)
@@ -126,7 +126,7 @@ class _Kernel:
             raise Unbounded("it is not proved that no result is -0")
 
 
-def _fused(chain: Chain, fused: FusedSum) -> None:
+def _fused(chain: StepwiseProof, fused: FusedSum) -> None:
     """A sum of zero does not give -0, unless its c is -0."""
     given = fused.numbers.get(C)
     if given is None:

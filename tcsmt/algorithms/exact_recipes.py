@@ -16,7 +16,7 @@ from tcsmt.algorithms.exact_search import chained, in_instructions
 from tcsmt.algorithms.exact_units import IEEE, ExactUnit, require_held
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.lattice import ZERO, Inexact, Lattice
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import floats, unsigned
 from tcsmt.interpret.exact import evaluate
@@ -71,7 +71,7 @@ def word_lattices(split: Split, limit: int) -> tuple[Lattice, ...]:
 class AlgorithmSubject:
     """An algorithm on a unit; its own K does not matter. chain: of the proof."""
 
-    chain: Chain
+    chain: StepwiseProof
     algorithm: Algorithm
     _units: dict[tuple[int, int], ExactUnit] = field(default_factory=dict)
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from tcsmt.algorithms.exact_units import IEEE, ExactUnit
 from tcsmt.algorithms.fused_loss import C, Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, Source
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format
@@ -38,7 +38,7 @@ def most_bits(unit: Model) -> int:
     return min(_whole_bits(fmt) for fmt in formats[:2])
 
 
-def exact_below(chain: Chain, unit: Model, bits: int) -> None:
+def exact_below(chain: StepwiseProof, unit: Model, bits: int) -> None:
     """Prove the statement of this module; its lemmas are added to the chain.
 
     Raises :class:`.Unbounded` where it is not proved.

@@ -12,7 +12,7 @@ from typing import Any
 from tcsmt.algorithms.exact_search import UnitSubject
 from tcsmt.algorithms.exact_units import ExactUnit
 from tcsmt.algorithms.exactness import exact
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integer_format import IntegerFormat
@@ -50,7 +50,7 @@ def _bits(fmt: AnyFormat) -> int:
 def record(family: list[Row], solving: Solving, *, search: bool = True) -> dict[str, Any]:
     """What is proved and found of a family: by bits of its slices, the largest K, and inputs beyond it."""
     row, model = family[0], family[0].model
-    chain = Chain(solving)
+    chain = StepwiseProof(solving)
     subject = UnitSubject(ExactUnit(chain, model))
     slices = []
     for number, bits in enumerate(slice_bits(model.a_format, model.b_format)):

@@ -15,7 +15,7 @@ from typing import Any
 
 from tcsmt.algorithms.exact_search import LONGEST, Inputs, Subject, counterexample
 from tcsmt.algorithms.lattice import Lattice, integers_up_to
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
@@ -65,7 +65,7 @@ class Exactness:
 
 def exact(
     subject: Subject,
-    chain: Chain,
+    chain: StepwiseProof,
     *,
     integers: int | None = None,
     k: int | None = None,

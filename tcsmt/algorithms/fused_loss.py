@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tcsmt.algorithms.error import magnitude
-from tcsmt.algorithms.proof import Chain, free_products
+from tcsmt.algorithms.proof import StepwiseProof, free_products
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, accumulate, decode, leading_zeros
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integers import Integer, signed, signed_word
@@ -71,7 +71,7 @@ class ExactUpTo:
 
 @dataclass(frozen=True)
 class FusedSum:
-    """One fused sum of an instruction, and what is proved of it by a :class:`Chain`.
+    """One fused sum of an instruction, and what is proved of it by a :class:`StepwiseProof`.
 
     lanes: of the instruction, in order. numbers: the products by their place in ``lanes``, and c.
     format: of the result. precision: significant bits that the last rounding keeps.
@@ -96,7 +96,7 @@ class FusedSum:
         fmt = self.format
         return max(fmt.e_min + 1, self.sum.fraction_bits + fmt.e_min - fmt.fraction_bits)
 
-    def losses(self, chain: Chain, live: Collection[int]) -> Losses | None:
+    def losses(self, chain: StepwiseProof, live: Collection[int]) -> Losses | None:
         """What is lost where such numbers may be other than zero; None: nothing.
 
         Raises :class:`Unbounded` where lemmas are not proved.
@@ -109,12 +109,12 @@ class FusedSum:
         small = Fraction(0) if exact else self.stays_small(chain)
         return Losses(self.cut(chain, live), self.rounding(chain), self.truncates(chain), small)
 
-    def zeros(self, chain: Chain) -> None:
+    def zeros(self, chain: StepwiseProof) -> None:
         """Nothing is lost where every number is zero."""
         zeros = all_of(x.zero for x in self.numbers.values())
         need(chain, "the sum of zeros is zero", zeros & self.finite & ~decode(self.format, self.result).zero)
 
-    def cut(self, chain: Chain, live: Collection[int]) -> Fraction:
+    def cut(self, chain: StepwiseProof, live: Collection[int]) -> Fraction:
         """What alignment loses of the live numbers at most, together, relative to 2^T.
 
         T is then the exponent of a live number that is not zero.
@@ -126,7 +126,7 @@ class FusedSum:
         self._attained(chain, self.sum.exponent, self.numbers)
         return self._cut(chain, self.sum, live)
 
-    def truncates(self, chain: Chain) -> bool:
+    def truncates(self, chain: StepwiseProof) -> bool:
         """Whether it was proved that no product loses more than itself, and c nothing where it is largest."""
         places = {place: _Alignment.of(x) for x in self.sum.addends for place in self._places(x)}
         alone = all(isinstance(x.source, Number) for x in self.sum.addends)
@@ -139,14 +139,14 @@ class FusedSum:
             )
         )
 
-    def _attained(self, chain: Chain, top: Exponent, places: Collection[int]) -> None:
+    def _attained(self, chain: StepwiseProof, top: Exponent, places: Collection[int]) -> None:
         """The largest exponent, if it is not below the lowest, is that of a term that is not zero."""
         numbers = [self.numbers[place] for place in places]
         reached = any_of(~x.zero & signed(x.exponent).eq(signed(top)) for x in numbers)
         wrong = characterised(signed_word(self.lowest).sle(signed(top)) & ~reached)
         need(chain, "the largest exponent is that of a term that is not zero", wrong)
 
-    def _cut(self, chain: Chain, x: Fixed, live: Collection[int]) -> Fraction:
+    def _cut(self, chain: StepwiseProof, x: Fixed, live: Collection[int]) -> Fraction:
         """What is lost in a value of the sum's tree, relative to 2^(its exponent)."""
         places = set(self._places(x))
         if not places & set(live):
@@ -168,7 +168,7 @@ class FusedSum:
         need(chain, "a term loses less than the last bit that is kept", _Alignment.of(x).loses_a_bit)
         return before + Fraction(1, 2**x.fraction_bits)
 
-    def exact(self, chain: Chain, last: int, least: int) -> ExactUpTo:
+    def exact(self, chain: StepwiseProof, last: int, least: int) -> ExactUpTo:
         """Up to where the sum of multiples of 2^last is exact, and the result is that sum.
 
         least: no product that is not zero has a smaller exponent. With T the largest exponent:
@@ -256,7 +256,7 @@ class FusedSum:
             raise Unbounded("a sum has terms that are neither products nor c")
         yield found[0]
 
-    def rounding(self, chain: Chain) -> Fraction:
+    def rounding(self, chain: StepwiseProof) -> Fraction:
         """The share of the result's last bit that the last rounding loses at most (1: less than it)."""
         for share in _SHARES:
             less = "less than a" if share == 1 else f"{share} of a"
@@ -292,7 +292,7 @@ class FusedSum:
         """Whether no number is infinite or a NaN."""
         return ~any_of(x.infinite | x.nan for x in self.numbers.values())
 
-    def passes(self, chain: Chain, place: int) -> bool:
+    def passes(self, chain: StepwiseProof, place: int) -> bool:
         """Whether it was proved that one number alone comes out as it is, where all others are zero."""
         what = "c" if place == C else "one product"
         fmt = self.format
@@ -312,7 +312,7 @@ class FusedSum:
         wrong = any_of([got.infinite, got.nan, outside, words[0].ne(words[1]), ~x.zero & x.sign.ne(got.sign)])
         return chain.prove(f"{what} alone comes out as it is", free_products(given & wrong))
 
-    def stays_small(self, chain: Chain) -> Fraction:
+    def stays_small(self, chain: StepwiseProof) -> Fraction:
         """How far a result may be from the sum where the largest exponent lies below the lowest."""
         highest = self.lowest + self.sum.word.width - self.sum.fraction_bits
         x, top = decode(self.format, self.result), signed(self.sum.exponent)
@@ -323,7 +323,7 @@ class FusedSum:
         return Fraction(2) ** (highest + 2)
 
 
-def need(chain: Chain, what: str, goal: Term) -> None:
+def need(chain: StepwiseProof, what: str, goal: Term) -> None:
     """Prove that the goal has no model. Raises :class:`Unbounded`."""
     if goal.value != 0 and not chain.prove(what, goal):
         raise Unbounded(f"not proved: {chain.stopped}")
@@ -416,7 +416,7 @@ def _require_sums(x: Fixed) -> None:
         _require_sums(x.source)
 
 
-def _among_the_largest(chain: Chain, x: Fixed) -> bool:
+def _among_the_largest(chain: StepwiseProof, x: Fixed) -> bool:
     """Whether it was proved that an exponent of which the maximum is taken is the term's own, or larger.
 
     The maximum is no smaller. This question is the same one for all lanes, and short.
@@ -438,7 +438,7 @@ def _among_the_largest(chain: Chain, x: Fixed) -> bool:
     return False
 
 
-def _not_above(chain: Chain, x: Fixed) -> None:
+def _not_above(chain: StepwiseProof, x: Fixed) -> None:
     """Prove that what is aligned has no larger exponent than it is aligned to, unless it is a zero."""
     assert x.source is not None
     counts = ~x.source.zero if isinstance(x.source, Number) else TRUE

@@ -12,7 +12,7 @@ import numpy as np
 
 from tcsmt.algorithms.exact_sums import exact_below, most_bits
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import floats, unsigned
 from tcsmt.catalogue import Row
@@ -98,7 +98,7 @@ def integer_sums(unit: Model, solving: Solving) -> IntegerSums:
     # no more bits than the input that refutes them leaves
     limit = most if beyond is None else min(most, beyond.size.bit_length() - 1)
     for bits in range(limit, 0, -1):
-        chain = Chain(solving)
+        chain = StepwiseProof(solving)
         try:
             exact_below(chain, unit, bits)
         except Unbounded as why:

@@ -34,7 +34,7 @@ from tcsmt.statements.verdict import Equivalent, Unknown, joined
 from tcsmt.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, total, var
 
 __all__ = [
-    "Chain",
+    "StepwiseProof",
     "Words",
     "adding_zero",
     "counts_of",
@@ -246,7 +246,7 @@ def free_products(goal: Term, *, sharp: bool = False) -> Term:
     return all_of(substitute([goal, *known], replacement))
 
 
-class Chain:
+class StepwiseProof:
     """A proof in steps: each one a goal that has no model, or the reason why it stopped.
 
     stopped: the goal that was refused last, and why. refuted: whether that goal has a model.
@@ -290,7 +290,7 @@ class Chain:
         return joined(self.steps, seconds)
 
 
-def split_steps(chain: Chain, words: Words, digits: int | None = None) -> bool:
+def split_steps(chain: StepwiseProof, words: Words, digits: int | None = None) -> bool:
     """Part 1 for a and for b."""
     for bits, count in zip(words.domain.bits_in(words.algorithm.wide), words.counts, strict=True):
         left = "nothing" if digits is None else f"2^-{digits} of it at most"
@@ -307,7 +307,7 @@ def counts_of(algorithm: Algorithm, domain: Domain) -> tuple[int, int]:
     return need[0], need[1]
 
 
-def never_worse(chain: Chain, one: Algorithm, two: Algorithm, domain: Domain) -> bool:
+def never_worse(chain: StepwiseProof, one: Algorithm, two: Algorithm, domain: Domain) -> bool:
     """Whether it was proved that the first algorithm's error is never larger; the chain has the steps.
 
     Either its last addition outside, to nearest, is one of exact terms and gives a finite result, so that
@@ -344,7 +344,7 @@ def never_worse(chain: Chain, one: Algorithm, two: Algorithm, domain: Domain) ->
     return chain.prove("no words and products give it a larger error", goal)
 
 
-def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]] | None:
+def _addends(chain: StepwiseProof, words: Words) -> list[tuple[int, Term]] | None:
     """What is added outside, x·2^-shift in order, without what is proved to be zero.
 
     None where it was not proved that adding zero changes nothing.
@@ -365,7 +365,7 @@ def _addends(chain: Chain, words: Words) -> list[tuple[int, Term]] | None:
     return found if all(adding_zero(chain, algorithm, shift) for shift in sorted(dropped)) else None
 
 
-def adding_zero(chain: Chain, algorithm: Algorithm, shift: int) -> bool:
+def adding_zero(chain: StepwiseProof, algorithm: Algorithm, shift: int) -> bool:
     """Whether it was proved that a zero of either sign, times 2^-shift, changes no number it is added to."""
     wide = algorithm.wide
     x, y = var("x", wide.width), var("y", wide.width)

@@ -30,7 +30,7 @@ from tcsmt.algorithms import compare, result_flaws
 from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.algorithms.exhaustive import LARGEST, Everything, middles
 from tcsmt.algorithms.records import case_json, inputs_json, judged_json
-from tcsmt.algorithms.result_flaws import FLAWS, Flaw
+from tcsmt.algorithms.result_flaws import FLAWS, ResultFlaw
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import Model
@@ -53,7 +53,16 @@ from tcsmt.survey.work import Task
 from tcsmt.terms import any_of
 
 __all__ = [
-    "FACTS", "PROOFS", "WIDTHS", "Fact", "Limits", "examine", "image", "key_of", "narrow_format", "survey",
+    "FACTS",
+    "PROOFS",
+    "WIDTHS",
+    "Limits",
+    "ReducedFact",
+    "examine",
+    "image",
+    "key_of",
+    "narrow_format",
+    "survey",
     "wide_format",
 ]  # fmt: skip
 
@@ -150,7 +159,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fact:
+class ReducedFact:
     """A statement about algorithms that has an image for every width.
 
     kind: ``monotone`` or ``sign``: an algorithm does not have the flaw; ``worse``: the first of two is
@@ -210,7 +219,7 @@ def _image(name: str, unit: str, k: int, narrow: Format) -> Algorithm:
     return image(algorithm_named(name, unit, k)[0], narrow)
 
 
-def _both(fact: Fact) -> tuple[Fact, Fact]:
+def _both(fact: ReducedFact) -> tuple[ReducedFact, ReducedFact]:
     """c = 0, and with c."""
     with_c = replace(fact, name=f"{fact.name}-c", title=f"{fact.title}, with c", c_zero=False)
     return replace(fact, title=f"{fact.title}, c = 0"), with_c
@@ -218,54 +227,54 @@ def _both(fact: Fact) -> tuple[Fact, Fact]:
 
 _OOTOMO, _MARKIDIS = "ootomo-halfhalf", "markidis"
 
-FACTS: dict[str, Fact] = {
+FACTS: dict[str, ReducedFact] = {
     fact.name: fact
     for fact in (
-        *_both(Fact(
+        *_both(ReducedFact(
             name="monotone-1", title="one word, one product: monotone", kind="monotone",
             algorithms=("single-f16",), words=(1, 1),
         )),
-        *_both(Fact(
+        *_both(ReducedFact(
             name="monotone-2", title="one word, two products: monotone", kind="monotone",
             algorithms=("single-f16",), k=2, words=(1, 1),
         )),
-        *_both(Fact(
+        *_both(ReducedFact(
             name="one-by-one", title="a and b of one word: Ootomo-Yokota never worse than Markidis",
             kind="worse", algorithms=(_OOTOMO, _MARKIDIS), words=(1, 1), range="normal",
         )),
-        Fact(
+        ReducedFact(
             name="one-by-one-reverse", title="a and b of one word: Markidis never worse, c = 0",
             kind="worse", algorithms=(_MARKIDIS, _OOTOMO), words=(1, 1), range="normal",
         ),
-        *_both(Fact(
+        *_both(ReducedFact(
             name="two-by-one", title="a of two words, b of one: Ootomo-Yokota never worse than Markidis",
             kind="worse", algorithms=(_OOTOMO, _MARKIDIS), words=(2, 1),
         )),
-        *_both(Fact(
+        *_both(ReducedFact(
             name="two-by-one-exact", title="a of two words, b of one, exact residuals: the same",
             kind="worse", algorithms=(_OOTOMO, _MARKIDIS), words=(2, 1), range="exact",
         )),
-        Fact(
+        ReducedFact(
             name="sign-markidis", title="Markidis, one product: never of the wrong sign, c = 0",
             kind="sign", algorithms=(_MARKIDIS,),
         ),
-        *_both(Fact(
+        *_both(ReducedFact(
             name="fma-monotone", title="FP32 multiply-add, one product: monotone", kind="monotone",
             algorithms=("fp32-fma",),
         )),
-        *_both(Fact(
+        *_both(ReducedFact(
             name="fma-sign", title="FP32 multiply-add, one product: never of the wrong sign", kind="sign",
             algorithms=("fp32-fma",),
         )),
-        Fact(
+        ReducedFact(
             name="error-single", title="one word, one product and c, one binade: largest error",
             kind="error", algorithms=("single-f16",), words=(1, 1), c_zero=False, range="binade",
         ),
-        Fact(
+        ReducedFact(
             name="error-markidis", title="Markidis, one product, residuals exact: largest error",
             kind="error", algorithms=(_MARKIDIS,), range="exact",
         ),
-        Fact(
+        ReducedFact(
             name="error-ootomo", title="Ootomo-Yokota, one product, residuals exact: largest error",
             kind="error", algorithms=(_OOTOMO,), range="exact",
         ),
@@ -273,13 +282,13 @@ FACTS: dict[str, Fact] = {
 }  # fmt: skip
 
 
-def key_of(fact: Fact, unit: str, width: int) -> str:
+def key_of(fact: ReducedFact, unit: str, width: int) -> str:
     """What an entry is kept under."""
     return f"{fact.name}, {'any unit' if fact.ordinary else unit}, p = {width}"
 
 
 def survey(
-    chosen: Sequence[Fact],
+    chosen: Sequence[ReducedFact],
     units: Sequence[str],
     widths: Sequence[int],
     kept: Checkpoint,
@@ -309,14 +318,14 @@ def survey(
     return found
 
 
-def _task(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool) -> Task:
+def _task(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bool) -> Task:
     narrow, given = narrow_format(width), (fact, unit, width, limits, ask)
     code = prover("algorithms", "recipes", "simulator")
     asked, models = fact.asked(unit, narrow), fact.digests(unit, narrow)
     return Task(key_of(fact, unit, width), asked, _examined, given, code, models)
 
 
-def _examined(fact: Fact, unit: str, width: int, limits: Limits, ask: bool) -> Record:
+def _examined(fact: ReducedFact, unit: str, width: int, limits: Limits, ask: bool) -> Record:
     return examine(fact, unit, width, limits, ask=ask)
 
 
@@ -332,7 +341,7 @@ def _counts(task: Task, entry: Mapping[str, Any], limits: Limits) -> bool:
     return True
 
 
-def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = True) -> dict[str, Any]:
+def examine(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bool = True) -> dict[str, Any]:
     """What is known of a fact at one width, as plain data.
 
     First all inputs, or those with exponents in the middle where all are too many; then, where that does
@@ -366,14 +375,16 @@ def examine(fact: Fact, unit: str, width: int, limits: Limits, *, ask: bool = Tr
     return entry
 
 
-def _question(fact: Fact, algorithms: Sequence[Algorithm], domain: Domain) -> Flaw | AlgorithmPair:
+def _question(
+    fact: ReducedFact, algorithms: Sequence[Algorithm], domain: Domain
+) -> ResultFlaw | AlgorithmPair:
     if fact.kind == "worse":
         one, two = algorithms
         return AlgorithmPair((fact.algorithms[0], fact.algorithms[1]), (one, two), domain)
     return FLAWS[fact.kind](fact.algorithms[0], algorithms[0], domain)
 
 
-def _settled(question: Flaw | AlgorithmPair, solving: Solving) -> Verdict:
+def _settled(question: ResultFlaw | AlgorithmPair, solving: Solving) -> Verdict:
     """What solvers say; at full width after a search by the simulator, which knows binary32 only."""
     full, start = question.wide == F32, time.monotonic()
     if isinstance(question, AlgorithmPair):
@@ -384,7 +395,7 @@ def _settled(question: Flaw | AlgorithmPair, solving: Solving) -> Verdict:
 
 
 def _enumerated(
-    fact: Fact, algorithms: Sequence[Algorithm], everything: Everything, domain: Domain, seconds: float
+    fact: ReducedFact, algorithms: Sequence[Algorithm], everything: Everything, domain: Domain, seconds: float
 ) -> dict[str, Any]:
     start, tried = time.monotonic(), everything.domain
     question = _question(fact, algorithms, tried)
@@ -411,7 +422,9 @@ def _enumerated(
     return data
 
 
-def _witness(question: Flaw | AlgorithmPair, values: Mapping[str, int], answer: Answer) -> dict[str, Any]:
+def _witness(
+    question: ResultFlaw | AlgorithmPair, values: Mapping[str, int], answer: Answer
+) -> dict[str, Any]:
     """Made short and replayed; raises TcsmtError where it does not replay."""
     start = time.monotonic()
     if isinstance(question, AlgorithmPair):

@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from tcsmt.algorithms.error import ErrorGrid, exact_dot, require_normal, ulp, value
-from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, split_steps
+from tcsmt.algorithms.proof import StepwiseProof, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors, random_rows, searched
 from tcsmt.arithmetic.datapath import ordered
 from tcsmt.arithmetic.formats import Format
@@ -39,9 +39,9 @@ from tcsmt.terms import Term, const, substitute, var
 __all__ = [
     "FLAWS",
     "Case",
-    "Flaw",
     "FlawFinding",
     "Monotone",
+    "ResultFlaw",
     "Sign",
     "find",
     "proved_absent",
@@ -66,7 +66,7 @@ class Case:
 
     exact, result: of the input. moved, word: the word that becomes the next one, and what it becomes
     (none for a sign); after, exact_after: the result and the sum then. size: how bad it is, in the
-    flaw's own measure (``Flaw.measure``); ulps: in units in the last place of the result (of the
+    flaw's own measure (``ResultFlaw.measure``); ulps: in units in the last place of the result (of the
     exact sum for a sign).
     """
 
@@ -82,7 +82,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Flaw(ABC):
+class ResultFlaw(ABC):
     """A flaw that an algorithm may have on a domain."""
 
     title: ClassVar[str]
@@ -121,7 +121,7 @@ class Flaw(ABC):
     def goals(self) -> Iterator[tuple[str, Term]]:
         """Truth values, in words and as terms: the flaw is absent where none has a model."""
 
-    def prove(self, chain: Chain) -> bool:
+    def prove(self, chain: StepwiseProof) -> bool:
         """Whether the flaw is proved to be absent by parts; no, where there is no such way."""
         return False
 
@@ -155,7 +155,7 @@ def _stepper(domain: Domain, wide: Format, bits: int) -> Program:
     return Program([after, domain.within(after, wide, bits)])
 
 
-class Monotone(Flaw):
+class Monotone(ResultFlaw):
     """The result falls where one word, and with it the exact sum, grows."""
 
     title = "NOT MONOTONE"
@@ -254,7 +254,7 @@ class Monotone(Flaw):
             )
 
 
-class Sign(Flaw):
+class Sign(ResultFlaw):
     """The result is zero or of the other sign where the exact sum is not zero."""
 
     title = "WRONG SIGN"
@@ -296,7 +296,7 @@ class Sign(Flaw):
             self.domain.holds(self.algorithm.input_formats, trace) & _wrong(trace.output, exact),
         )
 
-    def prove(self, chain: Chain) -> bool:
+    def prove(self, chain: StepwiseProof) -> bool:
         """On free words. A product of one a and b has the sign of its words' sums, whatever is left over."""
         algorithm, domain = self.algorithm, self.domain
         words = Words(algorithm, domain, counts_of(algorithm, domain))
@@ -315,7 +315,7 @@ def _wrong(result: Term, exact: Term) -> Term:
 
 
 #: The flaws by their names on the command line.
-FLAWS: dict[str, type[Flaw]] = {"monotone": Monotone, "sign": Sign}
+FLAWS: dict[str, type[ResultFlaw]] = {"monotone": Monotone, "sign": Sign}
 
 
 def alike(domain: Domain, wide: Format, k: int, rng: np.random.Generator) -> Rows:
@@ -330,13 +330,13 @@ def alike(domain: Domain, wide: Format, k: int, rng: np.random.Generator) -> Row
 class FlawFinding:
     """A flaw and its verdict: the short witness and the worst that was found."""
 
-    flaw: Flaw
+    flaw: ResultFlaw
     verdict: Verdict
     short: Case | None = None
     worst: Case | None = None
 
 
-def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> FlawFinding:
+def find(flaw: ResultFlaw, solving: Solving, *, search: float = 5.0) -> FlawFinding:
     """Does the algorithm have the flaw? ``search``: seconds for the simulator."""
     start = time.monotonic()
     begin = alike(flaw.domain, flaw.wide, flaw.k, np.random.default_rng(1))
@@ -350,13 +350,13 @@ def find(flaw: Flaw, solving: Solving, *, search: float = 5.0) -> FlawFinding:
     return replace(found, verdict=searched(found.verdict, search))
 
 
-def settle(flaw: Flaw, solving: Solving, start: float) -> FlawFinding:
+def settle(flaw: ResultFlaw, solving: Solving, start: float) -> FlawFinding:
     """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
-    chain = Chain(solving)
+    chain = StepwiseProof(solving)
     if flaw.prove(chain):
         return FlawFinding(flaw, chain.verdict(time.monotonic() - start))
     reason = f"dot products of over {_LONGEST} are not given to a solver"
-    chain = Chain(solving)
+    chain = StepwiseProof(solving)
     for what, goal in flaw.goals() if flaw.k <= _LONGEST else ():
         if chain.prove(what, free_products(goal, sharp=True)):
             continue
@@ -376,7 +376,7 @@ def settle(flaw: Flaw, solving: Solving, start: float) -> FlawFinding:
     return FlawFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
 
 
-def proved_absent(chain: Chain, flaw: Flaw) -> bool:
+def proved_absent(chain: StepwiseProof, flaw: ResultFlaw) -> bool:
     """Whether the flaw was proved to be absent: by parts, or goal by goal."""
     if flaw.prove(chain):
         return True
@@ -389,7 +389,7 @@ def proved_absent(chain: Chain, flaw: Flaw) -> bool:
     )
 
 
-def shown(flaw: Flaw, values: dict[str, int], answer: Answer, start: float) -> FlawFinding:
+def shown(flaw: ResultFlaw, values: dict[str, int], answer: Answer, start: float) -> FlawFinding:
     """The witness replayed, and a short one that is made from it."""
     formats = flaw.algorithm.input_formats
 

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.datapath import Number
 from tcsmt.arithmetic.formats import FORMATS, Format
@@ -421,7 +421,7 @@ def proved(split: Split, solving: Solving) -> list[dict[str, Any]]:
     return found
 
 
-def proved_by_lemmas(chain: Chain, split: Split, fixed: Fixed = ()) -> bool:
+def proved_by_lemmas(chain: StepwiseProof, split: Split, fixed: Fixed = ()) -> bool:
     """Whether :func:`statement` was proved of the inputs whose exponent field begins with these bits.
 
     At once, or of each half of them, and so on.

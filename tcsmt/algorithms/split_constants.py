@@ -23,7 +23,7 @@ from tcsmt.recipes.split import Split
 from tcsmt.statements.domain import Domain, lies
 from tcsmt.terms import FALSE, Term, any_of, const, substitute, var
 
-__all__ = ["Kept", "guessed", "kept", "kept_goal"]
+__all__ = ["WordsKept", "guessed", "kept", "kept_goal"]
 
 #: Significant bits of the constants.
 _DIGITS = 5
@@ -32,7 +32,7 @@ _CHUNK = 1 << 21
 
 
 @dataclass(frozen=True)
-class Kept:
+class WordsKept:
     """What the words of a number keep, relative to it: sizes ν_i, exponents μ_i, what is left over ρ."""
 
     sizes: tuple[Fraction, ...]
@@ -41,11 +41,11 @@ class Kept:
 
 
 #: Of a number that is not split.
-WHOLE = Kept((Fraction(1),), (Fraction(1),), Fraction(0))
+WHOLE = WordsKept((Fraction(1),), (Fraction(1),), Fraction(0))
 
 
 @lru_cache(maxsize=64)
-def kept(split: Split, domain: Domain, bits: int, count: int) -> Kept:
+def kept(split: Split, domain: Domain, bits: int, count: int) -> WordsKept:
     """The constants of a split, for the numbers of a domain that have so many bits.
 
     Raises :class:`.Unbounded` where words may be infinite, or other than zero beyond
@@ -64,15 +64,15 @@ def kept(split: Split, domain: Domain, bits: int, count: int) -> Kept:
     return found
 
 
-def guessed(split: Split, domain: Domain, bits: int, count: int) -> Kept:
+def guessed(split: Split, domain: Domain, bits: int, count: int) -> WordsKept:
     """Constants that hold for samples, and so far only for them."""
     if split.format == split.wide:
         return WHOLE
-    found = Kept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
+    found = WordsKept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
     return _raised(found, split, _samples(domain, split.wide, bits))
 
 
-def _against(split: Split, binade: Domain, bits: int, found: Kept) -> int | None:
+def _against(split: Split, binade: Domain, bits: int, found: WordsKept) -> int | None:
     """A number of one binade for which the constants do not hold, of all that there are."""
     wide, goal = split.wide, kept_goal(split, binade, bits, found)
     if goal.value == 0:
@@ -104,7 +104,7 @@ def _samples(domain: Domain, wide: Format, bits: int) -> np.ndarray:
     return (fields.astype(np.uint32)[:, None] << wide.fraction_bits | fractions[None, :]).reshape(-1)
 
 
-def _raised(found: Kept, split: Split, numbers: np.ndarray) -> Kept:
+def _raised(found: WordsKept, split: Split, numbers: np.ndarray) -> WordsKept:
     """Constants that hold for these numbers, too; a word that is not finite changes nothing."""
     rest = floats(split.wide, numbers)
     x = np.abs(rest)
@@ -117,7 +117,7 @@ def _raised(found: Kept, split: Split, numbers: np.ndarray) -> Kept:
             power = np.where(got == 0, 0.0, np.maximum(np.ldexp(0.5, np.frexp(np.abs(got))[1]), least))
             sizes[place] = max(sizes[place], _largest(np.abs(got), x))
             exponents[place] = max(exponents[place], _largest(power, x))
-    return Kept(tuple(sizes), tuple(exponents), max(found.left, _largest(np.abs(rest), x)))
+    return WordsKept(tuple(sizes), tuple(exponents), max(found.left, _largest(np.abs(rest), x)))
 
 
 def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
@@ -132,7 +132,7 @@ def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
     return (exact - over) + -(-over // step) * step
 
 
-def kept_goal(split: Split, domain: Domain, bits: int, found: Kept) -> Term:
+def kept_goal(split: Split, domain: Domain, bits: int, found: WordsKept) -> Term:
     """Is there a number of the domain for which the constants do not hold?"""
     if split.format == split.wide and found == WHOLE:
         return FALSE

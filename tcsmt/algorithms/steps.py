@@ -20,7 +20,7 @@ from functools import cached_property
 from itertools import groupby
 
 from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded, need
-from tcsmt.algorithms.proof import Chain, free_products
+from tcsmt.algorithms.proof import StepwiseProof, free_products
 from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.datapath import Fixed, Number, decode, multiply
 from tcsmt.arithmetic.formats import Format, float_format
@@ -84,7 +84,7 @@ class FusedStep:
 Step = FusedStep | IeeeStep
 
 
-def steps_of(chain: Chain, unit: Model, low: int, high: int) -> list[Step]:
+def steps_of(chain: StepwiseProof, unit: Model, low: int, high: int) -> list[Step]:
     """The steps of an instruction, in order; the last one gives its result.
 
     low, high: where the exponents of the operands lie that are not zero. Block scales are all 1. Raises
@@ -95,7 +95,7 @@ def steps_of(chain: Chain, unit: Model, low: int, high: int) -> list[Step]:
 
 @dataclass(frozen=True)
 class _Reader:
-    chain: Chain
+    chain: StepwiseProof
     unit: Model
     low: int
     high: int

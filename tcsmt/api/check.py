@@ -28,7 +28,7 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import ranges
-from tcsmt.survey.check import Checked, Implementation, Mismatch, recorded
+from tcsmt.survey.check import Examination, Implementation, ShortMismatch, recorded
 from tcsmt.survey.check import check as checked
 from tcsmt.survey.settle import Asking
 
@@ -47,7 +47,7 @@ class Check:
     """
 
     name: str
-    checked: Checked
+    checked: Examination
     resemblance: Resemblance | None = None
 
     @property
@@ -187,7 +187,7 @@ class Check:
             yield f"  and {other.more} more that these rows do not tell apart"
 
 
-def difference(name: str, row: Row, first: Mismatch) -> str:
+def difference(name: str, row: Row, first: ShortMismatch) -> str:
     """For people: a row on which an implementation of this name differs, and what the unit does with it."""
     model = row.model
     lines = [f"a row on which {name} differs from {row.name}, as short as was found:"]
@@ -319,7 +319,7 @@ def examined(
     asking: Asking | None = None,
     store: Checkpoint | None = None,
     progress: Seen = unseen,
-    differs: Callable[[Mismatch], None] = lambda first: None,
+    differs: Callable[[ShortMismatch], None] = lambda first: None,
 ) -> Check:
     """The same of an implementation of words (:func:`tcsmt.survey.check.check`), and what it looks like."""
     found = checked(

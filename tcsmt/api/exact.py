@@ -14,7 +14,7 @@ from tcsmt.algorithms.exact_search import Inputs, Subject, UnitSubject
 from tcsmt.algorithms.exact_units import ExactUnit
 from tcsmt.algorithms.exactness import Exactness
 from tcsmt.algorithms.exactness import exact as exact_of
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row
@@ -146,10 +146,10 @@ def exact(
     else:
         made, row = None, row_of(unit)
 
-    def subject(chain: Chain) -> Subject:
+    def subject(chain: StepwiseProof) -> Subject:
         return UnitSubject(ExactUnit(chain, row.model)) if made is None else AlgorithmSubject(chain, made)
 
-    chain = Chain(Solving(Settings(solver, timeout), confirm=confirm))
+    chain = StepwiseProof(Solving(Settings(solver, timeout), confirm=confirm))
     asked = subject(chain)
     if k is not None and k > asked.longest:
         raise TcsmtError(f"k = {k}: must be from 1 to {asked.longest} here")

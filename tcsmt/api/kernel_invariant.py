@@ -10,11 +10,11 @@ from typing import Any
 
 from tcsmt import __version__
 from tcsmt.algorithms.exact_kernels import ExactKernel, exact_kernel
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.kernels.epilogue import PLAIN, Epilogue, epilogue_named
-from tcsmt.kernels.invariance import Groups, Invariance, invariance
+from tcsmt.kernels.invariance import DomainGroups, Invariance, invariance
 from tcsmt.kernels.reduction import Reduction, reduction_named
 from tcsmt.prove.engine import Decision, finding_of
 from tcsmt.prove.solvers.run import Settings
@@ -61,7 +61,7 @@ class KernelInvariant:
         """Products of the kernels that were compared."""
         return self.found.k
 
-    def _named(self, groups: Groups) -> tuple[tuple[str, ...], ...]:
+    def _named(self, groups: DomainGroups) -> tuple[tuple[str, ...], ...]:
         return tuple(tuple(str(self.found.reductions[n]) for n in group) for group in groups.members)
 
     def as_json(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class KernelInvariant:
         lines += self._exact() if self.exact else []
         return "\n".join(lines).rstrip()
 
-    def _groups(self, groups: Groups) -> list[str]:
+    def _groups(self, groups: DomainGroups) -> list[str]:
         """The groups of a domain, each with how it was proved."""
         if len(groups.members) == 1:
             title = "all reductions give the same bits"
@@ -148,7 +148,7 @@ class KernelInvariant:
             ),
         ]
 
-    def _table(self, groups: Groups) -> list[str]:
+    def _table(self, groups: DomainGroups) -> list[str]:
         """Pair by pair: proved equal, the number of a witness, or unknown."""
         names = [str(one) for one in self.found.reductions]
         numbers = {pair: f"#{number}" for number, (pair, _) in enumerate(_witnesses(groups), 1)}
@@ -169,7 +169,7 @@ class KernelInvariant:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-def _witnesses(groups: Groups) -> list[tuple[tuple[int, int], Decision]]:
+def _witnesses(groups: DomainGroups) -> list[tuple[tuple[int, int], Decision]]:
     """Pairs of groups' first ones with a witness each, in order."""
     between = [groups.pair(a[0], b[0]) for n, b in enumerate(groups.members) for a in groups.members[:n]]
     pairs = [pair for pair in between if pair is not None]
@@ -217,6 +217,6 @@ def kernel_invariant(
     )  # fmt: skip
     exact: tuple[ExactKernel, ...] = ()
     if narrow and last == PLAIN and len(found.groups.members) > 1:
-        chain = Chain(solving)
+        chain = StepwiseProof(solving)
         exact = tuple(exact_kernel(chain, found.unit.model, one, found.k) for one in given)
     return KernelInvariant(found, exact)

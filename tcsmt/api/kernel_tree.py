@@ -9,7 +9,7 @@ from typing import Any
 
 from tcsmt import __version__
 from tcsmt.arithmetic.formats import Format, format_named
-from tcsmt.kernels.tree import Sum, read
+from tcsmt.kernels.tree import SumTree, read
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["KernelTree", "kernel_tree"]
@@ -22,7 +22,7 @@ class KernelTree:
     tree: the sums. k: products. format: of A and B. shape: of D. calls: products of matrices that were made.
     """
 
-    tree: Sum
+    tree: SumTree
     k: int
     format: Format
     shape: tuple[int, int]

@@ -20,13 +20,13 @@ from tcsmt.statements.finding import shown
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 
-__all__ = ["HEAD", "Replayed", "Validation", "predicted", "prediction_lines", "replayed", "validate"]
+__all__ = ["HEAD", "ReplayedDataset", "Validation", "predicted", "prediction_lines", "replayed", "validate"]
 
 HEAD = f"{'data set':<28} {'rows':>6} {'mismatches':>10}  instruction"
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayedDataset:
     """One data set: held against a row's model (``result``), or skipped for a reason."""
 
     name: str
@@ -66,7 +66,7 @@ class Validation:
     predictions: what files say that readings of units give, beside what their models give.
     """
 
-    replayed: tuple[Replayed, ...]
+    replayed: tuple[ReplayedDataset, ...]
     examples: int
     predictions: tuple[Prediction, ...] = ()
 
@@ -138,15 +138,17 @@ def validate(
     return checked(Validation(found, examples, predicted(given, other)))
 
 
-def replayed(paths: Sequence[Path], other: Row | None, examples: int, named: str = "") -> Iterator[Replayed]:
+def replayed(
+    paths: Sequence[Path], other: Row | None, examples: int, named: str = ""
+) -> Iterator[ReplayedDataset]:
     """Each data set as it is done. named: the model of files that do not say whose results they are."""
     for dataset in find_datasets(paths, named):
         reason = objection(dataset, other.model) if other is not None else ""
         if reason:
-            yield Replayed(dataset.name, skipped=reason)
+            yield ReplayedDataset(dataset.name, skipped=reason)
             continue
         row = other or row_of_data(dataset)
-        yield Replayed(dataset.name, row, replay(dataset, row.model, keep=examples))
+        yield ReplayedDataset(dataset.name, row, replay(dataset, row.model, keep=examples))
 
 
 def predicted(paths: Sequence[Path], other: Row | None) -> tuple[Prediction, ...]:

@@ -17,7 +17,7 @@ from tcsmt.algorithms.exact_recipes import AlgorithmSubject
 from tcsmt.algorithms.exact_search import Subject, UnitSubject
 from tcsmt.algorithms.exact_units import ExactUnit
 from tcsmt.algorithms.exactness import Exactness, exact
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.ask.investigation import all_terms_zero, one_block
 from tcsmt.catalogue import Row, row_named
 from tcsmt.data.datasets import DataSet, Replay, objection, replay, row_of
@@ -174,7 +174,7 @@ def _about_tests(claim: PublishedClaim, solving: Solving) -> Judgement:
 
 def _about_sums(claim: PublishedClaim, limit: int, k: int, solving: Solving) -> Judgement:
     """Whether sums of up to ``k`` products are exact: by proof, or by an input with no more products."""
-    chain = Chain(solving)
+    chain = StepwiseProof(solving)
     subject: Subject = UnitSubject(ExactUnit(chain, claim.row.model))
     if claim.algorithm:
         subject = AlgorithmSubject(chain, algorithm_named(claim.algorithm, claim.row)[0])

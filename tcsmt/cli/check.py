@@ -29,7 +29,7 @@ from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import shown as progress_shown
-from tcsmt.survey.check import Checked, Implementation, Mismatch
+from tcsmt.survey.check import Examination, Implementation, ShortMismatch
 from tcsmt.survey.settle import Asking, verdicts_in
 
 #: Of the edge cases, every so many is written.
@@ -159,7 +159,7 @@ def check(
                 kept = opened.enter_context(KeptAnswers(resume, f"{name} {row.model.digest}"))
                 implementation = remembered(row.model, implementation, kept)
 
-            def differs(first: Mismatch) -> None:
+            def differs(first: ShortMismatch) -> None:
                 if not as_json:
                     click.echo(difference(name, row, first))
 
@@ -197,7 +197,7 @@ def _by_lines(model: Model, command: Command) -> Implementation:
     return run
 
 
-def _dataset(row: Row, provenance: dict[str, Any], found: Checked) -> str:
+def _dataset(row: Row, provenance: dict[str, Any], found: Examination) -> str:
     """The fewest rows that exclude as much as all, the first that differ, and some of each kind."""
     audit = found.audit
     wrong = np.flatnonzero(found.answers != audit.words[0])[:20].tolist()

@@ -9,7 +9,7 @@ import click
 
 from tcsmt.api.validate import (
     HEAD,
-    Replayed,
+    ReplayedDataset,
     Validation,
     checked,
     predicted,
@@ -56,7 +56,7 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
       tcsmt validate results.csv --against volta
     """
     other = row_given(against) if against is not None else None
-    found: list[Replayed] = []
+    found: list[ReplayedDataset] = []
     left = examples
     if not as_json:
         click.echo(HEAD)

@@ -27,7 +27,7 @@ from tcsmt.identification.open_block import (
 from tcsmt.identification.questions import Questions, neither_zero_nor_normal
 from tcsmt.interpret.arrays import Program
 
-__all__ = ["Chain", "chain", "ends", "predictions"]
+__all__ = ["ChainResults", "chain", "ends", "predictions"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -82,7 +82,7 @@ def _columns(table: Table, places: Sequence[int]) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class Chain:
+class ChainResults:
     """What the blocks leave: the distinct words, and for each (row, question) the number of its own.
 
     doubtful: pairs on whose way a column from 6 on can matter.
@@ -100,7 +100,7 @@ def chain(
     questions: Questions,
     blocks: Sequence[tuple[int, ...]],
     unclear: Callable[[Sequence[int], Format, Array], Array] | None = None,
-) -> Chain:
+) -> ChainResults:
     """The blocks of a structure, each word the next one's c.
 
     unclear: for which of some words, as c, a block of some lanes depends on a column from 6 on.
@@ -126,7 +126,7 @@ def chain(
         words, numbers = _numbered(_rounded(family, graph, values[s], backs[b]))
         word, fmt = numbers[pair], family.d_format
         doubtful |= neither_zero_nor_normal(fmt, words)[word]
-    return Chain(words, word, doubtful)
+    return ChainResults(words, word, doubtful)
 
 
 def _of_structure(family: Family, one: Structure, table: Table, questions: Questions) -> Array:

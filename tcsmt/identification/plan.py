@@ -21,7 +21,15 @@ from tcsmt.identification.score import entropy
 from tcsmt.identification.vectors import Random, mixed, ordinary
 from tcsmt.models import FusedDotAdd
 
-__all__ = ["Candidates", "Node", "Planned", "candidates", "catalogue_members", "decision_tree", "fixed_set"]
+__all__ = [
+    "Candidates",
+    "PlanNode",
+    "Planned",
+    "candidates",
+    "catalogue_members",
+    "decision_tree",
+    "fixed_set",
+]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -131,13 +139,13 @@ def _numbered(words: Array) -> Array:
 
 
 @dataclass
-class Node:
+class PlanNode:
     """A question and what follows each answer; or the candidates that no question of the pool splits."""
 
     rows: Array
     question: Questions | None = None
     decides: list[str] = field(default_factory=list)
-    answers: dict[int, Node] = field(default_factory=dict)
+    answers: dict[int, PlanNode] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
@@ -157,19 +165,19 @@ class Node:
         return sum(node.leaves for node in self.answers.values()) if self.answers else 1
 
 
-def decision_tree(family: Family, known: Candidates, random: Random) -> Node:
+def decision_tree(family: Family, known: Candidates, random: Random) -> PlanNode:
     """Ask the best question of a pool, then of those after each answer."""
     pool, _ = _pool(family, random, known)
     words = predictions(family, known.table, pool)
 
-    def grown(rows: Array) -> Node:
+    def grown(rows: Array) -> PlanNode:
         scores = [entropy(words[rows, i]) for i in range(len(pool))] if len(rows) > 1 else [0.0]
         best = int(np.argmax(scores))
         if scores[best] == 0:
-            return Node(rows)
+            return PlanNode(rows)
         parts = {int(word): rows[words[rows, best] == word] for word in np.unique(words[rows, best])}
         answers = {word: grown(part) for word, part in parts.items()}
         largest = max(parts.values(), key=len)
-        return Node(rows, pool[[best]], known.changed(np.setdiff1d(rows, largest)), answers)
+        return PlanNode(rows, pool[[best]], known.changed(np.setdiff1d(rows, largest)), answers)
 
     return grown(np.arange(len(known.table)))

@@ -14,7 +14,7 @@ from tcsmt.data.datasets import DataSet
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family, Table
 from tcsmt.identification.fused_hypotheses import FusedHypotheses, known
-from tcsmt.identification.plan import Candidates, Node, Planned, candidates
+from tcsmt.identification.plan import Candidates, Planned, PlanNode, candidates
 from tcsmt.identification.questions import Questions
 from tcsmt.identification.recorded import Best
 from tcsmt.identification.search import Outcome
@@ -222,7 +222,7 @@ def set_data(family: Family, like: str | None, near: Candidates, plan: list[Plan
     return {**given, "of": near.names, "hypotheses": len(near.table), "told_apart": told, "rows": rows}
 
 
-def tree_data(family: Family, near: Candidates, node: Node) -> dict[str, Any]:
+def tree_data(family: Family, near: Candidates, node: PlanNode) -> dict[str, Any]:
     """A decision tree: a question and what follows each answer; leaves name what is left."""
     if node.question is None:
         return {"left": [_name(family, near, int(place)) for place in node.rows]}

@@ -15,11 +15,11 @@ from functools import partial
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, const, var
 
-__all__ = ["Design", "Node", "read_btor2"]
+__all__ = ["Btor2File", "Btor2Line", "read_btor2"]
 
 
 @dataclass(frozen=True)
-class Node:
+class Btor2Line:
     """One line: its number as a node, its operation, its other words, its name, and where it comes from.
 
     width: in bits; 0 where it has none. line: of the file. source: ``FILE:LINE.COLUMN`` of a design, or "".
@@ -35,7 +35,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Design:
+class Btor2File:
     """A file's nodes. Raises what :func:`read_btor2` says.
 
     inputs: named ones, by name. undriven: inputs without a name: bits that nothing drives, and don't-cares.
@@ -44,11 +44,11 @@ class Design:
     """
 
     file: str
-    nodes: Mapping[int, Node]
-    inputs: Mapping[str, Node] = field(default_factory=dict)
-    undriven: Sequence[Node] = ()
+    nodes: Mapping[int, Btor2Line]
+    inputs: Mapping[str, Btor2Line] = field(default_factory=dict)
+    undriven: Sequence[Btor2Line] = ()
     outputs: Mapping[str, int] = field(default_factory=dict)
-    states: Sequence[Node] = ()
+    states: Sequence[Btor2Line] = ()
     following: Mapping[int, int] = field(default_factory=dict)
 
     def width_of(self, output: str) -> int:
@@ -56,16 +56,16 @@ class Design:
         return self.nodes[abs(self.outputs[output])].width
 
     def after(
-        self, output: str, cycles: int, given: Callable[[int, Node], Term | None]
-    ) -> tuple[Term, dict[Term, tuple[Node, int]]]:
+        self, output: str, cycles: int, given: Callable[[int, Btor2Line], Term | None]
+    ) -> tuple[Term, dict[Term, tuple[Btor2Line, int]]]:
         """An output after so many clock edges, and the free words that may be in it: of what, in which cycle.
 
         given: the term of an input in a cycle, counted from 0; None: it is free. So is what a register
         holds at first, and every undriven bit, in each cycle.
         """
-        free: dict[Term, tuple[Node, int]] = {}
+        free: dict[Term, tuple[Btor2Line, int]] = {}
 
-        def word(node: Node, cycle: int) -> Term:
+        def word(node: Btor2Line, cycle: int) -> Term:
             found = None if node.op == "state" or not node.name else given(cycle, node)
             if found is None:
                 found = var(f"{node.op} {node.number} of cycle {cycle}", node.width)
@@ -96,11 +96,11 @@ class Design:
                     left.append(abs(self.following[number]))
         return sorted(number for number in seen if self.nodes[number].op == "state")
 
-    def error(self, node: Node, what: str) -> TcsmtError:
+    def error(self, node: Btor2Line, what: str) -> TcsmtError:
         """An error about a node."""
         return TcsmtError(f"{self.place(node)}: {what}")
 
-    def place(self, node: Node) -> str:
+    def place(self, node: Btor2Line) -> str:
         """Where a node comes from: the design's file and line if the text says so, else the text's line."""
         return node.source or f"{self.file}:{node.line}"
 
@@ -109,9 +109,9 @@ class Design:
 class _Values:
     """The nodes' terms in one cycle. held: of the registers. inputs: the term of an input."""
 
-    circuit: Design
+    circuit: Btor2File
     held: Mapping[int, Term]
-    inputs: Callable[[Node], Term]
+    inputs: Callable[[Btor2Line], Term]
     terms: dict[int, Term] = field(default_factory=dict)
 
     def of(self, root: int) -> Term:
@@ -132,7 +132,7 @@ class _Values:
     def _signed(self, number: int) -> Term:
         return self.terms[number] if number > 0 else ~self.terms[-number]
 
-    def _term(self, node: Node) -> Term:
+    def _term(self, node: Btor2Line) -> Term:
         if node.op == "input":
             return self.inputs(node)
         if node.op == "state":
@@ -154,14 +154,14 @@ class _Values:
         return term
 
 
-def read_btor2(text: str, file: str) -> Design:
+def read_btor2(text: str, file: str) -> Btor2File:
     """The nodes of a file. Raises :class:`.TcsmtError` for what is not BTOR2, with file and line."""
-    nodes: dict[int, Node] = {}
+    nodes: dict[int, Btor2Line] = {}
     sorts: dict[int, int] = {}
-    inputs: dict[str, Node] = {}
-    undriven: list[Node] = []
+    inputs: dict[str, Btor2Line] = {}
+    undriven: list[Btor2Line] = []
     outputs: dict[str, int] = {}
-    states: list[Node] = []
+    states: list[Btor2Line] = []
     following: dict[int, int] = {}
     for line, whole in enumerate(text.splitlines(), 1):
         words, source = _split(whole)
@@ -194,7 +194,7 @@ def read_btor2(text: str, file: str) -> Design:
             own, name = tuple(words[2:used]), " ".join(words[used:])
             if len(own) < used - 2 or int(own[0]) not in sorts:
                 raise ValueError("operands are missing, or an unknown sort")
-            node = Node(number, op, own, sorts[int(own[0])], line, name, source)
+            node = Btor2Line(number, op, own, sorts[int(own[0])], line, name, source)
             if any(abs(one) not in nodes for one in _arguments(node)):
                 raise ValueError("an operand that is not a node above it")
         except (ValueError, IndexError, KeyError) as why:
@@ -210,7 +210,7 @@ def read_btor2(text: str, file: str) -> Design:
             undriven.append(node)
     if not nodes:
         raise TcsmtError(f"{file}: not BTOR2: it has no nodes")
-    return Design(file, nodes, inputs, undriven, outputs, states, following)
+    return Btor2File(file, nodes, inputs, undriven, outputs, states, following)
 
 
 def _split(line: str) -> tuple[list[str], str]:
@@ -220,7 +220,7 @@ def _split(line: str) -> tuple[list[str], str]:
     return code.split(), place[1] if place else ""
 
 
-def _arguments(node: Node) -> list[int]:
+def _arguments(node: Btor2Line) -> list[int]:
     return [int(word) for word in node.words[1 : 1 + _COUNT.get(node.op, 0)]]
 
 

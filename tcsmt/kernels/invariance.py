@@ -29,14 +29,14 @@ from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 
-__all__ = ["Groups", "Invariance", "invariance", "telling_k"]
+__all__ = ["DomainGroups", "Invariance", "invariance", "telling_k"]
 
 #: Instructions along K, at most, where a K is looked for at which reductions are not the same sums.
 _LONGEST = 32
 
 
 @dataclass(frozen=True)
-class Groups:
+class DomainGroups:
     """What was decided for the inputs of one domain.
 
     members: the groups, by the numbers of reductions, each of which was proved equal to its group's first.
@@ -83,8 +83,8 @@ class Invariance:
     kernels: tuple[Row, ...]
     reductions: tuple[Reduction, ...]
     k: int
-    groups: Groups
-    narrower: tuple[Groups, ...]
+    groups: DomainGroups
+    narrower: tuple[DomainGroups, ...]
 
 
 def telling_k(unit: Row, reductions: Sequence[Reduction]) -> int:
@@ -135,7 +135,7 @@ def invariance(
     few = FewProducts(unit, made, length)
     search = _Search(kernels, few, solving, Lemmas(solving, lasting=True, kept=kept), seen)
     groups = search.groups(domain, [(number,) for number in range(len(kernels))])
-    narrower: list[Groups] = []
+    narrower: list[DomainGroups] = []
     members = groups.members
     for inside in _narrower(domain) if narrow else ():
         if len(members) == 1:
@@ -164,7 +164,7 @@ class _Search:
     told: dict[tuple[int, int], list[Decision]] = field(default_factory=dict)
     asked: int = 0
 
-    def groups(self, domain: Domain, before: Sequence[tuple[int, ...]]) -> Groups:
+    def groups(self, domain: Domain, before: Sequence[tuple[int, ...]]) -> DomainGroups:
         """Which groups agree in a domain, where each group agrees already."""
         members: list[tuple[int, ...]] = []
         decisions: dict[tuple[int, int], Decision] = {}
@@ -177,7 +177,7 @@ class _Search:
                     break
             else:
                 members.append(group)
-        return Groups(domain, tuple(members), decisions)
+        return DomainGroups(domain, tuple(members), decisions)
 
     def decided(self, domain: Domain, one: int, two: int) -> Decision:
         for known in self.told.get((one, two), ()):

@@ -21,7 +21,7 @@ from tcsmt.arithmetic.words import from_words, unsigned
 from tcsmt.kernels.reduction import Reduction, fold
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Sum", "products_for", "read", "sizes_of", "tree_of"]
+__all__ = ["SumTree", "products_for", "read", "sizes_of", "tree_of"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: X / y swallows sums of K numbers y in arithmetic of 53 bits; where the format does not reach as far, of 24.
@@ -31,13 +31,13 @@ _SHOWN = 2
 
 
 @dataclass(frozen=True)
-class Sum:
+class SumTree:
     """Sums one after the other: the first step's parts in one, then the total with those of each next step.
 
     A part is the number of a product, or a sum that was made before.
     """
 
-    steps: tuple[tuple[int | Sum, ...], ...]
+    steps: tuple[tuple[int | SumTree, ...], ...]
 
     @property
     def leaves(self) -> list[int]:
@@ -45,7 +45,7 @@ class Sum:
         found: list[int] = []
         for step in self.steps:
             for part in step:
-                found += part.leaves if isinstance(part, Sum) else [part]
+                found += part.leaves if isinstance(part, SumTree) else [part]
         return found
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Sum:
         """The tree for people, the last sum at the top: a line for a run of like steps."""
         last = self._last_sums()
         if last:
-            sums = [Sum(self.steps[: -len(last)]), *last]
+            sums = [SumTree(self.steps[: -len(last)]), *last]
             how = "added" if len(sums) == 2 else "added one after the other"
             return [f"{len(sums)} sums, {how}:", *_listed(sums)]
         first, *others = self.steps
@@ -71,9 +71,9 @@ class Sum:
                 lines.append(f"then {size} at a time with the total in one sum, {len(run)} times: {ends}")
         return lines
 
-    def _last_sums(self) -> list[Sum]:
+    def _last_sums(self) -> list[SumTree]:
         """The last steps, where each adds one sum, and all of these have as many products."""
-        found: list[Sum] = []
+        found: list[SumTree] = []
         for step in reversed(self.steps[1:]):
             (part, *more) = step
             if more or isinstance(part, int) or (found and len(part.leaves) != len(found[0].leaves)):
@@ -81,28 +81,30 @@ class Sum:
             found.insert(0, part)
         return found
 
-    def moved(self, by: int) -> Sum:
+    def moved(self, by: int) -> SumTree:
         """The same sums of other products, each so much further along K."""
         steps = (
-            tuple(part.moved(by) if isinstance(part, Sum) else part + by for part in step)
+            tuple(part.moved(by) if isinstance(part, SumTree) else part + by for part in step)
             for step in self.steps
         )
-        return Sum(tuple(steps))
+        return SumTree(tuple(steps))
 
     def as_json(self) -> list[list[Any]]:
         """As plain data: the steps, each a list of products' numbers and of sums (lists of steps)."""
-        return [[part.as_json() if isinstance(part, Sum) else part for part in step] for step in self.steps]
+        return [
+            [part.as_json() if isinstance(part, SumTree) else part for part in step] for step in self.steps
+        ]
 
 
-def _added(word: str, step: Sequence[int | Sum]) -> list[str]:
+def _added(word: str, step: Sequence[int | SumTree]) -> list[str]:
     own = [part for part in step if isinstance(part, int)]
-    sums = [part for part in step if isinstance(part, Sum)]
+    sums = [part for part in step if isinstance(part, SumTree)]
     parts = [_names(own)] if own else []
     parts += ["1 sum:" if len(sums) == 1 else f"{len(sums)} sums:"] if sums else []
     return [f"{word} {' and '.join(parts)}", *_listed(sums)]
 
 
-def _listed(sums: Sequence[Sum]) -> list[str]:
+def _listed(sums: Sequence[SumTree]) -> list[str]:
     """Sums one below the other; of those that are alike but for their place, the first alone."""
     lines: list[str] = []
     left = list(sums)
@@ -118,9 +120,9 @@ def _listed(sums: Sequence[Sum]) -> list[str]:
     return lines
 
 
-def _runs(steps: Sequence[tuple[int | Sum, ...]]) -> Iterator[list[tuple[int | Sum, ...]]]:
+def _runs(steps: Sequence[tuple[int | SumTree, ...]]) -> Iterator[list[tuple[int | SumTree, ...]]]:
     """Steps of products alone at one distance from each other, together; every other step by itself."""
-    run: list[tuple[int | Sum, ...]] = []
+    run: list[tuple[int | SumTree, ...]] = []
     for step in steps:
         if run and not _continues(run, step):
             yield run
@@ -130,16 +132,16 @@ def _runs(steps: Sequence[tuple[int | Sum, ...]]) -> Iterator[list[tuple[int | S
         yield run
 
 
-def _continues(run: Sequence[tuple[int | Sum, ...]], step: tuple[int | Sum, ...]) -> bool:
+def _continues(run: Sequence[tuple[int | SumTree, ...]], step: tuple[int | SumTree, ...]) -> bool:
     before = run[-1]
-    if len(before) != len(step) or any(isinstance(part, Sum) for part in (*before, *step)):
+    if len(before) != len(step) or any(isinstance(part, SumTree) for part in (*before, *step)):
         return False
     distances = {_first(two) - _first(one) for one, two in zip(before, step, strict=True)}
     distance = None if len(run) == 1 else _first(before[0]) - _first(run[-2][0])
     return len(distances) == 1 and (distance is None or distances == {distance})
 
 
-def _names(parts: Sequence[int | Sum]) -> str:
+def _names(parts: Sequence[int | SumTree]) -> str:
     numbers = [part for part in parts if isinstance(part, int)]
     return _progression(numbers) or ", ".join(f"p{n}" for n in numbers)
 
@@ -179,7 +181,7 @@ def products_for(fmt: Format, k: int, rows: range, columns: range) -> tuple[Arra
 
 def read(
     multiply: Callable[[Array, Array], Any], fmt: Format, k: int, shape: tuple[int, int] | None = None
-) -> tuple[Sum, int]:
+) -> tuple[SumTree, int]:
     """The tree of a matrix product, and how often it was called.
 
     multiply: of A (M, K) and B (K, N), arrays of the format's dtype, an array (M, N) of real numbers.
@@ -241,23 +243,23 @@ def _numbers(d: Any, shape: tuple[int, int]) -> Array:
         raise TcsmtError(f"the product has dtype {found.dtype}: must be of real numbers") from None
 
 
-def _tree(leaves: list[int], sizes: Array) -> Sum:
+def _tree(leaves: list[int], sizes: Array) -> SumTree:
     """From the two that meet first outwards, so that a chain is a loop and not a recursion."""
     own = sizes[np.ix_(leaves, leaves)]
     far = own + np.where(np.eye(len(leaves), dtype=bool), np.iinfo(np.int64).max // 2, 0)
     pivot = int(far.min(axis=1).argmin())
-    steps: list[tuple[int | Sum, ...]] = []
+    steps: list[tuple[int | SumTree, ...]] = []
     met = own[pivot]
     for size in sorted({int(s) for s in met if s > 1}):
         joining = [leaves[place] for place in np.flatnonzero(met == size) if place != pivot]
         branches = _branches(joining, sizes, size)
         parts = tuple(branch[0] if len(branch) == 1 else _tree(branch, sizes) for branch in branches)
         steps.append(parts if steps else (leaves[pivot], *parts))
-    return Sum(tuple(tuple(sorted(step, key=_first)) for step in steps))
+    return SumTree(tuple(tuple(sorted(step, key=_first)) for step in steps))
 
 
-def _first(part: int | Sum) -> int:
-    return min(part.leaves) if isinstance(part, Sum) else part
+def _first(part: int | SumTree) -> int:
+    return min(part.leaves) if isinstance(part, SumTree) else part
 
 
 def _branches(leaves: Sequence[int], sizes: Array, size: int) -> list[list[int]]:
@@ -271,15 +273,15 @@ def _branches(leaves: Sequence[int], sizes: Array, size: int) -> list[list[int]]
     return branches
 
 
-def sizes_of(tree: Sum, k: int) -> Array:
+def sizes_of(tree: SumTree, k: int) -> Array:
     """How many products the smallest sum has that has both of two (1 on the diagonal)."""
     sizes = np.ones((k, k), np.int64)
 
-    def fill(one: Sum) -> list[int]:
+    def fill(one: SumTree) -> list[int]:
         total: list[int] = []
         for step in one.steps:
             parts = [total] if total else []
-            parts += [fill(part) if isinstance(part, Sum) else [part] for part in step]
+            parts += [fill(part) if isinstance(part, SumTree) else [part] for part in step]
             total = [leaf for part in parts for leaf in part]
             for number, part in enumerate(parts):
                 rest = [leaf for other in parts[:number] for leaf in other]
@@ -291,7 +293,7 @@ def sizes_of(tree: Sum, k: int) -> Array:
     return sizes
 
 
-def tree_of(reduction: Reduction, k: int, step: int) -> Sum:
+def tree_of(reduction: Reduction, k: int, step: int) -> SumTree:
     """The tree of a reduction on a unit that adds ``step`` products to c in one sum."""
 
     def made(levels: Reduction, indices: Array) -> Any:

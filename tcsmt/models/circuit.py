@@ -10,7 +10,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any, ClassVar
 
-from tcsmt.interpret.btor2_reader import Design, Node, read_btor2
+from tcsmt.interpret.btor2_reader import Btor2File, Btor2Line, read_btor2
 from tcsmt.models.base import Model, Terms, choice
 from tcsmt.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
@@ -112,7 +112,7 @@ class Circuit(Model):
         return super().as_json() | {"btor2": f"sha256:{hashlib.sha256(self.btor2.encode()).hexdigest()}"}
 
     @cached_property
-    def design(self) -> Design:
+    def design(self) -> Btor2File:
         """What the text says. Raises :class:`.TcsmtError`."""
         return read_btor2(self.btor2, "btor2")
 
@@ -146,7 +146,7 @@ class Circuit(Model):
         return self._free_output[0]
 
     @cached_property
-    def _free_output(self) -> tuple[Term, Port, Mapping[Term, tuple[Node, int]]]:
+    def _free_output(self) -> tuple[Term, Port, Mapping[Term, tuple[Btor2Line, int]]]:
         """The result with free words in it, its port, and what they are."""
         design, width = self.design, self.d_format.width
         (port, *more) = [port for port in self._ports if port.operand == "d"]
@@ -159,7 +159,12 @@ class Circuit(Model):
         return whole[high:low], port, free
 
     def _depends(
-        self, port: Port, others: list[Term], free: Mapping[Term, tuple[Node, int]], *, only_undriven: bool
+        self,
+        port: Port,
+        others: list[Term],
+        free: Mapping[Term, tuple[Btor2Line, int]],
+        *,
+        only_undriven: bool,
     ) -> TcsmtError:
         """The error of a result that depends on what nothing says."""
         said: list[str] = []
@@ -195,7 +200,7 @@ class Circuit(Model):
                 return f"cycles = {cycles} would do"
         return f"no number of cycles up to {self.cycles + _LOOKED - 1} changes that"
 
-    def _given(self, cycle: int, node: Node) -> Term | None:
+    def _given(self, cycle: int, node: Btor2Line) -> Term | None:
         """What an input is in a cycle; None: anything."""
         if node.name in self._constants:
             return self._constants[node.name]

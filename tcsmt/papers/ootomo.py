@@ -50,7 +50,7 @@ _EMULATED = ("markidis", "ootomo-halfhalf", "ootomo-tf32tf32", "cutlass-3xtf32",
 _SLIDES = ("type1", "type2", "type3", "type4-ac", "type4-bc", "type4-cc")
 
 
-class Sweep:
+class SweepRecords:
     """Records by distribution, K and algorithm; only what is there."""
 
     def __init__(self, records: Sequence[Record]) -> None:
@@ -83,7 +83,7 @@ def conclusions(records: Sequence[Record]) -> Iterator[dict[str, Any]]:
 
     ``agrees``: None where nothing was said. Nothing is said of algorithms and units that were not swept.
     """
-    sweep = Sweep(records)
+    sweep = SweepRecords(records)
     swept = {record["algorithm"] for record in records}
     if "markidis" in swept:
         yield _mantissa()
@@ -144,7 +144,7 @@ def _underflow() -> dict[str, Any]:
     )
 
 
-def _rounding(sweep: Sweep) -> Iterator[dict[str, Any]]:
+def _rounding(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
     for distribution in ("uniform", "positive"):
         parts, gains = [], {}
         for unit in ("volta", "ampere", "hopper"):
@@ -168,7 +168,7 @@ def _rounding(sweep: Sweep) -> Iterator[dict[str, Any]]:
             )
 
 
-def _accuracy(sweep: Sweep) -> Iterator[dict[str, Any]]:
+def _accuracy(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
     claims = {
         "ootomo-halfhalf": ("uniform", "type1"),
         "ootomo-tf32tf32": ("uniform", *_SLIDES),
@@ -195,7 +195,7 @@ def _accuracy(sweep: Sweep) -> Iterator[dict[str, Any]]:
             )
 
 
-def _ratios(sweep: Sweep, algorithm: str, distributions: Sequence[str], unit: str) -> dict[str, float]:
+def _ratios(sweep: SweepRecords, algorithm: str, distributions: Sequence[str], unit: str) -> dict[str, float]:
     found = {}
     for name in distributions:
         one, base = sweep.error(name, algorithm, unit), sweep.error(name, "fp32-fma", "ordinary cores")
@@ -204,7 +204,7 @@ def _ratios(sweep: Sweep, algorithm: str, distributions: Sequence[str], unit: st
     return found
 
 
-def _residuals(sweep: Sweep) -> Iterator[dict[str, Any]]:
+def _residuals(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
     gains = [
         (without["residual"] / with_it["residual"], name, k, label)
         for (name, k, algorithm), units in sweep.records.items()
@@ -225,7 +225,7 @@ def _residuals(sweep: Sweep) -> Iterator[dict[str, Any]]:
         )
 
 
-def _closest(sweep: Sweep) -> Iterator[dict[str, Any]]:
+def _closest(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
     for algorithm in ("markidis", "ootomo-halfhalf", "ootomo-tf32tf32", "bf16x9", "single-f16"):
         shares: dict[str, list[float]] = {}
         for (distribution, _, name), units in sweep.records.items():
@@ -243,7 +243,7 @@ def _closest(sweep: Sweep) -> Iterator[dict[str, Any]]:
             )
 
 
-def _signs(sweep: Sweep) -> Iterator[dict[str, Any]]:
+def _signs(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
     """Worst cases, apart for CDNA2, which flushes subnormal words: a product can become zero there."""
     for where, flushed in (("", False), (", on CDNA2", True)):
         found = [
@@ -276,7 +276,7 @@ def _signs(sweep: Sweep) -> Iterator[dict[str, Any]]:
             )
 
 
-def _promotion(sweep: Sweep) -> Iterator[dict[str, Any]]:
+def _promotion(sweep: SweepRecords) -> Iterator[dict[str, Any]]:
     unit = "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
     pairs = {
         name: (sweep.error(name, "fp8", unit), sweep.error(name, "fp8-promoted", unit))
@@ -403,10 +403,14 @@ _BIASED = tuple((n, d) for n in ("markidis", "ootomo-halfhalf") for d in ("unifo
 _ROUNDING_DISTRIBUTIONS, _ROUNDING_UNITS = ("uniform", "positive"), ("volta", "ampere", "hopper")
 
 
+#: What draws the records on a figure of matplotlib.
+_Draw = Callable[[SweepRecords, Any], None]
+
+
 def plots(folder: Path, records: Sequence[Record]) -> Iterator[Path]:
     """Draw every figure of which something was swept, and yield the files."""
-    sweep = Sweep(records)
-    figures: dict[str, tuple[tuple[float, float], Callable[[Sweep, Any], None], Iterator[object], str]] = {
+    sweep = SweepRecords(records)
+    figures: dict[str, tuple[tuple[float, float], _Draw, Iterator[object], str]] = {
         "k": ((9, 5.7), _against_k, _shown_against_k(sweep), "Uniform matrices: residual against K"),
         "types": ((9, 4.2), _by_type, _shown_by_type(sweep), "Residual by distribution of the inputs"),
         "bias": ((10, 7), _bias, _shown_bias(sweep), "Distribution of the error on each unit, and its mean"),
@@ -422,30 +426,30 @@ def plots(folder: Path, records: Sequence[Record]) -> Iterator[Path]:
             yield path
 
 
-def _titled(draw: Callable[[Sweep, Any], None], sweep: Sweep, title: str, figure: Any) -> None:
+def _titled(draw: _Draw, sweep: SweepRecords, title: str, figure: Any) -> None:
     draw(sweep, figure)
     figure.suptitle(title, fontsize=10)
 
 
-def _shown_against_k(sweep: Sweep) -> Iterator[object]:
+def _shown_against_k(sweep: SweepRecords) -> Iterator[object]:
     for unit in _UNITS:
         for name in PLOTTED:
             yield from (error for _, error in sweep.line("uniform", name, _unit(name, unit)))
 
 
-def _shown_by_type(sweep: Sweep) -> Iterator[object]:
+def _shown_by_type(sweep: SweepRecords) -> Iterator[object]:
     for unit in _TYPE_UNITS:
         for name in PLOTTED:
             yield from (sweep.error(distribution, name, _unit(name, unit)) for distribution in _TYPES)
 
 
-def _shown_bias(sweep: Sweep) -> Iterator[object]:
+def _shown_bias(sweep: SweepRecords) -> Iterator[object]:
     for name, distribution in _BIASED:
         records = sweep.records.get((distribution, sweep.longest, name), {})
         yield from ("quantiles" in found for found in records.values())
 
 
-def _shown_by_rounding(sweep: Sweep) -> Iterator[object]:
+def _shown_by_rounding(sweep: SweepRecords) -> Iterator[object]:
     for distribution in _ROUNDING_DISTRIBUTIONS:
         for unit in _ROUNDING_UNITS:
             for name in ("markidis", "markidis,every=instruction"):
@@ -499,7 +503,7 @@ def _legend(figure: Any, axes: Sequence[Any]) -> None:
     figure.legend(seen.values(), seen.keys(), loc="outside lower center", ncols=4)
 
 
-def _against_k(sweep: Sweep, figure: Any) -> None:
+def _against_k(sweep: SweepRecords, figure: Any) -> None:
     axes = figure.subplots(2, 4, sharex=True, sharey=True)
     for axis, unit in zip(axes.flat, _UNITS, strict=False):
         for colour, name in zip(COLOURS, PLOTTED, strict=True):
@@ -513,7 +517,7 @@ def _against_k(sweep: Sweep, figure: Any) -> None:
     _legend(figure, list(axes.flat))
 
 
-def _by_type(sweep: Sweep, figure: Any) -> None:
+def _by_type(sweep: SweepRecords, figure: Any) -> None:
     axes = figure.subplots(1, 2, sharey=True)
     for axis, unit in zip(axes, _TYPE_UNITS, strict=True):
         for number, (colour, name) in enumerate(zip(COLOURS, PLOTTED, strict=True)):
@@ -528,7 +532,7 @@ def _by_type(sweep: Sweep, figure: Any) -> None:
     _legend(figure, list(axes))
 
 
-def _bias(sweep: Sweep, figure: Any) -> None:
+def _bias(sweep: SweepRecords, figure: Any) -> None:
     """Quantiles of the error on every unit, and its mean: the bias, in numbers at the right."""
     axes = figure.subplots(2, 2)
     for axis, (name, distribution) in zip(axes.flat, _BIASED, strict=True):
@@ -566,7 +570,7 @@ def _signed(x: float) -> str:
     return f"{x:+.0f}" if abs(x) >= 10 else f"{x:+.2g}"
 
 
-def _by_rounding(sweep: Sweep, figure: Any) -> None:
+def _by_rounding(sweep: SweepRecords, figure: Any) -> None:
     axes = figure.subplots(2, 3, sharex=True, sharey="row")
     styles = {"as it is": "", "last rounding to nearest": "RNE", "alignment to nearest too": "all RNE"}
     for row, distribution in zip(axes, _ROUNDING_DISTRIBUTIONS, strict=True):

@@ -13,11 +13,11 @@ from tcsmt.statements.trust import Trust
 from tcsmt.support import cache
 from tcsmt.terms import Term
 
-__all__ = ["Lemma", "Lemmas"]
+__all__ = ["CountedAnswer", "Lemmas"]
 
 
 @dataclass(frozen=True)
-class Lemma:
+class CountedAnswer:
     """An answer as it counts.
 
     refused: a solver answered ``unsat``, and no other one confirmed it. earlier: an earlier run's.
@@ -45,15 +45,15 @@ class Lemmas:
     solving: Solving
     lasting: bool = False
     kept: bool | None = None
-    known: dict[str, Lemma] = field(default_factory=dict)
+    known: dict[str, CountedAnswer] = field(default_factory=dict)
     first: dict[str, Answer] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
-    def ask(self, goal: Term, timeout: float) -> Lemma:
+    def ask(self, goal: Term, timeout: float) -> CountedAnswer:
         """Whether the goal has a solution. Raises :class:`.Disagreement`."""
         if goal.value is not None:
-            return Lemma(self.solving.ask(goal))
+            return CountedAnswer(self.solving.ask(goal))
         text = script(goal)
         name = digest(text)
         found = self.known.get(name) or self._earlier(name) or self._asked(text, goal, timeout)
@@ -81,16 +81,16 @@ class Lemmas:
                 self.first[name] = found
         return found
 
-    def _asked(self, text: str, goal: Term, timeout: float) -> Lemma:
+    def _asked(self, text: str, goal: Term, timeout: float) -> CountedAnswer:
         first, before = self._looked(text, goal, timeout), self.solving.confirming
         answer = self.solving.checked(text, first)
         self.seconds += self.solving.confirming - before
-        found = Lemma(answer, refused=answer.answer != first.answer)
+        found = CountedAnswer(answer, refused=answer.answer != first.answer)
         if self.lasting and found.holds:
             self._keep(answer)
         return found
 
-    def _earlier(self, name: str) -> Lemma | None:
+    def _earlier(self, name: str) -> CountedAnswer | None:
         """What an earlier run has proved with a solver that would be asked now."""
         if self.lasting and self.solving.dump is None:
             for solver in self.solving.settings.team:
@@ -99,7 +99,7 @@ class Lemmas:
                 if answer is not None and self.trust.takes(sure=bool(answer.confirmed)):
                     # a file alone confirms nothing, unless the user has said that it does
                     said = answer if self.trust.confirm else replace(answer, confirmed="")
-                    return Lemma(said, earlier=True)
+                    return CountedAnswer(said, earlier=True)
         return None
 
     @property

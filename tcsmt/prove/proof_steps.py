@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tcsmt.certificates.derivation import Step
-from tcsmt.prove.lemmas import Lemma, Lemmas
+from tcsmt.prove.lemmas import CountedAnswer, Lemmas
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.question import Question
 from tcsmt.statements.verdict import Answered, Equivalent
@@ -71,7 +71,7 @@ class Proving:
         """Seconds for a query."""
         return self.solving.settings.timeout
 
-    def proved(self, what: str, how: str, lemma: Lemma) -> None:
+    def proved(self, what: str, how: str, lemma: CountedAnswer) -> None:
         """One more step."""
         answer = lemma.answer
         step = ProofStep(

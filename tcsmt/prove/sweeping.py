@@ -18,7 +18,7 @@ from tcsmt.certificates.derivation import Close, Equal, characterised
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.alike import Alike, values_of
 from tcsmt.prove.boundary_inputs import rows
-from tcsmt.prove.lemmas import Lemma
+from tcsmt.prove.lemmas import CountedAnswer
 from tcsmt.prove.proof_steps import Proving
 from tcsmt.prove.stage_by_stage import levels
 from tcsmt.prove.witnesses import Replayed, replayed
@@ -122,7 +122,7 @@ class Sweeping:
         return False
 
     def _merge(
-        self, node: Term, theirs: Term, ours: Term, how: str, given: Mapping[Term, Term], lemma: Lemma
+        self, node: Term, theirs: Term, ours: Term, how: str, given: Mapping[Term, Term], lemma: CountedAnswer
     ) -> None:
         proving = self.proving
         proving.proved(f"word {len(proving.steps)}: {node.op} of {node.width} bits", how, lemma)

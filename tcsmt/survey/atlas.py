@@ -14,7 +14,7 @@ from tcsmt.prove.prover import prover
 from tcsmt.statements.domain import Domain
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.progress import Seen, unseen
-from tcsmt.survey.pairs import Pair, Unit
+from tcsmt.survey.pairs import DistinctUnit, Pair
 from tcsmt.survey.settle import Asking, settle
 
 __all__ = ["Atlas", "Group", "groups", "run"]
@@ -26,7 +26,7 @@ class Group:
 
     types: str
     k: int
-    units: tuple[Unit, ...]
+    units: tuple[DistinctUnit, ...]
 
     @property
     def title(self) -> str:
@@ -44,7 +44,7 @@ def groups(rows: Iterable[Row]) -> list[Group]:
             types += f".{m.scale_format.name}x{m.scales}"
         table.setdefault((types, m.k), {}).setdefault(m, []).append(row)
     return [
-        Group(types, k, tuple(Unit(model, tuple(having)) for model, having in units.items()))
+        Group(types, k, tuple(DistinctUnit(model, tuple(having)) for model, having in units.items()))
         for (types, k), units in table.items()
     ]
 
@@ -57,13 +57,13 @@ class Atlas:
     domain: Domain
     records: dict[str, dict[str, Any]]
 
-    def record(self, left: Unit, right: Unit) -> dict[str, Any] | None:
+    def record(self, left: DistinctUnit, right: DistinctUnit) -> dict[str, Any] | None:
         """What is known of a pair."""
         return self.records.get(Pair(left, right, self.domain).key)
 
-    def classes(self, group: Group) -> list[list[Unit]]:
+    def classes(self, group: Group) -> list[list[DistinctUnit]]:
         """Units of a group that are proved equal, together."""
-        classes: list[list[Unit]] = []
+        classes: list[list[DistinctUnit]] = []
         for unit in group.units:
             for known in classes:
                 if any(_proved(self.record(other, unit)) for other in known):
@@ -73,7 +73,7 @@ class Atlas:
                 classes.append([unit])
         return classes
 
-    def between(self, one: Sequence[Unit], two: Sequence[Unit]) -> dict[str, Any] | None:
+    def between(self, one: Sequence[DistinctUnit], two: Sequence[DistinctUnit]) -> dict[str, Any] | None:
         """The record of two classes: the smallest witness between them; else any record."""
         found = [
             r for x in one for y in two for r in (self.record(x, y) or self.record(y, x),) if r is not None

@@ -30,7 +30,7 @@ from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.neighbours import neighbours, value_text
-from tcsmt.survey.pairs import Pair, Unit
+from tcsmt.survey.pairs import DistinctUnit, Pair
 from tcsmt.survey.set_cover import Cover, cover
 from tcsmt.survey.settle import Asking, settle
 from tcsmt.terms import Term, all_of
@@ -316,7 +316,7 @@ def gaps(
 
 
 def _asked(audit: Audit, pair: tuple[int, int]) -> Pair:
-    left, right = (Unit(audit.hypotheses[n].row.model, (audit.hypotheses[n].row,)) for n in pair)
+    left, right = (DistinctUnit(audit.hypotheses[n].row.model, (audit.hypotheses[n].row,)) for n in pair)
     return Pair(left, right, Domain(finite=False))
 
 

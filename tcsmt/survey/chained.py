@@ -33,7 +33,7 @@ from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.ladder import columns_in, includes, ladder
-from tcsmt.survey.pairs import Pair, Unit
+from tcsmt.survey.pairs import DistinctUnit, Pair
 from tcsmt.survey.settle import Asking, settle
 from tcsmt.terms import var
 
@@ -59,9 +59,9 @@ class ChainedUnit:
         return self.rows[0].name
 
     @property
-    def asked(self) -> Unit:
+    def asked(self) -> DistinctUnit:
         """The unit that questions are about, for all of its class."""
-        return Unit(self.rows[0].model, self.rows[:1])
+        return DistinctUnit(self.rows[0].model, self.rows[:1])
 
 
 @dataclass(frozen=True)

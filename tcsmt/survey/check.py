@@ -29,7 +29,7 @@ from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.audit import Audit, Gap, Vectors, audit_of, closing, gaps, joined
 from tcsmt.survey.settle import Asking
 
-__all__ = ["Checked", "Implementation", "Mismatch", "check", "edges", "random_rows", "recorded"]
+__all__ = ["Examination", "Implementation", "ShortMismatch", "check", "edges", "random_rows", "recorded"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Words of many rows in, words of D out.
@@ -46,7 +46,7 @@ _AGAIN = 512
 
 
 @dataclass(frozen=True)
-class Mismatch:
+class ShortMismatch:
     """A row, made short, on which the implementation is not the unit. values: words by name; words of D."""
 
     values: Mapping[str, int]
@@ -55,7 +55,7 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
-class Checked:
+class Examination:
     """What asking an implementation has shown.
 
     rows: asked in all. mismatches: of these, not the unit's. audit: of the rows in it, which also has what
@@ -70,8 +70,8 @@ class Checked:
     audit: Audit
     gaps: tuple[Gap, ...] | None
     answers: Array
-    first: Mismatch | None
-    changed: Mismatch | None = None
+    first: ShortMismatch | None
+    changed: ShortMismatch | None = None
 
     @property
     def alike(self) -> list[str]:
@@ -106,8 +106,8 @@ def check(
     asking: Asking | None = None,
     store: Checkpoint | None = None,
     progress: Seen = unseen,
-    differs: Callable[[Mismatch], None] = lambda first: None,
-) -> Checked:
+    differs: Callable[[ShortMismatch], None] = lambda first: None,
+) -> Examination:
     """Ask the edges, the rows that decide between hypotheses, and so many rows more.
 
     rows: in all, at least. asking, store: how solvers look for rows that exclude what the edges do not; None:
@@ -116,7 +116,7 @@ def check(
     Raises what the implementation raises.
     """
     model, first_vectors = row.model, edges(row, seed)
-    first: Mismatch | None = None
+    first: ShortMismatch | None = None
     asked = mismatches = 0
 
     def held(inputs: Words) -> Array:
@@ -153,10 +153,10 @@ def check(
                 np.concatenate([made.words, closed.words], axis=1),
             )
             found = tuple(gap for gap in found if gap.verdict != "open")
-    return Checked(row, asked, mismatches, made, found, answers, first, changed)
+    return Examination(row, asked, mismatches, made, found, answers, first, changed)
 
 
-def recorded(row: Row, inputs: Words, answers: Array, progress: Seen = unseen) -> Checked:
+def recorded(row: Row, inputs: Words, answers: Array, progress: Seen = unseen) -> Examination:
     """The same of answers that were recorded: nothing more can be asked.
 
     The hypotheses are held against the first rows, of so many that all of them go into memory. first: of the
@@ -175,11 +175,13 @@ def recorded(row: Row, inputs: Words, answers: Array, progress: Seen = unseen) -
             values = dict(zip(model.input_names, words_of_row(inputs, place), strict=True))
             tried.append((cost(model.input_formats, values), place, values))
         _, place, values = min(tried, key=lambda one: one[:2])
-        first = Mismatch(values, int(expected[place]), int(answers[place]))
-    return Checked(row, len(answers), len(wrong), made, None, answers[:_RECORDED], first)
+        first = ShortMismatch(values, int(expected[place]), int(answers[place]))
+    return Examination(row, len(answers), len(wrong), made, None, answers[:_RECORDED], first)
 
 
-def _changed(model: Model, implementation: Implementation, inputs: Words, answers: Array) -> Mismatch | None:
+def _changed(
+    model: Model, implementation: Implementation, inputs: Words, answers: Array
+) -> ShortMismatch | None:
     """A row to which the implementation does not give the same answer again, of some from all places."""
     chosen = np.arange(0, len(answers), -(-len(answers) // _AGAIN))
     again = implementation(inputs.map(lambda words: words[chosen]))
@@ -188,7 +190,7 @@ def _changed(model: Model, implementation: Implementation, inputs: Words, answer
         return None
     place = int(chosen[other[0]])
     values = dict(zip(model.input_names, words_of_row(inputs, place), strict=True))
-    return Mismatch(values, int(answers[place]), int(again[other[0]]))
+    return ShortMismatch(values, int(answers[place]), int(again[other[0]]))
 
 
 def _special(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator) -> dict[str, Array]:
@@ -250,7 +252,7 @@ def _first_row(d: AnyFormat, inputs: Words, got: Array, expected: Array) -> tupl
     return words_of_row(inputs, int(next(numbers, wrong[0])))
 
 
-def _shortened(model: Model, implementation: Implementation, words: Sequence[int]) -> Mismatch:
+def _shortened(model: Model, implementation: Implementation, words: Sequence[int]) -> ShortMismatch:
     """A mismatch that no single simplification makes shorter and still a mismatch."""
 
     def both(tries: Sequence[Mapping[str, int]]) -> tuple[Array, Array]:
@@ -264,4 +266,4 @@ def _shortened(model: Model, implementation: Implementation, words: Sequence[int
 
     values = shorten_where(holds, model.input_formats, dict(zip(model.input_names, words, strict=True)))
     got, expected = both([values])
-    return Mismatch(values, int(expected[0]), int(got[0]))
+    return ShortMismatch(values, int(expected[0]), int(got[0]))

@@ -14,7 +14,7 @@ from tcsmt.pictures.build import draw
 from tcsmt.pictures.drawing import compared
 from tcsmt.pictures.svg import as_svg
 from tcsmt.survey.atlas import Atlas, Group
-from tcsmt.survey.pairs import Unit, proved_by
+from tcsmt.survey.pairs import DistinctUnit, proved_by
 
 __all__ = ["as_page", "as_table"]
 
@@ -149,7 +149,7 @@ def _alone(groups: Sequence[Group]) -> str:
     return f"<details><summary>{head}</summary><ul>{''.join(items)}</ul></details>"
 
 
-def _names(unit: Unit) -> str:
+def _names(unit: DistinctUnit) -> str:
     return ", ".join(row.name for row in unit.rows)
 
 
@@ -201,7 +201,7 @@ def _cell(record: dict[str, Any] | None, name: str, pair: str) -> str:
     return f'<td class="{kind}"><button {about}>{text}</button></td>'
 
 
-def _detail(record: dict[str, Any] | None, one: Unit, two: Unit) -> str:
+def _detail(record: dict[str, Any] | None, one: DistinctUnit, two: DistinctUnit) -> str:
     title = f"<h3>{escape(one.name)} against {escape(two.name)}</h3><p>{escape(_summary(record))}</p>"
     if record is None or record["verdict"] == "unknown":
         return title
@@ -214,7 +214,7 @@ def _detail(record: dict[str, Any] | None, one: Unit, two: Unit) -> str:
     return title + _svg([one, two], values, record)
 
 
-def _svg(units: Sequence[Unit], values: dict[str, int], record: dict[str, Any]) -> str:
+def _svg(units: Sequence[DistinctUnit], values: dict[str, int], record: dict[str, Any]) -> str:
     one, two = (draw(unit.name, unit.model, values) for unit in units)
     parting = record["first_difference"]
     stage = parting["stage"] if parting else ""

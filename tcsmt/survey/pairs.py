@@ -21,11 +21,19 @@ from tcsmt.statements.question import Lanes, difference_of_sides
 from tcsmt.statements.shared_inputs import SharedInputs, shared
 from tcsmt.statements.verdict import Distinguished, said_by
 
-__all__ = ["Pair", "Unit", "explained_again", "proved_by", "record_of", "verdict_on", "without_verdict"]
+__all__ = [
+    "DistinctUnit",
+    "Pair",
+    "explained_again",
+    "proved_by",
+    "record_of",
+    "verdict_on",
+    "without_verdict",
+]
 
 
 @dataclass(frozen=True)
-class Unit:
+class DistinctUnit:
     """A model, and the rows that have it: the same function without a proof."""
 
     model: Model
@@ -41,8 +49,8 @@ class Unit:
 class Pair:
     """Two units, on a domain; k: length of the dot product to which both are chained, None: their own K."""
 
-    left: Unit
-    right: Unit
+    left: DistinctUnit
+    right: DistinctUnit
     domain: Domain
     k: int | None = None
 

@@ -13,7 +13,7 @@ from tcsmt.algorithms.bound import Bound, Extreme, bound, error_goal, prove, uni
 from tcsmt.algorithms.budget import Budget
 from tcsmt.algorithms.error import ErrorGrid, exact_dot
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.prove import solving as asking
 from tcsmt.prove.solvers.answer import Answer, digest
@@ -63,7 +63,7 @@ def test_limits_are_asked_about_until_time_runs_out(answers: list[str], limit: F
     """A limit that is too small is followed by a larger one; one that takes too long is the last."""
     algorithm, _ = algorithm_named("single-f16", "hopper", 1)
     solver = Saying(answers)
-    chain = Chain(solver)
+    chain = StepwiseProof(solver)
     domain = Domain(exponents=(0, 0), bits=(11, 11))
     assert prove(chain, algorithm, domain, Fraction(9, 8), None) == limit
     assert not solver.answers
@@ -74,7 +74,7 @@ def test_limits_below_what_is_known() -> None:
     algorithm, _ = algorithm_named("single-f16", "hopper", 1)
     solver = Saying(["unsat", "sat", "sat"])
     domain = Domain(exponents=(0, 0), bits=(11, 11))
-    assert prove(Chain(solver), algorithm, domain, Fraction(9, 8), Fraction(81, 64)) is None
+    assert prove(StepwiseProof(solver), algorithm, domain, Fraction(9, 8), Fraction(81, 64)) is None
     assert not solver.answers
 
 
@@ -92,7 +92,7 @@ def test_a_limit_that_is_not_confirmed_is_the_last(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(asking, "solve", solve)
     algorithm, _ = algorithm_named("single-f16", "hopper", 1)
-    chain = Chain(Solving(Settings("bitwuzla", 1), confirm=True))
+    chain = StepwiseProof(Solving(Settings("bitwuzla", 1), confirm=True))
     domain = Domain(exponents=(0, 0), bits=(11, 11))
     assert prove(chain, algorithm, domain, Fraction(9, 8), None) is None
     assert asked == ["bitwuzla", "z3", "bitwuzla", "z3", "cvc5"]
@@ -155,13 +155,13 @@ def test_the_smaller_bound_counts(
     """The budget's, or that of the whole; none where neither is proved."""
     algorithm, _ = algorithm_named("fp32-fma", "hopper", 1)
 
-    def spent(chain: Chain, *_: object) -> Budget:
+    def spent(chain: StepwiseProof, *_: object) -> Budget:
         if total is None:
             raise Unbounded("no reason")
         chain.know("the budget")
         return Budget({"additions": total * unit(algorithm.wide)})
 
-    def proved(chain: Chain, *given: object) -> Fraction | None:
+    def proved(chain: StepwiseProof, *given: object) -> Fraction | None:
         assert given[-1] == total
         chain.know("the whole")
         return limit

@@ -16,9 +16,9 @@ from tcsmt.algorithms.budget import Budget, Partial, _Spending, budget
 from tcsmt.algorithms.compare import AlgorithmPair, judge, settle
 from tcsmt.algorithms.findings import bounded, table
 from tcsmt.algorithms.fused_loss import C, Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.search import random_rows
-from tcsmt.algorithms.split_constants import Kept, kept
+from tcsmt.algorithms.split_constants import WordsKept, kept
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, steps_of
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.ieee import MultiplyAdd
@@ -65,16 +65,16 @@ MORE = [
 
 
 @pytest.fixture(scope="module")
-def chain() -> Chain:
+def chain() -> StepwiseProof:
     """One for all tests: what was proved of a unit is not asked again."""
-    return Chain(Solving(Settings(timeout=60)))
+    return StepwiseProof(Solving(Settings(timeout=60)))
 
 
 @pytest.mark.parametrize(
     ("name", "unit", "k", "domain"), [*CASES, *(pytest.param(*case, marks=pytest.mark.long) for case in MORE)]
 )
 def test_no_error_is_larger_than_the_budget(
-    name: str, unit: str, k: int, domain: Domain, chain: Chain
+    name: str, unit: str, k: int, domain: Domain, chain: StepwiseProof
 ) -> None:
     algorithm, _ = algorithm_named(name, unit, k)
     spent = budget(chain, algorithm, domain)
@@ -135,7 +135,7 @@ def units(draw: st.DrawFn) -> FusedDotAdd:
     )  # fmt: skip
 
 
-def holds(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
+def holds(unit: FusedDotAdd, name: str, k: int, chain: StepwiseProof) -> None:
     """A bound holds, or is refused: a narrow sum loses terms that have the largest exponent."""
     algorithm = RECIPES[name].on(unit, k)
     total: Fraction | None = None
@@ -157,7 +157,7 @@ def holds(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
 @pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(unit=units(), name=st.sampled_from(["markidis", "ootomo-halfhalf"]), k=st.integers(1, 6))
-def test_whatever_the_unit(unit: FusedDotAdd, name: str, k: int, chain: Chain) -> None:
+def test_whatever_the_unit(unit: FusedDotAdd, name: str, k: int, chain: StepwiseProof) -> None:
     holds(unit, name, k, chain)
 
 
@@ -195,7 +195,7 @@ def test_a_split_that_overflows() -> None:
         kept(split, Domain(exponents=(15, 16)), 24, 2)
 
 
-def test_a_lemma_that_does_not_hold_is_not_proved(chain: Chain) -> None:
+def test_a_lemma_that_does_not_hold_is_not_proved(chain: StepwiseProof) -> None:
     (step,) = steps_of(chain, rows_of("volta")[0].model, -14, 15)
     assert isinstance(step, FusedStep)
     volta = step.sum
@@ -212,7 +212,7 @@ def test_a_lemma_that_does_not_hold_is_not_proved(chain: Chain) -> None:
 
 
 @pytest.mark.long
-def test_zeros_far_below_lose_nothing_more(chain: Chain) -> None:
+def test_zeros_far_below_lose_nothing_more(chain: StepwiseProof) -> None:
     """The exponents of such zeros do not fit the words of usual ones."""
     unit = replace(rows_of("volta")[0].model, k=1, n_fma=1)
     losses = []
@@ -241,7 +241,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("change", "domain", "message"), REFUSED)
-def test_what_is_refused(change: dict[str, object], domain: Domain, message: str, chain: Chain) -> None:
+def test_what_is_refused(
+    change: dict[str, object], domain: Domain, message: str, chain: StepwiseProof
+) -> None:
     unit = replace(rows_of("volta")[0].model, k=1, n_fma=1, **change)
     with pytest.raises(Unbounded, match=message):
         budget(chain, RECIPES["markidis"].on(unit, 2), domain)
@@ -260,7 +262,7 @@ FAR = Domain(exponents=(60, 100))
         pytest.param("single-bf16", "cdna1", 8, marks=pytest.mark.long),
     ],
 )
-def test_a_result_that_overflows_has_no_bound(name: str, unit: str, bits: int, chain: Chain) -> None:
+def test_a_result_that_overflows_has_no_bound(name: str, unit: str, bits: int, chain: StepwiseProof) -> None:
     """2^100·2^100 is infinite: an infinite error, which no bound may ignore and no search may hide."""
     algorithm, _ = algorithm_named(name, unit, 2)
     domain = replace(FAR, bits=(bits, bits))
@@ -276,7 +278,7 @@ def test_a_result_that_overflows_has_no_bound(name: str, unit: str, bits: int, c
 
 
 @pytest.mark.long
-def test_numbers_far_below_the_smallest_word(chain: Chain) -> None:
+def test_numbers_far_below_the_smallest_word(chain: StepwiseProof) -> None:
     """Words of numbers below half of the smallest are +0; away from zero they are the smallest word."""
     algorithm, _ = algorithm_named("single-f16", "volta", 1)
     domain = Domain(exponents=(-40, -30), bits=(8, 8), c_zero=True)
@@ -289,7 +291,7 @@ def test_numbers_far_below_the_smallest_word(chain: Chain) -> None:
 
 
 @pytest.mark.parametrize("below", [True, False])
-def test_just_below_and_at_the_largest_number(below: bool, chain: Chain) -> None:
+def test_just_below_and_at_the_largest_number(below: bool, chain: StepwiseProof) -> None:
     """Two products of 2^126 and c: bounded; of 2^128: not."""
     algorithm, _ = algorithm_named("fp32-fma", "hopper", 2)
     domain = Domain(exponents=(60, 63 if below else 64), bits=(1, 1))
@@ -310,7 +312,7 @@ def test_just_below_and_at_the_largest_number(below: bool, chain: Chain) -> None
         ),
     ],
 )
-def test_c_last_with_a_directed_rounding(rounding: str, k: int, chain: Chain) -> None:
+def test_c_last_with_a_directed_rounding(rounding: str, k: int, chain: StepwiseProof) -> None:
     row = next(r for r in rows_of("hopper") if r.name == "hopper/mma.m16n8k16.f32.f16.f16.f32")
     domain = Domain(exponents=(-2, 7), bits=(11, 11))
     unit = replace(row.model, k=k, n_fma=k, c_position="last", c_rounding=rounding)
@@ -348,7 +350,7 @@ COUNTED = [
     ],
 )
 def test_every_rounding_of_a_custom_unit_is_counted(
-    k: int, changes: dict[str, object], before: int, chain: Chain
+    k: int, changes: dict[str, object], before: int, chain: StepwiseProof
 ) -> None:
     algorithm = Algorithm(
         k=k,
@@ -386,7 +388,7 @@ def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     algorithm, _ = algorithm_named("fp32-fma", "hopper", 2)
     small = Budget({"additions outside": ULP / 2})
 
-    def said(chain: Chain, *_: object) -> Budget:
+    def said(chain: StepwiseProof, *_: object) -> Budget:
         chain.know("a step that is wrong")
         return small
 
@@ -402,10 +404,10 @@ def test_evidence_against_a_proof_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 
 #: c alone, so small that its last bit may lie below binary32's last one.
 TINY = Domain(exponents=(-70, -66))
-WHOLE = Kept((Fraction(1),), (Fraction(1),), Fraction(0))
+WHOLE = WordsKept((Fraction(1),), (Fraction(1),), Fraction(0))
 
 
-def spending(chain: Chain) -> _Spending:
+def spending(chain: StepwiseProof) -> _Spending:
     algorithm = Algorithm(k=1, unit=ieee_unit(1), split=Split(format=F32, words=1), sums=(Sum(((0, 0),)),))
     return _Spending(chain, algorithm, TINY, WHOLE, WHOLE)
 
@@ -430,7 +432,7 @@ def off_by(partial: Partial, term: Fraction) -> Fraction:
 
 @pytest.mark.parametrize("flush", ["", "result", "before", "after"])
 @pytest.mark.parametrize("rounding", mostly_long(["RNE", "RTZ", "RTP", "RA", "RTO"], ["RNE", "RTP"]))
-def test_a_rounded_sum_is_no_further_off(rounding: str, flush: str, chain: Chain) -> None:
+def test_a_rounded_sum_is_no_further_off(rounding: str, flush: str, chain: StepwiseProof) -> None:
     """Terms from the smallest possible one on, already off by as much as is said of them."""
     rng, subnormal = Random(f"{rounding} {flush}"), 0
     for _ in range(400):
@@ -449,7 +451,7 @@ def test_a_rounded_sum_is_no_further_off(rounding: str, flush: str, chain: Chain
     assert subnormal > 100
 
 
-def test_a_subnormal_c_that_is_read_as_zero(chain: Chain) -> None:
+def test_a_subnormal_c_that_is_read_as_zero(chain: StepwiseProof) -> None:
     """It is lost whole, though nothing is rounded."""
     operation = MultiplyAdd.sum(F32, var("c", 32), const(0, 32))
     step = IeeeStep((C,), operation, frozenset({C}), fine=True, drops=True)
@@ -462,7 +464,7 @@ def test_a_subnormal_c_that_is_read_as_zero(chain: Chain) -> None:
 
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
-def test_every_sum_of_products_has_a_loss_of_its_own(step: int, chain: Chain) -> None:
+def test_every_sum_of_products_has_a_loss_of_its_own(step: int, chain: StepwiseProof) -> None:
     """Parts of one dot product share what the worst of them loses; sums of other words do not."""
     unit = replace(rows_of("volta")[0].model, k=2, n_fma=2)
     whole = RECIPES["markidis"].on(unit, 4)

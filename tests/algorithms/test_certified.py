@@ -19,7 +19,7 @@ from tcsmt.algorithms.compare import AlgorithmPair, judge, proved_never_worse
 from tcsmt.algorithms.result_flaws import FLAWS
 from tcsmt.algorithms.search import random_rows
 from tcsmt.algorithms.split_analysis import SPLITS, name_of
-from tcsmt.algorithms.split_constants import Kept, kept, kept_goal
+from tcsmt.algorithms.split_constants import WordsKept, kept, kept_goal
 from tcsmt.certificates.checker import Checked, check_certificate
 from tcsmt.certificates.lemmas import LemmaFiles
 from tcsmt.interpret.digest import digest_of_graph
@@ -411,7 +411,7 @@ def test_a_negative_constant_with_a_lemma_of_its_own(tmp_path: Path) -> None:
     domain = Domain(exponents=(0, 0), bits=(10, 10), c_zero=True, positive=True)
     certificates = Certificates(tmp_path)
     chain = LemmaChain(certificates.lemma)
-    false = Kept((Fraction(2),), (Fraction(2),), Fraction(-1))
+    false = WordsKept((Fraction(2),), (Fraction(2),), Fraction(-1))
     assert kept(algorithm.split, domain, 10, 1).left > 0
     assert chain.prove("a lemma", kept_goal(algorithm.split, domain, 10, false))
     about = {

@@ -10,7 +10,7 @@ import pytest
 import tcsmt
 from tcsmt.algorithms.exact_kernels import exact_kernel
 from tcsmt.algorithms.fused_loss import Unbounded, need
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.api.units import row_of
 from tcsmt.kernels.reduction import reduction_named
 from tcsmt.prove.solving import Solving
@@ -38,7 +38,7 @@ def results(unit: str, reduction: str, a: Any, b: Any) -> Any:
 def test_exact_up_to_the_limit_and_not_beyond(
     unit: str, reduction: str, k: int, limit: int, solving: Solving
 ) -> None:
-    found = exact_kernel(Chain(solving), row_of(unit).model, reduction_named(reduction), k)
+    found = exact_kernel(StepwiseProof(solving), row_of(unit).model, reduction_named(reduction), k)
     assert found.integers == limit
     rng = np.random.default_rng(k)
     top = min(limit, 127) if "s8" in unit else limit
@@ -64,7 +64,7 @@ def test_negative_zeros_give_no_negative_zero() -> None:
 
 def test_a_lemma_that_does_not_hold_stops_the_proof() -> None:
     with pytest.raises(Unbounded):
-        need(Chain(Solving()), "nothing", TRUE)
+        need(StepwiseProof(Solving()), "nothing", TRUE)
 
 
 @pytest.mark.long

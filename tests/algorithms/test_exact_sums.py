@@ -14,7 +14,7 @@ import pytest
 
 from tcsmt.algorithms.exact_sums import exact_below, most_bits
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.models import DotThenAdd, FusedDotAdd, Kind, Model
@@ -34,7 +34,7 @@ def proved(unit: Model, timeout: float = 5) -> int:
     solving = Solving(Settings(timeout=timeout))
     for bits in range(most_bits(unit), 0, -1):
         try:
-            exact_below(Chain(solving), unit, bits)
+            exact_below(StepwiseProof(solving), unit, bits)
         except Unbounded:
             continue
         return bits
@@ -142,7 +142,7 @@ def test_planted_errors_are_not_proved_away(seeds: range) -> None:
 def test_units(name: str, bits: int) -> None:
     unit = row_named(name).model
     assert most_bits(unit) == bits
-    exact_below(Chain(Solving(Settings(timeout=20))), unit, bits)
+    exact_below(StepwiseProof(Solving(Settings(timeout=20))), unit, bits)
 
 
 def test_what_no_lemma_is_about_is_refused() -> None:
@@ -150,4 +150,4 @@ def test_what_no_lemma_is_about_is_refused() -> None:
         with pytest.raises(Unbounded):
             most_bits(row_named(name).model)
     with pytest.raises(Unbounded, match="25 bits: must be from 1 to 24"):
-        exact_below(Chain(Solving(Settings())), row_named("x86/vdpbf16ps").model, 25)
+        exact_below(StepwiseProof(Solving(Settings())), row_named("x86/vdpbf16ps").model, 25)

@@ -19,7 +19,7 @@ from tcsmt.algorithms.exact_units import ExactUnit
 from tcsmt.algorithms.exactness import Exactness, exact
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.lattice import Inexact
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.integer_format import IntegerFormat, integers_from
 from tcsmt.catalogue import row_named
 from tcsmt.kernels.gemm import gemm
@@ -43,8 +43,8 @@ S6 = integers_from(-32, 31, 0)
 MOST = 4
 
 
-def chain() -> Chain:
-    return Chain(Solving(Settings(timeout=20)))
+def chain() -> StepwiseProof:
+    return StepwiseProof(Solving(Settings(timeout=20)))
 
 
 def asked(model: Model, **about: Any) -> Exactness:
@@ -258,7 +258,7 @@ def test_random_integers_agree_inside_the_domain() -> None:
 # --- algorithms
 
 
-def subjects(name: str, unit: str) -> tuple[Chain, Subject]:
+def subjects(name: str, unit: str) -> tuple[StepwiseProof, Subject]:
     proof = chain()
     return proof, AlgorithmSubject(proof, algorithm_named(name, unit)[0])
 

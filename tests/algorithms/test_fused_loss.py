@@ -16,7 +16,7 @@ import pytest
 
 from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.fused_loss import C, FusedSum, Losses, Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, steps_of
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, decode
 from tcsmt.arithmetic.formats import Format, Specials
@@ -139,7 +139,7 @@ class Rows:
         return np.logical_and.reduce(others)
 
 
-def held(sum_: FusedSum, c: Format, chain: Chain, seed: object) -> Counter[str]:
+def held(sum_: FusedSum, c: Format, chain: StepwiseProof, seed: object) -> Counter[str]:
     """How often what was claimed; an error where it does not hold."""
     rows, counts, most = Rows(sum_, c), Counter[str](), 2.0**sum_.format.e_max
     fits = (rows.top >= sum_.lowest) & (np.abs(rows.total) < most)
@@ -218,7 +218,7 @@ def held_truncation(sum_: FusedSum, rows: Rows, seed: object) -> None:
 
 def claimed(seeds: Iterable[int]) -> Counter[str]:
     counts = Counter[str]()
-    chain = Chain(solving())
+    chain = StepwiseProof(solving())
     for seed in seeds:
         rng = Random(f"losses {seed}")
         unit = some_unit(rng)
@@ -253,7 +253,7 @@ def test_rounding_is_about_all_sums_below_the_largest(below: int, holds: bool) -
     where = stage.term[WIDE.sign_bit - 1 : WIDE.fraction_bits].eq(field)
     wrong = replace(unit)
     wrong.__dict__["trace"] = put(trace, stage, where.ite(stage.term ^ 1, stage.term))
-    chain = Chain(solving())
+    chain = StepwiseProof(solving())
     (step,) = steps_of(chain, wrong, LOW, HIGH)
     assert isinstance(step, FusedStep)
     if holds:
@@ -277,13 +277,13 @@ TIGHT = (0, 5, 7, 12, 16, 20, 25)
 @pytest.mark.parametrize("seed", mostly_long(TIGHT, TIGHT[::3]))
 def test_bounds_that_are_nearly_reached(seed: int) -> None:
     drawn = Drawn.of(f"tight {seed}", 1 << 10)
-    total = budget(Chain(solving()), drawn.algorithm, drawn.domain).total
+    total = budget(StepwiseProof(solving()), drawn.algorithm, drawn.domain).total
     largest, where = recipes.largest_error(drawn.algorithm, drawn.everything)
     assert largest is not None
     assert total / 2 < largest <= total, (drawn, where)
 
 
-class Refusing(Chain):
+class Refusing(StepwiseProof):
     """Proves what holds, but for the lemma with this number."""
 
     def __init__(self, shared: Solving, refused: int | None = None) -> None:

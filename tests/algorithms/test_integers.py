@@ -12,7 +12,7 @@ from tcsmt.algorithms import integers
 from tcsmt.algorithms.exact_sums import exact_below
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.integers import integer_records, integer_rows, integer_sums, nearest_inexact
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.solvers.run import Settings
@@ -80,7 +80,7 @@ def test_no_more_is_proved_than_holds(name: str, size: int) -> None:
     solving = Solving(Settings(timeout=10))
     for bits in range(size.bit_length(), 18):
         with pytest.raises(Unbounded):
-            exact_below(Chain(solving), row_named(name).model, bits)
+            exact_below(StepwiseProof(solving), row_named(name).model, bits)
 
 
 def test_records_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

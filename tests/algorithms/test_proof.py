@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tcsmt.algorithms import proof
-from tcsmt.algorithms.proof import Chain, Words, counts_of, free_products, never_worse, split_goal
+from tcsmt.algorithms.proof import StepwiseProof, Words, counts_of, free_products, never_worse, split_goal
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.solvers.run import Settings
@@ -193,13 +193,13 @@ def test_every_lemma_about_two_algorithms_is_needed(seed: int, said: str) -> Non
     one = Drawn.of(f"pairs {seed}", 1 << 9)
     two = varied(Random(seed), one.algorithm)
     every = Refusing(said)
-    chain = Chain(every)
+    chain = StepwiseProof(every)
     assert never_worse(chain, one.algorithm, two, one.domain)
     for goal in every.goals:
         proved = every.proved.get(goal)
         what = next((what for what, step in chain.steps if step is proved), "")
         solver = Refusing(said, goal)
-        other = never_worse(Chain(solver), one.algorithm, two, one.domain)
+        other = never_worse(StepwiseProof(solver), one.algorithm, two, one.domain)
         assert goal not in solver.proved
         assert not other or not what or what in OTHERWISE, what
 
@@ -214,7 +214,7 @@ def test_words_of_two_splits_are_not_the_same() -> None:
     )
     assert all(Sums(replace(drawn, algorithm=algorithm)).proved for algorithm in (one, two))
     assert recipes.worse(one, two, drawn.everything) is not None
-    assert not never_worse(Chain(Solving(Settings(timeout=5))), one, two, drawn.domain)
+    assert not never_worse(StepwiseProof(Solving(Settings(timeout=5))), one, two, drawn.domain)
 
 
 @pytest.mark.parametrize("low", [12, 13, 14])

@@ -19,7 +19,7 @@ from tcsmt.algorithms.bound import prove, unit
 from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.compare import AlgorithmPair, settle
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -72,12 +72,12 @@ def bounded(seed: int, most: int) -> list[str]:
     largest, where = recipes.largest_error(one, drawn.everything)
     found = []
     try:
-        total = budget(Chain(solving()), one, domain).total
+        total = budget(StepwiseProof(solving()), one, domain).total
         assert largest is not None and largest <= total, f"{drawn}: at most {total}, and {largest} at {where}"
         found.append("a bound" if largest < total else "a bound that is reached")
     except Unbounded:
         found.append("no bound")
-    limit = prove(Chain(solving()), one, domain, Fraction(0), None)
+    limit = prove(StepwiseProof(solving()), one, domain, Fraction(0), None)
     if limit is not None:
         total = limit * unit(one.wide)
         assert largest is not None and largest <= total, f"{drawn}: at most {total}, and {largest} at {where}"

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.split_analysis import (
     CLASSES,
     SPLITS,
@@ -188,7 +188,7 @@ def test_another_solver_confirms_a_proof_or_there_is_none(said: str, answer: str
     assert (alone["answer"], alone["confirmed"]) == ("proved", "")
 
 
-class Leaves(Chain):
+class Leaves(StepwiseProof):
     """Proves a goal if its inputs have so many bits of the exponent field fixed, but for one of them."""
 
     def __init__(self, depth: int, refused: str = "") -> None:

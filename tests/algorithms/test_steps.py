@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tcsmt.algorithms.fused_loss import C, Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, steps_of
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named, rows_of
@@ -17,8 +17,8 @@ LOW, HIGH = -14, 15
 
 
 @pytest.fixture(scope="module")
-def chain() -> Chain:
-    return Chain(Solving(Settings(timeout=60)))
+def chain() -> StepwiseProof:
+    return StepwiseProof(Solving(Settings(timeout=60)))
 
 
 def ieee(k: int, **changes: object) -> IeeeDotAdd:
@@ -29,11 +29,11 @@ def ieee(k: int, **changes: object) -> IeeeDotAdd:
     return IeeeDotAdd(**(given | changes))  # type: ignore[arg-type]
 
 
-def sources(model: Model, chain: Chain) -> list[tuple[object, ...]]:
+def sources(model: Model, chain: StepwiseProof) -> list[tuple[object, ...]]:
     return [step.sources for step in steps_of(chain, model, LOW, HIGH)]
 
 
-def test_ieee_operations_in_the_order_of_the_method(chain: Chain) -> None:
+def test_ieee_operations_in_the_order_of_the_method(chain: StepwiseProof) -> None:
     convert = (Result(2),)
     assert sources(ieee(2, c_first=True), chain) == [(C, 0), (Result(0), 1), (Result(1),)]
     # the first product alone is rounded, too
@@ -47,7 +47,7 @@ def test_ieee_operations_in_the_order_of_the_method(chain: Chain) -> None:
     assert sources(ieee(2, method="exact", order=(1, 0)), chain) == [(1, 0, C), (Result(0),)]
 
 
-def test_roundings_and_formats_are_those_of_the_stages(chain: Chain) -> None:
+def test_roundings_and_formats_are_those_of_the_stages(chain: StepwiseProof) -> None:
     model = ieee(1, product_format="f16", product_rounding="RTZ", rounding="RTP", d_rounding="RTN")
     steps = steps_of(chain, model, LOW, HIGH)
     found = [(s.operation.format.name, s.operation.rounding.name) for s in steps if isinstance(s, IeeeStep)]
@@ -62,7 +62,7 @@ def test_roundings_and_formats_are_those_of_the_stages(chain: Chain) -> None:
     assert result.fits == {Result(1)}
 
 
-def test_words_of_a_unit_that_flushes(chain: Chain) -> None:
+def test_words_of_a_unit_that_flushes(chain: StepwiseProof) -> None:
     row = next(row for row in rows_of("cdna2") if row.model.a_format.name == "bf16")
     assert isinstance(row.model, IeeeDotAdd)
     assert row.model.flush_inputs and row.model.flush_outputs
@@ -74,7 +74,7 @@ def test_words_of_a_unit_that_flushes(chain: Chain) -> None:
         steps_of(chain, row.model, -126, 0)  # subnormal operands are read as zero
 
 
-def test_operations_that_flush_by_themselves(chain: Chain) -> None:
+def test_operations_that_flush_by_themselves(chain: StepwiseProof) -> None:
     """As the words of a unit that flushes: of the operands that count, none is subnormal."""
     flushed = {"flush_inputs": True, "flush_outputs": True, "tininess": "after"}
     for changes in ({}, {"flush_to_positive": True}, {"order": (1, 0), "nan": "a, b, c, 0xffc00000"}):
@@ -96,12 +96,12 @@ def test_operations_that_flush_by_themselves(chain: Chain) -> None:
     assert sources(c_last, chain) == [(0, 1), (C, Result(0))]
 
 
-def test_products_that_are_multiplied_by_a_power_of_two_are_refused(chain: Chain) -> None:
+def test_products_that_are_multiplied_by_a_power_of_two_are_refused(chain: StepwiseProof) -> None:
     with pytest.raises(Unbounded, match="multiplied by a power of two"):
         steps_of(chain, ieee(2, method="exact", product_exponent=-5), LOW, HIGH)
 
 
-def test_fused_sums_are_chained(chain: Chain) -> None:
+def test_fused_sums_are_chained(chain: StepwiseProof) -> None:
     ampere = row_named("ampere/mma.m16n8k16.f32.f16.f16.f32").model
     one, two = steps_of(chain, ampere, LOW, HIGH)
     assert isinstance(one, FusedStep)
@@ -117,7 +117,7 @@ def test_fused_sums_are_chained(chain: Chain) -> None:
     assert added.operation.rounding is ROUNDINGS["RTP"]
 
 
-def test_normalised_products_have_smaller_exponents(chain: Chain) -> None:
+def test_normalised_products_have_smaller_exponents(chain: StepwiseProof) -> None:
     volta = rows_of("volta")[0].model
     (step,) = steps_of(chain, replace(volta, products="normalised"), LOW, HIGH)
     assert isinstance(step, FusedStep)
@@ -132,7 +132,7 @@ def changed(trace: Trace, of: Kind, **changes: object) -> Trace:
     return replace(trace, stages=stages)
 
 
-def test_a_trace_that_is_not_what_it_says_is_refused(chain: Chain) -> None:
+def test_a_trace_that_is_not_what_it_says_is_refused(chain: StepwiseProof) -> None:
     unit = ieee(2, product_format="f32")
     product = next(s for s in unit.trace.stages if s.kind is Kind.PRODUCT)
     assert product.operation is not None
@@ -152,7 +152,7 @@ def test_a_trace_that_is_not_what_it_says_is_refused(chain: Chain) -> None:
         steps_of(chain, tampered_volta, LOW, HIGH)
 
 
-def test_operands_in_other_lanes_are_refused(chain: Chain) -> None:
+def test_operands_in_other_lanes_are_refused(chain: StepwiseProof) -> None:
     volta = rows_of("volta")[0].model
     trace = volta.trace
     swapped = replace(volta)

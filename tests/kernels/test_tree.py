@@ -10,7 +10,7 @@ import pytest
 import tcsmt
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.kernels.reduction import reduction_named
-from tcsmt.kernels.tree import Sum, read, tree_of
+from tcsmt.kernels.tree import SumTree, read, tree_of
 from tcsmt.support.errors import TcsmtError
 
 F32 = FORMATS["f32"]
@@ -44,13 +44,13 @@ def leaves(order: Any) -> list[int]:
     return [order] if isinstance(order, int) else leaves(order[0]) + leaves(order[1])
 
 
-def sums_of(tree: Sum) -> set[frozenset[int]]:
+def sums_of(tree: SumTree) -> set[frozenset[int]]:
     found: set[frozenset[int]] = set()
     total: set[int] = set()
     for step in tree.steps:
         for part in step:
-            found |= sums_of(part) if isinstance(part, Sum) else set()
-            total |= set(part.leaves) if isinstance(part, Sum) else {part}
+            found |= sums_of(part) if isinstance(part, SumTree) else set()
+            total |= set(part.leaves) if isinstance(part, SumTree) else {part}
         found.add(frozenset(total))
     return found
 
@@ -103,11 +103,11 @@ def test_a_librarys_order_gives_its_results(k: int, shape: tuple[int, int] | Non
         assert evaluated(tree, a[i] * b[:, j]) == d[i, j]  # the products are exact
 
 
-def evaluated(tree: Sum, products: Any) -> Any:
+def evaluated(tree: SumTree, products: Any) -> Any:
     total = None
     for step in tree.steps:
         for part in step:
-            value = evaluated(part, products) if isinstance(part, Sum) else products[part]
+            value = evaluated(part, products) if isinstance(part, SumTree) else products[part]
             total = value if total is None else np.float32(total + value)
     return total
 

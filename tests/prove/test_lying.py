@@ -34,7 +34,7 @@ from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Equivalent, Unknown, joined
 from tcsmt.survey import audit, processes
 from tcsmt.survey.neighbours import neighbours
-from tcsmt.survey.pairs import Pair, Unit, without_verdict
+from tcsmt.survey.pairs import DistinctUnit, Pair, without_verdict
 from tcsmt.survey.settle import Asking, settle, verdicts_in
 from tcsmt.survey.work import Task
 from tcsmt.terms import var
@@ -405,7 +405,7 @@ def test_a_kept_witness_replays_or_is_none(
     """A record that says that equal units differ."""
     liars.install(bitwuzla="unsat")
     monkeypatch.setattr(processes, "answers_of", _here)
-    units = [Unit(row.model, (row,)) for row in map(read_model, _alike(tmp_path))]
+    units = [DistinctUnit(row.model, (row,)) for row in map(read_model, _alike(tmp_path))]
     pair = Pair(units[0], units[1], Domain())
     record = without_verdict(pair, "")
     words = {name: {"word": "0x0", "value": "0"} for name in units[0].model.input_formats}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.algorithms.proof import Chain, Words, counts_of, split_goal
+from tcsmt.algorithms.proof import StepwiseProof, Words, counts_of, split_goal
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.terms import Term, variables
@@ -78,7 +78,7 @@ def sums(title: str, number: int, most: int = 1 << 8) -> Iterator[Sums]:
     return islice((one for one in found if one.proved), number)
 
 
-class Tried(Chain):
+class Tried(StepwiseProof):
     """Proves what holds of the words of all inputs; what is about other variables is taken for granted."""
 
     def __init__(self, columns: Columns) -> None:

@@ -8,15 +8,15 @@ from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.domain import Domain
-from tcsmt.survey.pairs import Pair, Unit, verdict_on
+from tcsmt.survey.pairs import DistinctUnit, Pair, verdict_on
 from tests.support.small_atlas import ALIKE, VOLTA
 
 
 def test_keys_go_by_content() -> None:
     row = row_named(VOLTA)
-    one, two = Unit(row.model, (row,)), Unit(replace(row.model, carry_bits=3), (row,))  # type: ignore[call-arg]
-    other = Unit(replace(row.model, carry_bits=4), (row,))  # type: ignore[call-arg]
-    renamed = Unit(row.model, (replace(row, instruction="other"),))
+    one, two = DistinctUnit(row.model, (row,)), DistinctUnit(replace(row.model, carry_bits=3), (row,))  # type: ignore[call-arg]
+    other = DistinctUnit(replace(row.model, carry_bits=4), (row,))  # type: ignore[call-arg]
+    renamed = DistinctUnit(row.model, (replace(row, instruction="other"),))
     keys = [Pair(one, two, Domain()).key, Pair(one, other, Domain()).key]
     keys.append(Pair(one, two, Domain(finite=False)).key)
     assert len(set(keys)) == 3
@@ -25,7 +25,10 @@ def test_keys_go_by_content() -> None:
 
 def test_witnesses_are_small() -> None:
     """The pool finds one of eight products here; a solver one of two."""
-    pair = [Unit(r.model, (r,)) for r in map(row_named, (f"{a}/mma.m16n8k8.f16.f16.f16.f16" for a in ALIKE))]
+    pair = [
+        DistinctUnit(r.model, (r,))
+        for r in map(row_named, (f"{a}/mma.m16n8k8.f16.f16.f16.f16" for a in ALIKE))
+    ]
     record = verdict_on(
         Pair(*pair, Domain(finite=False)), Settings(timeout=60), confirm=False, certificates=None
     )

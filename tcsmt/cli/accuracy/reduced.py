@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms.reduced import FACTS, PROOFS, WIDTHS, Fact, Limits, narrow_format, survey
+from tcsmt.algorithms.reduced import FACTS, PROOFS, WIDTHS, Limits, ReducedFact, narrow_format, survey
 from tcsmt.catalogue import rows_of
 from tcsmt.catalogue.surveyed import DISTINCT_FP16_UNITS
 from tcsmt.cli import options
@@ -126,7 +126,7 @@ def widths_of(text: str) -> list[int]:
     return sorted(set(found))
 
 
-def _lines(fact: Fact, entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _lines(fact: ReducedFact, entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The fact, a line for each unit, and the counterexample of the smallest width."""
     yield f"{fact.name}: {fact.title}"
     for unit in dict.fromkeys(entry["unit"] for entry in entries):
