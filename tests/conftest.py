@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tcsmt.prove import engine, solving
 from tcsmt.survey import check
@@ -27,6 +28,11 @@ if sys.dont_write_bytecode:
     sys.dont_write_bytecode = False
     sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="tcsmt-compiled-")
     atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
+
+
+#: No test fails because the machine is busy.
+settings.register_profile("tcsmt", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tcsmt")
 
 
 def pytest_configure() -> None:
