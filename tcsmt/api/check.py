@@ -23,16 +23,14 @@ from tcsmt.models import Model, Operands
 from tcsmt.pictures.explain import stage_lines
 from tcsmt.simulator.rows import Words
 from tcsmt.statements.finding import shown
-from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import ranges
 from tcsmt.survey.check import Examination, Implementation, ShortMismatch, recorded
 from tcsmt.survey.check import check as checked
-from tcsmt.survey.settle import Asking
 
-__all__ = ["Check", "check", "difference", "examined", "of_arrays", "of_file", "remembered"]
+__all__ = ["Check", "check", "difference", "explained", "of_arrays", "of_file", "remembered"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Rows whose answers are kept together: a stop loses as many at most.
@@ -283,7 +281,8 @@ def check(
     if isinstance(implementation, (str, os.PathLike)):
         return of_file(row, Path(implementation))
     name = getattr(implementation, "__name__", "the implementation")
-    return examined(name, row, of_arrays(row.model, implementation), rows=rows, seed=seed)
+    asked = of_arrays(row.model, implementation)
+    return explained(name, checked(row, asked, rows=rows, seed=seed), asked, seed)
 
 
 def of_file(row: Row, path: Path, progress: Seen = unseen) -> Check:
@@ -303,30 +302,12 @@ def of_file(row: Row, path: Path, progress: Seen = unseen) -> Check:
     named = [inputs.named for inputs, _ in parts]
     inputs = Operands(**{name: np.concatenate([one[name] for one in named]) for name in named[0]})
     found = recorded(row, inputs, np.concatenate([d for _, d in parts]), progress)
-    if not found.mismatches:
-        return Check(path.name, found)
-    asked = found.audit.vectors.inputs
-    return Check(path.name, found, resemblance(row.model, asked, found.answers, None, 1))
+    return explained(path.name, found, None, 1)
 
 
-def examined(
-    name: str,
-    row: Row,
-    implementation: Implementation,
-    *,
-    rows: int,
-    seed: int,
-    asking: Asking | None = None,
-    store: Checkpoint | None = None,
-    progress: Seen = unseen,
-    differs: Callable[[ShortMismatch], None] = lambda first: None,
-) -> Check:
-    """The same of an implementation of words (:func:`tcsmt.survey.check.check`), and what it looks like."""
-    found = checked(
-        row, implementation, rows=rows, seed=seed, asking=asking, store=store, progress=progress,
-        differs=differs,
-    )  # fmt: skip
+def explained(name: str, found: Examination, implementation: Implementation | None, seed: int) -> Check:
+    """With what an implementation that is not the unit looks like; None: it cannot be asked more rows."""
     if not found.mismatches:
         return Check(name, found)
-    asked = found.audit.vectors.inputs
-    return Check(name, found, resemblance(row.model, asked, found.answers, implementation, seed))
+    model, asked = found.row.model, found.audit.vectors.inputs
+    return Check(name, found, resemblance(model, asked, found.answers, implementation, seed))

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from tcsmt.api.check import difference, examined, of_arrays, of_file, remembered
+from tcsmt.api.check import difference, explained, of_arrays, of_file, remembered
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
@@ -30,6 +30,7 @@ from tcsmt.support.files import replace_text
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import shown as progress_shown
 from tcsmt.survey.check import Examination, Implementation, ShortMismatch
+from tcsmt.survey.check import check as checked
 from tcsmt.survey.settle import Asking, verdicts_in
 
 #: Of the edge cases, every so many is written.
@@ -165,10 +166,11 @@ def check(
 
             asking = Asking(Settings(solver, timeout, memory), False, jobs) if solve else None
             verdicts = opened.enter_context(verdicts_in(store)) if solve else None
-            result = examined(
-                name, row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts,
+            found = checked(
+                row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts,
                 progress=progress, differs=differs,
             )  # fmt: skip
+            result = explained(name, found, implementation, seed)
     if output is not None:
         replace_text(output, _dataset(row, provenance, result.checked))
         click.echo(f"{output}: written", err=True)

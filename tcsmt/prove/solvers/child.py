@@ -60,13 +60,7 @@ def z3(text: str, names: Sequence[str]) -> Reply:
             values[declaration.name()] = int(library.is_true(value)) if boolean else value.as_long()
     reason = solver.reason_unknown() if answer == "unknown" else ""
     version = library.get_version_string()
-    return {
-        "answer": answer,
-        "values": values,
-        "seconds": seconds,
-        "version": version,
-        "reason": reason,
-    }
+    return {"answer": answer, "values": values, "seconds": seconds, "version": version, "reason": reason}
 
 
 def cvc5(text: str, names: Sequence[str]) -> Reply:
@@ -99,13 +93,7 @@ def cvc5(text: str, names: Sequence[str]) -> Reply:
             values[term.getSymbol()] = number
     reason = str(result.getUnknownExplanation()) if answer == "unknown" else ""
     version = library.__version__
-    return {
-        "answer": answer,
-        "values": values,
-        "seconds": seconds,
-        "version": version,
-        "reason": reason,
-    }
+    return {"answer": answer, "values": values, "seconds": seconds, "version": version, "reason": reason}
 
 
 def _die_with_parent() -> None:
