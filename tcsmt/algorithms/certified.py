@@ -2,7 +2,7 @@
 a flaw is absent, what a split loses, and that sums of integers are exact.
 
 Such a proof is a list of goals without a solution, and an argument from them in ``budget.py``, ``bound.py``,
-``proof.py``, ``result_flaws.py``, ``split_analysis.py``, ``exact_units.py`` or ``exact_recipes.py``.
+``proof.py``, ``result_flaws.py``, ``split_analysis.py``, ``exactness/units.py`` or ``exactness/recipes.py``.
 A certificate has a lemma for each goal, and the
 numbers that the argument starts from and ends with, as fractions. The argument itself is code; it is gone
 through again when a certificate is written and when it is checked, with a :class:`StepwiseProof` for which
@@ -22,9 +22,9 @@ from tcsmt.algorithms.bound import Bound, by_words, unit
 from tcsmt.algorithms.budget import Keeping, budget
 from tcsmt.algorithms.compare import AlgorithmPair, proved_never_worse
 from tcsmt.algorithms.error import require_normal
-from tcsmt.algorithms.exact_recipes import AlgorithmSubject
-from tcsmt.algorithms.exact_search import Subject, UnitSubject
-from tcsmt.algorithms.exact_units import ExactUnit
+from tcsmt.algorithms.exactness.recipes import AlgorithmSubject
+from tcsmt.algorithms.exactness.search import Subject, UnitSubject
+from tcsmt.algorithms.exactness.units import ExactUnit
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.result_flaws import FLAWS, proved_absent

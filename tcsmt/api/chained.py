@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tcsmt.algorithms.integers import integer_records
+from tcsmt.algorithms.exactness.integers import integer_records
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row, rows
 from tcsmt.models import IntegerDotAdd

@@ -9,12 +9,12 @@ from typing import Any
 
 from tcsmt import __version__
 from tcsmt.algorithms.certified import certify_exact
-from tcsmt.algorithms.exact_recipes import AlgorithmSubject
-from tcsmt.algorithms.exact_search import Inputs, Subject, UnitSubject
-from tcsmt.algorithms.exact_units import ExactUnit
-from tcsmt.algorithms.exactness import Exactness
-from tcsmt.algorithms.exactness import exact as exact_of
-from tcsmt.algorithms.proof import StepwiseProof
+from tcsmt.algorithms.exactness.largest import Exactness
+from tcsmt.algorithms.exactness.largest import exact as exact_of
+from tcsmt.algorithms.exactness.recipes import AlgorithmSubject
+from tcsmt.algorithms.exactness.search import Inputs, Subject, UnitSubject
+from tcsmt.algorithms.exactness.units import ExactUnit
+from tcsmt.algorithms.proof import Chain
 from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tcsmt.algorithms.exact_recipes import AlgorithmSubject
-from tcsmt.algorithms.exact_search import Subject, UnitSubject
-from tcsmt.algorithms.exact_units import ExactUnit
-from tcsmt.algorithms.exactness import Exactness, exact
-from tcsmt.algorithms.proof import StepwiseProof
+from tcsmt.algorithms.exactness.largest import Exactness, exact
+from tcsmt.algorithms.exactness.recipes import AlgorithmSubject
+from tcsmt.algorithms.exactness.search import Subject, UnitSubject
+from tcsmt.algorithms.exactness.units import ExactUnit
+from tcsmt.algorithms.proof import Chain
 from tcsmt.ask.investigation import all_terms_zero, one_block
 from tcsmt.catalogue import Row, row_named
 from tcsmt.data.datasets import DataSet, Replay, objection, replay, row_of

@@ -23,7 +23,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 #: The range of exponents, around 1. Smaller ones, and fewer significand bits, were asked for f16 and e4m3:
 #: no two units were proved equal there. Sums of integers are a statement of their own
-#: (``tcsmt/algorithms/exact_sums.py``).
+#: (``tcsmt/algorithms/exactness/sums.py``).
 _EXPONENTS = (-8, 8)
 _SIGNS = ((False, False), (True, False), (False, True), (True, True))  # c_zero, positive
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms.exact_table import families, record, table
+from tcsmt.algorithms.exactness.table import families, record, table
 from tcsmt.catalogue import rows
 from tcsmt.cli import options
 from tcsmt.cli.printing import echo_json

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tcsmt.algorithms.exact_units import IEEE, ExactUnit
+from tcsmt.algorithms.exactness.units import IEEE, ExactUnit
 from tcsmt.algorithms.fused_loss import C, Unbounded
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, Source

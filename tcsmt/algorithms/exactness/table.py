@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tcsmt.algorithms.exact_search import UnitSubject
-from tcsmt.algorithms.exact_units import ExactUnit
-from tcsmt.algorithms.exactness import exact
-from tcsmt.algorithms.proof import StepwiseProof
+from tcsmt.algorithms.exactness.largest import exact
+from tcsmt.algorithms.exactness.search import UnitSubject
+from tcsmt.algorithms.exactness.units import ExactUnit
+from tcsmt.algorithms.proof import Chain
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integer_format import IntegerFormat

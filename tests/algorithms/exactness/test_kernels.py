@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.algorithms.exact_kernels import exact_kernel
+from tcsmt.algorithms.exactness.kernels import exact_kernel
 from tcsmt.algorithms.fused_loss import Unbounded, need
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.api.units import row_of

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tcsmt.algorithms.exact_units import ExactUnit
+from tcsmt.algorithms.exactness.lattice import Inexact, Lattice, integers_up_to
+from tcsmt.algorithms.exactness.units import ExactUnit
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.lattice import Inexact, Lattice, integers_up_to
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.interpret.arrays import Program

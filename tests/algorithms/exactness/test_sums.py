@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.algorithms.exact_sums import exact_below, most_bits
+from tcsmt.algorithms.exactness.sums import exact_below, most_bits
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.catalogue import row_named

@@ -6,7 +6,7 @@ power of two (:class:`.Lattice`):
 * *a fused sum*: where the numbers' exponents and the sum stay below limits that are lemmas about the unit's
   own graph (:meth:`.FusedSum.exact`). They depend on the last bit of the numbers, and on nothing else;
 * *an IEEE operation*: where the exact result is a number of the format (IEEE 754-2019, 4.3);
-* *an exact sum of integers*: where it is a number of the result's format (``exact_integers.py``).
+* *an exact sum of integers*: where it is a number of the result's format (``integer_units.py``).
 
 Every condition is an upper limit of a magnitude, so that what holds for a range holds for every smaller one.
 """
@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from tcsmt.algorithms.exact_integers import IntegerStep, integer_steps
+from tcsmt.algorithms.exactness.integer_units import IntegerStep, integer_steps
+from tcsmt.algorithms.exactness.lattice import ZERO, Inexact, Lattice
 from tcsmt.algorithms.fused_loss import C, ExactUpTo, Unbounded
-from tcsmt.algorithms.lattice import ZERO, Inexact, Lattice
-from tcsmt.algorithms.proof import StepwiseProof
+from tcsmt.algorithms.proof import Chain
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, Source, Step, steps_of
 from tcsmt.arithmetic.any_format import AnyFormat, power_text
 from tcsmt.arithmetic.formats import Format, float_format

@@ -2,7 +2,7 @@
 
 By induction over the instructions. Before each one, the partial sum lies in a range that follows from the
 products before it, and is a multiple of their last bit (:class:`.Lattice`); the instruction's result is then
-exactly the sum of that and of its own products (``exact_units.py``), which gives the next range. Every
+exactly the sum of that and of its own products (``units.py``), which gives the next range. Every
 condition is an upper limit, so that of a chain of equal products the last two instructions decide.
 """
 
@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tcsmt.algorithms.exact_search import LONGEST, Inputs, Subject, counterexample
-from tcsmt.algorithms.lattice import Lattice, integers_up_to
-from tcsmt.algorithms.proof import StepwiseProof
+from tcsmt.algorithms.exactness.lattice import Lattice, integers_up_to
+from tcsmt.algorithms.exactness.search import LONGEST, Inputs, Subject, counterexample
+from tcsmt.algorithms.proof import Chain
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction

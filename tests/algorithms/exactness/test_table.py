@@ -1,0 +1,40 @@
+"""The table of exact domains: what is committed is what the page shows."""
+
+from __future__ import annotations
+
+import json
+
+from tcsmt.algorithms.exactness.table import families, slice_bits, table
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.integer_format import integers_from
+from tcsmt.catalogue import rows_of
+from tests.support.paths import ROOT
+
+
+def test_the_committed_table_is_the_pages() -> None:
+    records = json.loads((ROOT / "results" / "exact.json").read_text())["families"]
+    page = (ROOT / "docs" / "howto" / "exact.md").read_text()
+    assert "\n".join(table(records)) in page
+    for one in records:
+        for size in one["slices"]:
+            assert not size["k"] or size["beyond"] is None or size["beyond"]["k"] > size["k"]
+
+
+def test_units_of_one_model_are_one_family() -> None:
+    rows = rows_of("hopper")
+    found = families(rows)
+    assert sum(map(len, found)) == len(rows)
+    assert len({family[0].model.digest for family in found}) == len(found)
+    assert all(row.model.digest == family[0].model.digest for family in found for row in family)
+
+
+def test_bits_of_slices() -> None:
+    """Every integer up to 2^bits is a number of the format, and not every one up to 2^(bits+1)."""
+    for name, most in (("e4m3", 4), ("e5m2", 3), ("e2m1", 2)):
+        fmt = FORMATS[name]
+        held = {fmt.value(word) for word in range(1 << fmt.width) if not fmt.is_special(word)}
+        assert all(n in held for n in range((1 << most) + 1))
+        assert not all(n in held for n in range((2 << most) + 1))
+        assert slice_bits(fmt, fmt) == list(range(most, 0, -1))
+    s8 = integers_from(-128, 127, 0)
+    assert slice_bits(s8, s8)[0] == 7
