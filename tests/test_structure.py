@@ -70,13 +70,7 @@ def test_a_name_is_that_of_one_class() -> None:
 #: Modules that do not yet have a test of their name: both sets only shrink.
 #: Those of the rooms algorithms, api, ask, catalogue, claims, cli, data, exports and hardware:
 MISSING_A = {
-    "algorithms/exact_integers",
-    "algorithms/exact_recipes",
-    "algorithms/exact_search",
-    "algorithms/exact_table",
-    "algorithms/exact_units",
     "algorithms/exhaustive",
-    "algorithms/lattice",
     "algorithms/picture",
     "algorithms/sweep_plot",
     "api/accuracy",

@@ -14,7 +14,7 @@ from tcsmt.algorithms.exactness.largest import exact as exact_of
 from tcsmt.algorithms.exactness.recipes import AlgorithmSubject
 from tcsmt.algorithms.exactness.search import Inputs, Subject, UnitSubject
 from tcsmt.algorithms.exactness.units import ExactUnit
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row

@@ -10,7 +10,7 @@ from typing import Any
 
 from tcsmt import __version__
 from tcsmt.algorithms.exactness.kernels import ExactKernel, exact_kernel
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.kernels.epilogue import PLAIN, Epilogue, epilogue_named

@@ -17,7 +17,7 @@ from tcsmt.algorithms.exactness.largest import Exactness, exact
 from tcsmt.algorithms.exactness.recipes import AlgorithmSubject
 from tcsmt.algorithms.exactness.search import Subject, UnitSubject
 from tcsmt.algorithms.exactness.units import ExactUnit
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.ask.investigation import all_terms_zero, one_block
 from tcsmt.catalogue import Row, row_named
 from tcsmt.data.datasets import DataSet, Replay, objection, replay, row_of

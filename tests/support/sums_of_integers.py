@@ -11,7 +11,7 @@ import numpy as np
 from tcsmt.algorithms.exactness.largest import Exactness, exact
 from tcsmt.algorithms.exactness.search import UnitSubject
 from tcsmt.algorithms.exactness.units import ExactUnit
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.prove.solvers.run import Settings
@@ -26,8 +26,8 @@ NARROW = tiny.described(exponent_bits=3, fraction_bits=1, bias=4)
 RESULTS = tuple(tiny.described(exponent_bits=4, fraction_bits=f, bias=7) for f in (2, 3, 4))
 
 
-def chain() -> Chain:
-    return Chain(Solving(Settings(timeout=20)))
+def chain() -> StepwiseProof:
+    return StepwiseProof(Solving(Settings(timeout=20)))
 
 
 def asked(model: Model, **about: Any) -> Exactness:

@@ -14,7 +14,7 @@ from itertools import groupby
 
 from tcsmt.algorithms.exactness.lattice import ZERO, Inexact, Lattice
 from tcsmt.algorithms.fused_loss import C, Unbounded, need
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import Result, Source
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.models import IntegerDotAdd, Kind, Stage

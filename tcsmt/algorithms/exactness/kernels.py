@@ -18,7 +18,7 @@ from tcsmt.algorithms.exactness.largest import LARGEST_INTEGER, largest_proved
 from tcsmt.algorithms.exactness.lattice import ZERO, Inexact, Lattice, integers_up_to
 from tcsmt.algorithms.exactness.units import IEEE, ExactUnit, require_held
 from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded, need
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import float_format

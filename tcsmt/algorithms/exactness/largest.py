@@ -15,7 +15,7 @@ from typing import Any
 
 from tcsmt.algorithms.exactness.lattice import Lattice, integers_up_to
 from tcsmt.algorithms.exactness.search import LONGEST, Inputs, Subject, counterexample
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction

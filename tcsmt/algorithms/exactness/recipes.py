@@ -16,7 +16,7 @@ from tcsmt.algorithms.exactness.lattice import ZERO, Inexact, Lattice
 from tcsmt.algorithms.exactness.search import chained, in_instructions
 from tcsmt.algorithms.exactness.units import IEEE, ExactUnit, require_held
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import floats, unsigned
 from tcsmt.interpret.exact import evaluate

@@ -12,7 +12,7 @@ from typing import Any
 from tcsmt.algorithms.exactness.largest import exact
 from tcsmt.algorithms.exactness.search import UnitSubject
 from tcsmt.algorithms.exactness.units import ExactUnit
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integer_format import IntegerFormat

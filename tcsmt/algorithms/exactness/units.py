@@ -20,7 +20,7 @@ from functools import cached_property
 from tcsmt.algorithms.exactness.integer_units import IntegerStep, integer_steps
 from tcsmt.algorithms.exactness.lattice import ZERO, Inexact, Lattice
 from tcsmt.algorithms.fused_loss import C, ExactUpTo, Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, Source, Step, steps_of
 from tcsmt.arithmetic.any_format import AnyFormat, power_text
 from tcsmt.arithmetic.formats import Format, float_format

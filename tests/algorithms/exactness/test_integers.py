@@ -12,7 +12,7 @@ from tcsmt.algorithms.exactness import integers
 from tcsmt.algorithms.exactness.integers import integer_records, integer_rows, integer_sums, nearest_inexact
 from tcsmt.algorithms.exactness.sums import exact_below
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.solvers.run import Settings

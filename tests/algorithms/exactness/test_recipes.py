@@ -12,13 +12,13 @@ from tcsmt.algorithms.exactness.largest import exact
 from tcsmt.algorithms.exactness.lattice import Inexact
 from tcsmt.algorithms.exactness.recipes import AlgorithmSubject, word_lattices
 from tcsmt.algorithms.exactness.search import Subject, counterexample
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.recipes.arrays import multiply
 from tcsmt.recipes.named import algorithm_named
 from tests.support.sums_of_integers import chain
 
 
-def subjects(name: str, unit: str) -> tuple[Chain, Subject]:
+def subjects(name: str, unit: str) -> tuple[StepwiseProof, Subject]:
     proof = chain()
     return proof, AlgorithmSubject(proof, algorithm_named(name, unit)[0])
 
