@@ -64,11 +64,14 @@ class KernelIdentified:
         Those that are the same function are proved to be: their graphs are the same, or, where ``solve`` and
         the dot product is short, solvers say so. timeout: seconds for each query; memory: MiB for each
         solver.
-        Raises :class:`tcsmt.TcsmtError` where no kernel explains the product.
+        Raises :class:`tcsmt.TcsmtError` where no kernel explains the product, and where its elements are not
+        all summed in one way.
         """
         product, kernels = self.found.product, (*self.found.kernels, *self.found.open)
         if not kernels:
             raise TcsmtError("no hypothesis explains D, so that there is nothing to tell apart")
+        if any(kernel.reduction.tiled or kernel.reduction.unordered for kernel in kernels):
+            raise TcsmtError("no plan: which sums an element of D has hangs on its tile, or on the moment")
         found = planned(
             kernels, (product.a_format, product.b_format), product.a.shape[1], most=min(product.d.shape),
             solving=Solving(Settings("auto", timeout, memory)) if solve else None, seed=seed, seen=progress,

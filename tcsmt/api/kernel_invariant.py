@@ -194,7 +194,8 @@ def kernel_invariant(
 ) -> KernelInvariant:
     """Which reductions on a unit give the same bits for every input of a domain; witnesses for the others.
 
-    reductions: two or more, as :func:`tcsmt.reduction` reads them. domain: of the inputs; None: all words.
+    reductions: two or more, as :func:`tcsmt.reduction` reads them; of parts that are added in any order
+    (``split-k:3,any``), every order is one of them. domain: of the inputs; None: all words.
     k: products; None: the shortest K at which as few reductions as possible are the same sums.
     epilogue: of all kernels. narrow: whether to look for narrower domains in which more reductions agree,
     and for integers that all of them add up exactly.
@@ -218,5 +219,5 @@ def kernel_invariant(
     exact: tuple[ExactKernel, ...] = ()
     if narrow and last == PLAIN and len(found.groups.members) > 1:
         chain = StepwiseProof(solving)
-        exact = tuple(exact_kernel(chain, found.unit.model, one, found.k) for one in given)
+        exact = tuple(exact_kernel(chain, found.unit.model, one, found.k) for one in found.reductions)
     return KernelInvariant(found, exact)

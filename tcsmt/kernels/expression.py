@@ -31,6 +31,8 @@ def _of(reduction: Reduction, indices: Array, k: int) -> str:
     if len(parts) == 1 and level.total is level.sum is None and not level.from_zero:
         return parts[0]
     start = "+0" if level.from_zero else None
+    if level.order == "any":
+        return _digest(f"any order {start} {level.total} {level.sum}", *sorted(parts))
     name = "" if level.sum is None else level.sum.name
 
     def add(one: str, two: str) -> str:

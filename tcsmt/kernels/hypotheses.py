@@ -16,7 +16,7 @@ from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.reduction import CHAINED, Level, Reduction
 from tcsmt.kernels.units import ARCHITECTURE
 
-__all__ = ["hypotheses", "reductions", "same_function"]
+__all__ = ["hypotheses", "reductions", "same_function", "varying", "varying_hypotheses"]
 
 #: Parts of a split K, and the products of one tile, of which a part has a multiple.
 _PARTS = (*range(2, 33), 36, 40, 44, 48, 56, 64, 96, 128)
@@ -32,6 +32,11 @@ _HALVED = (4, 8, 16)
 #: Accumulators beside each other: lanes of vectors, and unrolled loops.
 _LANES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128)
 _ORDERS = ("order", "pairs", "reversed", "halves")
+#: Strided parts, and the stripes of which each has a new chain after so many products.
+_STRIDED, _STRIDES, _PROMOTED = range(2, 17), (32, 64, 128), 128
+#: Parts whose sums are added as they arrive; workers of stream-K, and the tiles of their steps.
+_ATOMIC, _WORKERS = (3, 4, 5), range(2, 257)
+_SIDES, _DEPTHS = ((64, 64), (64, 128), (128, 64), (128, 128), (128, 256), (256, 128)), (16, 32, 64, 128)
 
 
 @lru_cache(maxsize=64)
@@ -47,12 +52,21 @@ def reductions(
     """
     levels = [*_split(length)]
     levels += [Level(kind="promote", number=every) for every in _EVERY if every < length]
+    nested: list[Reduction] = []
     if ordinary:
         levels += _blocks(length)
     else:
         stripes = product(_WARPS, sorted({*_STRIPES, k}))
         levels += [Level(kind="sliced", number=warps, step=step) for warps, step in stripes]
-    found = [CHAINED, *(Reduction((level,)) for level in levels)]
+        strided = list(_strided(length))
+        levels += strided
+        inner = Level(kind="promote", number=_PROMOTED)
+        several = [
+            *strided,
+            *(one for one in _split(length) if one.step in _STRIDES and one.order == "order"),
+        ]
+        nested = [Reduction((level, inner)) for level in several]
+    found = [CHAINED, *(Reduction((level,)) for level in levels), *nested]
     if ordinary:
         few = [number for number in _LANES if 2 * number <= length]
         lanes = [Level(kind="sliced", number=n, step=1, order=order) for n, order in product(few, _ORDERS)]
@@ -60,10 +74,37 @@ def reductions(
     if narrow is not None:
         through = [_through(reduction, name, narrow) for name in ("parts", "total") for reduction in found]
         found += [reduction for reduction in through if reduction is not None]
+    return _distinct(found, length, k)
+
+
+def _distinct(found: Sequence[Reduction], length: int, k: int) -> dict[Reduction, tuple[Reduction, ...]]:
+    """One of each function, the first, and the others that are the same."""
     distinct: dict[str, list[Reduction]] = {}
     for reduction in found:
         distinct.setdefault(expression(reduction, length, k), []).append(reduction)
     return {first: tuple(filter(_usual, others)) for first, *others in distinct.values()}
+
+
+@lru_cache(maxsize=64)
+def varying(shape: tuple[int, int, int], k: int) -> tuple[Reduction, ...]:
+    """Reductions of a product of shape (M, N, K) that are not the same for all of its elements.
+
+    Parts that are added in any order, and stream-K. They are tried where no other reduction explains D.
+    """
+    m, n, length = shape
+    atomic = [
+        Reduction((Level(kind="split-k", number=parts, step=None if tile == 1 else tile, order="any"),))
+        for parts, tile in product(_ATOMIC, _TILES)
+        if parts * max(tile, _LEAST) < 2 * length
+    ]
+    shared: dict[tuple[int, ...], Reduction] = {}
+    for workers, (tall, wide), deep in product(_WORKERS, _SIDES, _DEPTHS):
+        tiles, steps = -(-m // tall) * -(-n // wide), -(-length // deep)
+        share = -(-tiles * steps // workers)
+        if tiles > 1 and share % steps:  # else every tile has the same cuts, or none
+            level = Level(kind="stream-k", number=workers, tile=(tall, wide, deep))
+            shared.setdefault((tall, wide, share * deep, steps * deep), Reduction((level,)))
+    return (*_distinct(atomic, length, k), *shared.values())
 
 
 def _usual(reduction: Reduction) -> bool:
@@ -75,6 +116,12 @@ def _split(length: int) -> Iterator[Level]:
     for parts, tile, order in product(_PARTS, _TILES, ("order", "pairs", "reversed")):
         if parts * max(tile, _LEAST) < 2 * length:
             yield Level(kind="split-k", number=parts, step=None if tile == 1 else tile, order=order)
+
+
+def _strided(length: int) -> Iterator[Level]:
+    for parts, step, order in product(_STRIDED, _STRIDES, ("order", "folded")):
+        if parts * step < 2 * length:
+            yield Level(kind="sliced", number=parts, step=step, order=order)
 
 
 def _blocks(length: int) -> Iterator[Level]:
@@ -91,6 +138,24 @@ def hypotheses(
     ends: epilogues, to which a conversion to the output's format is added where it is not the unit's.
     Narrower results are also tried with parts and totals that are rounded to their format.
     """
+    made = _converting(unit, output, ends)
+    return [
+        Kernel(unit, one, end) for end, one in product(made, _tried(unit, output, length) if made else ())
+    ]
+
+
+def varying_hypotheses(
+    unit: Row, output: AnyFormat, shape: tuple[int, int, int], ends: Sequence[Epilogue] = (PLAIN,)
+) -> list[Kernel]:
+    """The same of reductions that are not the same for all elements of a product (:func:`varying`)."""
+    made = _converting(unit, output, ends)
+    return [
+        Kernel(unit, one, end) for end, one in product(made, varying(shape, unit.model.k) if made else ())
+    ]
+
+
+def _converting(unit: Row, output: AnyFormat, ends: Sequence[Epilogue]) -> Sequence[Epilogue]:
+    """Epilogues with a conversion to the output's format; none where the unit's results do not hold it."""
     given = unit.model.d_format
     if given != output:
         fits = isinstance(given, Format) and isinstance(output, Format) and given.holds(output)
@@ -98,7 +163,7 @@ def hypotheses(
             return []
         saturate = not output.has_infinity
         ends = [replace(end, out=(output,), saturate=end.saturate or saturate) for end in ends]
-    return [Kernel(unit, reduction, end) for end, reduction in product(ends, _tried(unit, output, length))]
+    return ends
 
 
 def _tried(unit: Row, output: AnyFormat, length: int) -> dict[Reduction, tuple[Reduction, ...]]:

@@ -7,7 +7,7 @@ against all. NaN results are the same whatever their words.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -19,8 +19,9 @@ from tcsmt.arithmetic.words import to_words
 from tcsmt.catalogue import Row
 from tcsmt.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.kernels.gemm import Held, ended
-from tcsmt.kernels.hypotheses import hypotheses
+from tcsmt.kernels.hypotheses import hypotheses, varying_hypotheses
 from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.reduction import Reduction
 from tcsmt.kernels.sampled import sums
 from tcsmt.kernels.units import units_for
 from tcsmt.simulator.matmul import check_shapes
@@ -28,7 +29,7 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.set_cover import cover
 
-__all__ = ["Explained", "Missed", "Product", "explain", "on_elements"]
+__all__ = ["Elements", "Explained", "Missed", "Product", "explain", "on_elements"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -40,6 +41,8 @@ _NARROW_STAGES, _NARROW = (32, 480), 16
 _MORE, _BATCH, _MOST = 1536, 64, 16
 #: With more survivors, the simplest are looked at first.
 _MANY = 512
+#: Elements that are looked at together where each has several results.
+_AT_ONCE = 4096
 #: Of the best hypotheses that miss some elements, so many are shown, and so many of the elements.
 _SHOWN, _ELEMENTS = 3, 5
 
@@ -77,11 +80,19 @@ class Product:
         """Where D is a NaN."""
         return _are_nan(self.d_format, self.d)
 
-    def same(self, words: Array, where: Any = ...) -> Array:
-        """Where results are D's, of all elements or of some."""
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """M, N and K."""
+        m, n = self.d.shape
+        return m, n, self.a.shape[1]
+
+    def missed(self, words: Array, places: Array) -> Array:
+        """Which of the elements at some places are not D's. words: (elements,), or some for each."""
+        where = places[:, 0], places[:, 1]
         wanted, nan = self.d[where], self.nan[where]
-        alike: Array = (words == wanted) | (nan & _are_nan(self.d_format, words))
-        return alike
+        words = words.astype(self.d.dtype)
+        alike = (words == wanted) | (nan & _are_nan(self.d_format, words))
+        return np.logical_not(np.reshape(alike, (-1, len(places))).any(axis=0))
 
 
 def _are_nan(fmt: AnyFormat, words: Array) -> Array:
@@ -124,26 +135,65 @@ class Explained:
     missed: tuple[Missed, ...]
 
 
+@dataclass(frozen=True)
+class Elements:
+    """Some elements of a product.
+
+    a, b: words (elements, K), of the rows of A and the columns of B. c: words (elements,), or None.
+    places: row and column of each, (elements, 2), in a product of ``shape`` (M, N, K); not needed by
+    reductions that are the same for all elements.
+    """
+
+    a: Array
+    b: Array
+    c: Array | None = None
+    places: Array | None = None
+    shape: tuple[int, int, int] = (0, 0, 0)
+
+    @classmethod
+    def of(cls, product: Product, places: Array) -> Elements:
+        """Those at some places (row, column)."""
+        where = places[:, 0], places[:, 1]
+        a, b = product.a[where[0]], product.b[:, where[1]].T
+        return cls(a, b, None if product.c is None else product.c[where], places, product.shape)
+
+    def resolved(self, reduction: Reduction, k: int) -> tuple[list[Reduction], Array | None]:
+        """Each order in which parts can be added; or, where tiles differ, how, and which each element has."""
+        if not reduction.tiled or self.places is None:
+            return reduction.orders(self.a.shape[1], k), None
+        own = [reduction.of_element(int(row), int(column), self.shape) for row, column in self.places]
+        ways = list(dict.fromkeys(own))
+        return ways, np.array([ways.index(one) for one in own])
+
+
 def on_elements(
-    kernels: Sequence[Kernel], a: Array, b: Array, c: Array | None, c_format: AnyFormat | None = None
+    kernels: Sequence[Kernel], elements: Elements, c_format: AnyFormat | None = None
 ) -> Iterator[tuple[Kernel, Array]]:
     """The words that each kernel gives on some elements, kernels of one unit together.
 
-    a, b: words (elements, K); c: words (elements,) or None.
+    They have shape (elements,); (orders, elements) where parts are added in any order.
     """
 
     def by(kernel: Kernel) -> tuple[str, bool]:
         return kernel.unit.name, kernel.epilogue.c_first
 
+    a, b, c = elements.a, elements.b, elements.c
     for _, some in groupby(sorted(kernels, key=by), key=by):
         members = list(some)
         model, first = members[0].unit.model, members[0].epilogue.c_first
         start = c if first and members[0].epilogue.beta != 0 else None
-        found = sums(model, a, b, list(dict.fromkeys(member.reduction for member in members)), start)
-        held = dict(zip(dict.fromkeys(member.reduction for member in members), found, strict=True))
+        ways = {member.reduction: elements.resolved(member.reduction, model.k) for member in members}
+        needed = list(dict.fromkeys(one for reductions, _ in ways.values() for one in reductions))
+        held = dict(zip(needed, sums(model, a, b, needed, start), strict=True))
         rest = None if first or c is None else Held(c_format or model.c_format, c)
         for member in members:
-            yield member, ended(member.epilogue, held[member.reduction], rest).words
+            reductions, own = ways[member.reduction]
+            words = np.stack([ended(member.epilogue, held[one], rest).words for one in reductions])
+            yield member, words[own, np.arange(len(a))] if own is not None else _only(words)
+
+
+def _only(words: Array) -> Array:
+    return words[0] if len(words) == 1 else words
 
 
 @dataclass
@@ -158,17 +208,14 @@ class _Search:
         """How many of some elements each hypothesis misses."""
         product = self.product
         places = self.elements[some]
-        where = places[:, 0], places[:, 1]
-        a, b = product.a[where[0]], product.b[:, where[1]].T
-        c = None if product.c is None else product.c[where]
         found = []
         units = len({kernel.unit.name for kernel in alive})
         names: set[str] = set()
-        for kernel, words in on_elements(alive, a, b, c, product.c_format):
+        for kernel, words in on_elements(alive, Elements.of(product, places), product.c_format):
             if kernel.unit.name not in names:
                 names.add(kernel.unit.name)
                 self.seen(len(names), units, f"{len(places)} elements, {kernel.unit.name}")
-            wrong = ~product.same(words.astype(product.d.dtype), where)
+            wrong = product.missed(words, places)
             if wrong.any():
                 bits = sum(1 << int(place) for place in np.flatnonzero(wrong))
                 self.excluded.append(bits << (some.start or 0))
@@ -192,24 +239,37 @@ def explain(
     Raises :class:`.TcsmtError` where no unit fits.
     """
     given = [[row] for row in units] if units is not None else units_for(product.a_format, product.b_format)
+    given = [rows for rows in given if _takes_c(rows[0], product)]
     if ends is None:
         ends = [PLAIN] if product.c is None else [PLAIN, Epilogue(c="epilogue")]
-    length = product.a.shape[1]
+    m, n, length = product.shape
     tried = list(kernels)
-    alike: dict[str, tuple[str, ...]] = {}
-    for first, *others in given:
-        if _takes_c(first, product):
-            tried += hypotheses(first, product.d_format, length, ends)
-            alike[first.name] = tuple(row.name for row in others)
+    for first, *_ in given:
+        tried += hypotheses(first, product.d_format, length, ends)
     if not tried:
         formats = ", ".join(fmt.name for fmt in (product.a_format, product.b_format, product.d_format))
         raise TcsmtError(f"no unit takes A and B and gives D in these formats: {formats}")
-    m, n = product.d.shape
     order = np.random.default_rng(seed).permutation(m * n)[: sum(_STAGES) + _MORE]
-    search = _Search(product, seen, np.stack(np.unravel_index(order, (m, n)), axis=1))
-    alive, best, start = tried, [], 0
+    elements = np.stack(np.unravel_index(order, (m, n)), axis=1)
+    found = _held_against(tried, product, elements, seen)
+    if not found.kernels:
+        others: list[Kernel] = []
+        for first, *_ in given:
+            others += varying_hypotheses(first, product.d_format, product.shape, ends)
+        second = _held_against(others, product, elements, seen)
+        nearest = sorted((*found.missed, *second.missed), key=lambda one: one.count)[:_SHOWN]
+        missed = () if second.kernels else tuple(nearest)
+        found = replace(second, tested=len(tried) + len(others), missed=missed)
+    alike = {first.name: tuple(row.name for row in others) for first, *others in given}
+    return replace(found, alike=alike)
+
+
+def _held_against(tried: Sequence[Kernel], product: Product, elements: Array, seen: Seen) -> Explained:
+    """What hypotheses explain. elements: places (row, column) that are looked at before all are."""
+    search = _Search(product, seen, elements)
+    alive, best, start = list(tried), [], 0
     for size in _NARROW_STAGES if product.d_format.width <= _NARROW else _STAGES:
-        some = slice(start, min(start + size, len(order)))
+        some = slice(start, min(start + size, len(elements)))
         if some.start == some.stop or not alive or (start and len(alive) > _MANY):
             break
         found = search.stage(alive, some)
@@ -222,8 +282,8 @@ def explain(
     missed: list[Missed] = []
     while alive and not explained:
         batch, alive = alive[:_BATCH], alive[_BATCH:]
-        if start < len(order):
-            found = search.stage(batch, slice(start, len(order)))
+        if start < len(elements):
+            found = search.stage(batch, slice(start, len(elements)))
             kept = {kernel for wrong, kernel in found if wrong == 0}
             batch = [kernel for kernel in batch if kernel in kept]
         for number, kernel in enumerate(batch, 1):
@@ -239,11 +299,11 @@ def explain(
     if not explained:
         nearest = [kernel for _, kernel in best if kernel not in {one.kernel for one in missed}]
         missed += [_against_all(kernel, product) for kernel in nearest]
-    deciding = cover(_columns(search.excluded, len(order))).chosen if search.excluded and explained else []
+    deciding = cover(_columns(search.excluded, len(elements))).chosen if search.excluded and explained else []
     return Explained(
         product=product,
         kernels=tuple(explained),
-        alike=alike,
+        alike={},
         tested=len(tried),
         open=tuple(alive) if explained else (),
         looked_at=start,
@@ -263,10 +323,17 @@ def _plausible(tried: Sequence[Kernel]) -> dict[Kernel, tuple[int, int]]:
 
 
 def _against_all(kernel: Kernel, product: Product) -> Missed:
-    words = kernel.multiply(product.a, product.b, product.c).view(product.d.dtype)
-    places = np.argwhere(~product.same(words))
-    shown = tuple((int(i), int(j)) for i, j in places[:_ELEMENTS])
-    return Missed(kernel, len(places), product.d.size, shown)
+    places = np.argwhere(np.ones(product.d.shape, bool))
+    if kernel.reduction.unordered:
+        parts = [places[first : first + _AT_ONCE] for first in range(0, len(places), _AT_ONCE)]
+        words = [next(on_elements([kernel], Elements.of(product, part))) for part in parts]
+        wrong = [product.missed(found, part) for (_, found), part in zip(words, parts, strict=True)]
+        missed = np.concatenate(wrong)
+    else:
+        found = kernel.multiply(product.a, product.b, product.c).view(product.d.dtype)
+        missed = product.missed(found.reshape(-1), places)
+    shown = tuple((int(i), int(j)) for i, j in places[missed][:_ELEMENTS])
+    return Missed(kernel, int(missed.sum()), product.d.size, shown)
 
 
 def _takes_c(row: Row, product: Product) -> bool:

@@ -96,7 +96,7 @@ def telling_k(unit: Row, reductions: Sequence[Reduction]) -> int:
 
     def score(count: int) -> tuple[int, int, int]:
         length = count * step
-        different = {expression(one, length, step) for one in reductions}
+        different = {expression(one, length, step) for one in _orders(reductions, length, step)}
         chains = (len(part) for one in reductions for part in chains_of(one, np.arange(length), step))
         return len(different), -sum(chain % step > 0 for chain in chains), -count
 
@@ -119,17 +119,22 @@ def invariance(
 
     k: products; None: see :func:`telling_k`. narrow: whether to look for narrower domains in which more of
     them agree. kept: whether proofs kept by an earlier run count.
+    Of parts that are added in any order, every order is one of the reductions.
     Raises :class:`.TcsmtError` for fewer than two reductions, one that is given twice, and what no kernel
     does.
     """
-    if len(reductions) < 2:
-        raise TcsmtError("reductions: give two or more, such as chained,split-k:2")
     for number, one in enumerate(reductions):
         if one in reductions[:number]:
             raise TcsmtError(f"reduction {one} is given twice")
     if any(one.tiled for one in reductions):
         raise TcsmtError("stream-k: where K is cut depends on the tile; give cuts:K1-K2-... instead")
     length = telling_k(unit, reductions) if k is None else k
+    reductions = _orders(reductions, length, unit.model.k)
+    if len(reductions) < 2:
+        raise TcsmtError(
+            "reductions: give two or more, such as chained,split-k:2, or parts with several orders, such as "
+            "split-k:3,any (the order of two parts does not matter, as additions commute)"
+        )
     made = tuple(Kernel(unit, one, epilogue) for one in reductions)
     kernels = tuple(kernel_row(one, length) for one in made)
     few = FewProducts(unit, made, length)
@@ -145,6 +150,10 @@ def invariance(
             narrower.append(found)
             members = found.members
     return Invariance(unit, kernels, tuple(reductions), length, groups, tuple(narrower))
+
+
+def _orders(reductions: Sequence[Reduction], length: int, k: int) -> list[Reduction]:
+    return list(dict.fromkeys(order for one in reductions for order in one.orders(length, k)))
 
 
 def _narrower(domain: Domain) -> Iterator[Domain]:

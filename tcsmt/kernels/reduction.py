@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 from math import ceil
 from typing import Any, TypeVar
 
@@ -32,7 +32,9 @@ _KINDS = {
     "stream-k": "WORKERS",
 }
 #: How parts can be added up.
-_ORDERS = ("order", "reversed", "pairs", "halves")
+_ORDERS = ("order", "reversed", "pairs", "halves", "folded", "any")
+#: Parts whose orders are all looked at: 60 of five, where the first two are not told apart.
+_MOST_ORDERED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +52,10 @@ class Level:
     at: of ``cuts``: where parts begin.
     tile: of ``stream-k``: rows, columns and products of one step of a worker.
     order: ``order``: one after the other; ``reversed``: the last part first; ``pairs``: neighbours, then
-        neighbours of these sums; ``halves``: the first half to the second, until one is left.
+        neighbours of these sums; ``halves``: the first half to the second, until one is left; ``folded``: to
+        the last part, one after the other, the sums of two parts that lie half of all apart; ``any``: each as
+        it arrives (atomic additions), another one in every element and every run; ``2-0-1``: the parts of
+        these numbers, one after the other.
     parts: the format to which each part is rounded before it is added (None: as it is).
     total: the format to which the running total is rounded after each addition (None: not).
     sum: the format of the additions (None: that of the unit's results).
@@ -71,7 +76,8 @@ class Level:
 
     def __post_init__(self) -> None:
         choose("reduction", self.kind, _KINDS)
-        choose("order of the parts", self.order, _ORDERS)
+        if not self.sequence:
+            choose("order of the parts", self.order, _ORDERS)
         for name in ("parts", "total", "sum"):
             given = getattr(self, name)
             if isinstance(given, str):
@@ -92,13 +98,21 @@ class Level:
         self._check(bool(self.at) == (self.kind == "cuts") and rising, "cuts must be positive and rising")
         tiled = all(side >= 1 for side in self.tile) == (self.kind == "stream-k")
         self._check(tiled, "stream-k needs tile=ROWSxCOLUMNSxPRODUCTS, each 1 or more; nothing else has one")
-        in_order = self.order in ("order", "reversed")
+        whole = not self.sequence or sorted(self.sequence) == list(range(len(self.sequence)))
+        self._check(whole, f"order={self.order} must have each number from 0 on once")
+        in_order = bool(self.sequence) or self.order in ("order", "reversed", "any")
         self._check(in_order or (self.total is None and not self.from_zero),
                     f"{self.order} keeps no running total: neither total nor from-zero fits")  # fmt: skip
 
     def _check(self, holds: bool, why: str) -> None:
         if not holds:
             raise TcsmtError(f"reduction {self}: {why}")
+
+    @property
+    def sequence(self) -> tuple[int, ...]:
+        """The numbers of the parts in the order in which they are added; empty where a name says it."""
+        numbers = self.order.split("-")
+        return tuple(map(int, numbers)) if all(map(str.isdigit, numbers)) else ()
 
     def cut(self, indices: Array, k: int) -> list[Array]:
         """The indices of K, in parts that are not empty. k: the instruction's K."""
@@ -142,7 +156,7 @@ class Level:
         if self.halved:
             text += f",halved={self.halved}"
         if self.order != "order":
-            text += f",{self.order}"
+            text += f",order={self.order}" if self.sequence else f",{self.order}"
         if self.from_zero:
             text += ",from-zero"
         for name in ("parts", "total", "sum"):
@@ -182,22 +196,56 @@ class Reduction:
         """Whether where K is cut depends on the tile of D."""
         return bool(self.levels) and self.levels[0].kind == "stream-k"
 
+    @property
+    def unordered(self) -> bool:
+        """Whether parts are added in any order, so that D is not one value."""
+        return any(level.order == "any" for level in self.levels)
+
     def on(self, m: int, n: int, length: int) -> Iterator[tuple[slice, slice, Reduction]]:
         """Rows and columns of D that are reduced alike, and how, whatever their tile."""
         if not self.tiled:
             yield slice(0, m), slice(0, n), self
             return
+        tall, wide, _ = self.levels[0].tile
+        for row in range(0, m, tall):
+            for column in range(0, n, wide):
+                resolved = self.of_element(row, column, (m, n, length))
+                yield slice(row, row + tall), slice(column, column + wide), resolved
+
+    def of_element(self, row: int, column: int, shape: tuple[int, int, int]) -> Reduction:
+        """How an element of D is reduced, whatever its tile. shape: M, N and K."""
+        if not self.tiled:
+            return self
         first, *others = self.levels
+        m, n, length = shape
         tall, wide, deep = first.tile
         steps, across = -(-length // deep), -(-n // wide)
-        count = -(-m // tall) * across
-        share = -(-count * steps // first.number)
-        for tile in range(count):
-            row, column = tile // across * tall, tile % across * wide
-            ends = range(-(-(tile * steps + 1) // share) * share, (tile + 1) * steps, share)
-            at = tuple((end - tile * steps) * deep for end in ends)
-            cut = [replace(first, kind="cuts", number=0, at=at, tile=(0, 0, 0))] if at else []
-            yield slice(row, row + tall), slice(column, column + wide), Reduction((*cut, *others))
+        share = -(-(-(-m // tall) * across * steps) // first.number)
+        before = (row // tall * across + column // wide) * steps
+        ends = range(-(-(before + 1) // share) * share, before + steps, share)
+        at = tuple((end - before) * deep for end in ends)
+        cut = [replace(first, kind="cuts", number=0, at=at, tile=(0, 0, 0))] if at else []
+        return Reduction((*cut, *others))
+
+    def orders(self, length: int, k: int) -> list[Reduction]:
+        """Of parts that are added in any order, every order; else the reduction alone.
+
+        length: products. k: the instruction's. Two orders that only swap the first two parts are one.
+        Raises :class:`.TcsmtError` where there are too many, or where inner parts are not in order.
+        """
+        if not self.unordered:
+            return [self]
+        first, *others = self.levels
+        parts = len(first.cut(np.arange(length), k))
+        if any(level.order == "any" for level in others):
+            raise TcsmtError(f"reduction {self}: only the outermost parts can be added in any order")
+        if parts > _MOST_ORDERED:
+            raise TcsmtError(
+                f"reduction {self}: {parts} parts at K = {length}: at most {_MOST_ORDERED} in any order"
+            )
+        found = [order for order in permutations(range(parts)) if order[:2] == tuple(sorted(order[:2]))]
+        named = ["-".join(map(str, order)) for order in found]
+        return [Reduction((replace(first, order=name), *others)) for name in named]
 
 
 #: One chain along the whole of K.
@@ -252,6 +300,19 @@ def fold(
                 ]
             values = [add(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
         return values[0] if start is None else add(start, values[0])
+    if level.order == "folded":
+        *others, total = values
+        half = (len(values) + 1) // 2
+        for place in range(half if others else 0):
+            pair = others[place], *others[place + half : place + half + 1]
+            total = add(total, add(*pair) if len(pair) == 2 else pair[0])
+        return total if start is None else add(start, total)
+    if level.order == "any":
+        raise TcsmtError(f"reduction {level}: the result hangs on the order of the parts: give order=1-0-...")
+    if level.sequence:
+        if len(level.sequence) != len(values):
+            raise TcsmtError(f"reduction {level}: an order of {len(level.sequence)} parts, of {len(values)}")
+        values = [values[number] for number in level.sequence]
     if level.order == "reversed":
         values.reverse()
     first, *others = values if start is None else [start, *values]
@@ -290,7 +351,9 @@ def _level(text: str) -> Level:
             given["order"] = key
             continue
         key = choose("option of a reduction", key, [*_OPTIONS, *_ORDERS])
-        if key == "from-zero":
+        if key == "order":
+            given["order"] = value
+        elif key == "from-zero":
             given["from_zero"] = True
         elif key == "tile":
             given["tile"] = tuple(_integer(text, key, side) for side in value.split("x"))
@@ -303,7 +366,7 @@ def _level(text: str) -> Level:
     return Level(**given)
 
 
-_OPTIONS = ("step", "halved", "tile", "from-zero", "parts", "total", "sum")
+_OPTIONS = ("step", "halved", "tile", "order", "from-zero", "parts", "total", "sum")
 assert {name.replace("-", "_") for name in _OPTIONS} <= {one.name for one in fields(Level)}
 
 

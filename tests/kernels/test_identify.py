@@ -53,7 +53,7 @@ def test_parts_added_by_hand() -> None:
     backwards = names(a, b, one + (two + rest), units=unit)
     assert "ieee/fma.f32+split-k:3,step=16,reversed" in backwards
     assert "ieee/fma.f32+promote:48" not in backwards
-    assert names(a, b, (one + rest) + two, units=unit) == []
+    assert names(a, b, (one + rest) + two, units=unit) == ["ieee/fma.f32+split-k:3,step=16,any"]
 
 
 def test_lanes_added_by_hand() -> None:
@@ -85,8 +85,11 @@ def test_c_enters_first_or_last() -> None:
 
 @pytest.mark.parametrize(
     "scheme",
-    ["split-k:3,step=64", "sliced:2,step=32", "promote:128", "split-k:4,step=64,total=bf16+out=bf16"],
-)
+    [
+        "split-k:3,step=64", "sliced:2,step=32", "promote:128", "split-k:4,step=64,total=bf16+out=bf16",
+        "sliced:5,step=64,folded", "split-k:2,step=128/promote:128",
+    ],
+)  # fmt: skip
 def test_planted_kernels(scheme: str) -> None:
     """On a unit of a GPU; another unit is excluded."""
     a, b = operands(24, 320, 20, np.float16)
@@ -99,6 +102,37 @@ def test_planted_kernels(scheme: str) -> None:
         assert {kernel.unit.architecture for kernel in found.kernels} == {"hopper"}
     for kernel in found.kernels:  # each of them gives D, whatever its name
         assert np.array_equal(kernel.multiply(a, b), d)
+
+
+def test_parts_that_are_added_as_they_arrive() -> None:
+    """Each element has an order of its own; the last element one that no order gives."""
+    a, b = (x.astype(np.float16).astype(np.float32) for x in operands(12, 96, 11))
+    parts = np.stack(chains(a, b, [0, 32, 64, 96]))
+    order = np.random.default_rng(8).permuted(np.tile(np.arange(3), (12 * 11, 1)), axis=1)
+    mixed = np.take_along_axis(parts.reshape(3, -1), order.T, axis=0)
+    d = ((mixed[0] + mixed[1]) + mixed[2]).reshape(12, 11)
+    found = tcsmt.kernel_identify(a, b, d, units=["ieee/fma.f32"])
+    assert [str(kernel.reduction) for kernel in found.kernels] == ["split-k:3,any"]
+    with pytest.raises(TcsmtError, match="hangs on the order of the parts"):
+        tcsmt.gemm(a, b, unit="ieee/fma.f32", reduction="split-k:3,any")
+    with pytest.raises(TcsmtError, match="no plan"):
+        found.plan()
+    d[-1, -1] *= np.float32(1.00001)
+    assert not tcsmt.kernel_identify(a, b, d, units=["ieee/fma.f32"]).kernels
+
+
+def test_workers_that_share_the_steps_of_all_tiles() -> None:
+    """Two of six tiles of 64 x 64 are cut: their elements have two parts, the others one."""
+    a, b = (x.astype(np.float16).astype(np.float32) for x in operands(128, 96, 192))
+    whole = tcsmt.gemm(a, b, unit="ieee/fma.f32")
+    d = np.array(whole)
+    # 4 workers, 6 tiles of 3 steps of 32 products: the cuts are at the steps 5, 10 and 15
+    for (row, column), cut in {(0, 64): 64, (64, 0): 32}.items():
+        one, two = chains(a[row : row + 64], b[:, column : column + 64], [0, cut, 96])
+        d[row : row + 64, column : column + 64] = one + two
+    found = tcsmt.kernel_identify(a, b, d, units=["ieee/fma.f32"])
+    assert "stream-k:4,tile=64x64x32" in [str(kernel.reduction) for kernel in found.kernels]
+    assert np.array_equal(tcsmt.gemm(a, b, unit="ieee/fma.f32", reduction="stream-k:4,tile=64x64x32"), d)
 
 
 def test_nothing_explains_a_changed_product() -> None:

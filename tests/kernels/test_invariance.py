@@ -104,3 +104,15 @@ def test_k_tells_most_apart(reductions: str, k: int) -> None:
 def test_errors(reductions: list[str], message: str) -> None:
     with pytest.raises(TcsmtError, match=message):
         tcsmt.kernel_invariant("volta", reductions)
+
+
+def test_three_parts_in_any_order_are_three_reductions() -> None:
+    found = tcsmt.kernel_invariant("volta", ["split-k:3,any"], k=12, narrow=False, confirm=False)
+    assert found.groups == tuple((f"split-k:3,order={order}",) for order in ("0-1-2", "0-2-1", "1-2-0"))
+    for (one, two), decision in found.found.groups.decisions.items():
+        assert isinstance(decision.verdict, Distinguished)
+        names = [str(found.found.reductions[n]) for n in (one, two)]
+        results = [multiplied(decision.verdict.values, 12, name) for name in names]
+        assert results[0] != results[1]
+    with pytest.raises(TcsmtError, match="the order of two parts does not matter"):
+        tcsmt.kernel_invariant("volta", ["split-k:2,any"], k=12)

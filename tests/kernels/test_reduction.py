@@ -23,6 +23,8 @@ TEXTS = (
     "cuts:10-33,reversed",
     "split-k:2,total=bf16/promote:16,from-zero",
     "stream-k:3,tile=16x32x8",
+    "split-k:3,any",
+    "split-k:3,order=2-0-1",
 )
 
 
@@ -57,6 +59,9 @@ def test_names_of_the_usual_ones() -> None:
         ("cuts:4-4", "cuts must be positive and rising"),
         ("cuts:x", "cuts = 'x': must be an integer"),
         ("split-k:2,pairs,total=bf16", "pairs keeps no running total"),
+        ("split-k:2,folded,from-zero", "folded keeps no running total"),
+        ("split-k:3,order=0-2", "order=0-2 must have each number from 0 on once"),
+        ("split-k:3,order=pair", "unknown order of the parts 'pair'"),
         ("stream-k:2", "stream-k needs tile=ROWSxCOLUMNSxPRODUCTS"),
         ("stream-k:2,tile=4x4", "expected tile=ROWSxCOLUMNSxPRODUCTS"),
         ("split-k:2/stream-k:2,tile=4x4x4", "stream-k must be the outermost level"),
@@ -151,6 +156,12 @@ def by_hand(text: str, p: Any, c: Any) -> Any:
         case "split-k:3,pairs":
             s = [chain(p[i : i + 14]) for i in (0, 14, 28)]
             return f(c + f(f(s[0] + s[1]) + s[2]))
+        case "split-k:5,folded":
+            s = [chain(p[i : i + 8]) for i in (0, 8, 16, 24, 32)]
+            return f(c + f(f(f(s[4] + f(s[0] + s[3])) + s[1]) + s[2]))
+        case "split-k:2,folded/promote:8":
+            s = [f(f(chain(q[:8]) + chain(q[8:16])) + chain(q[16:])) for q in (p[:20], p[20:])]
+            return f(c + f(s[1] + s[0]))
         case "split-k:4,reversed":
             s = [chain(p[i : i + 10]) for i in (0, 10, 20, 30)]
             return f(f(f(f(c + s[3]) + s[2]) + s[1]) + s[0])
@@ -170,6 +181,7 @@ def by_hand(text: str, p: Any, c: Any) -> Any:
 BY_HAND = (
     "chained", "split-k:4", "split-k:4,pairs", "split-k:3,halves", "split-k:3,pairs", "split-k:4,reversed",
     "split-k:2,parts=bf16", "split-k:2,total=bf16", "sliced:2,step=8", "split-k:2/promote:8",
+    "split-k:5,folded", "split-k:2,folded/promote:8",
 )  # fmt: skip
 
 
@@ -191,6 +203,26 @@ def test_the_ways_differ() -> None:
     c = rng.standard_normal((6, 5)).astype(np.float32)
     words = {tcsmt.gemm(a, b, c, unit=FMA, reduction=text).tobytes() for text in BY_HAND}
     assert len(words) == len(BY_HAND)
+
+
+def test_every_order_of_parts() -> None:
+    """Of a sum of three, four and five: two parts that are added first have no order."""
+    for parts, count in ((2, 1), (3, 3), (4, 12), (5, 60)):
+        found = reduction_named(f"split-k:{parts},any").orders(20, 4)
+        pairs = {(frozenset(one.levels[0].sequence[:2]), one.levels[0].sequence[2:]) for one in found}
+        assert len(found) == len(pairs) == count
+    rng = np.random.default_rng(5)
+    a, b = (rng.standard_normal(shape).astype(np.float16).astype(np.float32) for shape in ((6, 40), (40, 5)))
+    s = [tcsmt.gemm(a[:, i : i + 14], b[i : i + 14], unit=FMA) for i in (0, 14, 28)]
+    assert np.array_equal(tcsmt.gemm(a, b, unit=FMA, reduction="split-k:3,order=2-0-1"), (s[2] + s[0]) + s[1])
+    for text, why in (
+        ("split-k:6,any", "6 parts at K = 40: at most 5 in any order"),
+        ("split-k:2/split-k:3,any", "only the outermost parts can be added in any order"),
+    ):
+        with pytest.raises(TcsmtError, match=why):
+            reduction_named(text).orders(40, 1)
+    with pytest.raises(TcsmtError, match="an order of 3 parts, of 2"):
+        tcsmt.gemm(a, b, unit=FMA, reduction="split-k:2,order=2-0-1")
 
 
 def test_a_total_from_zero_has_no_negative_zero() -> None:

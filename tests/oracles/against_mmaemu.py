@@ -1,4 +1,4 @@
-"""Whole FP8 products of mmaemu 0.1.0, with its preset of the H100, against tcsmt's `wgmma`, bit for bit.
+"""Whole FP8 products of mmaemu 0.1.0, as an H100 and an RTX 4060 make them, against tcsmt, bit for bit.
 
     python -m tests.oracles.against_mmaemu --output results/against-mmaemu.json
 
@@ -12,8 +12,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,63 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import row_named
 from tcsmt.catalogue.digests import models_named
 from tcsmt.kernels.gemm import gemm
-from tcsmt.kernels.reduction import CHAINED, promoted
+from tcsmt.kernels.reduction import reduction_named
 
 #: Types of A and of B; both e5m2 is no product of cuBLAS.
 TYPES = (("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e4m3"))
 KINDS = ("any", "near", "integers")
 SHAPES = ((64, 32, 256), (128, 64, 1024), (16, 16, 4096))
+#: Of products whose K is split; the last tile of K is not a whole one in the first.
+SPLIT_SHAPES = ((16, 16, 1040), (8, 16, 4096), (4, 16, 8192))
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Types = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A profile of mmaemu, our unit of operands of two types, and the ways in which its cuBLAS splits K.
+
+    ways: by mmaemu's name, our reduction of so many parts.
+    """
+
+    unit: str
+    ways: dict[str, str]
+
+
+GPUS = {
+    "hopper": Gpu("hopper/wgmma.m64nNk32.f32.{}.{}", {"contiguous": "split-k:{},step=128"}),
+    "ada": Gpu(
+        "ada/mma.m16n8k32.f32.{}.{}.f32",
+        {"serial": "sliced:{},step=64", "pairwise": "sliced:{},step=64,folded"},
+    ),
+}
+#: Each 128 products of what is not "fast" begin a new chain, which is added from +0.
+PROMOTED = "promote:128,from-zero"
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a product is made. parts: K is split into; 1: not. way: mmaemu's name of how."""
+
+    gpu: str
+    fast: bool
+    parts: int = 1
+    way: str = ""
+
+    @property
+    def reduction(self) -> str:
+        """Ours."""
+        split = [GPUS[self.gpu].ways[self.way].format(self.parts)] if self.parts > 1 else []
+        return "/".join([*split, *([] if self.fast else [PROMOTED])]) or "chained"
+
+
+WHOLE = [Way(gpu, fast) for gpu in GPUS for fast in (True, False)]
+SPLIT = [
+    Way(gpu, fast, parts, way)
+    for gpu, known in GPUS.items()
+    for way, fast, parts in product(known.ways, (True, False), (2, 3, 4, 5, 8, 13))
+]
 
 
 def words(rng: np.random.Generator, name: str, shape: tuple[int, int], kind: str) -> Array:
@@ -44,8 +94,8 @@ def words(rng: np.random.Generator, name: str, shape: tuple[int, int], kind: str
     return rng.choice(np.array(found, dtype=np.uint8), shape)
 
 
-def theirs(a: Array, b: Array, types: tuple[str, str], fast: bool) -> Array:
-    """mmaemu's words of D, without splitting K."""
+def theirs(a: Array, b: Array, types: Types, way: Way) -> Array:
+    """mmaemu's words of D."""
     import mmaemu
     import torch
 
@@ -54,32 +104,38 @@ def theirs(a: Array, b: Array, types: tuple[str, str], fast: bool) -> Array:
     right = torch.from_numpy(np.ascontiguousarray(b.T)).view(dtypes[types[1]]).t()
     one = torch.ones(1)
     d = mmaemu.scaled_mm(
-        left, right, one, one, out_dtype=torch.float32, use_fast_accum=fast, profile="hopper", splitk=1,
-        backend="reference",
+        left, right, one, one, out_dtype=torch.float32, use_fast_accum=way.fast, profile=way.gpu,
+        splitk=(way.parts, way.way) if way.parts > 1 else 1, backend="reference",
     )  # fmt: skip
     return np.asarray(d.numpy()).view(np.uint32)
 
 
-def unit_of(types: tuple[str, str]) -> str:
+def unit_of(types: Types, gpu: str) -> str:
     """Our unit."""
-    return f"hopper/wgmma.m64nNk32.f32.{types[0]}.{types[1]}"
+    return GPUS[gpu].unit.format(*types)
 
 
-def ours(a: Array, b: Array, types: tuple[str, str], fast: bool) -> Array:
+def ours(a: Array, b: Array, types: Types, way: Way) -> Array:
     """Our words of D."""
-    reduction = CHAINED if fast else promoted(128)
-    return np.asarray(gemm(a, b, model=row_named(unit_of(types)).model, reduction=reduction)).view(np.uint32)
+    model = row_named(unit_of(types, way.gpu)).model
+    return np.asarray(gemm(a, b, model=model, reduction=reduction_named(way.reduction))).view(np.uint32)
 
 
-def compared(shapes: tuple[tuple[int, int, int], ...], seed: int = 1) -> Iterator[dict[str, Any]]:
+def compared(
+    ways: Sequence[Way],
+    shapes: Sequence[tuple[int, int, int]],
+    types: Sequence[Types] = TYPES,
+    kinds: Sequence[str] = KINDS,
+    seed: int = 1,
+) -> Iterator[dict[str, Any]]:
     """A record for each product."""
     rng = np.random.default_rng(seed)
-    for types, fast, (m, n, k), kind in product(TYPES, (True, False), shapes, KINDS):
-        a, b = words(rng, types[0], (m, k), kind), words(rng, types[1], (k, n), kind)
-        differ = int((theirs(a, b, types, fast) != ours(a, b, types, fast)).sum())
+    for two, way, (m, n, k), kind in product(types, ways, shapes, kinds):
+        a, b = words(rng, two[0], (m, k), kind), words(rng, two[1], (k, n), kind)
+        differ = int((theirs(a, b, two, way) != ours(a, b, two, way)).sum())
         yield {
-            "unit": unit_of(types), "accumulation": "fast" if fast else "promoted", "shape": [m, n, k],
-            "operands": kind, "elements": m * n, "differ": differ,
+            "unit": unit_of(two, way.gpu), "profile": way.gpu, "fast": way.fast, "reduction": way.reduction,
+            "shape": [m, n, k], "operands": kind, "elements": m * n, "differ": differ,
         }  # fmt: skip
 
 
@@ -90,10 +146,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     found = []
-    for record in compared(SHAPES, given.seed):
+    whole = compared(WHOLE, SHAPES, seed=given.seed)
+    for record in chain(whole, compared(SPLIT, SPLIT_SHAPES, TYPES[:1], KINDS[:1], given.seed + 1)):
         print(json.dumps(record), flush=True)
         found.append(record)
-    units = [unit_of(types) for types in TYPES]
+    units = [unit_of(types, gpu) for gpu in GPUS for types in TYPES]
     data = {
         "made by": "python -m tests.oracles.against_mmaemu", "mmaemu": "0.1.0", "seed": given.seed,
         "models": models_named(units), "products": found,
