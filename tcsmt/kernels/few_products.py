@@ -13,7 +13,7 @@ import numpy as np
 
 from tcsmt.catalogue import Row
 from tcsmt.interpret.exact import evaluate
-from tcsmt.kernels.identify import Elements, on_elements
+from tcsmt.kernels.identify import SampledElements, on_elements
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.prove.boundary_inputs import rows
 from tcsmt.prove.shorten import cost, shorten
@@ -59,7 +59,7 @@ class FewProducts:
             whole = np.zeros((_ROWS, self.k), columns.dtype)
             np.put_along_axis(whole, places, columns, axis=1)
             sides.append(whole)
-        found = dict(on_elements(self.kernels, Elements(sides[0], sides[1], words["c"])))
+        found = dict(on_elements(self.kernels, SampledElements(sides[0], sides[1], words["c"])))
         return [found[kernel] for kernel in self.kernels]
 
     def witness(self, one: int, two: int, domain: Domain, question: Question) -> dict[str, int] | None:

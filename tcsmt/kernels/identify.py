@@ -29,11 +29,11 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.set_cover import cover
 
-__all__ = ["Elements", "Explained", "Missed", "Product", "explain", "on_elements"]
+__all__ = ["Explained", "Missed", "Product", "SampledElements", "explain", "on_elements"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-#: Elements against which hypotheses are held, stage by stage, before all elements are.
+#: SampledElements against which hypotheses are held, stage by stage, before all elements are.
 _STAGES = (4, 28, 480)
 #: An element of a narrow format excludes little.
 _NARROW_STAGES, _NARROW = (32, 480), 16
@@ -41,7 +41,7 @@ _NARROW_STAGES, _NARROW = (32, 480), 16
 _MORE, _BATCH, _MOST = 1536, 64, 16
 #: With more survivors, the simplest are looked at first.
 _MANY = 512
-#: Elements that are looked at together where each has several results.
+#: SampledElements that are looked at together where each has several results.
 _AT_ONCE = 4096
 #: Of the best hypotheses that miss some elements, so many are shown, and so many of the elements.
 _SHOWN, _ELEMENTS = 3, 5
@@ -136,7 +136,7 @@ class Explained:
 
 
 @dataclass(frozen=True)
-class Elements:
+class SampledElements:
     """Some elements of a product.
 
     a, b: words (elements, K), of the rows of A and the columns of B. c: words (elements,), or None.
@@ -151,7 +151,7 @@ class Elements:
     shape: tuple[int, int, int] = (0, 0, 0)
 
     @classmethod
-    def of(cls, product: Product, places: Array) -> Elements:
+    def of(cls, product: Product, places: Array) -> SampledElements:
         """Those at some places (row, column)."""
         where = places[:, 0], places[:, 1]
         a, b = product.a[where[0]], product.b[:, where[1]].T
@@ -167,7 +167,7 @@ class Elements:
 
 
 def on_elements(
-    kernels: Sequence[Kernel], elements: Elements, c_format: AnyFormat | None = None
+    kernels: Sequence[Kernel], elements: SampledElements, c_format: AnyFormat | None = None
 ) -> Iterator[tuple[Kernel, Array]]:
     """The words that each kernel gives on some elements, kernels of one unit together.
 
@@ -211,7 +211,7 @@ class _Search:
         found = []
         units = len({kernel.unit.name for kernel in alive})
         names: set[str] = set()
-        for kernel, words in on_elements(alive, Elements.of(product, places), product.c_format):
+        for kernel, words in on_elements(alive, SampledElements.of(product, places), product.c_format):
             if kernel.unit.name not in names:
                 names.add(kernel.unit.name)
                 self.seen(len(names), units, f"{len(places)} elements, {kernel.unit.name}")
@@ -326,7 +326,7 @@ def _against_all(kernel: Kernel, product: Product) -> Missed:
     places = np.argwhere(np.ones(product.d.shape, bool))
     if kernel.reduction.unordered:
         parts = [places[first : first + _AT_ONCE] for first in range(0, len(places), _AT_ONCE)]
-        words = [next(on_elements([kernel], Elements.of(product, part))) for part in parts]
+        words = [next(on_elements([kernel], SampledElements.of(product, part))) for part in parts]
         wrong = [product.missed(found, part) for (_, found), part in zip(words, parts, strict=True)]
         missed = np.concatenate(wrong)
     else:

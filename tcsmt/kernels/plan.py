@@ -20,7 +20,7 @@ from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.kernels import outside
-from tcsmt.kernels.identify import Elements, on_elements
+from tcsmt.kernels.identify import SampledElements, on_elements
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.model import KernelModel
 from tcsmt.prove.engine import compare_models
@@ -122,7 +122,7 @@ class _Search:
 
     def take(self, a: Array, b: Array, most: int) -> None:
         """Keep those of some inputs that separate, the best ones first."""
-        words = {kernel: found.tolist() for kernel, found in on_elements(self.kernels, Elements(a, b))}
+        words = {kernel: found.tolist() for kernel, found in on_elements(self.kernels, SampledElements(a, b))}
         while len(self.inputs) < most:
             counts = [len({(self.labels[k], words[k][at]) for k in self.kernels}) for at in range(len(a))]
             best = int(np.argmax(counts))
