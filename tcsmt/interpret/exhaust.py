@@ -8,7 +8,7 @@ million.
 What both trust is the term itself, with the simplifications of its constructors; the definitions of macros
 (LLVM has leading zeros as an instruction, the others compute them by the definition); and, where words are
 wider than 64 bits, one translation into limbs, of 64 bits for LLVM and NumPy, of 32 for C. All of these are
-held against integers in the tests (``tests/interpret/test_backends.py``).
+held against integers in the tests (``tests/interpret``).
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ import pytest
 
 from tcsmt.interpret.bounds import Bounds
 from tcsmt.terms import Term, const, umax, var
-from tests.oracles import terms
+from tests.oracles import terms, wordmath
+from tests.support.interpretations import MANY, Case, on_many_random_cases, on_random_cases, on_shapes
 
 X, Y, Z = var("x", 4), var("y", 4), var("z", 2)
 _GRID = np.meshgrid(np.arange(16), np.arange(16), np.arange(4))
@@ -77,3 +78,28 @@ def test_intervals_are_those_that_are_needed() -> None:
         assert bounds.unsigned(term) == interval, term
     assert bounds.signed(-small) == (-3, 0)
     assert bounds.signed(Z.sext(4)) == (-2, 1)
+
+
+def check_bounds(case: Case) -> None:
+    """No value lies outside of the interval that is known of it."""
+    bounds = Bounds()
+    for node, term, values in zip(case.nodes, case.terms, case.values, strict=True):
+        low, high = bounds.unsigned(term)
+        assert low <= min(values) <= max(values) <= high, (case.name, node)
+        low, high = bounds.signed(term)
+        numbers = [wordmath.signed(value, term.width) for value in values]
+        assert low <= min(numbers) <= max(numbers) <= high, (case.name, node)
+
+
+def test_shapes() -> None:
+    on_shapes(check_bounds)
+
+
+def test_random_computations() -> None:
+    on_random_cases(check_bounds, 80)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("steps", MANY)
+def test_many_random_computations(steps: int) -> None:
+    on_many_random_cases(check_bounds, steps)

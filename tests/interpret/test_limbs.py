@@ -12,7 +12,8 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.ieee import fma_words
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.limbs import fitted, pieces, split
-from tcsmt.terms import Term, operands_first, total, umax, var
+from tcsmt.terms import Term, expand, operands_first, total, umax, var
+from tests.support.interpretations import MANY, Case, on_many_random_cases, on_random_cases, on_shapes
 
 WIDTHS = (65, 100, 127, 128, 129, 192, 193, 300, 577)
 OPERATIONS: dict[str, Callable[[Term, Term], Term]] = {
@@ -84,3 +85,34 @@ def test_macros_are_expanded_before() -> None:
     one = 0x3FF8_0000_0000_0000
     (expected,) = evaluate([word], {"x": one})
     assert evaluate([high.concat(low)], {"x[31:0]": 0, "x[63:32]": one >> 32}) == [expected]
+
+
+def check_limbs(case: Case) -> None:
+    """Limbs of every size make up the words; leading zeros are counted on limbs."""
+    expanded = expand(case.terms, lambda macro: not macro.startswith("fma."))
+    for size in (16, 32, 64):
+        found = split(expanded, size)
+        assert all(node.width <= size for limbs in found for node in operands_first(limbs))
+        for row, inputs in zip(range(4), case.rows(), strict=False):
+            parts = {
+                str(piece.data): inputs[str(x.data)] >> place * size & ((1 << piece.width) - 1)
+                for x in case.variables
+                for place, piece in enumerate(pieces(x, size))
+            }
+            flat = iter(evaluate([limb for limbs in found for limb in limbs], parts))
+            whole = [sum(next(flat) << place * size for place in range(len(limbs))) for limbs in found]
+            assert whole == [column[row] for column in case.values], (case.name, size)
+
+
+def test_shapes() -> None:
+    on_shapes(check_limbs)
+
+
+def test_random_computations() -> None:
+    on_random_cases(check_limbs, 20)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("steps", MANY)
+def test_many_random_computations(steps: int) -> None:
+    on_many_random_cases(check_limbs, steps)

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.formats import FORMATS, Specials
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import GroupedDotAdd, Kind
 from tcsmt.pictures.explain import known_words, number_value
 from tcsmt.support.errors import TcsmtError
+from tests.support.model_rows import MANY, ROWS, SEEDS, SOME, drawn_agrees, unit_agrees
 
 #: Four lanes in two groups, whole significands, grids so fine that nothing is lost among ordinary numbers.
 EXACT = GroupedDotAdd(
@@ -143,3 +145,70 @@ def test_what_contradicts_itself(changes: dict[str, Any], expected: str) -> None
     with pytest.raises(TcsmtError) as caught:
         replace(EXACT, **changes)
     assert expected in str(caught.value)
+
+
+# --- against the exact-rational oracle --------------------------------------------------------------
+
+FINITE = sorted(name for name, fmt in FORMATS.items() if fmt.specials is Specials.NONE and fmt.has_subnormals)
+MODES = sorted(ROUNDINGS)
+
+
+@st.composite
+def grouped_models(draw: st.DrawFn) -> GroupedDotAdd:
+    """Any valid GroupedDotAdd of at most 8 lanes."""
+    k = draw(st.integers(1, 8))
+    names = {f"{side}_format": draw(st.sampled_from(FINITE)) for side in "abcd"}
+    a, b, d = (FORMATS[names[f"{side}_format"]] for side in "abd")
+    exponents = st.integers(a.e_min + b.e_min - 8, a.e_min + b.e_min + 8)
+    exponents |= st.integers(-300, 300) | st.sampled_from([-4096, d.e_min, 4096])
+    bits = draw(st.integers(1, 30))
+    return GroupedDotAdd(
+        **names,  # type: ignore[arg-type]
+        k=k,
+        group_lanes=draw(st.sampled_from([g for g in range(1, k + 1) if k % g == 0])),
+        a_first_bit=draw(st.integers(0, a.fraction_bits)),
+        a_bits=draw(st.integers(1, 14)),
+        b_first_bit=draw(st.integers(0, b.fraction_bits)),
+        b_bits=draw(st.integers(1, 14) | st.just(30)),
+        fraction_bits=draw(st.integers(1, 30)),
+        alignment=draw(st.sampled_from(["RNA", "RNA", *MODES])),
+        zero_exponent=draw(exponents),
+        least_exponent=draw(st.none() | exponents),
+        sum_fraction_bits=bits,
+        group_alignment=draw(st.sampled_from(["RNU", "RNU", *MODES])),
+        c_alignment=draw(st.sampled_from(["RNA", "RNA", *MODES])),
+        kept_fraction_bits=draw(st.none() | st.integers(1, bits)),
+        minus_one_shift=draw(st.none() | st.integers(1, 40)),
+        rounding=draw(st.sampled_from(["RNA", *MODES])),
+        largest_result=draw(st.none() | st.integers(1, d.largest_finite_word)),
+        flush_inputs=draw(st.booleans()),
+        flush_outputs=draw(st.booleans()),
+        tininess=draw(st.sampled_from(["after", "before", "result"])),
+    )
+
+
+@settings(**SOME)
+@given(data=st.data(), seed=SEEDS)
+def test_drawn_models_agree_with_the_oracle(data: st.DataObject, seed: int) -> None:
+    drawn_agrees(grouped_models(), data, seed)
+
+
+@pytest.mark.long
+@settings(**MANY)
+@given(data=st.data(), seed=SEEDS)
+def test_many_drawn_models_agree_with_the_oracle(data: st.DataObject, seed: int) -> None:
+    drawn_agrees(grouped_models(), data, seed)
+
+
+#: Catalogue rows of this arithmetic.
+UNITS = [
+    "wormhole/mvmul.f32.f16.phase3",
+    "blackhole/mvmul.bf16.tf32.phase2",
+]
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("name", UNITS)
+def test_units_agree_with_the_oracle(name: str, rows: int) -> None:
+    """Catalogue rows as they are."""
+    unit_agrees(name, rows)
