@@ -11,8 +11,8 @@ from tcsmt.support.sources import digest_of_sources
 
 __all__ = ["prover"]
 
-#: What a proof about two graphs rests on.
-_ROOMS = ("terms", "arithmetic", "interpret", "models", "statements", "prove")
+#: What a proof about two graphs rests on; of ``certificates``, how steps compose and what is put for a maximum.
+_ROOMS = ("terms", "arithmetic", "interpret", "models", "statements", "certificates", "prove")
 
 
 def prover(*more: str) -> str:

@@ -7,16 +7,11 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tcsmt.catalogue import row_named, rows
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
-from tcsmt.prove.prover import prover
-from tcsmt.support import sources
-from tcsmt.support.sources import digest_of_sources
 from tcsmt.terms import MACROS, Macro, Term, const, substitute, total, umax, var
 from tests.support.paths import ROOT
 
@@ -150,33 +145,3 @@ def test_a_macro_counts_by_its_definition() -> None:
         for name in ("one", "two", "three"):
             MACROS.pop(f"test.{name}", None)
     assert made[0] == made[1] != made[2]
-
-
-def test_sources_count_by_their_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another text in a room, or another name of a file, is another digest; other rooms do not matter."""
-    (tmp_path / "support").mkdir()
-    (tmp_path / "prove" / "solvers").mkdir(parents=True)
-    (tmp_path / "terms.py").write_text("terms")
-    file = tmp_path / "prove" / "solvers" / "run.py"
-
-    def now(*rooms: str) -> str:
-        digest_of_sources.cache_clear()
-        return digest_of_sources(*rooms)
-
-    def written(text: str) -> Any:
-        file.write_text(text)
-        return now("terms", "prove"), now("terms")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(sources, "__file__", str(tmp_path / "support" / "sources.py"))
-        (one, terms), (two, same) = written("first"), written("second")
-        assert one != two and terms == same
-        assert written("first") == (one, terms)
-        file.rename(file.with_name("other.py"))
-        assert now("terms", "prove") != one
-    digest_of_sources.cache_clear()
-
-
-def test_the_prover_is_what_proves() -> None:
-    assert prover() == prover()
-    assert prover() != prover("algorithms")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 from itertools import product
 from random import Random
@@ -22,7 +21,7 @@ from tcsmt.certificates.derivation import characterised
 from tcsmt.interpret.smtlib import script
 from tcsmt.models import FusedDotAdd, Kind, Trace
 from tcsmt.prove.alignment_grids import Prove, multiple, same_result
-from tcsmt.prove.blocks import Block, cut_off, multiple_of
+from tcsmt.prove.blocks import Block
 from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -235,18 +234,6 @@ def test_every_lemma_about_multiples_is_needed() -> None:
         assert multiple(one, -2, TRUE, Refusing(number)) is None, what
 
 
-@pytest.mark.parametrize("fmt", [RESULT, NARROW, IEEE])
-def test_what_a_multiple_is(fmt: Format) -> None:
-    word = var("x", fmt.width)
-    words = np.arange(1 << fmt.width)
-    for last_bit in range(fmt.e_min - fmt.fraction_bits - 2, fmt.e_max + 3):
-        (found,) = terms.values([multiple_of(fmt, word, last_bit)], {"x": words})
-        for one, fine in zip(words, found, strict=True):
-            special = fmt.is_nan(int(one)) or fmt.is_infinite(int(one))
-            whole = special or (fmt.value(int(one)) / Fraction(2) ** last_bit).denominator == 1
-            assert bool(fine) == whole, (int(one), last_bit)
-
-
 def test_a_fact_about_multiples_holds_or_is_refused() -> None:
     """On planted results, and for last bits that are too high."""
     counts: Counter[bool] = Counter()
@@ -288,15 +275,6 @@ def test_a_maximum_is_the_word_that_it_is() -> None:
             free = {"maximum 0": np.full(64, first), "maximum 1": np.full(64, second)}
             possible |= terms.values([changed], columns | free)[0].astype(bool)
         assert np.array_equal(possible, holds.astype(bool))
-
-
-def test_low_bits_that_are_cut() -> None:
-    word, count = var("word", 5), var("count", 7)
-    rows = np.arange(1 << 12)
-    columns = {"word": rows & 31, "count": rows >> 5}
-    (found,) = terms.values([cut_off(word, count)], columns)
-    expected = [w >> n << n for w, n in zip((rows & 31).tolist(), (rows >> 5).tolist(), strict=True)]
-    assert found.astype(np.int64).tolist() == expected
 
 
 # --- zeros -------------------------------------------------------------------------------------------

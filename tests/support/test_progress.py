@@ -1,0 +1,59 @@
+"""How far a run is: lines where there is no terminal, a bar on one; never on standard output."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from tcsmt.support.progress import shown, unseen
+from tests.support.paths import ROOT
+
+PROGRAM = """
+from tcsmt.support.progress import shown
+with shown() as step:
+    step(1, 3, "[bold]first[/bold]")
+    step(3, 3, "last")
+print("result")
+"""
+
+
+@pytest.mark.parametrize("lines", [True, False])
+def test_lines_where_there_is_no_terminal(lines: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    with shown(lines=lines) as step:
+        step(0, 2, "")
+        step(2, 2, "two units")
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == ("0/2 \n2/2 two units\n" if lines else "")
+
+
+def test_nothing_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    unseen(1, 2, "x")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_on_a_terminal() -> None:
+    """What was done is shown as it is, without the markup that it might hold; the result is apart."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], cwd=ROOT, stderr=theirs, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "100"},
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        said = b""
+        try:
+            while part := os.read(ours, 4096):
+                said += part
+        except OSError:  # the other side is closed
+            pass
+        assert process.stdout is not None
+        assert process.stdout.read() == "result\n"
+    os.close(ours)
+    text = said.decode()
+    assert process.returncode == 0
+    assert "3/3" in text and "last" in text
+    assert "1/3 " not in text.replace("1/3", "", 0) or "[bold]first[/bold]" in text
