@@ -94,7 +94,7 @@ def _counts(record: dict[str, Any], pair: Pair, code: str, trust: Trust) -> bool
         if record["verdict"] == "equivalent":
             return record["code"] == code and trust.takes(sure=record["sure"])
         return record["verdict"] == "distinguished" and _replays(record, pair)
-    except (ValueError, TypeError, KeyError):  # no record of ours
+    except (ValueError, TypeError, LookupError, AttributeError):  # no record of ours
         return False
 
 

@@ -31,7 +31,7 @@ from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import difference
-from tcsmt.statements.verdict import Equivalent, Unknown, joined
+from tcsmt.statements.verdict import Equivalent, Unknown
 from tcsmt.survey import audit, processes
 from tcsmt.survey.neighbours import neighbours
 from tcsmt.survey.pairs import DistinctUnit, Pair, without_verdict
@@ -131,23 +131,6 @@ def test_what_needs_no_solver_needs_no_confirmation(liars: Liars) -> None:
     found = solving.proof("", goal, solving.ask(goal), 0.0)
     assert isinstance(found, Equivalent)
     assert (found.scripts, found.sure) == ((), True)
-
-
-def test_steps_are_sure_if_each_of_them_is() -> None:
-    def step(by: str, confirmed: str, *scripts: str) -> tuple[str, Equivalent]:
-        answer = Equivalent(
-            stage="", scripts=scripts, solver=by, version="", seconds=0.0, confirmed=confirmed
-        )
-        return by or "same graph", answer
-
-    sure = joined([step("", ""), step("a", "b", "1"), step("a", "c", "2"), step("a", "b", "1")], 1.0)
-    assert (sure.sure, sure.by_whom, sure.scripts) == (True, "a, confirmed by b, c", ("1", "2"))
-    weak = joined([step("a", "b", "1"), step("a", "", "2"), step("", "")], 1.0)
-    assert (weak.sure, weak.by_whom) == (False, "a alone")
-    several = joined([step("a", "", "1"), step("b", "", "2")], 1.0)
-    assert several.by_whom == "a, b alone"
-    graph = joined([step("", ""), step("", "")], 1.0)
-    assert (graph.sure, graph.by_whom) == (True, "")
 
 
 @pytest.mark.usefixtures("unsearched")

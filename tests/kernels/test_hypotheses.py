@@ -1,0 +1,100 @@
+"""Kernels that are tried: each another function, all that libraries do among them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.catalogue import row_named
+from tcsmt.kernels.epilogue import PLAIN, epilogue_named
+from tcsmt.kernels.expression import expression
+from tcsmt.kernels.hypotheses import hypotheses, reductions, same_function
+from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.reduction import CHAINED, reduction_named
+from tcsmt.kernels.units import ieee_unit
+
+VOLTA, HALF = row_named("volta/mma.m8n8k4.f32.f16.f16.f32"), row_named("volta/mma.m8n8k4.f16.f16.f16.f16")
+F16, F32 = FORMATS["f16"], FORMATS["f32"]
+FMA = ieee_unit("ieee/fma.f32")
+
+
+@pytest.mark.parametrize(
+    ("k", "length", "ordinary"), [(4, 64, False), (16, 200, False), (1, 48, True), (1, 3, True)]
+)
+def test_each_is_another_function(k: int, length: int, ordinary: bool) -> None:
+    """And what is listed beside it is the same one."""
+    found = reductions(k, length, ordinary=ordinary)
+    digests = [expression(one, length, k) for one in found]
+    assert len(set(digests)) == len(digests)
+    assert next(iter(found)) == CHAINED
+    for one, others in found.items():
+        assert all(expression(other, length, k) == expression(one, length, k) for other in others)
+        assert one not in others
+        assert all(level.order == "order" for other in others for level in other.levels)
+
+
+@pytest.mark.parametrize(
+    ("length", "ordinary", "text"),
+    [
+        (4096, False, "split-k:3,step=64"),
+        (4096, False, "promote:128"),
+        (4096, False, "sliced:4,step=16"),
+        (512, True, "promote:336"),
+        (512, True, "promote:400,halved=8"),
+        (64, True, "sliced:8,step=1,halves"),
+        (512, True, "split-k:8"),
+        (64, False, "split-k:5,reversed"),
+    ],
+)
+def test_what_libraries_do_is_tried(length: int, ordinary: bool, text: str) -> None:
+    wanted = expression(reduction_named(text), length, 4)
+    assert wanted in {expression(one, length, 4) for one in reductions(4, length, ordinary=ordinary)}
+
+
+def test_parts_and_totals_in_memory() -> None:
+    """Only of narrower results, and of a split K in order."""
+    plain = reductions(4, 64, ordinary=False)
+    narrow = reductions(4, 64, ordinary=False, narrow=F16)
+    assert plain.keys() < narrow.keys()
+    texts = {str(one) for one in narrow.keys() - plain.keys()}
+    assert {"split-k:2,parts=f16", "split-k:3,total=f16"} <= texts
+    assert all(text.startswith("split-k:") and "reversed" not in text for text in texts)
+    assert reductions(4, 64, ordinary=False, narrow=FORMATS["e4m3"]).keys() == plain.keys()  # no infinities
+
+
+def test_results_of_the_unit_and_narrower_ones() -> None:
+    own = hypotheses(VOLTA, F32, 64)
+    assert {kernel.epilogue for kernel in own} == {PLAIN} and {kernel.unit for kernel in own} == {VOLTA}
+    assert len(own) == len(reductions(4, 64, ordinary=False))
+    half = hypotheses(VOLTA, F16, 64)
+    assert {str(kernel.epilogue) for kernel in half} == {"out=f16"}
+    assert len(half) == len(reductions(4, 64, ordinary=False, narrow=F16))
+    eight = hypotheses(VOLTA, FORMATS["e4m3"], 64)
+    assert eight and all(kernel.epilogue.saturate for kernel in eight)
+    assert hypotheses(HALF, F32, 64) == []  # no wider ones
+    assert hypotheses(row_named("x86/vpdpbusd"), F32, 64) == []
+
+
+def test_each_epilogue_with_each_reduction() -> None:
+    ends = [epilogue_named("alpha=2"), epilogue_named("c=epilogue")]
+    found = hypotheses(VOLTA, F32, 32, ends)
+    count = len(reductions(4, 32, ordinary=False))
+    assert [kernel.epilogue for kernel in found] == [end for end in ends for _ in range(count)]
+
+
+def test_loops_are_tried_on_multiply_adds_alone() -> None:
+    def kinds(kernels: list[Kernel]) -> set[tuple[str, int | None]]:
+        return {(level.kind, level.step) for kernel in kernels for level in kernel.reduction.levels}
+
+    assert ("sliced", 1) in kinds(hypotheses(FMA, F32, 64))
+    assert ("sliced", 1) not in kinds(hypotheses(VOLTA, F32, 64))
+    assert ("sliced", 16) in kinds(hypotheses(VOLTA, F32, 64))
+
+
+def test_other_names_of_a_hypothesis() -> None:
+    kernel = next(k for k in hypotheses(VOLTA, F32, 64) if str(k.reduction).startswith("split-k:2"))
+    others = same_function(kernel, F32, 64)
+    assert "promote:32" in map(str, others)
+    assert same_function(replace(kernel, reduction=reduction_named("cuts:7")), F32, 64) == ()
