@@ -174,7 +174,6 @@ MISSING_B = {
 }
 
 
-
 def test_every_module_has_the_test_of_its_name() -> None:
     """``tcsmt/ROOM/MODULE.py`` is tested by ``tests/ROOM/test_MODULE.py``, without a leading underscore."""
     missing = set()

@@ -11,7 +11,8 @@ from tcsmt.support.sources import digest_of_sources
 
 __all__ = ["prover"]
 
-#: What a proof about two graphs rests on; of ``certificates``, how steps compose and what is put for a maximum.
+#: What a proof about two graphs rests on; of ``certificates``, how steps compose and what stands for a
+#: maximum.
 _ROOMS = ("terms", "arithmetic", "interpret", "models", "statements", "certificates", "prove")
 
 

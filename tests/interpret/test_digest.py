@@ -44,10 +44,10 @@ from tcsmt.papers import variants
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.survey import theorems
 from tcsmt.statements.question import Domain
-from tcsmt.survey.pairs import Pair, Unit
+from tcsmt.survey.pairs import DistinctUnit, Pair
 
 floating = [row for row in rows() if not isinstance(row.model, IntegerDotAdd)]  # others do not use it
-units = list({row.model: Unit(row.model, (row,)) for row in floating}.values())
+units = list({row.model: DistinctUnit(row.model, (row,)) for row in floating}.values())
 few = units[::20]
 keys = {f"unit {unit.name}": unit.model.digest for unit in (units if "all" in sys.argv else few)}
 for unit in few:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tcsmt.prove.lemmas import Lemma, Lemmas
+from tcsmt.prove.lemmas import CountedAnswer, Lemmas
 from tcsmt.prove.proof_steps import ProofStep, Proving
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import Settings
@@ -63,8 +63,8 @@ def test_what_was_proved_is_kept_in_order(earlier: bool) -> None:
     solving = Solving(Settings(timeout=7.5))
     proving = Proving(carry_bits(), solving, Lemmas(solving))
     assert proving.limit == 7.5
-    proving.proved("first", "by cases", Lemma(ANSWER, earlier=earlier))
-    proving.proved("second", "the same graph", Lemma(Answer("unsat", "", seconds=0.0)))
+    proving.proved("first", "by cases", CountedAnswer(ANSWER, earlier=earlier))
+    proving.proved("second", "the same graph", CountedAnswer(Answer("unsat", "", seconds=0.0)))
     one, two = proving.steps
     assert (one.what, one.how, one.solver, one.version) == ("first", "by cases", "bitwuzla", "9.9")
     assert (one.script, one.confirmed, one.seconds, one.earlier) == ("abc", "z3 8.8", 0.25, earlier)

@@ -14,7 +14,7 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.domain import Domain
 from tcsmt.survey import processes, settle
-from tcsmt.survey.pairs import Pair, Unit
+from tcsmt.survey.pairs import DistinctUnit, Pair
 from tcsmt.survey.settle import Asking, verdicts_in
 from tests.support.questions import unit
 
@@ -29,7 +29,7 @@ def pair(**changes: object) -> Pair:
         row = Row(
             architecture="some", instruction=name, model=one, source="made", date=2026, evidence="conjectured"
         )
-        sides.append(Unit(one, (row,)))
+        sides.append(DistinctUnit(one, (row,)))
     return Pair(*sides, Domain())
 
 
