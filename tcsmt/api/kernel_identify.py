@@ -15,9 +15,10 @@ from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.arithmetic.words import format_of, from_words
+from tcsmt.kernels.elements import Product
 from tcsmt.kernels.epilogue import Epilogue
 from tcsmt.kernels.hypotheses import same_function
-from tcsmt.kernels.identify import Explained, Product
+from tcsmt.kernels.identify import Explained
 from tcsmt.kernels.identify import explain as explained_by
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.plan import Plan, planned

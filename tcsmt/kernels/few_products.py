@@ -13,7 +13,7 @@ import numpy as np
 
 from tcsmt.catalogue import Row
 from tcsmt.interpret.exact import evaluate
-from tcsmt.kernels.identify import SampledElements, on_elements
+from tcsmt.kernels.elements import SampledElements, on_elements
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.prove.boundary_inputs import rows
 from tcsmt.prove.shorten import cost, shorten

@@ -6,102 +6,36 @@ against all. NaN results are the same whatever their words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.any_format import AnyFormat
-from tcsmt.arithmetic.formats import Format
-from tcsmt.arithmetic.words import to_words
 from tcsmt.catalogue import Row
+from tcsmt.kernels.elements import Product, SampledElements, on_elements, places_that_tell
 from tcsmt.kernels.epilogue import PLAIN, Epilogue
-from tcsmt.kernels.gemm import Held, ended
 from tcsmt.kernels.hypotheses import hypotheses, varying_hypotheses
 from tcsmt.kernels.kernel import Kernel
-from tcsmt.kernels.reduction import Reduction
-from tcsmt.kernels.sampled import sums
 from tcsmt.kernels.units import units_for
-from tcsmt.simulator.matmul import check_shapes
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.set_cover import cover
 
-__all__ = ["Explained", "Missed", "Product", "SampledElements", "explain", "on_elements"]
+__all__ = ["Explained", "Missed", "explain"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: SampledElements against which hypotheses are held, stage by stage, before all elements are.
 _STAGES = (4, 28, 480)
-#: An element of a narrow format excludes little.
-_NARROW_STAGES, _NARROW = (32, 480), 16
 #: More elements, against which so many of the survivors are held at a time; and how many against all.
 _MORE, _BATCH, _MOST = 1536, 64, 16
-#: With more survivors, the simplest are looked at first.
-_MANY = 512
+#: With more results to compute at a stage (survivors, elements), the simplest are looked at first.
+_RESULTS = 250_000
 #: SampledElements that are looked at together where each has several results.
 _AT_ONCE = 4096
 #: Of the best hypotheses that miss some elements, so many are shown, and so many of the elements.
 _SHOWN, _ELEMENTS = 3, 5
-
-
-@dataclass(frozen=True)
-class Product:
-    """A recorded product as words: D of A, B and C, and their formats."""
-
-    a: Array
-    b: Array
-    c: Array | None
-    d: Array
-    a_format: AnyFormat
-    b_format: AnyFormat
-    d_format: AnyFormat
-    c_format: AnyFormat | None = None
-
-    @classmethod
-    def of(
-        cls, a: Any, b: Any, c: Any, d: Any, formats: tuple[AnyFormat, AnyFormat, AnyFormat | None, AnyFormat]
-    ) -> Product:
-        """Of arrays of these formats, of a, b, c and d. Raises :class:`.TcsmtError` where they do not fit."""
-        left, right = to_words(formats[0], a, "A"), to_words(formats[1], b, "B")
-        check_shapes(left, right)
-        found = to_words(formats[3], d, "D")
-        shape = left.shape[0], right.shape[1]
-        added = None if c is None or formats[2] is None else to_words(formats[2], c, "C")
-        for array, name in ((found, "D"), (added, "C")):
-            if array is not None and array.shape != shape:
-                raise TcsmtError(f"{name} has shape {array.shape}: must be {shape}, the shape of A·B")
-        return cls(left, right, added, found, formats[0], formats[1], formats[3], formats[2])
-
-    @property
-    def nan(self) -> Array:
-        """Where D is a NaN."""
-        return _are_nan(self.d_format, self.d)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """M, N and K."""
-        m, n = self.d.shape
-        return m, n, self.a.shape[1]
-
-    def missed(self, words: Array, places: Array) -> Array:
-        """Which of the elements at some places are not D's. words: (elements,), or some for each."""
-        where = places[:, 0], places[:, 1]
-        wanted, nan = self.d[where], self.nan[where]
-        words = words.astype(self.d.dtype)
-        alike = (words == wanted) | (nan & _are_nan(self.d_format, words))
-        return np.logical_not(np.reshape(alike, (-1, len(places))).any(axis=0))
-
-
-def _are_nan(fmt: AnyFormat, words: Array) -> Array:
-    if not isinstance(fmt, Format) or fmt.nan_word is None:
-        return np.zeros(words.shape, bool)
-    magnitude = words & words.dtype.type((1 << fmt.sign_bit) - 1)
-    if fmt.has_infinity:
-        return np.asarray(magnitude > fmt.infinity_word)
-    return np.asarray((magnitude == fmt.nan_word) | (words == fmt.nan_word))
 
 
 @dataclass(frozen=True)
@@ -133,67 +67,6 @@ class Explained:
     looked_at: int
     deciding: tuple[tuple[int, int], ...]
     missed: tuple[Missed, ...]
-
-
-@dataclass(frozen=True)
-class SampledElements:
-    """Some elements of a product.
-
-    a, b: words (elements, K), of the rows of A and the columns of B. c: words (elements,), or None.
-    places: row and column of each, (elements, 2), in a product of ``shape`` (M, N, K); not needed by
-    reductions that are the same for all elements.
-    """
-
-    a: Array
-    b: Array
-    c: Array | None = None
-    places: Array | None = None
-    shape: tuple[int, int, int] = (0, 0, 0)
-
-    @classmethod
-    def of(cls, product: Product, places: Array) -> SampledElements:
-        """Those at some places (row, column)."""
-        where = places[:, 0], places[:, 1]
-        a, b = product.a[where[0]], product.b[:, where[1]].T
-        return cls(a, b, None if product.c is None else product.c[where], places, product.shape)
-
-    def resolved(self, reduction: Reduction, k: int) -> tuple[list[Reduction], Array | None]:
-        """Each order in which parts can be added; or, where tiles differ, how, and which each element has."""
-        if not reduction.tiled or self.places is None:
-            return reduction.orders(self.a.shape[1], k), None
-        own = [reduction.of_element(int(row), int(column), self.shape) for row, column in self.places]
-        ways = list(dict.fromkeys(own))
-        return ways, np.array([ways.index(one) for one in own])
-
-
-def on_elements(
-    kernels: Sequence[Kernel], elements: SampledElements, c_format: AnyFormat | None = None
-) -> Iterator[tuple[Kernel, Array]]:
-    """The words that each kernel gives on some elements, kernels of one unit together.
-
-    They have shape (elements,); (orders, elements) where parts are added in any order.
-    """
-
-    def by(kernel: Kernel) -> tuple[str, bool]:
-        return kernel.unit.name, kernel.epilogue.c_first
-
-    a, b, c = elements.a, elements.b, elements.c
-    for _, some in groupby(sorted(kernels, key=by), key=by):
-        members = list(some)
-        model, first = members[0].unit.model, members[0].epilogue.c_first
-        start = c if first and members[0].epilogue.beta != 0 else None
-        ways = {member.reduction: elements.resolved(member.reduction, model.k) for member in members}
-        needed = list(dict.fromkeys(one for reductions, _ in ways.values() for one in reductions))
-        held = dict(zip(needed, sums(model, a, b, needed, start), strict=True))
-        rest = None if first or c is None else Held(c_format or model.c_format, c)
-        for member in members:
-            reductions, own = ways[member.reduction]
-            words = np.stack([ended(member.epilogue, held[one], rest).words for one in reductions])
-            yield member, words[own, np.arange(len(a))] if own is not None else _only(words)
-
-
-def _only(words: Array) -> Array:
-    return words[0] if len(words) == 1 else words
 
 
 @dataclass
@@ -242,15 +115,14 @@ def explain(
     given = [rows for rows in given if _takes_c(rows[0], product)]
     if ends is None:
         ends = [PLAIN] if product.c is None else [PLAIN, Epilogue(c="epilogue")]
-    m, n, length = product.shape
+    length = product.shape[2]
     tried = list(kernels)
     for first, *_ in given:
         tried += hypotheses(first, product.d_format, length, ends)
     if not tried:
         formats = ", ".join(fmt.name for fmt in (product.a_format, product.b_format, product.d_format))
         raise TcsmtError(f"no unit takes A and B and gives D in these formats: {formats}")
-    order = np.random.default_rng(seed).permutation(m * n)[: sum(_STAGES) + _MORE]
-    elements = np.stack(np.unravel_index(order, (m, n)), axis=1)
+    elements = places_that_tell(product, sum(_STAGES), sum(_STAGES) + _MORE, ends[0], seed)
     found = _held_against(tried, product, elements, seen)
     if not found.kernels:
         others: list[Kernel] = []
@@ -268,9 +140,9 @@ def _held_against(tried: Sequence[Kernel], product: Product, elements: Array, se
     """What hypotheses explain. elements: places (row, column) that are looked at before all are."""
     search = _Search(product, seen, elements)
     alive, best, start = list(tried), [], 0
-    for size in _NARROW_STAGES if product.d_format.width <= _NARROW else _STAGES:
+    for size in _STAGES:
         some = slice(start, min(start + size, len(elements)))
-        if some.start == some.stop or not alive or (start and len(alive) > _MANY):
+        if some.start == some.stop or not alive or (start and len(alive) * size > _RESULTS):
             break
         found = search.stage(alive, some)
         best = sorted(found, key=lambda one: one[0])[:_SHOWN]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.any_format import AnyFormat
-from tcsmt.arithmetic.formats import Format
+from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.arithmetic.words import dtype_of, from_words, unsigned
@@ -36,6 +36,9 @@ def add(fmt: AnyFormat, x: Array, y: Array) -> Array:
     """x + y, to nearest even; integers wrap."""
     if isinstance(fmt, IntegerFormat):
         return x + y
+    if fmt == FORMATS["bf16"]:  # binary32 has more than twice its bits: rounding twice is rounding once
+        wide = FORMATS["f32"]
+        return converted(add(wide, *(converted(word, fmt, wide) for word in (x, y))), wide, fmt)
     if fmt.name not in _NUMPY:
         assert isinstance(fmt, Format)
         one = np.full(x.shape, fmt.word(Fraction(1)), unsigned(fmt))

@@ -20,7 +20,7 @@ from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.kernels import outside
-from tcsmt.kernels.identify import SampledElements, on_elements
+from tcsmt.kernels.elements import SampledElements, on_elements
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.model import KernelModel
 from tcsmt.prove.engine import compare_models

@@ -10,7 +10,7 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import row_named
 from tcsmt.kernels.epilogue import PLAIN, epilogue_named
 from tcsmt.kernels.expression import expression
-from tcsmt.kernels.hypotheses import hypotheses, reductions, same_function
+from tcsmt.kernels.hypotheses import hypotheses, reductions, same_function, varying, varying_hypotheses
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.reduction import CHAINED, reduction_named
 from tcsmt.kernels.units import ieee_unit
@@ -46,6 +46,9 @@ def test_each_is_another_function(k: int, length: int, ordinary: bool) -> None:
         (64, True, "sliced:8,step=1,halves"),
         (512, True, "split-k:8"),
         (64, False, "split-k:5,reversed"),
+        (8192, False, "sliced:13,step=64,folded"),
+        (8192, False, "sliced:5,step=64/promote:128"),
+        (4096, False, "split-k:3,step=128/promote:128"),
     ],
 )
 def test_what_libraries_do_is_tried(length: int, ordinary: bool, text: str) -> None:
@@ -75,6 +78,23 @@ def test_results_of_the_unit_and_narrower_ones() -> None:
     assert eight and all(kernel.epilogue.saturate for kernel in eight)
     assert hypotheses(HALF, F32, 64) == []  # no wider ones
     assert hypotheses(row_named("x86/vpdpbusd"), F32, 64) == []
+
+
+def test_reductions_that_vary_within_a_product() -> None:
+    """No two of stream-K have the same cuts in all tiles; none cuts all tiles alike."""
+    shape = 256, 192, 512
+    found = [str(one) for one in varying(shape, 4)]
+    assert {"split-k:3,any", "split-k:5,any", "stream-k:7,tile=64x64x32"} <= set(found)
+    shared = [one for one in varying(shape, 4) if one.tiled]
+    places = [(row, column) for row in range(0, 256, 64) for column in range(0, 192, 64)]
+    cuts = [tuple(one.of_element(*place, shape) for place in places) for one in shared]
+    assert all(len(set(one)) > 1 for one in cuts)
+    sides = [one.levels[0].tile[:2] for one in shared]
+    assert len(set(zip(sides, cuts, strict=True))) == len(shared)
+    assert not any(one.tiled for one in varying((64, 64, 512), 4))  # one tile
+    kernels = varying_hypotheses(VOLTA, F16, shape)
+    assert len(kernels) == len(found) and {str(one.epilogue) for one in kernels} == {"out=f16"}
+    assert varying_hypotheses(HALF, F32, shape) == []
 
 
 def test_each_epilogue_with_each_reduction() -> None:
