@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from tcsmt.claims import judge, published
-from tcsmt.cli import main
 from tcsmt.data.datasets import DataSet, Formats, find_datasets
 from tcsmt.models import Operands
 from tcsmt.prove.solving import Solving
@@ -94,17 +91,3 @@ def test_a_unit_that_is_as_claimed() -> None:
             formats=Formats.of(row.model), operands=operands, d=d,
         )  # fmt: skip
         assert judge(claim, [data], Solving()).verdict == verdict
-
-
-def test_command(tmp_path: Path) -> None:
-    output = tmp_path / "claims.json"
-    done = CliRunner().invoke(main, ["claims", "volta-third-carry-bit", "--output", str(output)])
-    assert done.exit_code == 0, done.output
-    assert "CONFIRMED  volta-third-carry-bit" in done.output
-    assert "1 claim: 1 confirmed, 0 refuted, 0 undecided" in done.output
-    (found,) = json.loads(output.read_text())["claims"]
-    assert found["verdict"] == "confirmed"
-    assert found["question"]["verdict"] == "distinguished"
-    wrong = CliRunner().invoke(main, ["claims", "volta-third-cary-bit"])
-    assert wrong.exit_code == 2
-    assert "did you mean volta-third-carry-bit" in wrong.output
