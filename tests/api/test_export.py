@@ -1,0 +1,36 @@
+"""``tcsmt.export``: whatever means a unit, and refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tcsmt
+
+VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
+
+
+def test_whatever_means_a_unit_gives_the_same_file(tmp_path: Path) -> None:
+    """By its name, its GPU, a unit and a model file: the arithmetic is the same text."""
+    path = tmp_path / "mine.toml"
+    path.write_text(tcsmt.unit(VOLTA).as_toml())
+    texts = [tcsmt.export(given, "c", name="dot").text for given in (VOLTA, "v100", tcsmt.unit(VOLTA), path)]
+    codes = ["\n".join(line for line in t.splitlines() if not line.startswith((" *", "/*"))) for t in texts]
+    assert "dot(" in codes[0]
+    assert codes[0] == codes[1] == codes[2]
+    assert "dot(" in codes[3]
+
+
+@pytest.mark.parametrize(
+    ("language", "options", "message"),
+    [
+        ("verilog", {}, "unknown language 'verilog': did you mean systemverilog"),
+        ("c", {"pipeline": True}, "a pipeline is possible in systemverilog, not in c"),
+        ("c", {"name": "1st"}, "name '1st': must be letters"),
+        ("systemverilog", {"name": "a b"}, "name 'a b': must be letters"),
+    ],
+)
+def test_what_no_language_has_is_refused(language: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(tcsmt.TcsmtError, match=message):
+        tcsmt.export("volta", language, **options)  # type: ignore[arg-type]

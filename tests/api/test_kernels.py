@@ -1,0 +1,42 @@
+"""``tcsmt.gemm``, ``reduction`` and ``epilogue``: names instead of data, and what they stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tcsmt
+
+A = np.arange(12, dtype=np.float16).reshape(3, 4)
+B = np.arange(8, dtype=np.float16).reshape(4, 2) - 3
+
+
+def test_names_mean_the_data_that_they_say() -> None:
+    """Small integers: every order gives the exact sums, and alpha and beta count once."""
+    exact = A.astype(int) @ B.astype(int)
+    for reduction in ("chained", tcsmt.reduction("split-k:2"), "split-k:2"):
+        assert tcsmt.gemm(A, B, unit="volta", reduction=reduction).tolist() == exact.tolist()
+    c = np.full((3, 2), 5, np.float32)
+    wanted = (2 * exact + 3 * c).tolist()
+    assert tcsmt.gemm(A, B, c, unit="volta", alpha=2, beta=3).tolist() == wanted
+    assert tcsmt.gemm(A, B, c, unit="volta", epilogue="alpha=2,beta=3").tolist() == wanted
+    # a number of the call is instead of the epilogue's
+    assert tcsmt.gemm(A, B, c, unit="volta", epilogue="alpha=7,beta=3", alpha=2).tolist() == wanted
+    half = tcsmt.gemm(A, B, unit="volta", epilogue=tcsmt.epilogue("out=f16"))
+    assert half.dtype == np.float16 and half.tolist() == exact.tolist()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"reduction": "splitk:2"}, "unknown reduction 'splitk': did you mean split-k"),
+        ({"epilogue": "gamma=2"}, "unknown option of an epilogue 'gamma'"),
+        ({"b": B[:3]}, "number of columns of A must equal the number of rows of B"),
+        ({"c": np.zeros((2, 2), np.float32)}, r"C has shape \(2, 2\): must be \(3, 2\)"),
+        ({"unit": "voltage"}, "unknown architecture 'voltage': did you mean volta"),
+    ],
+)
+def test_what_does_not_fit_is_named(changed: dict[str, object], message: str) -> None:
+    given = {"a": A, "b": B, "unit": "volta"} | changed
+    with pytest.raises(tcsmt.TcsmtError, match=message):
+        tcsmt.gemm(**given)  # type: ignore[arg-type]
