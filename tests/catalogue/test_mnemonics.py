@@ -39,3 +39,17 @@ def test_every_name_means_its_row() -> None:
 def test_nothing_is_chosen_silently(given: str, said: str) -> None:
     with pytest.raises(TcsmtError, match=said):
         row_named(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("ampere/mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32", "mma.m16n8k32.s32.s8.u8.s32"),
+        ("ampere/mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32",
+         "mma.m16n8k32.satfinite.s32.s8.u8.s32"),
+        ("hopper/wgmma.mma_async.sync.aligned.m64n96k32.s32.s8.s8", "wgmma.m64nNk32.s32.s8.s8"),
+        ("mi300x/__builtin_amdgcn_mfma_i32_32x32x16_i8", "v_mfma_i32_32x32x16_i8"),
+    ],
+)  # fmt: skip
+def test_names_as_manuals_write_them(given: str, name: str) -> None:
+    assert row_named(given).instruction == name
