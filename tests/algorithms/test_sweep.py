@@ -1,16 +1,12 @@
-"""Error sweeps: the exact reference, the records, and the command."""
+"""Error sweeps: the exact reference, matrices, units and records."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import fields
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,24 +14,16 @@ from tcsmt.algorithms.sweep import (
     DISTRIBUTIONS,
     NAMES,
     Exact,
-    Matrices,
     errors,
     exact_product,
     models_for,
     point,
     rows_for,
-    task_for,
     to_nearest,
 )
 from tcsmt.catalogue.surveyed import SWEPT
-from tcsmt.cli import main
 from tcsmt.models import FusedDotAdd
-from tcsmt.papers import ootomo
-from tcsmt.papers.multiword import experiment_inputs, multiply, norm
-from tcsmt.papers.variants import SIGNS, conclusions, one_at_a_time, points
-from tcsmt.prove.solvers.run import Settings
 from tcsmt.recipes import arrays, recipe_named
-from tcsmt.support.checkpoint import Record
 
 
 def value(x: float) -> Fraction:
@@ -159,95 +147,3 @@ def test_bias_of_units_of_several_vendors() -> None:
 def test_every_algorithm_of_the_sweep_exists() -> None:
     for name in NAMES:
         assert models_for(recipe_named(name), SWEPT)
-
-
-def test_conclusions_about_splits_need_no_sweep() -> None:
-    assert ootomo.split_conclusions()[0]["section"].startswith("expected mantissa length")
-
-
-def records(names: Sequence[str], unit: str) -> list[Record]:
-    """One point of a tiny sweep."""
-    given = Matrices((unit,), 2, 1)
-    return [task_for(name, "uniform", 16, given).run() for name in names]
-
-
-def test_nothing_is_said_of_what_was_not_swept() -> None:
-    assert list(ootomo.conclusions([])) == []
-    for names, unit, said in (
-        (("fp8",), "hopper", set()),
-        (("markidis",), "volta", {"expected mantissa length"}),
-        (("markidis", "markidis,every=instruction"), "volta", {"expected mantissa length"}),
-        (("markidis", "markidis,every=instruction"), "ampere", {"expected mantissa length", "RZ inside"}),
-        (("markidis", "ootomo-halfhalf"), "volta", {"expected mantissa length", "underflow"}),
-    ):
-        published = {one["section"] for one in ootomo.conclusions(records(names, unit)) if one["published"]}
-        assert len(published) == len(said), published
-        assert all(any(section.startswith(start) for section in published) for start in said)
-
-
-@pytest.mark.long
-def test_the_lost_mantissa_is_not_the_cause() -> None:
-    found = ootomo.last_bit(k=512, seeds=1)
-    assert ootomo.last_bit_conclusion(found)["agrees"]
-    residuals = found["residuals"]
-    assert residuals["Markidis, c added outside"] < residuals["SGEMM, last bit cleared"]
-    assert residuals["SGEMM"] <= residuals["SGEMM, last bit cleared"]
-
-
-def test_a_lemma_has_a_verdict() -> None:
-    lemma = next(ootomo.residual_product(Settings(timeout=60)))
-    assert (lemma["verdict"], lemma["answer"]) == ("equivalent", "proved")
-    assert len(lemma["scripts"]) == 1
-
-
-@pytest.mark.long
-def test_reproduce_ootomo(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["reproduce", "ootomo", "--results", str(tmp_path)])
-    assert result.exit_code == 0, result.output
-    data = json.loads((tmp_path / "ootomo.json").read_text())
-    assert all(one["answer"] == "proved" for one in data["residual product"])
-    units = [one for one in data["residual product"] if "unit" in one]
-    assert all(one["with"] == one["exact"] == (1 + 2.0**-10 + 2.0**-22).hex() for one in units)
-    assert all(one["without"] == (1 + 2.0**-10).hex() for one in units)
-    verdicts = {one["section"]: one["agrees"] for one in data["conclusions"]}
-    assert verdicts["ΔA·ΔB is negligible, in one product"] is False
-    assert verdicts["expected mantissa length of Markidis' split"] is True
-    assert (tmp_path / "ootomo-splits.svg").exists()
-
-
-def test_variants_differ_in_one_parameter() -> None:
-    variants = one_at_a_time()
-    for label, model in variants.items():
-        unit = variants[label.partition(",")[0]]
-        changed = {f.name for f in fields(model) if getattr(model, f.name) != getattr(unit, f.name)} - {"k"}
-        assert len(changed) == ("," in label)
-        assert not changed or label.partition(", ")[2].startswith(changed.pop())
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("signs", ["random", "positive"])
-def test_fraction_bits_alone_explain_the_v100(signs: str) -> None:
-    """Khattak and Mikaitis's open question, at n = 1000 where it begins to show."""
-    variants = one_at_a_time()
-    labels = ("V100", "B200", "B200, fraction_bits = 23", "V100, fraction_bits = 25")
-    a, b = experiment_inputs(np.random.RandomState(1), 1000)
-    if signs == "positive":
-        a, b = abs(a), abs(b)
-    found = multiply({label: variants[label] for label in labels}, a, b, 2)
-    error = {label: norm(product - a @ b) for label, product in found.items()}
-    assert error["B200, fraction_bits = 23"] == pytest.approx(error["V100"], rel=0.05)
-    if signs == "positive":
-        assert error["V100"] > error["B200"]
-    else:
-        assert error["B200"] > 2 * error["V100"]
-        assert error["V100, fraction_bits = 25"] >= error["B200"]
-
-
-@pytest.mark.long
-def test_points_go_on_where_they_stopped() -> None:
-    found = list(points(1000))
-    assert [(p["signs"], p["words"]) for p in found] == [(s, w) for s in SIGNS for w in (2, 3)]
-    assert list(points(1000, found)) == found
-    times = {(one["unit"], one["change"]): one["error_times"] for one in conclusions(found)}
-    assert times["B200", "zero_exponent = -131"] == 1
-    assert times["V100", "B200"] > 2

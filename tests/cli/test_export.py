@@ -53,3 +53,14 @@ def test_a_unit(tmp_path: Path) -> None:
 )
 def test_refused(words: str, said: str) -> None:
     assert said in refused("export", *words.split())
+
+
+def test_scripts_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [("one", "(set-info :status sat)\n"), ("two", "(set-info :status unsat)\n")]
+    monkeypatch.setattr("tcsmt.ask.scripts.scripts", lambda: iter(few))
+    data = json.loads(done("export", "--queries", tmp_path, "--json"))["scripts"]
+    assert data == [
+        {"name": name, "file": str(tmp_path / f"{name}.smt2"), "status": status}
+        for name, status in (("one", "sat"), ("two", "unsat"))
+    ]
+    assert done("export", "--queries", tmp_path).splitlines() == [one["file"] for one in data]

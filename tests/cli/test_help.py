@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from tcsmt.cli import main
 from tcsmt.cli.lazy import Lazy
@@ -42,30 +41,3 @@ def test_examples_parse(path: tuple[str, ...]) -> None:
             rest = rest[1:]
         with chosen.make_context(line, rest):
             pass
-
-
-def test_groups_fit_a_narrow_terminal() -> None:
-    text = CliRunner().invoke(main, ["--help"], terminal_width=80).output
-    assert "..." not in text.partition("Ask:")[2]
-    for title in ("Ask:", "Simulate:", "Hardware:", "Accuracy:", "Data:"):
-        assert title in text
-    assert all(f"\n  {path[0]} " in text for path in ALL)
-
-
-def completed(*words: str) -> list[str]:
-    environment = {
-        "_TCSMT_COMPLETE": "bash_complete",
-        "COMP_WORDS": shlex.join(["tcsmt", *words]),
-        "COMP_CWORD": str(len(words)),
-    }
-    result = CliRunner().invoke(main, [], env=environment, prog_name="tcsmt")
-    return [line.partition(",")[2] for line in result.output.splitlines() if line.startswith("plain")]
-
-
-def test_names_are_completed() -> None:
-    assert completed("compare", "h") == ["hopper", "h100", "h200"]
-    assert completed("explain", "hopper/wgmma.m64nNk8") == ["hopper/wgmma.m64nNk8.f32.tf32.tf32"]
-    assert completed("find", "--property", "carry") == ["carry-bits"]
-    assert completed("find", "--solver", "cvc") == ["cvc5"]
-    assert "ootomo-halfhalf" in completed("accuracy", "bound", "oo")
-    assert completed("explain", "nowhere/x") == []

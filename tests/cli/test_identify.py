@@ -16,7 +16,6 @@ from tcsmt.identification.transcript import Transcript
 from tests.support.command_line import done, refused
 from tests.support.families import family_like, kinds_like
 from tests.support.processes import LINE, children, runs, start, until
-from tests.support.sampling import mostly_long
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 
@@ -123,24 +122,6 @@ def test_a_tree_names_every_candidate():
         words = [[int(w, 16) for w in node["a"]], [int(w, 16) for w in node["b"]], int(node["c"], 16)]
         node = node["answers"][VOLTA.d_format.hex(model_box(VOLTA)(*words))]
     assert any(name.startswith("volta/mma.m8n8k4.f32.f16.f16.f32") for name in node["left"])
-
-
-@pytest.mark.parametrize(
-    "kind", mostly_long(["tree", "precision", "rounding", "special", "features", "all"], ["tree", "all"])
-)
-def test_classical_probes(kind):
-    result = CliRunner().invoke(main, ["identify", "--box", "volta", "--probe", kind])
-    assert result.exit_code == 0
-    assert result.output.splitlines()[-1].endswith(" questions")
-    expected = {
-        "tree": "└─ c p0..p3",
-        "features": "n_fma: 4",
-        "precision": "product: 23",
-        "rounding": "product: RZ",
-    }
-    for name, text in expected.items():
-        if kind in (name, "all"):
-            assert text in result.output
 
 
 #: Answers as Volta does, the third question never.

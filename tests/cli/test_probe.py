@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import refused, tcsmt
+from tests.support.command_line import done, refused, tcsmt
 from tests.support.probes import VOLTA
 
 
@@ -37,3 +38,14 @@ def test_a_model_file_is_no_instruction(tmp_path: Path) -> None:
 
 def test_help_names_the_exit_codes() -> None:
     assert "Exit code" in tcsmt("probe", "--help").output
+
+
+def test_json_says_what_was_written(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("a0,a1,a2,a3,b0,b1,b2,b3,c\n1,0,0,0,1,0,0,0,0.5\n")
+    common = ("probe", "volta", "--vectors", rows, "--json", "--emit")
+    out = tmp_path / "probe.cu"
+    data = json.loads(done(*common, "cuda", "--output", out))
+    assert (data["output"], data["emitted"], data["vectors"]) == (str(out), "cuda", 1)
+    assert len(json.loads(done(*common, "json"))["rows"]) == 1
+    assert "--json describes what was written: give --output FILE" in refused(*common, "cuda")

@@ -72,9 +72,12 @@ def test_two_runs_of_one_paper(paper: Paper, tmp_path: Path) -> None:
 
 
 def test_reproduce_fasi(tmp_path: Path) -> None:
-    text = done("reproduce", "fasi", "--results", tmp_path / "new" / "folder")
-    assert "31 of 31 tests give on V100 and T4 what the paper reports" in text
-    data = json.loads((tmp_path / "new" / "folder" / "fasi.json").read_text())
+    folder = tmp_path / "new" / "folder"
+    found = tcsmt("reproduce", "fasi", "--results", folder, "--json")
+    assert found.exit_code == 0
+    assert "31 of 31 tests give on V100 and T4 what the paper reports" in found.stderr
+    data = json.loads(found.stdout)
+    assert data == json.loads((folder / "fasi.json").read_text())
     assert len(data["tests"]) == 31
     assert all(set(t["results"]) == {"v100", "t4", "a100"} for t in data["tests"])
 

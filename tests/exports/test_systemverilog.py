@@ -9,7 +9,10 @@ import pytest
 
 from tcsmt.catalogue import Row, row_named, rows
 from tcsmt.exports.languages import exported
+from tcsmt.implementations import rtl
+from tcsmt.statements.verdict import Distinguished, Equivalent
 from tests.support.exported import OWN, decided, one_of_each_kind, own_formats, systemverilog
+from tests.support.read_back import read, small, verdict
 from tests.support.simulators import icarus, verilator, verilator_lint
 
 
@@ -45,28 +48,6 @@ def test_a_pipeline_has_registers_behind_each_stage() -> None:
     assert exported(row, "systemverilog").latency == 0
 
 
-def test_the_bench_finds_mistakes(tmp_path: Path) -> None:
-    """In the results, in the module; and it does not call an empty file good."""
-    row = row_named("volta")
-    inputs, d = decided(row, 50)
-    memory = f"+vectors={tmp_path / 'unit.mem'}"
-    d[30] ^= 1
-    files = systemverilog(row, inputs, d, tmp_path)
-    said = icarus(tmp_path, "unit_tb", files, memory, code=1)
-    assert "row 30: d = " in said
-    assert "50 rows, 1 mismatches" in said
-    d[30] ^= 1
-    files = systemverilog(row, inputs, d, tmp_path)
-    text = files[0].read_text()
-    changed, count = re.subn(r"(wire \[\d+:0\] aligned_c = ).*;", r"\g<1>0;", text)
-    assert count == 1
-    files[0].write_text(changed)
-    assert "50 rows, 0 mismatches" not in icarus(tmp_path, "unit_tb", files, memory, code=1)
-    files[0].write_text(text)
-    (tmp_path / "unit.mem").write_text("// nothing\n")
-    assert "0 rows" in icarus(tmp_path, "unit_tb", files, memory, code=1)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("pipeline", [False, True])
 @pytest.mark.parametrize("row", one_of_each_kind(), ids=lambda row: row.model.kind)
@@ -84,3 +65,32 @@ def test_the_catalogue(tmp_path: Path) -> None:
         for pipeline in (False, True):
             check(row, 200, tmp_path, pipeline=pipeline)
         verilator_lint(tmp_path / "unit.sv")
+
+
+@pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
+@pytest.mark.parametrize("pipeline", [pytest.param(False, marks=pytest.mark.long), True])
+def test_systemverilog_is_the_model(pipeline: bool, tmp_path: Path) -> None:
+    row, file = small(), tmp_path / "unit.sv"
+    made = exported(row, "systemverilog", name="unit", pipeline=pipeline)
+    file.write_text(made.text)
+    assert isinstance(verdict(row.model, read(file, row.model, made.latency or 0)), Equivalent)
+
+
+@pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
+def test_one_alignment_bit_less_is_found(tmp_path: Path) -> None:
+    row, file = small(), tmp_path / "unit.sv"
+    text = str(exported(row, "systemverilog", name="unit"))
+    changed, count = re.subn(r"(wire \[(\d+):0\] aligned_c = .*);", r"\1 & ~1;", text)
+    assert count == 1
+    file.write_text(changed)
+    assert isinstance(verdict(row.model, read(file, row.model)), Distinguished)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
+@pytest.mark.parametrize("row", one_of_each_kind()[:4], ids=lambda row: row.model.kind)
+def test_units(row: Row, tmp_path: Path) -> None:
+    """Whole units, but the one with multiplications of 53 bits."""
+    file = tmp_path / "unit.sv"
+    file.write_text(str(exported(row, "systemverilog", name="unit")))
+    assert isinstance(verdict(row.model, read(file, row.model)), Equivalent)

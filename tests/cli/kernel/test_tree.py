@@ -1,0 +1,59 @@
+"""``tcsmt kernel tree``: a library's order and a kernel's; refusals."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import done, refused
+
+#: Products from the last to the first, each added in binary32.
+BACKWARDS = """
+import numpy as np
+
+def multiply(a, b):
+    total = np.zeros((len(a), b.shape[1]), np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k in reversed(range(a.shape[1])):
+            total = total + a[:, k : k + 1].astype(np.float32) * b[k]
+    return total
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "tests_own_kernel.py").write_text(BACKWARDS)
+    monkeypatch.chdir(tmp_path)
+    yield
+    sys.modules.pop("tests_own_kernel", None)
+
+
+def test_a_function_of_ones_own() -> None:
+    data = json.loads(done("kernel", "tree", "--python", "tests_own_kernel:multiply", "--k", 5, "--json"))
+    assert (data["k"], data["format"], data["calls"]) == (5, "f32", 1)
+    assert [sorted(step) for step in data["tree"]] == [[3, 4], [2], [1], [0]]
+    text = done("kernel", "tree", "--python", "tests_own_kernel:multiply", "--k", 5)
+    assert text.startswith("(5 x 5) · (5 x 5), f32; 1 call\n")
+
+
+def test_a_kernel() -> None:
+    """Two parts of eight products, each two instructions of four."""
+    data = json.loads(done("kernel", "tree", "--kernel", "volta+split-k:2", "--k", 16, "--json"))
+    assert data["format"] == "f16"
+    assert data["tree"] == [[0, 1, 2, 3], [4, 5, 6, 7], [[[8, 9, 10, 11], [12, 13, 14, 15]]]]
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ("--k 4", "give one of --python and --kernel"),
+    ("--k 4 --kernel volta --python numpy:matmul", "give one of --python and --kernel"),
+    ("--k 1 --python numpy:matmul", "1 is not in the range x>=2"),
+    ("--k 4 --python numpy:matmull", "module numpy has no matmull"),
+    ("--k 4 --python numpy:matmul --format f33", "unknown format 'f33'"),
+    ("--k 4 --kernel voltage", "unknown architecture 'voltage': did you mean volta"),
+])  # fmt: skip
+def test_bad_input(words: str, said: str) -> None:
+    assert said in refused("kernel", "tree", *words.split())

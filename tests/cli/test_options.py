@@ -1,0 +1,82 @@
+"""Options that several commands take: their defaults, and what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tcsmt.cli import main, options
+from tcsmt.prove.solvers.run import CHOICES
+
+
+def values(option: Any, *arguments: str) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+
+    @click.command()
+    @option
+    def command(**given: Any) -> None:
+        seen.update(given)
+
+    done = CliRunner().invoke(command, arguments)
+    if done.exit_code:
+        raise ValueError(done.stderr)
+    return seen
+
+
+def test_defaults() -> None:
+    assert values(options.timeout()) == {"timeout": 60.0}
+    assert values(options.timeout(3.0)) == {"timeout": 3.0}
+    assert values(options.jobs(2)) == {"jobs": 2}
+    assert values(options.confirm) == {"confirm": False}
+    assert values(options.confirmed) == {"confirm": True}
+    assert values(options.kept) == {"kept": None}
+    assert values(options.kept, "--again") == {"kept": False}
+    assert values(options.store("a.json")) == {"store": Path("a.json")}
+    assert values(options.resumed()) == {"output": None}
+    assert values(options.folders, "--properties", "x", "--properties", "y") == {
+        "folders": (Path("x"), Path("y"))
+    }
+
+
+@pytest.mark.parametrize(("option", "arguments", "said"), [
+    (options.jobs(1), ["--jobs", "0"], "0 is not in the range"),
+    (options.jobs(1), ["--jobs", "257"], "257 is not in the range"),
+    (options.timeout(), ["--timeout", "soon"], "'soon' is not a valid float"),
+    (options.resumed(required=True), [], "Missing option '--output'"),
+])  # fmt: skip
+def test_what_is_refused(option: Any, arguments: list[str], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        values(option, *arguments)
+
+
+def leaves(group: click.Group) -> Iterator[click.Command]:
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from leaves(command)
+        else:
+            yield command
+
+
+def test_a_name_means_the_same_in_every_command() -> None:
+    """An option that is written here has one form, wherever it is taken."""
+    forms: dict[str, set[tuple[str, ...]]] = {}
+    for command in leaves(main):
+        for one in command.params:
+            if one.name in ("as_json", "solver", "timeout", "memory", "jobs", "scheduler", "dump_smt"):
+                forms.setdefault(one.name, set()).add((*one.opts, str(one.type)))
+    assert {name for name, several in forms.items() if len(several) > 1} == set()
+    assert len(forms) == 7
+    (solver,) = (one for one in values_of(options.solver) if one.name == "solver")
+    assert all(choice in (solver.help or "") for choice in CHOICES)
+
+
+def values_of(option: Any) -> list[click.Option]:
+    made = click.command()(option(lambda **given: None))
+    return [one for one in made.params if isinstance(one, click.Option)]
