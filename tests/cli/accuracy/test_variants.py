@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.papers.variants import one_at_a_time
+from tcsmt.papers.variants import SIGNS, one_at_a_time
 from tests.support.command_line import done, refused
 
 ARGUMENTS = ("accuracy", "variants", "--largest", 1000, "--results")
@@ -32,7 +32,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     def points(largest: int, known: Sequence[dict[str, Any]] = ()) -> Iterator[dict[str, Any]]:
         assert largest == 1000
-        for signs, words in product(("random", "positive"), (2, 3)):
+        for signs, words in product(SIGNS, (2, 3)):
             before = [p for p in known if (p["signs"], p["words"]) == (signs, words)]
             if not before:
                 new.append(point(signs, words))
@@ -47,13 +47,13 @@ def test_points_are_printed_and_kept(
 ) -> None:
     pytest.importorskip("matplotlib")
     text = done(*ARGUMENTS, tmp_path)
-    assert "n = 1000, 2 words, random" in text
+    assert "n = 1000, 2 words, random signs" in text
     assert "  V100                            4.00e-07       75%" in text
     # 2e-7 against 4e-7; the row of a change of the V100
     (line,) = (one for one in text.splitlines() if one.startswith("  V100 -> fraction_bits = 25"))
     assert line.split()[-4:] == ["0.5", "x", "0.5", "x"]
     kept = json.loads((tmp_path / "variants.json").read_text())
-    assert [one["signs"] for one in kept["points"]] == ["random", "random", "positive", "positive"]
+    assert [one["signs"] for one in kept["points"]] == [SIGNS[0], SIGNS[0], SIGNS[1], SIGNS[1]]
     assert set(kept["models"]) == set(one_at_a_time())
     assert len(made) == 4
     assert "V100: 2 words, random" in (tmp_path / "variants.svg").read_text()
