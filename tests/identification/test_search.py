@@ -1,24 +1,18 @@
 """Searches on boxes of every kind, and their transcripts."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import tcsmt
 from tcsmt.catalogue import row_named
-from tcsmt.data.row_files import read_rows
 from tcsmt.identification import search
 from tcsmt.identification.boxes import model_box
 from tcsmt.identification.equal import canonical
 from tcsmt.identification.report import as_text, nearest
 from tcsmt.identification.search import Identification
-from tcsmt.identification.transcript import Exchange, Transcript
 from tcsmt.models import DotThenAdd, FusedDotAdd
 from tcsmt.prove.solvers.run import Settings
-from tcsmt.support.errors import TcsmtError
-from tests.support.command_line import refused
 from tests.support.families import family_like, fused_rows, kinds_like
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -106,78 +100,6 @@ def test_budget(tmp_path):
     found = Identification(kinds_like(VOLTA), model_box(VOLTA), budget=8).run()
     assert found.verdict == "open"
     assert len(found.exchanges) == 8
-
-
-def test_transcript_resumes_and_replays(tmp_path):
-    """A search that was stopped goes on as if it had not been; what was answered is not asked again."""
-    unit = FusedDotAdd(
-        a_format="e2m1",
-        b_format="e2m1",
-        c_format="f16",
-        d_format="f16",
-        k=1,
-        n_fma=1,
-        fraction_bits=6,
-        zero_exponent=None,
-        rounding="RTZ",
-    )
-    family, box, path = family_like(unit), model_box(unit), tmp_path / "t.jsonl"
-    whole = Identification(kinds_like(unit), box, budget=4, transcript=Transcript(family.formats, path)).run()
-    lines = path.read_text().splitlines(keepends=True)
-    assert len(lines) == len(whole.exchanges) == 4
-    path.write_text("".join(lines[:2]) + '{"a": ["0x')  # cut off while it was written
-    asked = []
-
-    def counting(*question):
-        asked.append(question)
-        return box(*question)
-
-    found = Identification(
-        kinds_like(unit), counting, budget=3, transcript=Transcript(family.formats, path)
-    ).run()
-    assert found.verdict == "open"
-    assert found.exchanges == whole.exchanges[:3]
-    assert len(asked) == 1
-    assert path.read_text() == "".join(lines[:3])
-
-    def dead(*question):
-        raise AssertionError("asked")
-
-    again = Identification(
-        kinds_like(unit), dead, budget=3, transcript=Transcript(family.formats, path)
-    ).run()
-    assert again.exchanges == found.exchanges
-    with pytest.raises(TcsmtError, match="not the question that the search asks"):
-        Identification(kinds_like(unit), dead, seed=2, transcript=Transcript(family.formats, path)).run()
-
-
-def test_one_search_at_a_time_has_a_transcript(tmp_path):
-    family, path = family_like(VOLTA), tmp_path / "t.jsonl"
-    words = "--like", "volta", "--command", "true", "--transcript", path
-    with Transcript(family.formats, path):
-        in_use = f"{path} is in use by another run (process {os.getpid()})"
-        assert in_use in refused("identify", *words)
-        with pytest.raises(TcsmtError, match="in use by another run"):
-            tcsmt.identify(lambda a, b, c: c, like="volta", transcript=path)
-    path.write_text("no question\n\n")
-    for _ in range(2):  # a file that is refused is nobody's
-        with pytest.raises(TcsmtError, match="not a question with its answer"):
-            Transcript(family.formats, path)
-
-
-def test_a_transcript_is_a_file_of_rows(tmp_path):
-    path = tmp_path / "t.jsonl"
-    transcript = Transcript(family_like(VOLTA).formats, path)
-    asked = [
-        Exchange((0x3C00, 0, 0, 1), (0x3C00, 0, 2, 0), 3, 0x3F800000, "why"),
-        Exchange((0,) * 4, (0,) * 4, 0, 0, ""),
-    ]
-    for one in asked:
-        transcript.add(one)
-    rows = read_rows(path, VOLTA)
-    assert rows.a.tolist() == [list(one.a) for one in asked]
-    assert rows.b.tolist() == [list(one.b) for one in asked]
-    assert rows.c.tolist() == [one.c for one in asked]
 
 
 @pytest.mark.long
