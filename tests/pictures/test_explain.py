@@ -1,292 +1,123 @@
-"""``tcsmt explain``: what is drawn is what the evaluator says, in every output."""
+"""A computation stage by stage: exact values of every stage, and where two computations first differ."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.arithmetic.datapath import Fixed, Number
-from tcsmt.arithmetic.formats import Format
-from tcsmt.arithmetic.words import to_word
+from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
-from tcsmt.models import FusedDotAdd, Model
-from tcsmt.pictures.build import draw, exact_sum
-from tcsmt.pictures.drawing import BitGrid, BitRow, Blank, Fate, Listing, Picture, Sheet
-from tcsmt.pictures.explain import fixed_value, known_words, number_value
-from tcsmt.pictures.html import as_html
-from tcsmt.pictures.svg import as_svg
-from tcsmt.pictures.text import as_text
-from tests.support.sampling import one_in
+from tcsmt.models import FusedDotAdd, Kind
+from tcsmt.pictures.explain import (
+    exponent_value,
+    first_difference,
+    fixed_value,
+    known_words,
+    number_value,
+    short_text,
+    signed_text,
+    stage_lines,
+    steps,
+)
+from tcsmt.terms import const
+from tests.support.drawn import VOLTA, words
 
-VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
-ADJACENT = "a0=1.5 b0=24576 c=-0.111328125"
-MODELS = [
-    VOLTA,
-    "volta/mma.m8n8k4.f16.f16.f16.f16",
-    "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
-    "hopper/wgmma.m64nNk32.f32.e4m3.e4m3",
-    "hopper/mma.m16n8k16.f32.bf16.bf16.f32",
-    "blackwell/mma.m16n8k32.f32.e5m2.e5m2.f32",
-    "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
-    "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e5m2.e4m3.f32.ue8m0",
-    "cdna3/v_mfma_f32_16x16x16_f16",
-    "cdna3/v_mfma_f32_32x32x16_fp8_bf8",
-]
+UNIT = row_named(VOLTA).model
+assert isinstance(UNIT, FusedDotAdd)
+NUMBERS = st.integers(-31, 31).map(lambda n: Fraction(n, 8))
 
 
-def words(model: Model, **texts: str) -> dict[str, int]:
-    formats = model.input_formats
-    return {name: to_word(fmt, texts.get(name, "0x0")) for name, fmt in formats.items()}
-
-
-def picture(model: Model, **texts: str) -> Picture:
-    return draw("model", model, words(model, **texts))
-
-
-def only_grid(shown: Picture) -> BitGrid:
-    (panel,) = shown.panels
-    assert isinstance(panel, BitGrid)
-    return panel
-
-
-def row(grid: BitGrid, label: str) -> BitRow:
-    return next(r for r in grid.rows if r.label == label)
-
-
-def results(shown: Picture) -> dict[str, str]:
-    return {note.label: note.text for note in shown.results}
-
-
-def notes(panel: BitGrid | Listing) -> str:
-    return "\n".join(note.text for note in panel.notes)
-
-
-# --- the bits are the evaluator's ----------------------------------------------------------------
-
-
-@st.composite
-def inputs(draw_one: st.DrawFn, model: Model, *, near: bool) -> dict[str, int]:
-    """Words of any pattern, or numbers of exponents near each other."""
-    values = {}
-    for name, fmt in model.input_formats.items():
-        word = draw_one(st.integers(0, (1 << fmt.width) - 1))
-        if near:
-            middle = (1 << (fmt.exponent_bits - 1)) - draw_one(st.integers(0, 4))
-            sign, _, fraction = fmt.fields(word)
-            word = (sign << fmt.sign_bit) | (middle << fmt.fraction_bits | fraction) << fmt.ignored_low_bits
-        values[name] = draw_one(st.sampled_from((word, word, 0)))
-    return values
-
-
-def check(model: Model, values: dict[str, int]) -> None:
-    known = known_words(model.trace, values)
-    named: dict[str, Any] = {s.name: s.value for s in model.trace.stages}
-    shown = draw("model", model, values)
-    for panel in shown.panels:
-        if not isinstance(panel, BitGrid):
-            continue
-        kept = Fraction()
-        for term in panel.terms:
-            drawn = term.value(Fate.KEPT, Fate.CHANGED)
-            kept += drawn
-            for stage in term.stages:
-                match named[stage]:
-                    case Number() as x:  # kept + cut is the exact product
-                        assert term.value() == number_value(x, known)
-                    case Fixed() as x if not x.addends:
-                        assert drawn == fixed_value(x, known)
-                    case Fixed() as x if not any(c.fate is Fate.CHANGED for c in term.cells):
-                        assert term.value() == fixed_value(x, known)
-            assert all(c.weight >= panel.unit for c in term.cells if c.fate is Fate.KEPT)
-            assert all(c.weight < panel.unit for c in term.cells if c.fate is Fate.CUT)
-        total, *others = panel.sums
-        assert total.value() == kept == fixed_value(named[total.stages[0]], known)
-        for other in others:
-            (stage,) = (s for s in model.trace.stages if s.name == other.stages[0])
-            match stage.value:
-                case Fixed() as x:
-                    assert other.value() == fixed_value(x, known)
-                case Format() as fmt if not fmt.is_infinite(known[stage.term]):
-                    assert other.value(Fate.ROUNDED) == fmt.value(known[stage.term])
-    last = next(note.text for note in shown.results if note.label == "result")
-    assert last.startswith(model.d_format.hex(evaluate([model.trace.output], values)[0]))
-
-
-@pytest.mark.parametrize("name", one_in(2, MODELS))
-@pytest.mark.parametrize("near", [True, False])
-@pytest.mark.parametrize("examples", [3, pytest.param(12, marks=pytest.mark.long)])
-def test_bits(name: str, near: bool, examples: int) -> None:
-    model = row_named(name).model
-
-    @settings(max_examples=examples, deadline=None)
-    @given(inputs(model, near=near))
-    def holds(values: dict[str, int]) -> None:
-        check(model, values)
-
-    holds()
-
-
-@pytest.mark.parametrize("near", [True, False])
-def test_losses_add_up(near: bool) -> None:
-    """Alignment and final rounding are all that one fused sum loses."""
-    model = row_named(VOLTA).model
-
-    @settings(max_examples=50, deadline=None)
-    @given(inputs(model, near=near))
-    def holds(values: dict[str, int]) -> None:
-        text = results(draw("model", model, values))
-        assert "steps without a grid" not in text.get("lost by", "")
-        exact = exact_sum(model, values)
-        if "error" in text and text["error"].startswith("none"):
-            assert model.d_format.value(evaluate([model.trace.output], values)[0]) == exact
-
-    holds()
-
-
-def test_rounded_alignment() -> None:
-    volta = row_named(VOLTA).model
-    shown = only_grid(picture(replace(volta, alignment="RNE"), a0="1.5", b0="1.5", c="0x1.fffffep-4"))
-    c = row(shown, "c")
-    assert c.value(Fate.KEPT, Fate.CHANGED) == Fraction(1, 8)
-    assert any(cell.fate is Fate.CHANGED for cell in c.cells)
-    assert "alignment rounds c: the sum changes by 2^-27" in notes(shown)
-
-
-# --- what the notes say --------------------------------------------------------------------------
-
-
-def test_truncation() -> None:
-    shown = picture(row_named("ampere/mma.m16n8k8.f32.f16").model, a0="1.5", b0="1.5", c="0x1.fffffep-4")
-    grid = only_grid(shown)
-    assert (grid.top, grid.unit, grid.carry_bits) == (0, -24, 4)
-    assert row(grid, "c").value(Fate.CUT) == Fraction(7, 1 << 27)
-    assert "c loses the bits below 2^-24: the sum changes by -1.75·2^-25" in notes(grid)
-    assert "7 terms are zero (in the maximum with exponent -132)" in notes(grid)
-    assert "largest exponent 2^0 (of a0·b0)" in notes(grid)
-    assert results(shown)["lost by"].startswith("alignment -0.2188 ulp")
-
-
-def test_carry_bits() -> None:
-    volta = row_named(VOLTA).model
-    given_lanes = {f"{side}{lane}": "1.5" for side in "ab" for lane in range(4)}
-    grid = only_grid(picture(volta, **given_lanes))
-    carry = [c for c in row(grid, "sum").cells if c.weight > grid.top + 1]
-    assert [(c.weight, c.bit, c.fate) for c in carry] == [(3, 1, Fate.LEADING), (2, 0, Fate.CARRY)]
-    assert "2 of 3 carry bits used; leading bit 2^3: normalisation shift 3 to the right" in notes(grid)
-    wrapped = picture(replace(volta, carry_bits=0), **given_lanes)
-    assert "does not fit 0 carry bits and wraps to 1" in notes(only_grid(wrapped))
-    assert "carry bits" in results(wrapped)["lost by"]
-
-
-def test_final_rounding() -> None:
-    f16 = row_named("volta/mma.m8n8k4.f16.f16.f16.f16").model
-    text = notes(only_grid(picture(f16, a0="1.5", b0="0x3c01", a1="0x1p-12", b1="1")))
-    assert "f16 (RNE, nearest, ties to even): 11 bits kept, down to 2^-10" in text
-    assert "1.5·2^-11 dropped, magnitude raised by one unit" in text
-    assert "as the result is subnormal" in notes(only_grid(picture(f16, a0="0x1p-12", b0="0x1.8p-10")))
-    over = picture(f16, a0="65504", b0="2")
-    assert "beyond the largest finite f16 number: overflow to infinity" in notes(only_grid(over))
-    assert "error" not in results(over)
-    fp8 = row_named("hopper/wgmma.m64nNk32.f32.e4m3.e4m3").model
-    assert "14 bits kept, down to 2^-13" in notes(only_grid(picture(fp8, a0="1", b0="1")))
-    assert "result 0" in notes(only_grid(picture(f16)))
-
-
-def test_special_values() -> None:
-    volta = row_named(VOLTA).model
-    for texts, rule in [
-        ({"a0": "inf", "b0": "0"}, "infinity times zero"),
-        ({"a0": "inf", "b0": "1", "c": "-inf"}, "infinity minus infinity is NaN"),
-        ({"a0": "inf", "b0": "1"}, "an infinity among the terms is the result"),
-        ({"c": "nan"}, "a NaN among the terms"),
-    ]:
-        (panel,) = picture(volta, **texts).panels
-        assert isinstance(panel, Listing)
-        assert rule in notes(panel) + "".join(n.text for n in panel.notes)
-
-    last = picture(row_named("cdna3/v_mfma_f32_32x32x8_f16").model, a0="1", b0="1", c="inf").panels[-1]
-    assert isinstance(last, Listing)
-    assert "c: not finite" in notes(last)
-
-
-def test_rounding_down() -> None:
-    """MMA-Sim's example: 2048·2048 - 2048·2048 - 10^-6 is -0.25 on CDNA3."""
-    cdna3 = row_named("cdna3/v_mfma_f32_32x32x8_f16").model
-    shown = picture(cdna3, a0="2048.0", b0="2048.0", a1="-2048.0", b1="2048.0", c="0xb58637bd")
-    last = shown.panels[-1]
-    assert isinstance(last, BitGrid)
-    c = row(last, "c")
-    assert c.value(Fate.CHANGED) == Fraction(-1, 4) and not c.value(Fate.KEPT)
-    assert "alignment rounds c" in notes(last)
-    assert results(shown)["value"] == "-2^-2 = -0.25"
-
-
-def test_chain_and_last_c() -> None:
-    shown = picture(
-        row_named("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32").model, a0="1.5", b0="1", a2="7", b2="9", c="2"
+@settings(max_examples=10, deadline=None)
+@given(st.lists(NUMBERS, min_size=8, max_size=8), NUMBERS)
+def test_stages_hold_exact_values(factors: list[Fraction], c: Fraction) -> None:
+    """Products, and the sum, of numbers so close that nothing is cut."""
+    formats = UNIT.input_formats.values()
+    values = dict(
+        zip(UNIT.input_names, (f.word(x) for f, x in zip(formats, [*factors, c], strict=True)), strict=True)
     )
-    first, second, last = shown.panels
-    assert isinstance(first, BitGrid) and isinstance(second, BitGrid) and isinstance(last, Listing)
-    assert [r.label for r in second.terms] == ["a2·b2", "c ← block 0"]
-    assert last.notes[0].label == "c added"
+    found = steps(UNIT.trace, values)
+    assert [step.stage for step in found] == list(UNIT.trace.stages)
+    products = [step.value for step in found if step.stage.kind is Kind.PRODUCT]
+    expected = [x * y for x, y in zip(factors[:4], factors[4:], strict=True)]
+    assert [value if isinstance(value, Fraction) else Fraction(0) for value in products] == expected
+    known = known_words(UNIT.trace, values)
+    for step in found:
+        match step.stage.value:
+            case Number() as x:
+                assert number_value(x, known) in expected
+            case Fixed() as x if x.addends:
+                assert fixed_value(x, known) == sum(expected) + c
+            case Exponent() as e:
+                assert step.value == exponent_value(e, known) == e.low + evaluate([e.term], values)[0]
+    assert found[-1].word == ("f32", evaluate([UNIT.trace.output], values)[0])
 
 
-def test_without_grid() -> None:
-    shown = picture(row_named(f"{VOLTA}@fasi").model, a0="1.5", b0="24576", c="-0.111328125")
-    (panel,) = shown.panels
-    assert isinstance(panel, Listing)
-    assert [n.label for n in panel.notes] == ["sum 1", "sum 2", "sum 3", "sum 4", "result"]
-    special = picture(row_named(f"{VOLTA}@fasi").model, a0="inf", b0="1")
-    assert results(special)["special"].startswith("a0: not finite")
-    volta = row_named(VOLTA).model
-    for changes in ({"normalisation": "every"}, {"c_position": "summed"}):
-        other = replace(volta, **changes)  # type: ignore[arg-type]
-        assert isinstance(other, FusedDotAdd)
-        assert any(isinstance(p, BitGrid) for p in picture(other, a0="1.5", b0="2", c="1").panels)
+def test_values_of_words() -> None:
+    known = {word: word.value for word in (const(0xE, 4), const(3, 4), const(1, 1), const(0, 1), const(2, 3))}
+    exponent = Exponent(const(2, 3), -4, 3)
+    assert exponent_value(exponent, known) == -2  # type: ignore[arg-type]
+    assert fixed_value(Fixed(const(0xE, 4), exponent, 1), known) == Fraction(-2, 8)  # type: ignore[arg-type]
+    number = Number(const(1, 1), exponent, const(3, 4), 1, const(0, 1), const(0, 1), const(0, 1))
+    assert number_value(number, known) == Fraction(-3, 8)  # type: ignore[arg-type]
 
 
-# --- columns -------------------------------------------------------------------------------------
+def first(one: FusedDotAdd, two: FusedDotAdd, **texts: str) -> tuple[str, str, str] | None:
+    values = words(one, **texts)
+    found = first_difference(steps(one.trace, values), steps(two.trace, values))
+    return None if found is None else (found[0].name, found[0].text, found[1].text)
 
 
-def test_columns() -> None:
-    """Every bit 1 has a column of its own, or lies in a gap; no more columns than asked for."""
-    ampere = row_named("ampere/mma.m16n8k8.f32.bf16").model
-    far = {"a0": "0x1p60", "b0": "0x1p60", "a1": "0x1p-60", "b1": "0x1p-60", "c": "0x1.8p-30"}
-    for texts in ({"a0": "1", "b0": "1"}, far):
-        shown = picture(ampere, **texts)
-        grid = only_grid(shown)
-        for most in (24, 60, 100):
-            columns = Sheet((shown,)).columns(0, 0, most)
-            assert len(columns) <= most
-            spans = [(c.high, c.low) if isinstance(c, Blank) else (c, c) for c in columns]
-            assert all(low > high for (_, low), (high, _) in pairwise(spans))
-            for cell in (c for r in grid.rows for c in r.cells if c.bit):
-                assert any(low <= cell.weight <= high for high, low in spans)
+def test_where_values_part() -> None:
+    """Not where graphs do: other parameters with the same values do not count."""
+    finer = replace(UNIT, fraction_bits=24)
+    assert first(UNIT, finer, a0="1", b0="1", c="1") is None
+    found = first(UNIT, finer, a0="1", b0="1", c="0xbf000001")
+    assert found is not None and found[0] == "aligned c"
+    zeros = first(UNIT, replace(UNIT, zero_exponent=-126))
+    assert zeros is not None and zeros[0] == "largest exponent"
+    rounded = first(UNIT, replace(UNIT, rounding="RTP"), a0="1", b0="1", a1="1", b1="1", c="0x3f800001")
+    assert rounded is not None and rounded[0] == "result"
 
 
-def test_text_width() -> None:
-    for texts in ({"a0": "0x1p60", "b0": "0x1p60", "a1": "0x1p-60", "b1": "0x1p-60"}, {}):
-        shown = picture(row_named("ampere/mma.m16n8k8.f32.bf16").model, **texts)
-        assert max(map(len, as_text(Sheet((shown,)), 110).splitlines())) <= 110
+def test_stages_of_other_blocks_correspond_by_their_products() -> None:
+    """Two lanes at a time: the products are the same; where the sums differ, the results do."""
+    halves = replace(UNIT, n_fma=2)
+    assert first(UNIT, halves, a0="1", b0="1") is None
+    found = first(UNIT, halves, a0="1", b0="1", a1="-1", b1="1", a2="0x1p-12", b2="0x1p-12")
+    assert found is not None
 
 
-# --- outputs -------------------------------------------------------------------------------------
+def test_special_values_are_texts() -> None:
+    values = words(UNIT, a0="inf", b0="1")
+    found = {step.name: step for step in steps(UNIT.trace, values)}
+    product = found["product 0"]
+    assert isinstance(product.value, str) and "inf" in product.text.lower()
+    other = {step.name: step for step in steps(UNIT.trace, words(UNIT, a0="-inf", b0="1"))}
+    assert product.differs(other["product 0"]) and not product.differs(product)
 
 
-def test_colours_only_where_asked_for() -> None:
-    shown = Sheet((picture(row_named(VOLTA).model, a0="1", b0="1"),))
-    assert "\x1b[32m" in as_text(shown, colour=True)
-    assert "\x1b" not in as_text(shown)
+@pytest.mark.parametrize(
+    ("value", "text"), [(Fraction(0), "0"), (Fraction(-3, 2), "-1.5"), (Fraction(5, 16), "1.25·2^-2")]
+)
+def test_signed_values(value: Fraction, text: str) -> None:
+    assert signed_text(value) == text
 
 
-def test_hover_titles() -> None:
-    shown = Sheet((picture(row_named(VOLTA).model, a0="1.5", b0="1.5", c="0x1.fffffep-4"),))
-    for document in (as_svg(shown), as_html(shown)):
-        assert "<title>c: bit 1 of weight 2^-24, cut off by alignment</title>" in document
+def test_short_values() -> None:
+    """In hexadecimal where a decimal significand is long."""
+    assert short_text(Fraction(-5, 8)) == "-1.25·2^-1"
+    value = -(1 + Fraction(3, 1 << 40))
+    assert short_text(value).startswith("-0x1.") and float.fromhex(short_text(value)) == float(value)
+
+
+def test_lines_of_all_stages() -> None:
+    row = [words(UNIT, a0="1.5", b0="2", c="1")[name] for name in UNIT.input_names]
+    lines = stage_lines(UNIT, row)
+    assert len(lines) >= len(UNIT.trace.stages)
+    assert any("product 0" in line and "1.5·2^1" in line for line in lines)
+    assert "0x40800000" in lines[-1]
