@@ -72,9 +72,6 @@ MISSING_B = {
     "arithmetic/any_format",
     "implementations/rtl",
     "implementations/yosys_child",
-    "papers/fasi",
-    "papers/ootomo",
-    "papers/variants",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.interpret.arrays import Program
-from tcsmt.terms import const, var
+from tcsmt.terms import FALSE, const, expand, var
+from tests.oracles import exact as peer
 from tests.oracles import rationals
+from tests.oracles import terms as oracle
 from tests.support.format_words import (
     DTYPES,
     ORACLE_NAME,
@@ -226,3 +229,137 @@ def test_round_to_agrees_with_the_oracle(data: st.DataObject) -> None:
             target, value, rounding, kept, overflow, flush_output=flush, tininess=tininess
         )
         assert word == expected & ((1 << fmt.sign_bit) - 1), (sign, magnitude, offset)
+
+
+# --- the other stages, on tiny words -----------------------------------------------------------
+
+
+def on(columns: dict[str, Array], *roots: Any) -> list[list[int]]:
+    """The words of terms, by arrays that share nothing with the program."""
+    rows = len(next(iter(columns.values())))
+    return [
+        np.broadcast_to(found, rows).astype(object).tolist() for found in oracle.values(list(roots), columns)
+    ]
+
+
+def grid(**widths: int) -> dict[str, Array]:
+    """Every combination of words."""
+    found = np.meshgrid(*(np.arange(1 << width) for width in widths.values()))
+    return {name: words.ravel() for name, words in zip(widths, found, strict=True)}
+
+
+def number(name: str, bits: int, low: int, high: int, fraction_bits: int) -> dp.Number:
+    """A finite number with a significand and an exponent of its own."""
+    significand = var(f"{name}m", bits)
+    width = (high - low).bit_length()
+    exponent = dp.Exponent(var(f"{name}e", width), low, high)
+    zero = significand.eq(0)
+    return dp.Number(var(f"{name}s", 1), exponent, significand, fraction_bits, zero, FALSE, FALSE)
+
+
+def value_of(sign: int, significand: int, exponent: int, fraction_bits: int) -> Fraction:
+    return (-1) ** sign * significand * Fraction(2) ** (exponent - fraction_bits)
+
+
+def test_exponents() -> None:
+    """Sums, differences, maxima and choices of two exponents with their own ranges."""
+    columns = grid(x=2, y=3, c=1)
+    x, y = dp.Exponent(var("x", 2), -5, -2), dp.Exponent(var("y", 3), -1, 6)
+    total, top, chosen = x + y, dp.largest([x, y], -9), x.or_where(var("c", 1), y)
+    words = on(columns, total.term, top.term, chosen.term, y.minus(x), x.within(-7, 3), x.plus(4).term)
+    for row, (a, b, c) in enumerate(zip(*(columns[n].tolist() for n in "xyc"), strict=True)):
+        one, two = a - 5, b - 1
+        found = [column[row] for column in words]
+        assert found[0] + total.low == one + two and total.low <= one + two <= total.high
+        assert (found[1] + top.low, top.low) == (max(one, two), -9)
+        assert found[2] + chosen.low == (two if c else one)
+        assert (found[3], found[4], found[5] + x.low + 4) == (two - one, one + 7, one + 4)
+
+
+@pytest.mark.parametrize("rounding", sorted(ROUNDINGS))
+@pytest.mark.parametrize("fraction_bits", [1, 3])
+def test_alignment_rounds_what_it_shifts_out(rounding: str, fraction_bits: int) -> None:
+    """Of every significand, exponent and sign below every largest exponent; sticky: the bits' OR below."""
+    columns = grid(xm=3, xe=3, xs=1, t=1)
+    x, top = number("x", 3, -6, 1, 2), dp.Exponent(var("t", 1), 1, 2)
+    mode = ROUNDINGS[rounding]
+    aligned = dp.align(x, top, fraction_bits, mode)
+    sticky = dp.align(x, top, fraction_bits, ROUNDINGS["RTZ"], sticky=True)
+    assert (aligned.fraction_bits, sticky.fraction_bits) == (fraction_bits, fraction_bits + 1)
+    words, caught = on(columns, aligned.word, sticky.word)
+    for row, (m, e, s, t) in enumerate(
+        zip(*(columns[n].tolist() for n in ("xm", "xe", "xs", "t")), strict=True)
+    ):
+        exact = value_of(s, m, e - 6, 2) / Fraction(2) ** (t + 1 - fraction_bits)
+        given = words[row] - (words[row] >> (aligned.word.width - 1) << aligned.word.width)
+        kept, half = divmod(abs(exact), 1)
+        scaled = exact * (1 << 12)
+        assert scaled.denominator == 1
+        assert given == peer.rounded(np.array([int(scaled)]), np.array([12]), rounding)[0]
+        low = caught[row] - (caught[row] >> (sticky.word.width - 1) << sticky.word.width)
+        assert abs(low) == 2 * int(kept) + (half != 0) and (low <= 0 if s else low >= 0)
+
+
+def test_exact_products_and_sums() -> None:
+    columns = grid(xm=2, xe=2, xs=1, ym=2, ye=1, ys=1)
+    x, y = number("x", 2, -2, 1, 1), number("y", 2, 0, 1, 1)
+    product, total = dp.multiply(x, y), dp.exact_total([x, y])
+    normal = dp.normalise_number(product)
+    roots = [t for n in (product, total, normal) for t in (n.sign, n.significand, n.exponent.term, n.zero)]
+    words = on(columns, *roots)
+    names = ("xm", "xe", "xs", "ym", "ye", "ys")
+    for row, (m, e, s, n, f, r) in enumerate(zip(*(columns[name].tolist() for name in names), strict=True)):
+        one, two = value_of(s, m, e - 2, 1), value_of(r, n, f, 1)
+        found = [column[row] for column in words]
+        for expected, part, first in zip(
+            (one * two, one + two, one * two), (product, total, normal), (0, 4, 8), strict=True
+        ):
+            got = value_of(
+                found[first], found[first + 1], found[first + 2] + part.exponent.low, part.fraction_bits
+            )
+            assert got == expected
+        assert found[3] == (one * two == 0) and found[7] == (one == two == 0)
+        leading = found[9] / 2**normal.fraction_bits
+        assert found[9] == 0 if one * two == 0 else 1 <= leading < 2
+
+
+def test_sums_wrap_where_bits_are_missing() -> None:
+    columns = grid(x=4, y=4, missing=2)
+    fixed = [dp.Fixed(var(name, 4), dp.Exponent.constant(0), 0) for name in "xy"]
+    whole = dp.accumulate(fixed, 6)
+    narrow = dp.accumulate(fixed, 6, dp.Exponent(var("missing", 2), 0, 3))
+    words = on(columns, whole.word, narrow.word)
+    for row, (a, b, lost) in enumerate(
+        zip(*(columns[n].tolist() for n in ("x", "y", "missing")), strict=True)
+    ):
+        exact = (a - 16 * (a > 7)) + (b - 16 * (b > 7))
+        size = 1 << (6 - lost)
+        wrapped = (exact + size // 2) % size - size // 2
+        assert [word - 64 * (word > 31) for word in (words[0][row], words[1][row])] == [exact, wrapped]
+
+
+@pytest.mark.parametrize(("first", "bits"), [(0, 2), (1, 3), (0, 6), (2, 4)])
+def test_bits_of_a_significand(first: int, bits: int) -> None:
+    """As many as asked for, from the leading one down: the rest of the number is left."""
+    columns = grid(xm=4, xe=1, xs=1)
+    x = number("x", 4, 0, 1, 3)
+    part = dp.chosen_bits(x, first, bits)
+    (words, exponents) = on(columns, part.significand, part.exponent.term)
+    for row, (m, e) in enumerate(zip(columns["xm"].tolist(), columns["xe"].tolist(), strict=True)):
+        weights = [Fraction(2) ** -place for place in range(first, first + bits)]
+        expected = sum(w for w in weights if Fraction(m, 8) // w % 2) * Fraction(2) ** e
+        assert value_of(0, words[row], exponents[row] + part.exponent.low, part.fraction_bits) == expected
+
+
+def test_leading_zeros_and_order() -> None:
+    columns = grid(x=6)
+    shifted, zeros = dp.leading_zeros(var("x", 6))
+    words = on(columns, *expand([shifted, zeros]), dp.ordered(var("x", 6)))
+    for x, moved, count in zip(columns["x"].tolist(), words[0], words[1], strict=True):
+        if x:
+            assert (count, moved) == (6 - x.bit_length(), x << (6 - x.bit_length()))
+        else:
+            assert moved == 0
+    signed = [-(x & 31) if x > 31 else x for x in columns["x"].tolist()]
+    keys = [word - 64 * (word > 31) for word in words[2]]
+    assert all((keys[a] < keys[b]) == (signed[a] < signed[b]) for a in range(64) for b in range(64))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
@@ -10,6 +11,14 @@ import numpy as np
 import pytest
 
 import tcsmt
+from tcsmt.arithmetic.integer_format import INTEGERS, IntegerFormat
+from tcsmt.catalogue import row_named
+from tcsmt.interpret.arrays import Program
+from tcsmt.kernels.epilogue import Epilogue
+from tcsmt.kernels.gemm import gemm
+from tcsmt.kernels.reduction import split_k
+from tcsmt.models import IntegerDotAdd, Model, Operands
+from tcsmt.simulator.rows import Words
 from tcsmt.support.errors import TcsmtError
 
 
@@ -104,3 +113,101 @@ def test_operands_of_the_epilogue(more: dict[str, Any], message: str) -> None:
     one = np.ones((2, 2), np.float16)
     with pytest.raises(TcsmtError, match=message):
         tcsmt.gemm(one, one, unit="hopper", **more)
+
+
+# --- integers -----------------------------------------------------------------------------------
+
+S32 = INTEGERS["s32"]
+
+
+VNNI = IntegerDotAdd(a_format=INTEGERS["u8"], b_format=INTEGERS["s8"], c_format=S32, d_format=S32, k=4)
+
+
+S4 = INTEGERS["s4"]
+
+
+INTEGER_UNITS = {
+    "wrap": VNNI,
+    "saturate": replace(VNNI, overflow="saturate"),
+    "blocks": replace(VNNI, overflow="saturate", n_fma=2),
+    "s4": replace(VNNI, a_format=S4, b_format=S4, k=8),
+    "narrow": replace(VNNI, a_format=S4, b_format=S4, c_format=S4, d_format=S4, k=2, overflow="saturate"),
+}
+
+
+@pytest.mark.parametrize("reduction", [None, split_k(3)], ids=str)
+def test_matrices_of_integers(reduction: object) -> None:
+    """Any shape; a sum that fits is the matrix product, also in parts."""
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(0, 256, (9, 50), dtype=np.uint8), rng.integers(-128, 128, (50, 35), dtype=np.int8)
+    c = rng.integers(-(2**30), 2**30, (9, 35), dtype=np.int32)
+    more = {} if reduction is None else {"reduction": reduction}
+    for unit in (VNNI, INTEGER_UNITS["saturate"]):
+        d = gemm(a, b, c, model=unit, **more)  # type: ignore[arg-type]
+        assert d.dtype == np.int32
+        assert np.array_equal(d, a.astype(np.int64) @ b.astype(np.int64) + c)
+
+
+def test_each_instruction_saturates() -> None:
+    """Up, and down again from the limit: another result than the whole sum's."""
+    a, b = np.array([[255] * 8], np.uint8), np.array([[127] * 4 + [-128] * 4], np.int8).T
+    c = np.array([[2**31 - 1]], np.int32)
+    exact = 2**31 - 1 + 4 * 255 * (127 - 128)
+    assert gemm(a, b, c, model=VNNI).tolist() == [[exact]]
+    assert gemm(a, b, c, model=INTEGER_UNITS["saturate"]).tolist() == [[2**31 - 1 - 4 * 255 * 128]]
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(2.0, 1.0), (1.0, 0.5)])
+def test_no_scaled_epilogue(alpha: float, beta: float) -> None:
+    a, b, c = np.ones((2, 4), np.uint8), np.ones((4, 2), np.int8), np.ones((2, 2), np.int32)
+    with pytest.raises(TcsmtError, match="alpha and beta must be 1: the unit's results are integers"):
+        gemm(a, b, c, model=VNNI, epilogue=Epilogue(alpha=alpha, beta=beta))
+
+
+def test_no_register_adds_narrow_sums() -> None:
+    a, b = np.ones((2, 8), np.int8), np.ones((8, 2), np.int8)
+    with pytest.raises(TcsmtError, match=r"2 partial sums: no register adds words of 4 bits \(s4\)"):
+        gemm(a, b, model=INTEGER_UNITS["narrow"], reduction=split_k(2))
+
+
+def test_fixed_point_matrices() -> None:
+    """Numbers in, words out: no dtype has the result's numbers."""
+    q4, q8 = (IntegerFormat(name=f"q{n}", bits=16, fraction_bits=n) for n in (4, 8))
+    unit = IntegerDotAdd(a_format=q4, b_format=q4, c_format=q8, d_format=q8, k=2)
+    a, b = np.array([[1.5, -2.25, 0.0625]]), np.array([[2.0], [0.5], [0.0625]])
+    d = gemm(a, b, model=unit)
+    assert d.dtype == np.uint16
+    assert [q8.value(int(word)) for word in d.flat] == [3 - 1.125 + 0.0625**2]
+
+
+# --- NaNs that follow a rule ----------------------------------------------------------------------
+
+F64 = "hopper/mma.m8n8k4.f64.f64.f64.f64"
+
+
+def by_graph(model: Model, words: Words) -> np.ndarray:
+    """Every operation of the unit's graph, on every row."""
+    lanes = words.map(lambda part: np.moveaxis(part, -1, 0) if part.ndim > 1 else part).flat()
+    found: np.ndarray = Program([model.trace.output]).run(dict(zip(model.input_names, lanes, strict=True)))[0]
+    return found
+
+
+def test_a_product_of_matrices_with_nans() -> None:
+    """Each element is a chain of instructions, whose NaNs go on to the next one."""
+    model = row_named(F64).model
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((5, 10)), rng.standard_normal((10, 6))
+    a.view(np.uint64)[1, 2] = 0x7FF0000000000123
+    b.view(np.uint64)[7, 3] = 0xFFF8000000000456
+    a[2, 9], b[9, 4] = np.inf, 0.0
+    d = tcsmt.gemm(a, b, unit=F64).view(np.uint64)
+    left, right = np.zeros((5, 12)), np.zeros((12, 6))
+    left[:, :10], right[:10] = a, b
+    rows, columns = np.divmod(np.arange(30), 6)
+    x, y = left.view(np.uint64)[rows], np.ascontiguousarray(right.T).view(np.uint64)[columns]
+    words = np.zeros(30, np.uint64)
+    for first in range(0, 12, 4):
+        lanes = slice(first, first + 4)
+        words = by_graph(model, Operands(x[:, lanes], y[:, lanes], words)).astype(np.uint64)
+    assert (d[rows, columns] == words).all()
+    assert np.isnan(d.view(np.float64)).sum() == 6 + 5 - 1 + 1

@@ -9,9 +9,16 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tcsmt.models import FusedDotAdd, IeeeDotAdd, Operands
-from tcsmt.simulator.rows import run_words, simulate
+from tcsmt.catalogue import row_named
+from tcsmt.interpret import jit
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Operands
+from tcsmt.simulator.compiled import kernel
+from tcsmt.simulator.rows import run_words, simulate, with_one_nan
 from tcsmt.support.errors import TcsmtError
+from tcsmt.survey.check import edges
+from tests.oracles import integers as exact_integers
+from tests.support.graphs import by_graph
+from tests.support.integer_units import INTEGER_UNITS, VNNI
 
 HOPPER = FusedDotAdd(
     a_format="f16",
@@ -210,3 +217,57 @@ def test_scales_that_do_not_fit() -> None:
         simulate(MXFP8, ones, ones, 0.0, np.array([1.0, 3.0], np.float32), good)
     with pytest.raises(TcsmtError, match="scale_a is missing"):
         run_words(MXFP8, Operands(*np.zeros((2, 1, 8), np.uint8), np.zeros(1, np.uint32)))
+
+
+# --- integers -----------------------------------------------------------------------------------
+
+
+def drawn_integers(unit: IntegerDotAdd, rows: int) -> Operands[np.ndarray, np.ndarray]:
+    """Words about the ends of c, so that sums overflow."""
+    rng = np.random.default_rng(5)
+    a, b = (
+        rng.integers(0, 2**fmt.bits, (rows, unit.k)).astype(np.uint8)
+        for fmt in (unit.a_format, unit.b_format)
+    )
+    c = rng.choice([0, 1, -1], rows) * (1 << (unit.c_format.bits - 2)) * 2 + rng.integers(-9, 10, rows)
+    size = np.uint32 if unit.c_format.bits == 32 else np.uint8
+    return Operands(a, b, (c % (1 << unit.c_format.bits)).astype(size))
+
+
+@pytest.mark.parametrize("name", INTEGER_UNITS)
+def test_rows_of_integers(name: str) -> None:
+    """Interpreted, and compiled where that is possible, against Python's integers."""
+    unit = INTEGER_UNITS[name]
+    x = drawn_integers(unit, 700)
+    expected = []
+    for a, b, c in zip(x.a, x.b, x.c, strict=True):
+        row = [int(word) for word in (*a, *b, c)]
+        expected.append(exact_integers.result(unit, dict(zip(unit.input_names, row, strict=True))))
+    assert run_words(unit, x).tolist() == expected
+    if jit.available():
+        assert kernel(unit).rows(x.parts).tolist() == expected
+
+
+def test_numbers_of_integer_units() -> None:
+    d = simulate(VNNI, np.array([[255, 0, 0, 1]], np.uint8), np.array([[-128, 0, 0, -1]], np.int8), [7])
+    assert d.dtype == np.int32
+    assert d.tolist() == [255 * -128 - 1 + 7]
+    with pytest.raises(TcsmtError, match=r"a\[0, 1\] = -1 is not a valid u8 value"):
+        simulate(VNNI, [[1, -1, 0, 0]], [[0, 0, 0, 0]])
+
+
+# --- NaNs that follow a rule ----------------------------------------------------------------------
+
+F64 = "hopper/mma.m8n8k4.f64.f64.f64.f64"
+
+
+@pytest.mark.parametrize("unit", [F64, "x86/vdpbf16ps"])
+def test_rows_with_nans_among_them(unit: str) -> None:
+    row = row_named(unit)
+    words = edges(row, 5, 600).inputs
+    expected = by_graph(row.model, words)
+    assert (run_words(row.model, words) == expected).all()
+    is_nan = [row.model.d_format.is_nan(int(word)) for word in expected]
+    assert any(is_nan) and not all(is_nan)
+    assert len(set(expected[is_nan].tolist())) > 2
+    assert (with_one_nan(row.model) is None) == (unit != F64)

@@ -1,0 +1,28 @@
+"""Units for integers: wrapping, saturating, in blocks, narrow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tcsmt.arithmetic.integer_format import INTEGERS
+from tcsmt.models import IntegerDotAdd
+
+__all__ = ["INTEGER_UNITS", "VNNI"]
+
+
+S32 = INTEGERS["s32"]
+
+
+VNNI = IntegerDotAdd(a_format=INTEGERS["u8"], b_format=INTEGERS["s8"], c_format=S32, d_format=S32, k=4)
+
+
+S4 = INTEGERS["s4"]
+
+
+INTEGER_UNITS = {
+    "wrap": VNNI,
+    "saturate": replace(VNNI, overflow="saturate"),
+    "blocks": replace(VNNI, overflow="saturate", n_fma=2),
+    "s4": replace(VNNI, a_format=S4, b_format=S4, k=8),
+    "narrow": replace(VNNI, a_format=S4, b_format=S4, c_format=S4, d_format=S4, k=2, overflow="saturate"),
+}
