@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
@@ -11,15 +10,15 @@ import numpy as np
 import pytest
 
 import tcsmt
-from tcsmt.arithmetic.integer_format import INTEGERS, IntegerFormat
+from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.catalogue import row_named
-from tcsmt.interpret.arrays import Program
 from tcsmt.kernels.epilogue import Epilogue
 from tcsmt.kernels.gemm import gemm
 from tcsmt.kernels.reduction import split_k
-from tcsmt.models import IntegerDotAdd, Model, Operands
-from tcsmt.simulator.rows import Words
+from tcsmt.models import IntegerDotAdd, Operands
 from tcsmt.support.errors import TcsmtError
+from tests.support.graphs import by_graph
+from tests.support.integer_units import INTEGER_UNITS, VNNI
 
 
 def test_reductions() -> None:
@@ -117,23 +116,6 @@ def test_operands_of_the_epilogue(more: dict[str, Any], message: str) -> None:
 
 # --- integers -----------------------------------------------------------------------------------
 
-S32 = INTEGERS["s32"]
-
-
-VNNI = IntegerDotAdd(a_format=INTEGERS["u8"], b_format=INTEGERS["s8"], c_format=S32, d_format=S32, k=4)
-
-
-S4 = INTEGERS["s4"]
-
-
-INTEGER_UNITS = {
-    "wrap": VNNI,
-    "saturate": replace(VNNI, overflow="saturate"),
-    "blocks": replace(VNNI, overflow="saturate", n_fma=2),
-    "s4": replace(VNNI, a_format=S4, b_format=S4, k=8),
-    "narrow": replace(VNNI, a_format=S4, b_format=S4, c_format=S4, d_format=S4, k=2, overflow="saturate"),
-}
-
 
 @pytest.mark.parametrize("reduction", [None, split_k(3)], ids=str)
 def test_matrices_of_integers(reduction: object) -> None:
@@ -183,13 +165,6 @@ def test_fixed_point_matrices() -> None:
 # --- NaNs that follow a rule ----------------------------------------------------------------------
 
 F64 = "hopper/mma.m8n8k4.f64.f64.f64.f64"
-
-
-def by_graph(model: Model, words: Words) -> np.ndarray:
-    """Every operation of the unit's graph, on every row."""
-    lanes = words.map(lambda part: np.moveaxis(part, -1, 0) if part.ndim > 1 else part).flat()
-    found: np.ndarray = Program([model.trace.output]).run(dict(zip(model.input_names, lanes, strict=True)))[0]
-    return found
 
 
 def test_a_product_of_matrices_with_nans() -> None:
