@@ -127,14 +127,19 @@ def _digest(name: str, unit: str, k: int | None) -> str:
 def _asked(what: str, names: Sequence[str], unit: str, k: int, domain: Domain) -> About:
     """What is asked of algorithms, on the inputs of a domain."""
     models = {name: _digest(name, unit, k) for name in names}
-    return About(digest_of_texts([what, *models.values(), _where(domain, unit, k)]), models)
+    return About(digest_of_texts([what, *models.values(), _where(domain, k)]), models)
 
 
 @cache
-def _where(domain: Domain, unit: str, k: int) -> str:
+def _where(domain: Domain, k: int) -> str:
     """Of a domain's condition on a dot product's inputs, which every algorithm has alike on every unit."""
-    algorithm, _ = algorithm_named("fp32-fma", unit, k)
+    algorithm = _any_algorithm(k)
     return digest_of_graph(domain.holds(algorithm.input_formats, algorithm.trace))
+
+
+@cache
+def _any_algorithm(k: int) -> Algorithm:
+    return algorithm_named("fp32-fma", ANY_UNIT, k)[0]
 
 
 def entries(effort: Effort) -> Iterator[Task]:

@@ -73,11 +73,12 @@ def test_answers(unit: str, words: tuple[int, ...], d: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("unit", ["arm/bfmmla.ebf0", "arm/bfmopa.ebf0", "arm/fmlal"])
+@pytest.mark.parametrize("count", [2000, pytest.param(20_000, marks=pytest.mark.long)])
 @pytest.mark.usefixtures("emulator")
-def test_edge_cases_and_random_rows(unit: str) -> None:
+def test_edge_cases_and_random_rows(unit: str, count: int) -> None:
     """BFMMLA's rows, SME's tiles and the halves of FMLAL, with NaNs, infinities and subnormal numbers."""
-    found = json.loads(done("check", unit, "--device", "--rows", "20000", "--json"))
-    assert (found["mismatches"], found["rows"]) == (0, 20000)
+    found = json.loads(done("check", unit, "--device", "--rows", count, "--json"))
+    assert found["mismatches"] == 0 and found["rows"] >= count
     assert "-cpu max" in found["provenance"]["gpu"] or "Arm CPU" in found["provenance"]["gpu"]
 
 

@@ -39,7 +39,7 @@ def test_bound_on_the_command_line() -> None:
     assert "a fused sum may overflow" in open_ended.output
 
 
-LONG = ("accuracy", "bound", "fp32-fma", "--arch", "hopper", "--exponents", "0:0", "--search", "0.5")
+LONG = ("accuracy", "bound", "fp32-fma", "--arch", "hopper", "--exponents", "0:0", "--search", "0.2")
 
 
 @pytest.mark.parametrize("k", [600, pytest.param(8192, marks=pytest.mark.long)])

@@ -25,7 +25,7 @@ def test_bad_flaws_are_one_line(arguments: list[str], message: str) -> None:
 
 
 def test_find_on_the_command_line() -> None:
-    arguments = ["accuracy", "find", "sign", "markidis", "--arch", "hopper", "--k", "2", "--search", "0.5"]
+    arguments = ["accuracy", "find", "sign", "markidis", "--arch", "hopper", "--k", "2", "--search", "0.1"]
     shown = CliRunner().invoke(main, arguments)
     assert shown.exit_code == 1
     assert "WRONG SIGN" in shown.output
