@@ -30,7 +30,7 @@ def test_rows_of_every_kind(name: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(2, ["arm/bfdot.ebf1", "arm/bfdot.ebf0", "arm/fmlal"]))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_drawn_words(name: str, data: st.DataObject) -> None:
     agree(name, *data.draw(drawn(name)))

@@ -28,7 +28,7 @@ def test_rows_of_every_kind(name: str, count: int) -> None:
     agree(name, *some_rows(row_named(name).model, 1, count))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_drawn_words(data: st.DataObject) -> None:
     agree("x86/vdpbf16ps", *data.draw(drawn("x86/vdpbf16ps")))

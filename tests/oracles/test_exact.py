@@ -100,7 +100,7 @@ def formats_of(model: Model) -> list[Format]:
     return [value for value in values if isinstance(value, Format)]
 
 
-@pytest.mark.parametrize("count", [16, pytest.param(40, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [10, pytest.param(40, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", FUNCTIONS)
 def test_against_rationals(kind: type[Model], count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, done = Random(f"rationals {kind.kind}"), 0
@@ -161,7 +161,7 @@ def hold(seed: int, most: int) -> int:
     return tried
 
 
-@pytest.mark.parametrize("count", [25, pytest.param(70, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [15, pytest.param(70, marks=pytest.mark.long)])
 def test_models_on_all_inputs(count: int) -> None:
     assert sum(hold(seed, 1 << 12) for seed in range(count)) > 2000 * count
 

@@ -83,12 +83,13 @@ def test_every_f16_word_agrees_with_struct(step: int) -> None:
             assert encode("f16", number.value, "RNE", negative_zero=bits == 0x8000) == bits
 
 
+@pytest.mark.parametrize("count", [1500, pytest.param(5000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("name", "fmt", "low", "high"), [("f32", "<f", -152, 130), ("f16", "<e", -27, 18)])
-def test_rounding_to_nearest_agrees_with_struct(name: str, fmt: str, low: int, high: int) -> None:
+def test_rounding_to_nearest_agrees_with_struct(name: str, fmt: str, low: int, high: int, count: int) -> None:
     """binary64 to binary32 and binary16: normal, subnormal, underflow, overflow and ties."""
     rng = random.Random(1)
     kept = FORMATS[name].fraction_bits
-    for _ in range(5000):
+    for _ in range(count):
         significand = rng.choice([rng.getrandbits(52) / 2**52, rng.getrandbits(kept + 1) / 2 ** (kept + 1)])
         x = math.ldexp(1 + significand, rng.randint(low, high)) * rng.choice([1, -1])
         assert encode(name, Fraction(x), "RNE", keep_zero_sign=True) == float_word(x, fmt)
@@ -370,6 +371,7 @@ def python_exact(a: list[float], b: list[float], c: float) -> float:
     return float(exact)
 
 
+@pytest.mark.parametrize("count", [100, pytest.param(300, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("params", "reference"),
     [
@@ -380,11 +382,11 @@ def python_exact(a: list[float], b: list[float], c: float) -> float:
     ],
 )
 def test_ieee_dot_agrees_with_this_machine(
-    params: IEEE, reference: Callable[[list[float], list[float], float], float]
+    params: IEEE, reference: Callable[[list[float], list[float], float], float], count: int
 ) -> None:
     """Random vectors with cancellation and signed zeros, in binary64."""
     rng = random.Random(2)
-    for row in range(300):
+    for row in range(count):
         values = [rng.choice([-1, 1]) * math.ldexp(rng.random(), rng.randint(-30, 30)) for _ in range(17)]
         if row % 3 == 0:
             values = [rng.choice([0.0, -0.0, 1.0, -1.0]) for _ in range(17)]
