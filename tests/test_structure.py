@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
 from tests.support.paths import ROOT
 
@@ -84,6 +86,31 @@ def test_every_module_has_the_test_of_its_name() -> None:
         if module.name not in ("__init__", "__main__") and not test.is_file():
             missing.add(module.as_posix())
     assert missing == MISSING_B
+
+
+#: Tests of whole rooms, and of what lies beside the package: named for what they are about.
+WHOLE = {
+    "algorithms": {"referee"},
+    "api": {"docstrings"},
+    "ask": {"properties"},
+    "catalogue": {"against_mmasim", "catalogue"},
+    "claims": {"claims"},
+    "cli": {"cli", "help", "stopping"},
+    "data": set(),
+    "exports": set(),
+    "hardware": set(),
+}
+
+
+@pytest.mark.parametrize("room", WHOLE)
+def test_every_test_is_named_for_a_module_or_its_room(room: str) -> None:
+    unnamed = set()
+    for path in (ROOT / "tests" / room).rglob("test_*.py"):
+        name = path.stem.removeprefix("test_")
+        folder = ROOT / "tcsmt" / path.parent.relative_to(ROOT / "tests")
+        if not any((folder / f"{module}.py").is_file() for module in (name, f"_{name}")):
+            unnamed.add(name)
+    assert unnamed == WHOLE[room]
 
 
 def test_a_command_lives_in_the_module_of_its_name() -> None:

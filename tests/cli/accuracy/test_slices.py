@@ -4,12 +4,45 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.support.command_line import done
+from tcsmt.algorithms.exactness.table import record
+from tcsmt.catalogue import Row
+from tcsmt.prove.solving import Solving
+from tests.support.command_line import done, refused
 
 INTEGERS = "turing/mma.m8n8k16.s32.s8.s8.s32"
+
+
+def test_what_is_proved_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """(2^31 - 1) / 2^14 products of two bytes; without the search for inputs beyond, which takes long."""
+    made: list[str] = []
+
+    def quick(family: list[Row], solving: Solving) -> dict[str, Any]:
+        made.append(family[0].name)
+        return record(family, solving, search=False)
+
+    monkeypatch.setattr("tcsmt.cli.accuracy.slices.record", quick)
+    command = ["accuracy", "slices", "--only", INTEGERS, "--results", tmp_path]
+    text = done(*command)
+    assert text.startswith("| operands | result | units | largest K by bits of the slices |\n")
+    assert f"7: {(2**31 - 1) // 2**14}" in text
+    (one,) = json.loads(done(*command, "--json"))["families"]
+    assert one["unit"] == INTEGERS and INTEGERS in one["models"]
+    assert [size["k"] for size in one["slices"]] == [(2**31 - 1) // 4**bits for bits in range(7, 0, -1)]
+    assert made == [INTEGERS]  # the second run has it from its file
+    kept = tmp_path / "exact.json"
+    kept.write_text(kept.read_text().replace(one["models"][INTEGERS], "0" * 32))
+    assert done(*command) == text
+    assert made == [INTEGERS] * 2  # another model is asked about again
+    assert "exact.json was not written by this command" in _refused_file(tmp_path, command)
+
+
+def _refused_file(folder: Path, command: list[Any]) -> str:
+    (folder / "exact.json").write_text("[]")
+    return refused(*command)
 
 
 @pytest.mark.long
