@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from tcsmt.cli.domain import RANGES, domain_of_algorithm, domain_of_models, exponents_of
+from tcsmt.cli.domain import domain_of_algorithm, domain_of_models, exponents_of
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 
@@ -44,7 +44,7 @@ def test_domains_of_models(arguments: list[str], domain: Domain) -> None:
 def test_domains_of_algorithms_have_exponents() -> None:
     assert domain_given(domain_of_algorithm) == Domain(exponents=(-15, 14))
     given = domain_given(domain_of_algorithm, "--exponents", "small", "--positive", "--bits", "11", "12")
-    assert given == Domain(exponents=RANGES["small"], positive=True, bits=(11, 12))
+    assert given == Domain(exponents=(-35, -15), positive=True, bits=(11, 12))
 
 
 @pytest.mark.parametrize(("text", "said"), [
