@@ -70,7 +70,7 @@ def test_the_vector_that_decides_between_intel_s_documents() -> None:
         ("x86/vpdpwssds", {"a0": 0x8000, "b0": 0x8000, "a1": 0x8000, "b1": 0x8000}, 0x7FFFFFFF),
         # tiles of bytes: signs by the letters s and u, a first
         ("x86/tdpbssd", {"a63": 0xFF, "b63": 0xFF}, 1),
-        ("x86/tdpbsud", {"a63": 0xFF, "b63": 0xFF}, 0xFFFFFF01),
+        ("x86/tdpbsud", {"a63": 0xFF, "b63": 0xFE}, 0xFFFFFF02),
         ("x86/tdpbusd", {"a63": 0xFF, "b63": 0xFE}, 0xFFFFFE02),
         ("x86/tdpbuud", {"a63": 0xFF, "b63": 0xFF}, 0xFE01),
     ],

@@ -45,8 +45,10 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_points_are_printed_and_kept(
     made: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("matplotlib")
+    drawn: list[Any] = []
+    monkeypatch.setattr("tcsmt.cli.accuracy.variants.plot", lambda path, found: drawn.append(found))
     text = done(*ARGUMENTS, tmp_path)
+    assert [len(found) for found in drawn] == [4]
     assert "n = 1000, 2 words, random signs" in text
     assert "  V100                            4.00e-07       75%" in text
     # 2e-7 against 4e-7; the row of a change of the V100
@@ -56,8 +58,6 @@ def test_points_are_printed_and_kept(
     assert [one["signs"] for one in kept["points"]] == [SIGNS[0], SIGNS[0], SIGNS[1], SIGNS[1]]
     assert set(kept["models"]) == set(one_at_a_time())
     assert len(made) == 4
-    assert "V100: 2 words, random" in (tmp_path / "variants.svg").read_text()
-    monkeypatch.setattr("tcsmt.cli.accuracy.variants.plot", lambda path, found: None)
     data = json.loads(done(*ARGUMENTS, tmp_path, "--json"))
     assert len(made) == 4  # nothing was computed again
     assert data["points"] and data["conclusions"] == kept["conclusions"]
@@ -77,3 +77,13 @@ def test_bad_input(tmp_path: Path) -> None:
     assert "is not in the range" in refused("accuracy", "variants", "--largest", 2, "--results", tmp_path)
     (tmp_path / "variants.json").write_text("[]")
     assert "variants.json was not written by this command" in refused(*ARGUMENTS, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("made")
+def test_a_figure_for_each_unit_words_and_signs(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    done(*ARGUMENTS, tmp_path)
+    drawn = (tmp_path / "variants.svg").read_text()
+    for unit, words, signs in product(("V100", "B200"), (2, 3), SIGNS):
+        assert f"{unit}: {words} words, {signs}" in drawn
