@@ -77,9 +77,7 @@ RULES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "rule", mostly_long(RULES, ["enough carry bits", "no smaller exponent", "exact products"])
-)
+@pytest.mark.parametrize("rule", mostly_long(RULES, ["no smaller exponent", "exact products"]))
 def test_rules_are_proved_by_the_engine(rule):
     a, d, base, change = RULES[rule]
     one = FusedDotAdd(a_format=a, b_format=a, c_format=d, d_format=d, **base)

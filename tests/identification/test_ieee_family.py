@@ -113,13 +113,13 @@ def test_what_cannot_matter_is_proved_to_be_equal(unit):
     random, proved = np.random.default_rng(1), 0
     for row in some_rows(one, random, 400):
         other = one.canonical(row[None])[0]
-        if (row == other).all() or proved == 4 or one.shapes[row[0]].method == "exact":
+        if (row == other).all() or proved == 2 or one.shapes[row[0]].method == "exact":
             continue
         left, right = one.model(row), one.model(other)
         verdict = compare_models(("a", left), ("b", right), Domain(finite=False), Solving()).verdict
         assert isinstance(verdict, Equivalent), (row, other)
         proved += 1
-    assert proved == 4
+    assert proved == 2
 
 
 @pytest.mark.parametrize("name", ["bf16", "f16", "fp8", "small"])

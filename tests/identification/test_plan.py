@@ -10,12 +10,13 @@ import pytest
 
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import row_named
+from tcsmt.identification import plan
 from tcsmt.identification.equal import canonical
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import COLUMNS, Family
 from tcsmt.identification.plan import (
     Candidates,
-    Node,
+    PlanNode,
     candidates,
     catalogue_members,
     decision_tree,
@@ -26,6 +27,13 @@ from tests.support.families import family_like
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 FAMILY = Family(*(FORMATS[name] for name in ("e2m1", "e2m1", "f16", "f16")), 1)
+
+
+@pytest.fixture(autouse=True)
+def few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pools that are quick to look through."""
+    monkeypatch.setattr(plan, "PLAIN", 60)
+    monkeypatch.setattr(plan, "POOL", 120)
 
 
 @pytest.fixture(scope="module")
@@ -64,17 +72,17 @@ def classes(near: Candidates, asked: Questions) -> int:
 
 def test_a_fixed_set(near: Candidates) -> None:
     """Classes are sets with the same answers; more are told apart with each question of the second part."""
-    plan = fixed_set(FAMILY, near, np.random.default_rng(1), 18)
-    assert 14 <= len(plan) <= 18
+    chosen = fixed_set(FAMILY, near, np.random.default_rng(1), 18)
+    assert 14 <= len(chosen) <= 18
     decided: list[str] = []
-    for number in range(len(plan)):
-        asked = Questions.joined([one.question for one in plan[: number + 1]])
-        assert plan[number].classes == classes(near, asked)
+    for number in range(len(chosen)):
+        asked = Questions.joined([one.question for one in chosen[: number + 1]])
+        assert chosen[number].classes == classes(near, asked)
         answers = predictions(FAMILY, near.table, asked)
         apart = (answers != answers[near.of]).any(axis=1)
-        decided = sorted({*decided, *plan[number].decides})
+        decided = sorted({*decided, *chosen[number].decides})
         assert decided == sorted(near.changed(np.flatnonzero(apart)))
-    counts = [one.classes for one in plan]
+    counts = [one.classes for one in chosen]
     assert counts == sorted(counts)
     assert all(one < two for one, two in pairwise(counts[13:]))
     few = fixed_set(FAMILY, near, np.random.default_rng(1), 3)
@@ -82,8 +90,8 @@ def test_a_fixed_set(near: Candidates) -> None:
 
 
 def leaves(
-    node: Node, path: tuple[tuple[Questions, int], ...] = ()
-) -> Iterator[tuple[Node, tuple[tuple[Questions, int], ...]]]:
+    node: PlanNode, path: tuple[tuple[Questions, int], ...] = ()
+) -> Iterator[tuple[PlanNode, tuple[tuple[Questions, int], ...]]]:
     if node.question is None:
         yield node, path
     for word, child in node.answers.items():
@@ -106,5 +114,5 @@ def test_a_decision_tree(near: Candidates) -> None:
     total = sum(len(leaf.rows) * len(path) for leaf, path in found)
     assert tree.expected == pytest.approx(total / len(near.table))
     assert tree.decides and set(tree.decides) <= set(COLUMNS)
-    alone = Node(np.array([3]))
+    alone = PlanNode(np.array([3]))
     assert (alone.depth, alone.expected, alone.leaves) == (0, 0.0, 1)

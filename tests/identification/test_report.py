@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.identification import plan
 from tcsmt.identification.boxes import model_box
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import Family
@@ -115,12 +116,15 @@ def test_what_excludes_the_nearest() -> None:
     assert nearest(outcome("refuted", PAIR[:0], exchanges=[], model=None)) == []
 
 
-def test_a_fixed_set_and_a_tree() -> None:
-    plan = fixed_set(FAMILY, NEAR, np.random.default_rng(1), 3)
-    data = set_data(FAMILY, "mine", NEAR, plan)
-    assert data["model"] == "mine" and data["told_apart"] == plan[-1].classes and len(data["rows"]) == 3
+def test_a_fixed_set_and_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "PLAIN", 60)
+    monkeypatch.setattr(plan, "POOL", 120)
+    chosen = fixed_set(FAMILY, NEAR, np.random.default_rng(1), 3)
+    data = set_data(FAMILY, "mine", NEAR, chosen)
+    assert data["model"] == "mine" and data["told_apart"] == chosen[-1].classes and len(data["rows"]) == 3
     assert data["hypotheses"] == len(NEAR.table)
-    assert data["rows"][0]["asks"].startswith(f"{plan[0].classes} of {len(NEAR.table)} hypotheses told apart")
+    said = f"{chosen[0].classes} of {len(NEAR.table)} hypotheses told apart"
+    assert data["rows"][0]["asks"].startswith(said)
     assert (
         "model" not in set_data(FAMILY, None, NEAR, [])
         and set_data(FAMILY, None, NEAR, [])["told_apart"] == 1

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -68,6 +69,7 @@ print(json.dumps(keys))
 """
 
 
+@cache
 def keys(*how: str, seed: str = "0") -> dict[str, str]:
     """The keys as another process makes them."""
     done = subprocess.run(
@@ -79,9 +81,9 @@ def keys(*how: str, seed: str = "0") -> dict[str, str]:
 
 
 def test_the_same_in_every_process() -> None:
-    one, two = keys(seed="1"), keys("reordered", seed="2")
-    assert one == two
-    here = [name for name in one if name.startswith("unit ")]
+    one, two = keys("tasks", "few"), keys("reordered", seed="2")
+    assert two.items() <= one.items()
+    here = [name for name in two if name.startswith("unit ")]
     assert len(here) > 10
     assert [row_named(name.removeprefix("unit ")).model.digest for name in here] == [
         one[name] for name in here
@@ -102,8 +104,9 @@ def test_a_flipped_sign_changes_every_key(units: str) -> None:
     assert [name for name in before if before[name] == after[name]] == []
 
 
-def test_different_models_have_different_digests() -> None:
-    models = {row.model for row in rows()}
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
+def test_different_models_have_different_digests(step: int) -> None:
+    models = {row.model for row in rows()[::step]}
     assert len({model.digest for model in models}) == len({model.trace.output for model in models})
     unit = row_named("volta").model
     assert replace(unit).digest == unit.digest  # another object, the same graph

@@ -57,7 +57,7 @@ def asked(left: Any, right: Any, domain: Domain = ALL, confirm: bool = False, **
 
 def test_every_row_equals_itself() -> None:
     """Another object with the same parameters: the same graph, and no solver."""
-    for row in rows()[::7]:
+    for row in rows()[::29]:
         found = asked(row.model, replace(row.model))
         assert isinstance(found.verdict, Equivalent)
         assert found.verdict.scripts == ()

@@ -104,7 +104,7 @@ def test_auto_is_one_solver() -> None:
 
 @pytest.mark.parametrize("solver", mostly_long([*SOLVERS, "portfolio"], ["portfolio"]))
 def test_timeout_kills(solver: str, started: list[subprocess.Popen[bytes]]) -> None:
-    answer = solve(HARD, Settings(solver, timeout=0.8))
+    answer = solve(HARD, Settings(solver, timeout=0.4))
     assert answer.answer == "unknown"
     team = SOLVERS if solver == "portfolio" else (solver,)
     assert len(started) == len(team)
@@ -189,7 +189,7 @@ def test_every_reason_is_told(stub: Stub) -> None:
 def test_a_solver_that_does_not_read(stub: Stub, started: list[subprocess.Popen[bytes]]) -> None:
     """A script longer than a pipe holds, to a child that never reads it."""
     stub("time.sleep(60)")
-    answer = solve(";" * (1 << 20) + "\n" + SAT, Settings("bitwuzla", timeout=1))
+    answer = solve(";" * (1 << 20) + "\n" + SAT, Settings("bitwuzla", timeout=0.3))
     assert answer.reason == "bitwuzla: timeout"
     assert [child.returncode for child in started] == [-signal.SIGKILL]
 
@@ -197,7 +197,7 @@ def test_a_solver_that_does_not_read(stub: Stub, started: list[subprocess.Popen[
 def test_a_solver_that_does_not_end(stub: Stub, started: list[subprocess.Popen[bytes]]) -> None:
     """One that prints something and hangs."""
     stub("print('warning', flush=True); time.sleep(60)")
-    answer = solve(SAT, Settings("bitwuzla", timeout=1))
+    answer = solve(SAT, Settings("bitwuzla", timeout=0.3))
     assert answer.reason == "bitwuzla: timeout"
     assert [child.returncode for child in started] == [-signal.SIGKILL]
 
