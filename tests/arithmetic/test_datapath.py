@@ -156,7 +156,7 @@ def test_conversion_agrees_with_casting(source: str, target: str) -> None:
     assert all(narrow.is_nan(int(word)) for word in set(got[nan].tolist()))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(
     source=st.sampled_from(sorted(FORMATS)),
     target=st.sampled_from(WITH_INFINITY),
@@ -188,7 +188,7 @@ def test_conversion_agrees_with_the_oracle(source: str, target: str, rounding: s
         assert result == expected, (wide.hex(word), narrow.hex(result))
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_round_to_agrees_with_the_oracle(data: st.DataObject) -> None:
     """Any width, any scale, fewer fraction bits, saturation, flushing."""

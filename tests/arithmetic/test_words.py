@@ -170,6 +170,8 @@ def test_values_of_formats_without_a_dtype_are_taken_where_exact(name: str) -> N
     """Every word's value is that word again; NaNs are the format's one."""
     fmt = FORMATS[name]
     words = sample(fmt)
+    if fmt.width == 16:
+        words = np.union1d(words[::13], np.array(boundaries(fmt), dtype=words.dtype))
     nan = np.array([fmt.is_nan(word) for word in words.tolist()])
     values = [0.0 if fmt.is_nan(w) else float(fmt.value(w)) for w in words.tolist()]
     minus_zero = np.array([fmt.signed and w == 1 << fmt.sign_bit for w in words.tolist()])
