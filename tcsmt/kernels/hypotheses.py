@@ -80,7 +80,7 @@ def reductions(
 def _distinct(found: Sequence[Reduction], length: int, k: int) -> dict[Reduction, tuple[Reduction, ...]]:
     """One of each function, the first, and the others that are the same."""
     distinct: dict[str, list[Reduction]] = {}
-    for reduction in dict.fromkeys(found):
+    for reduction in dict.fromkeys(found):  # some are made in two ways
         distinct.setdefault(expression(reduction, length, k), []).append(reduction)
     return {first: tuple(filter(_usual, others)) for first, *others in distinct.values()}
 

@@ -174,7 +174,7 @@ def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
 def test_a_unit_of_the_catalogue_that_no_hypothesis_is(monkeypatch):
     """Converting the operands changes few results: the fused sum that explains most is not the answer."""
     plain = FusedDotAdd(
-        a_format="e4m3", b_format="e5m2", c_format="f32", d_format="f32", k=1, n_fma=1,
+        a_format="e4m3", b_format="e5m2", c_format="f32", d_format="f32", k=2, n_fma=2,
         fraction_bits=25, zero_exponent=-133, rounding="RTZ",
     )  # fmt: skip
     truth = replace(plain, operand_format="f16")

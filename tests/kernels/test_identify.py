@@ -11,6 +11,7 @@ import pytest
 
 import tcsmt
 from tcsmt.support.errors import TcsmtError
+from tests.support.sampling import mostly_long
 
 
 def operands(m: int, k: int, n: int, dtype: Any = np.float32) -> tuple[Any, Any]:
@@ -83,13 +84,14 @@ def test_c_enters_first_or_last() -> None:
         assert [kernel.name for kernel in found.kernels] == [name]
 
 
-@pytest.mark.parametrize(
-    "scheme",
-    [
-        "split-k:3,step=64", "sliced:2,step=32", "promote:128", "split-k:4,step=64,total=bf16+out=bf16",
-        "sliced:5,step=64,folded", "split-k:2,step=128/promote:128",
-    ],
+#: Schemes of GPU kernels.
+PLANTED = (
+    "split-k:3,step=64", "sliced:2,step=32", "promote:128", "split-k:4,step=64,total=bf16+out=bf16",
+    "sliced:5,step=64,folded", "split-k:2,step=128/promote:128",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", mostly_long(PLANTED, PLANTED[::3] + PLANTED[4:]))
 def test_planted_kernels(scheme: str) -> None:
     """On a unit of a GPU; another unit is excluded."""
     a, b = operands(24, 320, 20, np.float16)

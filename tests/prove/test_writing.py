@@ -105,3 +105,13 @@ def test_another_model_is_another_statement() -> None:
     assert [call["model"] for call in record["calls"]] == ["m0", "m1"]
     other = {"m0": models[0], "m1": models[0]}
     assert read_statement(record, other.__getitem__).goal is not question.goal
+
+
+def test_a_result_that_goes_on_is_named() -> None:
+    """The second instruction's c is the first one's output, which is not written out again."""
+    question = chained()
+    models = [call.model for side in question.sides for call in side.trace.calls]
+    record = written_statement(question, lambda model: f"m{models.index(model)}")
+    (first, second, *_) = record["calls"]
+    assert not any(entry[0] == "output" for entry in first["terms"])
+    assert [entry for entry in second["terms"] if entry[0] == "output"] == [["output", 0]]
