@@ -21,7 +21,7 @@ from tests.support.questions import unit
 ASKING = Asking(Settings(timeout=30), confirm=False)
 
 
-def pair(**changes: object) -> Pair:
+def pair(domain: Domain = Domain(), **changes: object) -> Pair:  # noqa: B008
     """One product of Volta's sum, and a variant."""
     model = replace(unit(), k=1, n_fma=1)
     sides = []
@@ -30,10 +30,10 @@ def pair(**changes: object) -> Pair:
             architecture="some", instruction=name, model=one, source="made", date=2026, evidence="conjectured"
         )
         sides.append(DistinctUnit(one, (row,)))
-    return Pair(*sides, Domain())
+    return Pair(*sides, domain)
 
 
-EQUAL, DIFFERENT = pair(zero_exponent=-126), pair(fraction_bits=20)
+EQUAL, DIFFERENT = pair(zero_exponent=-126), pair(Domain(positive=True), fraction_bits=20)
 
 
 @pytest.fixture
@@ -143,6 +143,21 @@ def test_a_witness_counts_only_where_it_replays(path: Path, asked: list[str]) ->
         assert asked == [DIFFERENT.key], wrong
         asked.clear()
         assert record["verdict"] == "distinguished"
+
+
+def test_a_witness_outside_of_the_domain_is_none(path: Path, asked: list[str]) -> None:
+    """The negated input tells the units apart as well, and is not positive."""
+    data = json.loads(path.read_text())["verdicts"][DIFFERENT.key]
+
+    def negated(word: str, bits: int) -> dict[str, str]:
+        return {"word": f"{int(word, 16) ^ 1 << (bits - 1):#x}"}
+
+    inputs = {name: given if name == "b0" else negated(given["word"], 16 if name == "a0" else 32)
+              for name, given in data["inputs"].items()}  # fmt: skip
+    results = [negated(result["word"], 32) for result in data["results"]]
+    edited(path, DIFFERENT.key, inputs=inputs, results=results)
+    run(path, DIFFERENT)
+    assert asked == [DIFFERENT.key]
 
 
 def test_a_pair_without_a_verdict(path: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
