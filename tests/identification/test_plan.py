@@ -74,14 +74,14 @@ def test_a_fixed_set(near: Candidates) -> None:
     """Classes are sets with the same answers; more are told apart with each question of the second part."""
     chosen = fixed_set(FAMILY, near, np.random.default_rng(1), 18)
     assert 14 <= len(chosen) <= 18
-    decided: list[str] = []
+    before = np.zeros(len(near.table), bool)
     for number in range(len(chosen)):
         asked = Questions.joined([one.question for one in chosen[: number + 1]])
         assert chosen[number].classes == classes(near, asked)
         answers = predictions(FAMILY, near.table, asked)
         apart = (answers != answers[near.of]).any(axis=1)
-        decided = sorted({*decided, *chosen[number].decides})
-        assert decided == sorted(near.changed(np.flatnonzero(apart)))
+        assert chosen[number].decides == near.changed(np.flatnonzero(apart & ~before))
+        before = apart
     counts = [one.classes for one in chosen]
     assert counts == sorted(counts)
     assert all(one < two for one, two in pairwise(counts[13:]))
