@@ -101,7 +101,7 @@ def varying(shape: tuple[int, int, int], k: int) -> tuple[Reduction, ...]:
     for workers, (tall, wide), deep in product(_WORKERS, _SIDES, _DEPTHS):
         tiles, steps = -(-m // tall) * -(-n // wide), -(-length // deep)
         share = -(-tiles * steps // workers)
-        if tiles > 1 and share % steps:  # else every tile has the same cuts, or none
+        if tiles > 1 and share % steps and steps % share:  # else every tile has the same cuts, or none
             level = Level(kind="stream-k", number=workers, tile=(tall, wide, deep))
             shared.setdefault((tall, wide, share * deep, steps * deep), Reduction((level,)))
     return (*_distinct(atomic, length, k), *shared.values())
