@@ -132,7 +132,7 @@ def test_what_identify_has_kept(keeps: bool, tmp_path: Path) -> None:
     kept = ("--transcript", transcript) if keeps else ()
     command = f"{sys.executable} {script} {asked}"
     with start("identify", *TINY, "--command", command, *kept) as process:
-        until(asked.exists, 60)
+        until(asked.exists, 300)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=20)
     holds = "2 answers; the same command goes on from there"
