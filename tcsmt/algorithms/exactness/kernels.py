@@ -22,6 +22,7 @@ from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import float_format
+from tcsmt.arithmetic.ieee import Operation, RoundedSum, Zeros
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.kernels.reduction import Reduction, fold
 from tcsmt.models import Model
@@ -117,13 +118,19 @@ class _Kernel:
                         fine.add(number)
                 case IeeeStep():
                     sources = [s.step in fine if isinstance(s, Result) else s == C for s in step.sources]
-                    if any(sources) and step.operation.rounding.name != "RD":
+                    if any(sources) and not _rounds_zeros_down(step.operation):
                         self.unit.chain.know("an IEEE sum is -0 only if all of its terms are (754-2019, 6.3)")
                         fine.add(number)
                 case _:
                     fine.add(number)  # integers have no -0
         if len(steps) - 1 not in fine:
             raise Unbounded("it is not proved that no result is -0")
+
+
+def _rounds_zeros_down(operation: Operation) -> bool:
+    """Whether x - x is -0, as IEEE 754 says where an operation rounds down; so is +0 plus -0."""
+    ieee = not isinstance(operation, RoundedSum) or operation.zeros is Zeros.IEEE
+    return ieee and operation.rounding.floors
 
 
 def _fused(chain: StepwiseProof, fused: FusedSum) -> None:
