@@ -356,8 +356,7 @@ class _Alignment:
             word = word.args[0]
         node, value = _without_constant(source.exponent.term, low.term)
         free = {word: var("term", word.width), node: value, x.exponent.term: top.term}
-        if isinstance(source, Number):
-            assert source.sign.value is None
+        if isinstance(source, Number) and source.sign.value is None:  # of unsigned formats it is known
             free[source.sign] = var("sign", 1)
         (aligned,) = substitute([x.word], free)
         furthest = x.fraction_bits + integer_bits + 2
@@ -367,7 +366,7 @@ class _Alignment:
         exact = free[word].zext(width) if isinstance(source, Number) else free[word].sext(width)
         exact = exact << x.fraction_bits
         if isinstance(source, Number):
-            exact = free[source.sign].ite(-exact, exact)
+            exact = free.get(source.sign, source.sign).ite(-exact, exact)
         place = near.unsigned(width) + source.fraction_bits
         off = magnitude((aligned.sext(width) << place) - exact)
         inside = signed(low).sle(signed_word(low.high)) & signed(top).sle(signed_word(top.high))

@@ -224,6 +224,17 @@ def test_kernels_of_tiny_units_give_the_word_of_the_sum(seeds: range) -> None:
     assert counts["not proved, and not so"]
 
 
+def test_operands_without_a_sign() -> None:
+    """A product's sign is known then."""
+    unsigned, d = tiny.described(exponent_bits=3, fraction_bits=1, bias=4, signed=False), RESULTS[1]
+    formats: dict[str, Any] = {"a_format": unsigned, "b_format": unsigned, "c_format": d, "d_format": d}
+    unit = FusedDotAdd(**formats, k=1, n_fma=1, fraction_bits=6, rounding="RTZ", zero_exponent=None)
+    limit = largest(unit, reduction_named("split-k:2"), 2)
+    assert limit == 2
+    for reduction in REDUCTIONS[:2]:
+        assert not unlike_the_sum(unit, lambda x: oracle.results(unit, x), reduction, 2, limit)
+
+
 @pytest.mark.parametrize("method", ["fma", "sequential", "exact"])
 def test_operations_that_round_down_are_not_proved(method: str) -> None:
     """1 - 1 is -0 then, and +0 where each has a part of its own: exact reductions that differ."""
