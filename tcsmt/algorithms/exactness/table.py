@@ -19,7 +19,16 @@ from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.catalogue import Row
 from tcsmt.prove.solving import Solving
 
-__all__ = ["families", "record", "slice_bits", "table"]
+__all__ = ["SOURCES", "families", "record", "slice_bits", "table"]
+
+#: The modules with the proofs: those of algorithms are not among them, for only units are asked about.
+SOURCES = (
+    *(
+        f"algorithms/exactness/{name}"
+        for name in ("integer_units", "largest", "lattice", "search", "table", "units")
+    ),
+    *(f"algorithms/{name}" for name in ("error", "fused_loss", "proof", "steps")),
+)
 
 #: Up to this K inputs beyond it are looked for; for the longest slices, up to the other one. It takes long.
 _SEARCHED, _LONGEST = 1 << 12, 1 << 17

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tcsmt import __version__
-from tcsmt.algorithms.exactness.table import families, record, table
+from tcsmt.algorithms.exactness.table import SOURCES, families, record, table
 from tcsmt.catalogue import rows
 from tcsmt.cli import options
 from tcsmt.cli.printing import echo_json
@@ -40,10 +40,12 @@ def slices(only: str, solver: str, timeout: float, confirm: bool, as_json: bool,
     """
     make_folder(results)
     solving = Solving(Settings(solver, timeout), confirm=confirm)
-    asked = prover("algorithms", "recipes") + (" confirmed" if confirm else "")
+    asked = prover(*SOURCES) + (" confirmed" if confirm else "")
     wanted = [family for family in families(rows(claims=False)) if only in family[0].name]
     with Checkpoint(results / "exact.json", _LAYOUT) as kept, shown() as seen:
-        for number, family in enumerate(wanted, 1):
+        # what no code has proved yet comes before what other code has
+        order = sorted(wanted, key=lambda family: family[0].name in kept.records)
+        for number, family in enumerate(order, 1):
             name = family[0].name
             before = kept.records.get(name, {})
             models = {row.name: family[0].model.digest for row in family}

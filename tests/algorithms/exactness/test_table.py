@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
-from tcsmt.algorithms.exactness.table import families, slice_bits, table
+from tcsmt.algorithms.exactness.table import SOURCES, families, slice_bits, table
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.integer_format import integers_from
 from tcsmt.catalogue import rows_of
@@ -38,3 +39,12 @@ def test_bits_of_slices() -> None:
         assert slice_bits(fmt, fmt) == list(range(most, 0, -1))
     s8 = integers_from(-128, 127, 0)
     assert slice_bits(s8, s8)[0] == 7
+
+
+def test_a_record_counts_only_for_the_code_that_made_it() -> None:
+    """All modules of this room that the table's own ones import are among its sources."""
+    for source in SOURCES:
+        tree = ast.parse((ROOT / "tcsmt" / f"{source}.py").read_text())
+        names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+        used = {name.removeprefix("tcsmt.").replace(".", "/") for name in names if ".algorithms." in name}
+        assert used <= set(SOURCES), source
