@@ -1,0 +1,1 @@
+"""Products of binary64 matrices made of exact products of integers: slices (Ozaki-I), residues (Ozaki-II)."""
