@@ -68,7 +68,8 @@ class Bound:
     relative, ulps: the inputs with the largest error found in each measure (None: no error at all).
     proved: a bound of the relative error, in 2^-24 (None: none proved), with ``proof``; in_ulps: of the
     error in ulps of the exact result. shares: the budget, in 2^-24, by kinds of steps. open: why the
-    interval is not closed.
+    interval is not closed. of_largest: of an emulation of binary64, a bound relative to
+    |c| + K·max|a|·max|b|; all is then in 2^-53.
     """
 
     relative: Extreme | None
@@ -79,6 +80,7 @@ class Bound:
     shares: dict[str, Fraction]
     open: str
     seconds: float
+    of_largest: Fraction | None = None
 
 
 def unit(wide: Format) -> Fraction:

@@ -1,8 +1,8 @@
 """The emulations of binary64 by name, as data; and files that change one.
 
 What published codes do otherwise: ozIMMU's users choose the number of slices (3 to 18; its automatic mode
-looks at the matrices); Mukunoki et al. choose the bits of a digit by K, which ``every`` replaces here, so
-that one setting is exact at any K. GEMMul8 scales rows and columns by estimates of their norms, and evaluates the
+looks at the matrices). Mukunoki et al. choose the bits of a digit by K; ``every`` is here instead, so that
+one setting is exact at any K. GEMMul8 scales rows and columns by estimates of their norms, and evaluates the
 Chinese remainder theorem in binary64; here every row gets the bits that the largest numbers allow, and the
 integer is exact.
 """
