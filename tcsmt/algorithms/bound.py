@@ -32,10 +32,12 @@ from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
 from tcsmt.terms import Term
 
-__all__ = ["SEARCHED", "Bound", "Extreme", "bound", "by_words", "largest", "prove", "unit"]
+__all__ = ["LONGEST", "SEARCHED", "Bound", "Extreme", "bound", "by_words", "largest", "prove", "unit"]
 
 #: A longer dot product is not given to a solver whole.
 _LONGEST = 2
+#: The largest K.
+LONGEST = Algorithm.longest
 #: Products of a dot product that the search changes, at most.
 SEARCHED = 1024
 #: A bound that is not larger than the error found by more is close enough.

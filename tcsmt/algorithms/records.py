@@ -77,9 +77,12 @@ def case_json(wide: Format, case: Case) -> dict[str, Any]:
     return data | {"size": float(case.size), "ulps": float(case.ulps)}
 
 
-def bound_json(found: Bound) -> dict[str, Any]:
-    """The largest errors found and the bound proved, in 2^-24 of |c| + Σ|a·b|; an input of 0 is left out."""
-    data: dict[str, Any] = {"relative": _extreme(found.relative), "ulps": _extreme(found.ulps)}
+def bound_json(found: Bound, wide: Format = F32) -> dict[str, Any]:
+    """The largest errors found and the bound proved, relative to |c| + Σ|a·b|; an input of 0 is left out."""
+    data: dict[str, Any] = {"in": f"2^-{wide.precision}"}
+    data |= {"relative": _extreme(found.relative, wide), "ulps": _extreme(found.ulps, wide)}
+    if found.of_largest is not None:
+        data["proved_of_largest"] = _float(found.of_largest)
     data |= {"proved": _float(found.proved), "proved_ulps": _float(found.in_ulps)}
     data["shares"] = {name: float(loss) for name, loss in found.shares.items()}
     if found.proof is not None:
@@ -87,12 +90,12 @@ def bound_json(found: Bound) -> dict[str, Any]:
     return data | {"open": found.open, "seconds": round(found.seconds, 2)}
 
 
-def _extreme(one: Extreme | None) -> dict[str, Any] | None:
+def _extreme(one: Extreme | None, wide: Format) -> dict[str, Any] | None:
     if one is None:
         return None
     return {
-        "inputs": inputs_json(F32, {name: word for name, word in one.values.items() if word}),
-        "result": shown(F32, one.result),
+        "inputs": inputs_json(wide, {name: word for name, word in one.values.items() if word}),
+        "result": shown(wide, one.result),
         "exact": signed_text(one.exact),
         "error": error_text(one.error),
         "relative": _float(one.relative),

@@ -21,15 +21,19 @@ from tcsmt.algorithms.bound import bound as bound_of
 from tcsmt.algorithms.certified import certify_bound, certify_comparison
 from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison
 from tcsmt.algorithms.compare import compare as compare_pair
+from tcsmt.algorithms.emulation.bound import bound as bound_of_emulation
+from tcsmt.algorithms.emulation.search import LANES
 from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.records import bound_json, comparison_json, error_text
 from tcsmt.algorithms.walk import parting, walk
-from tcsmt.api.certificates import certificates_in
+from tcsmt.api.certificates import certificates_in, no_certificate
 from tcsmt.api.exact import AccuracyExactness, exact
 from tcsmt.api.flaws import TYPE1, AccuracyFlaw, find
+from tcsmt.api.multiply import multiply
 from tcsmt.api.splits import SplitAnalysis, split
 from tcsmt.api.sweep import Sweep, sweep
 from tcsmt.api.units import UnitLike, row_of
+from tcsmt.arithmetic.formats import Format
 from tcsmt.catalogue import Row, rows_of
 from tcsmt.catalogue.preferred import of_other_arithmetic
 from tcsmt.data.model_files import is_model_file
@@ -39,12 +43,14 @@ from tcsmt.pictures.svg import as_svg
 from tcsmt.prove.dumping import Dump
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.recipes.emulation.named import EMULATIONS, emulation_named, is_emulation
 from tcsmt.recipes.named import RECIPES, algorithm_named, recipe_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, said_by, verdict_text
+from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import ranges
 
 __all__ = [
@@ -58,6 +64,7 @@ __all__ = [
     "compare",
     "exact",
     "find",
+    "multiply",
     "recipes",
     "split",
     "sweep",
@@ -66,7 +73,7 @@ __all__ = [
 
 def recipes() -> dict[str, str]:
     """The algorithms by name, each with what it does; ``NAME,PARAMETER=VALUE,...`` changes one."""
-    return {recipe.name: recipe.title for recipe in RECIPES.values()}
+    return {recipe.name: recipe.title for recipe in (*RECIPES.values(), *EMULATIONS.values())}
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,11 +172,20 @@ class AccuracyBound:
     found: FoundBound
     others: tuple[str, ...] = ()
     certified: Certified | None = None
+    wide: Format = F32
 
     @property
     def proved(self) -> float | None:
-        """The bound of the error relative to ``|c| + Σ|a·b|``, in units of 2^-24; None: none was proved."""
+        """The bound of the error relative to ``|c| + Σ|a·b|``; None: none was proved.
+
+        In units of 2^-24; of an emulation of binary64, of 2^-53.
+        """
         return None if self.found.proved is None else float(self.found.proved)
+
+    @property
+    def proved_of_largest(self) -> float | None:
+        """Of an emulation of binary64, the bound relative to ``|c| + K·max|a|·max|b|``, in units of 2^-53."""
+        return None if self.found.of_largest is None else float(self.found.of_largest)
 
     def as_json(self) -> dict[str, Any]:
         """As plain data: what ``tcsmt accuracy bound --json`` prints."""
@@ -180,9 +196,9 @@ class AccuracyBound:
             "k": self.k,
             "domain": str(self.domain),
         }
-        about["searched"] = min(self.k, bounds.SEARCHED)
+        about["searched"] = min(self.k, bounds.SEARCHED if self.wide == F32 else LANES)
         certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
-        return about | {"others": list(self.others)} | bound_json(self.found) | certified
+        return about | {"others": list(self.others)} | bound_json(self.found, self.wide) | certified
 
     def __str__(self) -> str:
         certified = [str(self.certified)] if self.certified is not None else []
@@ -209,12 +225,21 @@ def bound(
 ) -> AccuracyBound:
     """The largest error of an algorithm that is found on a unit, and the smallest bound that is proved.
 
-    k: up to 65536; above 1024, the search for errors changes the first 1024 products only. The other
-    arguments as for :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
+    algorithm: an emulation of binary64, too (``ozaki1-int8``). k: up to 65536; above 1024, the search for
+    errors changes the first 1024 products only (of an emulation, the first 12). The other arguments as for
+    :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
     """
-    chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit), k)
+    given, solving = unit if isinstance(unit, str) else row_of(unit), Settings(solver, timeout)
+    if is_emulation(algorithm):
+        no_certificate(certificate, algorithm)
+        if not 1 <= k <= bounds.LONGEST:
+            raise TcsmtError(f"k = {k}: must be from 1 to {bounds.LONGEST}")
+        emulation, row = emulation_named(algorithm, given)
+        lost = bound_of_emulation(emulation, domain, k, Solving(solving, confirm=confirm), seconds=search)
+        return AccuracyBound(algorithm, row, k, domain, lost, wide=emulation.wide)
+    chosen, row = algorithm_named(algorithm, given, k)
     folder = certificates_in(certificate)
-    found = bound_of(chosen, domain, Solving(Settings(solver, timeout), confirm=confirm), seconds=search)
+    found = bound_of(chosen, domain, Solving(solving, confirm=confirm), seconds=search)
     certified = None
     if folder is not None and found.proved is not None:
         certified = certify_bound(folder, algorithm, chosen, row, domain, found)
@@ -293,17 +318,21 @@ def _bound_text(data: dict[str, Any]) -> str:
         if one is None:
             lines.append(f"largest error found, {title}: none at all")
             continue
-        size = _size(one, name)
+        size = _size(one, name, data["in"])
         lines.append(f"largest error found, {title}: {size}")
         lines += [f"  {names:>5} = {word}  {value}" for names, word, value in _equal_inputs(one["inputs"])]
         lines.append(f"  result {one['result']['value']}, exact {one['exact']}")
-    low = _size(data["relative"], "relative") if data["relative"] else "0"
+    low = _size(data["relative"], "relative", data["in"]) if data["relative"] else "0"
     if data["proved"] is None:
         lines.append(f"found, not proved: at least {low}; no bound ({data['open']})")
         return "\n".join(lines)
-    most = f"{data['proved']:.6g}·2^-24"
+    most = f"{data['proved']:.6g}·{data['in']}"
     lines.append(f"the largest relative error is at least {low} (found) and at most {most} (proved)")
     lines += [f"  {loss:>12.6g}  {name}" for name, loss in data["shares"].items()]
+    if "proved_of_largest" in data:
+        lines.append(
+            f"relative to |c| + K·max|a|·max|b|, at most {data['proved_of_largest']:.6g}·{data['in']}"
+        )
     if data["proved_ulps"] is not None:
         lines.append(f"  and so at most {data['proved_ulps']:.6g} ulps of the exact result")
     elif data["ulps"] is not None:
@@ -324,7 +353,7 @@ def _equal_inputs(inputs: dict[str, dict[str, str]]) -> Iterator[tuple[str, str,
         yield ", ".join(ranges([name for name, _ in group])), word, value
 
 
-def _size(one: dict[str, Any], measure: str) -> str:
+def _size(one: dict[str, Any], measure: str, unit: str) -> str:
     if one[measure] is None:
         return "infinite"
-    return f"{one[measure]:.6g}·2^-24" if measure == "relative" else f"{one[measure]:.6g}"
+    return f"{one[measure]:.6g}·{unit}" if measure == "relative" else f"{one[measure]:.6g}"

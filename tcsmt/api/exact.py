@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
 from tcsmt import __version__
 from tcsmt.algorithms.certified import certify_exact
+from tcsmt.algorithms.emulation.subject import EmulationSubject
 from tcsmt.algorithms.exactness.largest import Exactness
 from tcsmt.algorithms.exactness.largest import exact as exact_of
 from tcsmt.algorithms.exactness.recipes import AlgorithmSubject
 from tcsmt.algorithms.exactness.search import Inputs, Subject, UnitSubject
 from tcsmt.algorithms.exactness.units import ExactUnit
 from tcsmt.algorithms.proof import StepwiseProof
-from tcsmt.api.certificates import certificates_in
+from tcsmt.api.certificates import certificates_in, no_certificate
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.recipes.emulation.named import emulation_named, is_emulation
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.certified import Certified
 from tcsmt.statements.verdict import said_by
@@ -130,7 +134,8 @@ def exact(
 
     integers: the largest magnitude of a's and b's numbers, all integers of their formats up to it. k:
     products. Give one of both, and the largest other one is proved; or both, and that pair is. algorithm: a
-    name of :func:`tcsmt.accuracy.recipes`, which then multiplies binary32 integers on the unit. search:
+    name of :func:`tcsmt.accuracy.recipes`, which then multiplies binary32 integers on the unit (an emulation:
+    binary64 ones). search:
     whether to look for inputs beyond, where the result is another. The others as for :func:`tcsmt.compare`.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names and where neither, or a number below 1, is given.
@@ -140,15 +145,22 @@ def exact(
     for name, given in (("integers", integers), ("k", k)):
         if given is not None and not 1 <= given <= 1 << 40:
             raise TcsmtError(f"{name} = {given}: must be from 1 to 2^40")
-    folder = certificates_in(certificate)
-    if algorithm:
-        made, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit))
+    given: str | Row = unit if isinstance(unit, str) else row_of(unit)
+    subject: Callable[[StepwiseProof], Subject]
+    if algorithm and is_emulation(algorithm):
+        no_certificate(certificate, algorithm)
+        emulation, row = emulation_named(algorithm, given)
+        subject = partial(EmulationSubject, emulation=emulation)
+    elif algorithm:
+        made, row = algorithm_named(algorithm, given)
+        subject = partial(AlgorithmSubject, algorithm=made)
     else:
-        made, row = None, row_of(unit)
+        row = row_of(unit)
 
-    def subject(chain: StepwiseProof) -> Subject:
-        return UnitSubject(ExactUnit(chain, row.model)) if made is None else AlgorithmSubject(chain, made)
+        def subject(chain: StepwiseProof) -> Subject:
+            return UnitSubject(ExactUnit(chain, row.model))
 
+    folder = certificates_in(certificate)
     chain = StepwiseProof(Solving(Settings(solver, timeout), confirm=confirm))
     asked = subject(chain)
     if k is not None and k > asked.longest:

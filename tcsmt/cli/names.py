@@ -71,9 +71,10 @@ class _Property(_Name):
 
 class _Algorithm(_Name):
     def known(self) -> Iterable[str]:
+        from tcsmt.recipes.emulation.named import EMULATIONS
         from tcsmt.recipes.named import RECIPES
 
-        return RECIPES
+        return [*RECIPES, *EMULATIONS]
 
 
 class _Solver(_Name):

@@ -25,6 +25,7 @@ from tcsmt.catalogue.preferred import by_use
 from tcsmt.data.model_files import rows_given
 from tcsmt.models import Model
 from tcsmt.recipes.algorithm import Algorithm, Sum
+from tcsmt.recipes.emulation.named import is_emulation
 from tcsmt.recipes.files import is_recipe_file, read_recipe
 from tcsmt.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe
 from tcsmt.recipes.split import F32, Split
@@ -125,6 +126,11 @@ def recipe_named(text: str) -> Recipe:
     Raises :class:`.TcsmtError`.
     """
     name, *changes = text.split(",")
+    if is_emulation(text):
+        raise TcsmtError(
+            f"{text} multiplies binary64 matrices by integers: what is asked here is about algorithms on "
+            "binary32; `tcsmt accuracy bound`, `exact`, `multiply` and `sweep` take emulations, too"
+        )
     if is_recipe_file(name):
         recipe = replace(read_recipe(Path(name), RECIPES), name=name)
     elif name.lower() in RECIPES:

@@ -71,7 +71,9 @@ def require_condition(chain: Chain, scheme: Residues, k: int) -> None:
     bits = scheme.slicing(k).bits
     said = f"2·{k}·(2^{bits} - 1)^2 < {scheme.product}, the moduli's product"
     if not scheme.holds(k, bits):
-        raise Unbounded(f"not so: {said}; for K = {k} the moduli allow {scheme.most_bits(k)} bits")
+        raise Unbounded(
+            f"the condition does not hold: {said}; for K = {k} the moduli allow {scheme.most_bits(k)} bits"
+        )
     chain.know(f"{said}: the residues have one product (Chinese remainder theorem)")
 
 

@@ -13,6 +13,7 @@ _GROUPS = {
         "algorithms": "List the algorithms, and how to change one.",
         "compare": "Is one algorithm ever less accurate than another?",
         "bound": "The largest error found, and the bound proved.",
+        "multiply": "Multiply matrices by an algorithm.",
         "explain": "Draw algorithms on one dot product, step by step.",
     },
     "Units and splits": {

@@ -6,7 +6,9 @@ import click
 
 from tcsmt.cli import options
 from tcsmt.cli.printing import echo_json
-from tcsmt.recipes.named import RECIPES
+from tcsmt.recipes.emulation.named import EMULATIONS
+from tcsmt.recipes.emulation.recipe import EmulationRecipe
+from tcsmt.recipes.named import RECIPES, Recipe
 
 
 @click.command()
@@ -34,17 +36,33 @@ def algorithms(as_json: bool) -> None:
     A file has the same keys (interleaved = true or false), words, and a table [[sum]] for each chain with
     its products and every; base = NAME takes the rest from one of these algorithms.
 
+    The emulations of binary64 (`accuracy bound`, `exact`, `multiply` and `sweep` take them) have these
+    parameters:
+
+    \b
+    slices       slices of each number: 1, 2, ... (ozaki1)
+    bits         of a slice (ozaki1); of the integers, 0: as many as K
+                 allows (ozaki2)
+    split        how slices are cut: RTZ (toward zero), RNE (to nearest)
+    products     triangle (the larger ones), all
+    order        in which products are added: written (the largest first),
+                 reversed
+    moduli       how many (ozaki2)
+    base         of the digits of residues; 0: they are not split (ozaki2)
+    every        products of a chain; 0: one chain over all of K
+    format       of the words: s8, f16, bf16, e4m3, ...
+
+    In a file, base = "ozaki1-int8" and the like; products may be pairs of slices, from 0.
+
     \b
     Examples:
       tcsmt accuracy algorithms
       tcsmt accuracy algorithms --json
     """
+    recipes: list[Recipe | EmulationRecipe] = [*RECIPES.values(), *EMULATIONS.values()]
     if as_json:
-        found = [
-            {"name": recipe.name, "title": recipe.title, "source": recipe.source}
-            for recipe in RECIPES.values()
-        ]
+        found = [{"name": one.name, "title": one.title, "source": one.source} for one in recipes]
         echo_json({"algorithms": found})
         return
-    for recipe in RECIPES.values():
+    for recipe in recipes:
         click.echo(f"{recipe.name:<20} {recipe.title}\n{'':<20} {recipe.source}")

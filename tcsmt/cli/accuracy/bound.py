@@ -45,7 +45,8 @@ def bound(
 
     The bound is the sum of what each kind of step can lose: the split, products that are left out,
     alignment and rounding in the unit, and additions outside the unit. A result that is not finite counts
-    as an infinite error.
+    as an infinite error. Of an emulation of binary64, all is in 2^-53, and there is a second bound, relative
+    to |c| + K·max|a|·max|b|.
 
     Exit code: 0 a bound is proved; 2 usage error; 3 no bound is proved, and the error shown is only found;
     4 an error was found that is larger than the bound, which is a defect in tcsmt and never an answer.
@@ -53,6 +54,7 @@ def bound(
     \b
     Examples:
       tcsmt accuracy bound single-f16 --arch volta --k 4 --confirm
+      tcsmt accuracy bound ozaki1-int8,slices=7 --arch ampere --k 1024 --exponents=0:0
     """
     check_length(k, search, most=Algorithm.longest)
     found = bound_of(

@@ -51,6 +51,7 @@ def exact(
       tcsmt accuracy exact h100/wgmma.m64nNk32.f32.e4m3.e4m3 --integers 16
       tcsmt accuracy exact ampere/mma.m16n8k32.s32.s8.s8.s32 --k 4096
       tcsmt accuracy exact fp8-promoted --arch h100 --integers 15 --k 128
+      tcsmt accuracy exact ozaki1-int8,slices=3 --arch ampere --k 64
     """
     found = exact_of(
         arch or name,
