@@ -2,6 +2,7 @@
 
 Exact means exact: products of FP32 numbers are exact in binary64, ``math.fsum`` rounds their exact sum
 once, and a second pass gives what that rounding left: the pair is off by at most 2^-106 of the result.
+Products of binary64 numbers, which emulations are given, are computed in Python's integers.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.arithmetic.words import from_words, to_words
 from tcsmt.catalogue import ARCHITECTURES, Row, row_named
@@ -22,6 +24,9 @@ from tcsmt.catalogue.preferred import is_preferred
 from tcsmt.interpret.digest import digest_of_texts
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.recipes.arrays import multiply, words
+from tcsmt.recipes.emulation import arrays as of_integers
+from tcsmt.recipes.emulation import named as emulations
+from tcsmt.recipes.emulation.recipe import EmulationRecipe
 from tcsmt.recipes.files import is_recipe_file
 from tcsmt.recipes.named import Recipe, recipe_named, units_for
 from tcsmt.support.checkpoint import Record
@@ -34,9 +39,12 @@ __all__ = [
     "Distribution",
     "Exact",
     "Matrices",
+    "all_rows_for",
     "errors",
     "exact_product",
+    "exact_product_of_integers",
     "models_for",
+    "named",
     "point",
     "rows_for",
     "task_for",
@@ -44,6 +52,7 @@ __all__ = [
 ]
 
 Array = np.ndarray[Any, np.dtype[Any]]
+F64 = FORMATS["f64"]
 
 Entries = Callable[[np.random.Generator, tuple[int, int]], Array]
 
@@ -161,6 +170,33 @@ def exact_product(a: Array, b: Array) -> Exact:
     return Exact(high, low, magnitude)
 
 
+def exact_product_of_integers(a: Array, b: Array) -> Exact:
+    """A (M, K) times B (K, N), binary64 values: all of them as multiples of one power of two."""
+    (left, low), (right, lower) = _counted(a), _counted(b)
+    product, magnitude = left.dot(right), abs(left).dot(abs(right))
+    one = Fraction(2) ** (low + lower)
+    high = np.array([float(n * one) for n in product.flat]).reshape(product.shape)
+    rest = [float(n * one - Fraction(h)) for n, h in zip(product.flat, high.ravel().tolist(), strict=True)]
+    sizes = np.array([float(n * one) for n in magnitude.flat]).reshape(product.shape)
+    return Exact(high, np.array(rest).reshape(product.shape), sizes)
+
+
+def _counted(x: Array) -> tuple[Array, int]:
+    """Numbers as Python's integers, in units of a power of two, and its exponent."""
+    half, exponents = np.frexp(x)
+    low = int(exponents.min()) - 53
+    pairs = zip((half * 2.0**53).ravel().tolist(), exponents.ravel().tolist(), strict=True)
+    counts = [int(whole) << exponent - 53 - low for whole, exponent in pairs]
+    return np.array(counts, dtype=object).reshape(x.shape), low
+
+
+def _longer(x: Array, rng: np.random.Generator) -> Array:
+    """FP32 numbers with 29 further random bits, so that they are binary64 numbers."""
+    words = x.astype(np.float64).view(np.uint64)
+    more = rng.integers(0, 1 << 29, x.shape, dtype=np.uint64)
+    return np.where(x == 0, words, words | more).view(np.float64)
+
+
 #: The algorithms of a sweep: the literature's, and readings of them that differ in one step.
 NAMES = (
     "fp32-fma", "single-f16", "single-bf16", "single-tf32",
@@ -171,20 +207,32 @@ NAMES = (
 )  # fmt: skip
 
 
-def rows_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Row]:
+def named(text: str) -> Recipe | EmulationRecipe:
+    """The algorithm or the emulation of this name. Raises :class:`.TcsmtError`."""
+    return emulations.emulation_recipe(text) if emulations.is_emulation(text) else recipe_named(text)
+
+
+def all_rows_for(recipe: Recipe | EmulationRecipe, unit: str) -> list[Row]:
+    """Of the rows that ``unit`` means, those on which it runs."""
+    if isinstance(recipe, EmulationRecipe):
+        return emulations.units_for(recipe, unit)
+    return units_for(recipe, unit)
+
+
+def rows_for(recipe: Recipe | EmulationRecipe, units: Sequence[str]) -> dict[str, Row]:
     """The rows that run an algorithm, by what they are called: architectures that share one, ``ampere, ada``.
 
     units: architectures, or ARCH/INSTRUCTION. An architecture stands for the instruction that GEMM libraries
     use. If they use a special one for these formats, the row is called by its own name.
     """
-    if recipe.ordinary:
+    if isinstance(recipe, Recipe) and recipe.ordinary:
         return {"ordinary cores": units_for(recipe, ARCHITECTURES[0])[0]}
     shared: dict[Model, tuple[Row, list[str]]] = {}
     for name in units:
         architecture, _, instruction = name.partition("/")
         rows = [
             row
-            for row in units_for(recipe, architecture)
+            for row in all_rows_for(recipe, architecture)
             if not instruction or row.instruction == row_named(name).instruction
         ]
         if rows:
@@ -196,7 +244,7 @@ def rows_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Row]:
     return {", ".join(names): row for row, names in shared.values()}
 
 
-def models_for(recipe: Recipe, units: Sequence[str]) -> dict[str, Model]:
+def models_for(recipe: Recipe | EmulationRecipe, units: Sequence[str]) -> dict[str, Model]:
     """The models of :func:`rows_for`."""
     return {label: row.model for label, row in rows_for(recipe, units).items()}
 
@@ -216,7 +264,7 @@ def to_nearest(models: Mapping[str, Model]) -> dict[str, Model]:
 
 
 def point(
-    recipes: Sequence[Recipe],
+    recipes: Sequence[Recipe | EmulationRecipe],
     units: Sequence[str],
     distribution: Distribution,
     k: int,
@@ -227,7 +275,8 @@ def point(
     """One record for each algorithm: its errors on each unit, over ``seeds`` products of size x k x size.
 
     Fused units are there with truncations to nearest, too (:func:`to_nearest`). FP8 algorithms are held
-    against the product of the FP8 words: their inputs are taken to be FP8 numbers.
+    against the product of the FP8 words: their inputs are taken to be FP8 numbers. Emulations of binary64 are
+    given the same numbers with 29 further random bits; their errors are counted in units of 2^-53.
     """
     matrices = []
     for seed in range(seeds):
@@ -235,6 +284,9 @@ def point(
         matrices.append((distribution.a(rng, (size, k)), distribution.b(rng, (k, size))))
     exact = [exact_product(a, b) for a, b in matrices]
     for recipe in recipes:
+        if isinstance(recipe, EmulationRecipe):
+            yield _point_of_emulation(recipe, units, matrices) | {"distribution": distribution.name, "k": k}
+            continue
         given, references = matrices, exact
         if recipe.split.format.width == 8:
             given = [(_rounded(recipe, a), _rounded(recipe, b)) for a, b in matrices]
@@ -255,6 +307,23 @@ def point(
         yield {**about, "units": record}
 
 
+def _point_of_emulation(
+    recipe: EmulationRecipe, units: Sequence[str], matrices: Sequence[tuple[Array, Array]]
+) -> dict[str, Any]:
+    rng = np.random.default_rng(53)
+    given = [(_longer(a, rng), _longer(b, rng)) for a, b in matrices]
+    references = [exact_product_of_integers(a, b) for a, b in given]
+    rows = rows_for(recipe, units)
+    found = {
+        label: [of_integers.multiply(recipe.on(row.model), a, b) for a, b in given]
+        for label, row in rows.items()
+    }
+    record = {label: errors(products, references, F64) for label, products in found.items()}
+    _closest(record, found, references)
+    used = {label: row.instruction for label, row in rows.items()}
+    return {"algorithm": recipe.name, "instructions": used, "units": record, "in": "2^-53"}
+
+
 @dataclass(frozen=True)
 class Matrices:
     """What is multiplied: the units, rows and columns, and how many products."""
@@ -269,14 +338,14 @@ def task_for(recipe: str, distribution: str, k: int, given: Matrices) -> Task:
 
     It is about the graphs of the units, and about how the algorithm and the statistics are written.
     """
-    rows = rows_for(recipe_named(recipe), given.units)
+    rows = rows_for(named(recipe), given.units)
     models = {label: row.model for label, row in rows.items()}
     digests = {label: _digest(model) for label, model in (models | to_nearest(models)).items()}
     units = [f"{label} {digest}" for label, digest in digests.items()]
     code = digest_of_sources("recipes", "algorithms/sweep")
     parts = [recipe, distribution, str(k), str(given.size), str(given.seeds), *units, code]
     if is_recipe_file(recipe.partition(",")[0]):
-        parts.append(repr(recipe_named(recipe)))
+        parts.append(repr(named(recipe)))
     key = f"{distribution}, K = {k}, {recipe}"
     about = {row.name: _digest(row.model) for row in rows.values()}
     return Task(key, digest_of_texts(parts), _record, (recipe, distribution, k, given), code, about)
@@ -290,7 +359,7 @@ def _digest(model: Model) -> str:
 def _record(recipe: str, distribution: str, k: int, given: Matrices) -> Record:
     """What a worker does."""
     chosen = DISTRIBUTIONS[distribution]
-    (found,) = point([recipe_named(recipe)], given.units, chosen, k, size=given.size, seeds=given.seeds)
+    (found,) = point([named(recipe)], given.units, chosen, k, size=given.size, seeds=given.seeds)
     return found
 
 
@@ -306,12 +375,15 @@ _OF_VARIANTS = ("residual", "mean", "not_finite")
 QUANTILES = (0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 
 
-def errors(products: Sequence[Array], references: Sequence[Exact]) -> dict[str, Any]:
+def errors(
+    products: Sequence[Array], references: Sequence[Exact], wide: Format = FORMATS["f32"]
+) -> dict[str, Any]:
     """What is kept of a unit's products.
 
     residual: Frobenius norm of the error over that of the product, the mean over the matrices (the
-    slides' measure). mean, quantiles: of the error in units of 2^-24 Σ|a·b|, positive where the result is
-    too large in magnitude. ulp: its largest magnitude in units in the last place of the exact result.
+    slides' measure). mean, quantiles: of the error in units of 2^-24 Σ|a·b| (2^-53 for binary64), positive
+    where the result is too large in magnitude. ulp: its largest magnitude in units in the last place of the
+    exact result.
     rounded: share of the elements that are the exact product rounded to nearest. wrong_sign: of those
     that have the sign wrong, zero for another number included. cancellation: Σ|a·b| over the exact
     result at the element with the largest relative error, and relative: that error. Where some
@@ -326,9 +398,9 @@ def errors(products: Sequence[Array], references: Sequence[Exact]) -> dict[str, 
             np.linalg.norm(r.error(p)) / np.linalg.norm(r.high)
             for r, p in zip(references, products, strict=True)
         ]
-        outward = error * np.sign(exact) / (magnitude * 2.0**-24)
-        ulp = np.ldexp(1.0, np.maximum(np.frexp(exact)[1] - 1, -126) - 23)
-        nearest = exact.astype(np.float32).astype(np.float64)
+        outward = error * np.sign(exact) / (magnitude * 2.0**-wide.precision)
+        ulp = np.ldexp(1.0, np.maximum(np.frexp(exact)[1] - 1, wide.e_min) - wide.fraction_bits)
+        nearest = exact if wide == F64 else exact.astype(np.float32).astype(np.float64)
         relative = np.abs(error / exact)
     if not (np.isfinite(d) & (exact != 0)).all():
         return {"not_finite": float(1 - np.isfinite(d).mean())}

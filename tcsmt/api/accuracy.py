@@ -73,7 +73,9 @@ __all__ = [
 
 def recipes() -> dict[str, str]:
     """The algorithms by name, each with what it does; ``NAME,PARAMETER=VALUE,...`` changes one."""
-    return {recipe.name: recipe.title for recipe in (*RECIPES.values(), *EMULATIONS.values())}
+    return {one.name: one.title for one in RECIPES.values()} | {
+        one.name: one.title for one in EMULATIONS.values()
+    }
 
 
 @dataclass(frozen=True, repr=False)

@@ -145,14 +145,14 @@ def exact(
     for name, given in (("integers", integers), ("k", k)):
         if given is not None and not 1 <= given <= 1 << 40:
             raise TcsmtError(f"{name} = {given}: must be from 1 to 2^40")
-    given: str | Row = unit if isinstance(unit, str) else row_of(unit)
+    where = unit if isinstance(unit, str) else row_of(unit)
     subject: Callable[[StepwiseProof], Subject]
     if algorithm and is_emulation(algorithm):
         no_certificate(certificate, algorithm)
-        emulation, row = emulation_named(algorithm, given)
+        emulation, row = emulation_named(algorithm, where)
         subject = partial(EmulationSubject, emulation=emulation)
     elif algorithm:
-        made, row = algorithm_named(algorithm, given)
+        made, row = algorithm_named(algorithm, where)
         subject = partial(AlgorithmSubject, algorithm=made)
     else:
         row = row_of(unit)

@@ -9,15 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt import __version__
-from tcsmt.algorithms.sweep import DISTRIBUTIONS, NAMES, Matrices, models_for, rows_for, task_for
+from tcsmt.algorithms.sweep import (
+    DISTRIBUTIONS,
+    NAMES,
+    Matrices,
+    all_rows_for,
+    models_for,
+    named,
+    rows_for,
+    task_for,
+)  # fmt: skip
 from tcsmt.algorithms.sweep_plot import is_of_units, plot_algorithms, plot_units
 from tcsmt.catalogue import architecture_named, row_named
 from tcsmt.catalogue.digests import models_named
 from tcsmt.catalogue.preferred import of_other_arithmetic
 from tcsmt.catalogue.surveyed import SWEPT
 from tcsmt.papers.ootomo import PLOTTED, conclusions, plots
-from tcsmt.recipes import Recipe, algorithm_named, recipe_named
-from tcsmt.recipes.named import units_for
+from tcsmt.recipes import Recipe, algorithm_named
+from tcsmt.recipes.emulation.named import emulation_named
+from tcsmt.recipes.emulation.recipe import EmulationRecipe
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder
@@ -135,9 +145,9 @@ def sweep(
     given = _listed(units)
     chosen = [row_named(name).name if "/" in name else architecture_named(name) for name in given]
     chosen = chosen or list(SWEPT)
-    recipes = [recipe_named(name) for name in _listed(algorithms)]
+    recipes = [named(name) for name in _listed(algorithms)]
     _check_runs(recipes, chosen, bool(given))
-    recipes = recipes or [r for r in map(recipe_named, NAMES) if models_for(r, chosen)]
+    recipes = recipes or [r for r in map(named, NAMES) if models_for(r, chosen)]
     names = [choose("distribution", name, DISTRIBUTIONS) for name in _listed(distributions)]
     matrices = Matrices(tuple(chosen), size, seeds)
     settings = {"tcsmt": __version__, "units": chosen, "size": size, "seeds": seeds}
@@ -178,25 +188,27 @@ def _layout(settings: Record) -> Layout:
     return Layout("records", key, head)
 
 
-def _others(recipe: Recipe, units: Sequence[str]) -> Iterator[str]:
+def _others(recipe: Recipe | EmulationRecipe, units: Sequence[str]) -> Iterator[str]:
     """For each architecture that was named alone: its other instructions of the same formats."""
     for row in rows_for(recipe, [unit for unit in units if "/" not in unit]).values():
-        others = of_other_arithmetic(row, units_for(recipe, row.architecture))
-        if others and not recipe.ordinary:
+        if isinstance(recipe, Recipe) and recipe.ordinary:
+            continue
+        others = of_other_arithmetic(row, all_rows_for(recipe, row.architecture))
+        if others:
             names = ", ".join(other.instruction for other in others)
             yield f"{row.name} is used; other instructions with its formats compute otherwise: {names}"
 
 
-def _check_runs(recipes: Sequence[Recipe], units: Sequence[str], named: bool) -> None:
+def _check_runs(recipes: Sequence[Recipe | EmulationRecipe], units: Sequence[str], named: bool) -> None:
     """Each algorithm must run on some unit; and each unit that was named must run some algorithm."""
     for unit in units if named and recipes else []:
         if not any(models_for(recipe, [unit]) for recipe in recipes):
-            algorithm_named(recipes[0].name, unit)
+            first = recipes[0]
+            (emulation_named if isinstance(first, EmulationRecipe) else algorithm_named)(first.name, unit)
     for recipe in recipes:
         if not models_for(recipe, units):
-            raise TcsmtError(
-                f"{recipe.name}: none of {', '.join(units)} has a unit for {recipe.split.format.name}"
-            )
+            fmt = recipe.format if isinstance(recipe, EmulationRecipe) else recipe.split.format
+            raise TcsmtError(f"{recipe.name}: none of {', '.join(units)} has a unit for {fmt.name}")
 
 
 def _check_settings(path: Path | None, settings: Record, before: Record) -> None:

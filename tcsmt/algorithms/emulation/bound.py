@@ -9,7 +9,7 @@ from tcsmt.algorithms.emulation.budget import budget
 from tcsmt.algorithms.emulation.search import largest
 from tcsmt.algorithms.error import require_normal
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.emulation.schemes import Emulation
 from tcsmt.statements.domain import Domain
@@ -30,7 +30,7 @@ def bound(emulation: Emulation, domain: Domain, k: int, solving: Solving, *, sec
     require_normal(domain, wide)
     emulation.slicing(k)  # an emulation that cannot be so long is refused before anything is searched
     relative, ulps = largest(emulation, domain, k, seconds)
-    chain = Chain(solving)
+    chain = StepwiseProof(solving)
     try:
         spent = budget(chain, emulation, domain, k)
     except Unbounded as why:

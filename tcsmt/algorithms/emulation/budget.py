@@ -21,12 +21,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tcsmt.algorithms.emulation.cut_lemmas import Kept, kept, prove
+from tcsmt.algorithms.emulation.cut_lemmas import CutKept, kept, prove
 from tcsmt.algorithms.exactness.largest import largest_proved
 from tcsmt.algorithms.exactness.search import UnitSubject
 from tcsmt.algorithms.exactness.units import ExactUnit
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
@@ -51,7 +51,7 @@ class Spent:
         return sum(self.shares.values(), Fraction(0))
 
 
-def exact_in_unit(chain: Chain, emulation: Emulation, k: int) -> None:
+def exact_in_unit(chain: StepwiseProof, emulation: Emulation, k: int) -> None:
     """Prove that chains of instructions give the exact sums. Raises :class:`.Unbounded`."""
     limit = max(map(abs, emulation.reach))
     length = max(len(part) for part in emulation.blocks(k))
@@ -66,7 +66,7 @@ def exact_in_unit(chain: Chain, emulation: Emulation, k: int) -> None:
     chain.know(f"{length} products of integers up to {limit} are summed exactly in one chain")
 
 
-def require_condition(chain: Chain, scheme: Residues, k: int) -> None:
+def require_condition(chain: StepwiseProof, scheme: Residues, k: int) -> None:
     """The condition under which residues say what the product is. Raises :class:`.Unbounded`."""
     bits = scheme.slicing(k).bits
     said = f"2·{k}·(2^{bits} - 1)^2 < {scheme.product}, the moduli's product"
@@ -77,7 +77,7 @@ def require_condition(chain: Chain, scheme: Residues, k: int) -> None:
     chain.know(f"{said}: the residues have one product (Chinese remainder theorem)")
 
 
-def budget(chain: Chain, emulation: Emulation, domain: Domain, k: int) -> Spent:
+def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -> Spent:
     """The bound; its lemmas are added to the chain. Raises :class:`.Unbounded` where there is none."""
     wide = emulation.wide
     if domain.low < wide.e_min or domain.high > wide.e_max:
@@ -103,8 +103,8 @@ class _Spending:
     emulation: Emulation
     domain: Domain
     k: int
-    a: Kept
-    b: Kept
+    a: CutKept
+    b: CutKept
 
     @property
     def u(self) -> Fraction:

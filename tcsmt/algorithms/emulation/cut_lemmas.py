@@ -22,16 +22,16 @@ from functools import cached_property
 
 from tcsmt.algorithms.error import magnitude
 from tcsmt.algorithms.fused_loss import need
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.datapath import Number, decode
 from tcsmt.recipes.emulation.slicing import Slicing
 from tcsmt.terms import Term, any_of, const, total, var
 
-__all__ = ["Kept", "goals", "kept", "prove"]
+__all__ = ["CutKept", "goals", "kept", "prove"]
 
 
 @dataclass(frozen=True)
-class Kept:
+class CutKept:
     """What a cut keeps of numbers x that are not zero, of a row whose largest number is m.
 
     left: |x - Σ digits| at most, relative to |x|. sizes: how much the p-th digit counts at most, likewise.
@@ -41,10 +41,10 @@ class Kept:
     left: Fraction
     sizes: tuple[Fraction, ...]
     whole: Fraction
-    of_largest: Kept | None = None
+    of_largest: CutKept | None = None
 
 
-def kept(slicing: Slicing, apart: int, bits: int) -> Kept:
+def kept(slicing: Slicing, apart: int, bits: int) -> CutKept:
     """By arithmetic from the lemmas. apart: the largest difference of exponents in a row. bits: of a number.
 
     2^E is at most 2^(apart + above) times a number, and 2^above times the largest one.
@@ -54,11 +54,11 @@ def kept(slicing: Slicing, apart: int, bits: int) -> Kept:
     beside = _relative(slicing, Fraction(1 << (apart + slicing.above)))
     largest = _relative(slicing, Fraction(1 << slicing.above))
     if exact:
-        beside, largest = (Kept(Fraction(0), one.sizes, one.whole) for one in (beside, largest))
-    return Kept(beside.left, beside.sizes, beside.whole, largest)
+        beside, largest = (CutKept(Fraction(0), one.sizes, one.whole) for one in (beside, largest))
+    return CutKept(beside.left, beside.sizes, beside.whole, largest)
 
 
-def _relative(slicing: Slicing, reach: Fraction) -> Kept:
+def _relative(slicing: Slicing, reach: Fraction) -> CutKept:
     """reach: 2^E at most, in units of what all is relative to, which is no smaller than x."""
     most = 2 if slicing.nearest else 1
     sizes = tuple(
@@ -67,10 +67,10 @@ def _relative(slicing: Slicing, reach: Fraction) -> Kept:
     )
     left = reach / 2**slicing.total / (2 if slicing.nearest else 1)
     # a number that is lost altogether loses itself
-    return Kept(min(left, Fraction(1)), sizes, min(Fraction(most * most), sum(sizes, Fraction(0))))
+    return CutKept(min(left, Fraction(1)), sizes, min(Fraction(most * most), sum(sizes, Fraction(0))))
 
 
-def prove(chain: Chain, slicing: Slicing) -> None:
+def prove(chain: StepwiseProof, slicing: Slicing) -> None:
     """Prove all lemmas. Raises :class:`.Unbounded` where one is not proved."""
     for what, goal in goals(slicing):
         need(chain, what, goal)

@@ -23,20 +23,20 @@ from tcsmt.recipes.emulation.slicing import F64
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import InternalError
 
-__all__ = ["LANES", "Rows", "extreme_of", "largest", "random_rows"]
+__all__ = ["LANES", "LongRows", "extreme_of", "largest", "random_rows"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Products of a row that are drawn; in longer rows the last one is repeated, or zeros follow.
 LANES = 12
-#: Rows that are computed at once, and those that are kept; fewer where rows are long.
+#: LongRows that are computed at once, and those that are kept; fewer where rows are long.
 _ROWS, _KEPT, _MOST = 192, 24, 1 << 16
 #: Slices are searched with so many products, and zeros after them: each of their products is a chain.
 _SLICED = 64
 
 
 @dataclass(frozen=True)
-class Rows:
+class LongRows:
     """Inputs of binary64: a, b (rows, lanes), c (rows,); and how often the last product occurs (rows,)."""
 
     a: Array
@@ -47,12 +47,12 @@ class Rows:
     def __len__(self) -> int:
         return len(self.c)
 
-    def __getitem__(self, places: Any) -> Rows:
-        return Rows(self.a[places], self.b[places], self.c[places], self.repeats[places])
+    def __getitem__(self, places: Any) -> LongRows:
+        return LongRows(self.a[places], self.b[places], self.c[places], self.repeats[places])
 
-    def joined(self, other: Rows) -> Rows:
+    def joined(self, other: LongRows) -> LongRows:
         """These rows and then the others."""
-        return Rows(
+        return LongRows(
             *(
                 np.concatenate(pair)
                 for pair in zip(
@@ -84,8 +84,8 @@ class Rows:
         return sum(terms, Fraction(0)), sum(map(abs, terms), Fraction(0))
 
 
-def random_rows(domain: Domain, k: int, rows: int, rng: np.random.Generator) -> Rows:
-    """Rows of a domain; some have a largest number that meets a zero, and otherwise small ones."""
+def random_rows(domain: Domain, k: int, rows: int, rng: np.random.Generator) -> LongRows:
+    """LongRows of a domain; some have a largest number that meets a zero, and otherwise small ones."""
     lanes = min(k, LANES)
     shape = (rows, lanes)
     one, two = domain.bits_in(F64)
@@ -102,7 +102,7 @@ def random_rows(domain: Domain, k: int, rows: int, rng: np.random.Generator) -> 
     c = np.zeros(rows) if domain.c_zero else _numbers(domain, F64.precision, (rows,), rng)
     c[rng.random(rows) < 0.5] = 0.0
     repeats = np.where(rng.random(rows) < 0.7, k - lanes + 1, 1)
-    return Rows(a, b, c, repeats)
+    return LongRows(a, b, c, repeats)
 
 
 def _only(domain: Domain, exponent: int) -> Domain:
@@ -123,8 +123,8 @@ def _numbers(domain: Domain, bits: int, shape: tuple[int, ...], rng: np.random.G
     return np.asarray(sizes * signs)
 
 
-def _changed(rows: Rows, fresh: Rows, rng: np.random.Generator) -> Rows:
-    """Rows with one or two of their numbers from other ones, and some with other numbers of repetitions."""
+def _changed(rows: LongRows, fresh: LongRows, rng: np.random.Generator) -> LongRows:
+    """LongRows with one or two of their numbers from other ones, and some with other numbers of repetitions."""
     a, b, c, repeats = rows.a.copy(), rows.b.copy(), rows.c.copy(), rows.repeats.copy()
     lanes = a.shape[1]
     for _ in range(2):
@@ -137,7 +137,7 @@ def _changed(rows: Rows, fresh: Rows, rng: np.random.Generator) -> Rows:
         a[each[flip], place[flip]] = rows.a[each[flip], 0]
     other = rng.random(len(rows)) < 0.2
     c[other], repeats[other] = fresh.c[other], fresh.repeats[other]
-    return Rows(a, b, c, repeats)
+    return LongRows(a, b, c, repeats)
 
 
 def largest(
@@ -152,7 +152,7 @@ def largest(
         k = min(k, _SLICED)
     end, rng = time.monotonic() + seconds, np.random.default_rng(seed)
     count = max(8, min(_ROWS, _MOST // k))
-    best: list[Rows | None] = [None, None]
+    best: list[LongRows | None] = [None, None]
     scores: list[list[Fraction]] = [[], []]
     while True:
         fresh = random_rows(domain, k, count, rng)
@@ -182,7 +182,7 @@ def largest(
 _INFINITE = Fraction(1 << 4000)
 
 
-def _measured(emulation: Emulation, k: int, rows: Rows) -> list[tuple[Fraction, Fraction]]:
+def _measured(emulation: Emulation, k: int, rows: LongRows) -> list[tuple[Fraction, Fraction]]:
     """The errors of each row, relative and in ulps."""
     results, found = rows.results(emulation, k), []
     for number, result in enumerate(results.tolist()):
@@ -195,7 +195,7 @@ def _measured(emulation: Emulation, k: int, rows: Rows) -> list[tuple[Fraction, 
     return found
 
 
-def _extreme(emulation: Emulation, k: int, rows: Rows) -> Extreme:
+def _extreme(emulation: Emulation, k: int, rows: LongRows) -> Extreme:
     """The first row, replayed."""
     a, b = (side[0].astype(np.float64).view(np.uint64).tolist() for side in rows[:1].whole(k))
     c = int(rows.c[:1].astype(np.float64).view(np.uint64)[0])

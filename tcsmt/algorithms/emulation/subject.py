@@ -18,7 +18,7 @@ from tcsmt.algorithms.emulation.cut_lemmas import prove
 from tcsmt.algorithms.emulation.replay import replayed
 from tcsmt.algorithms.exactness.lattice import Inexact
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.proof import Chain
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.recipes.emulation.arrays import multiply
@@ -33,7 +33,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 class EmulationSubject:
     """An emulation on integers of its wide format. chain: of the proof."""
 
-    chain: Chain
+    chain: StepwiseProof
     emulation: Emulation
 
     @property
