@@ -124,7 +124,7 @@ def _numbers(domain: Domain, bits: int, shape: tuple[int, ...], rng: np.random.G
 
 
 def _changed(rows: LongRows, fresh: LongRows, rng: np.random.Generator) -> LongRows:
-    """LongRows with one or two of their numbers from other ones, and some with other numbers of repetitions."""
+    """With one or two of their numbers from other rows, and some with other numbers of repetitions."""
     a, b, c, repeats = rows.a.copy(), rows.b.copy(), rows.c.copy(), rows.repeats.copy()
     lanes = a.shape[1]
     for _ in range(2):
