@@ -66,10 +66,9 @@ def simulate(emulation: Emulation, a: Any, b: Any, c: Any = 0.0) -> Array:
         raise TcsmtError(
             f"a has shape {left.shape}, b {right.shape}: both must have the same shape, (rows, length)"
         )
-    addend = to_words(wide, c if isinstance(c, np.ndarray) else np.float32(c), "c")
-    if addend.shape not in ((), (len(left),)):
-        raise TcsmtError(f"c has shape {addend.shape}: must be ({len(left)},) or one number")
-    start = np.ascontiguousarray(np.broadcast_to(addend, (len(left),)))
+    start = to_words(wide, c if isinstance(c, np.ndarray) else np.full(len(left), c, np.float64), "c")
+    if start.shape != (len(left),):
+        raise TcsmtError(f"c has shape {start.shape}: must be ({len(left)},) or one number")
 
     def chain(x: Array, y: Array) -> Array:
         inside = np.zeros(len(x), unsigned(unit.c_format))
