@@ -44,9 +44,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "unit"), mostly_long(CASES, [CASES[1], CASES[5], CASES[6]]))
-def test_binary64_on_units(name: str, unit: str) -> None:
-    emulation, _ = emulation_named(name, unit)
+@pytest.mark.parametrize("case", mostly_long(CASES, [CASES[1], CASES[5], CASES[6]]), ids=str)
+def test_binary64_on_units(case: tuple[str, str]) -> None:
+    emulation, _ = emulation_named(*case)
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal((3, 40)), rng.standard_normal((40, 2)) * 2.0 ** rng.integers(-30, 30, (40, 2))
     a[0, 5:] = 0.0
