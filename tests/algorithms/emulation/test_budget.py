@@ -53,7 +53,7 @@ def judged(seed: int) -> str:
     return "within 4" if float(spent.total) <= 4 * reached else "looser"
 
 
-@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 240), marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 240), marks=pytest.mark.long)], ids=str)
 def test_bounds_hold_for_all_inputs(seeds: range) -> None:
     counts = Counter(judged(seed) for seed in seeds)
     print(dict(counts))
@@ -61,6 +61,7 @@ def test_bounds_hold_for_all_inputs(seeds: range) -> None:
     assert counts["looser"] + counts["within 4"] >= len(seeds) / 2
 
 
+@pytest.mark.long
 def test_a_unit_that_is_not_exact_has_no_bound() -> None:
     """Hopper's FP8 sums 64 products of integers up to 16 exactly, and not 65."""
     model = row_named("hopper/wgmma.m64nNk32.f32.e4m3.e4m3").model
@@ -79,6 +80,7 @@ def test_the_condition_of_residues() -> None:
     assert budget(StepwiseProof(SOLVING), smaller, domain, 2).shares
 
 
+@pytest.mark.long
 def test_the_order_of_additions_counts() -> None:
     domain = Domain(exponents=(0, 0), c_zero=True)
     name = "ozaki1-int8,slices=5"

@@ -24,7 +24,7 @@ def proof() -> StepwiseProof:
     return StepwiseProof(Solving(Settings(timeout=30)))
 
 
-@pytest.mark.parametrize(("rounding", "bits", "count"), [("RTZ", 2, 3), ("RNE", 2, 2), ("RNE", 3, 1)])
+@pytest.mark.parametrize(("rounding", "bits", "count"), [("RTZ", 2, 2), ("RNE", 2, 2)])
 def test_what_is_kept_is_kept_by_every_number(rounding: str, bits: int, count: int) -> None:
     """And some number loses nearly as much as is said."""
     cut = Slicing(bits=bits, count=count, wide=TINY, rounding=ROUNDINGS[rounding])
@@ -67,9 +67,9 @@ def test_a_planted_error_is_not_proved_away() -> None:
 
 def test_binary64() -> None:
     """The lemmas of the smallest cut in use, about all 2^64 words."""
-    cut = Slicing(bits=7, count=3)
+    cut = Slicing(bits=7, count=1)
     said = [what for what, _ in goals(cut)]
-    assert len(said) == 7
+    assert len(said) == 5
     chain = proof()
     prove(chain, cut)
     assert [step for step, _ in chain.steps] == said

@@ -32,21 +32,26 @@ def wrong(emulation: object, limit: int, k: int) -> int:
     return sum(TINY.is_special(int(w)) or TINY.value(int(w)) != n for w, n in zip(found, total, strict=True))
 
 
-def test_tiny_emulations() -> None:
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 60), marks=pytest.mark.long)], ids=str)
+def test_tiny_emulations(seeds: range) -> None:
     proved = 0
-    for seed in range(30):
+    for seed in seeds:
         emulation = some_emulation(Random(f"exact {seed}"))
         subject = EmulationSubject(StepwiseProof(SOLVING), emulation)
         for limit, k in ((1, 1), (2, 1), (1, 2), (1, 3)):
             if not subject.proved(limit, k):
                 proved += 1
                 assert not wrong(emulation, limit, k), (seed, emulation, limit, k)
-    assert proved > 20
+    assert proved > len(seeds)
 
 
 @pytest.mark.parametrize(
     ("name", "k", "most"),
-    [("ozaki1-int8,slices=3", 4, 16383), ("ozaki1-int8,slices=2", 4, 127), ("ozaki2-int8,moduli=3", 4, 1023)],
+    [
+        pytest.param("ozaki1-int8,slices=3", 4, 16383, marks=pytest.mark.long),
+        ("ozaki1-int8,slices=2", 4, 127),
+        ("ozaki2-int8,moduli=3", 4, 1023),
+    ],
 )
 def test_the_largest_integers(name: str, k: int, most: int) -> None:
     chain = StepwiseProof(SOLVING)
