@@ -83,10 +83,10 @@ def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -
     if domain.low < wide.e_min or domain.high > wide.e_max:
         raise TcsmtError(f"domain {domain}: exponents must be from {wide.e_min} to {wide.e_max}")
     slicing = emulation.slicing(k)
-    prove(chain, slicing)
     exact_in_unit(chain, emulation, k)
     if isinstance(emulation, Residues):
         require_condition(chain, emulation, k)
+    prove(chain, slicing)
     # of one number alone, the row's largest exponent is its own
     apart = domain.high - domain.low if k > 1 else 0
     a, b = (kept(slicing, apart, bits) for bits in domain.bits_in(wide))
