@@ -105,7 +105,10 @@ def _shown(one: Mapping[str, Any]) -> str:
     if one["k"]:
         mark = "" if one["closed"] or one["beyond"] is None else " to " + str(one["beyond"]["k"] - 1)
         return f"**{one['k']}**{mark}" if one["closed"] else f"{one['k']}{mark}"
-    return "0" if one["beyond"] is not None else ""
+    if one["beyond"] is None:
+        return ""
+    # nothing is proved: that the smallest K is not exact is another thing than that some K is not
+    return "**0**" if one["closed"] else f"< {one['beyond']['k']}"
 
 
 def _architectures(units: Iterable[str]) -> str:

@@ -48,3 +48,16 @@ def test_a_record_counts_only_for_the_code_that_made_it() -> None:
         names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
         used = {name.removeprefix("tcsmt.").replace(".", "/") for name in names if ".algorithms." in name}
         assert used <= set(SOURCES), source
+
+
+def test_what_is_not_proved_is_not_called_inexact() -> None:
+    """A 0 says that one product is not exact; an input of more products says less."""
+
+    def size(bits: int, k: int, beyond: int | None, *, closed: bool) -> dict[str, object]:
+        return {"bits": bits, "k": k, "beyond": beyond and {"k": beyond}, "closed": closed}
+
+    slices = [size(4, 0, 1, closed=True), size(3, 0, 16, closed=False), size(2, 8, 9, closed=True)]
+    slices += [size(1, 0, None, closed=False)]
+    made = {"formats": ["f16", "f16", "f32", "f32"], "units": ["a/b.c"], "slices": slices}
+    *_, row = table([made])
+    assert row.endswith("| 4: **0**; 3: < 16; 2: **8** |")
