@@ -16,7 +16,9 @@ from tcsmt.algorithms.sweep import (
     Exact,
     errors,
     exact_product,
+    exact_product_of_integers,
     models_for,
+    named,
     point,
     rows_for,
     to_nearest,
@@ -147,3 +149,27 @@ def test_bias_of_units_of_several_vendors() -> None:
 def test_every_algorithm_of_the_sweep_exists() -> None:
     for name in NAMES:
         assert models_for(recipe_named(name), SWEPT)
+
+
+def test_the_reference_of_binary64_is_exact() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((2, 9)), rng.standard_normal((9, 2)) * 2.0 ** rng.integers(-40, 40, (9, 2))
+    a[0, 3] = 0.0
+    found = exact_product_of_integers(a, b)
+    for i, j in np.ndindex(2, 2):
+        products = [value(x) * value(y) for x, y in zip(a[i], b[:, j], strict=True)]
+        exact = sum(products, Fraction(0))
+        pair = value(found.high[i, j]) + value(found.low[i, j])
+        assert abs(pair - exact) <= abs(exact) / 2**105
+        assert found.high[i, j] == float(exact)
+        assert abs(value(found.magnitude[i, j]) / sum(map(abs, products)) - 1) < 2**-52
+
+
+def test_an_emulation_of_binary64() -> None:
+    """More slices are closer, and the inputs have more bits than binary32 has."""
+    recipes = [named("ozaki1-int8,slices=2"), named("ozaki1-int8,slices=5")]
+    two, five = point(recipes, ["turing"], DISTRIBUTIONS["normal"], 16, size=2, seeds=1)
+    assert two["in"] == "2^-53"
+    assert two["units"]["turing"]["residual"] > 1e-5
+    assert 1e-13 < five["units"]["turing"]["residual"] < 1e-8
+    assert five["instructions"] == {"turing": "mma.m8n8k16.s32.s8.s8.s32"}

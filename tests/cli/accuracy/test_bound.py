@@ -87,3 +87,19 @@ def _lost(inputs: dict[str, Any], k: int) -> Fraction:
 def test_lengths_beyond_what_is_allowed() -> None:
     assert "k = 65537: must be from 1 to 65536" in refused(*LONG, "--k", 65537)
     assert "k = 0: must be from 1 to 65536" in refused(*LONG, "--k", 0)
+
+
+def test_an_emulation_of_binary64() -> None:
+    where = ["--arch", "turing", "--exponents=0:0", "--c-zero", "--search", "0.1"]
+    data = json.loads(done("accuracy", "bound", "ozaki1-int8,slices=1", *where, "--k", "2", "--json"))
+    assert data["in"] == "2^-53"
+    assert data["relative"]["relative"] <= data["proved"]
+    assert data["relative"]["inputs"]["a0"]["format"] == "f64"
+    assert data["proved_of_largest"] <= data["proved"] * (1 + 1e-9)
+    wrong = done("accuracy", "bound", "ozaki2-int8,moduli=1,bits=8", *where, code=3)
+    assert "the condition does not hold: 2·1·(2^8 - 1)^2 < 256" in wrong
+    said = refused("accuracy", "bound", "ozaki1-int8", *where, "--certificate", "nowhere")
+    assert "there is no certificate" in said
+    assert "multiplies binary64 matrices" in refused(
+        "accuracy", "find", "sign", "ozaki1-int8", "--arch", "turing"
+    )

@@ -28,3 +28,10 @@ def test_bad_input() -> None:
     assert "k = 5: must be from 1 to 4" in refused("accuracy", "exact", cannot, "--k", "5")
     assert "unknown" in refused("accuracy", "exact", "markidis", "--integers", "4")
     assert "did you mean markidis" in refused("accuracy", "exact", "markidi", "--arch", "volta", "--k", "4")
+
+
+def test_an_emulation_of_binary64() -> None:
+    given = ["accuracy", "exact", "ozaki1-int8,slices=1", "--arch", "turing", "--k", "2"]
+    data = json.loads(done(*given, "--json"))
+    assert (data["integers"], data["exact"], data["closed"]) == (127, True, True)
+    assert "there is no certificate" in refused(*given, "--certificate", "nowhere")
