@@ -14,6 +14,8 @@ __all__ = ["is_of_units", "plot_algorithms", "plot_units"]
 
 #: Panels beside each other, at most.
 _COLUMNS = 3
+#: Inches of a letter of the legend, about.
+_LETTER = 0.068
 _STYLES = ("-", "--", ":", "-.")
 #: Matrices that both formats hold, so that the error is the unit's alone; how they are marked.
 _SIGNS = {"shared": ("o", "random signs"), "shared-positive": ("^", "all positive")}
@@ -41,22 +43,40 @@ def plot_algorithms(path: Path, records: Sequence[Mapping[str, Any]], algorithms
     across = min(_COLUMNS, len(panels))
     down = -(-len(panels) // across)
     says = f"Relative residual against K: {', '.join(algorithms)}"
-    save_svg(path, (3.2 * across + 0.6, 2.6 * down + 1.2), partial(_draw, panels, (down, across)), says)
+    names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    # the legend has two columns where they fit, and the figure is as wide as one of them
+    column = _LETTER * max(len(_label(name)) for name in names) + 0.7
+    width = max(3.2 * across + 0.6, column + 0.2)
+    columns = max(1, min(2, int(width // column)))
+    height = 2.6 * down + 0.6 + 0.18 * -(-len(names) // columns)
+    save_svg(path, (width, height), partial(_draw, panels, names, (down, across), columns), says)
     return True
 
 
-def _draw(panels: Mapping[str, Mapping[tuple[str, str], Line]], shape: tuple[int, int], figure: Any) -> None:
+def _label(name: tuple[str, str]) -> str:
+    return f"{name[0]} on {name[1]}"
+
+
+def _draw(
+    panels: Mapping[str, Mapping[tuple[str, str], Line]],
+    names: Sequence[tuple[str, str]],
+    shape: tuple[int, int],
+    columns: int,
+    figure: Any,
+) -> None:
     axes = figure.subplots(*shape, sharex=True, squeeze=False)
-    names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
+    lengths = sorted({k for lines in panels.values() for line in lines.values() for k, _ in line})
     for axis, (distribution, lines) in zip(axes.flat, panels.items(), strict=False):
         for name, line in lines.items():
             place = names.index(name)
             style = _STYLES[place // len(COLOURS) % len(_STYLES)]
-            colour, label = COLOURS[place % len(COLOURS)], f"{name[0]} on {name[1]}"
+            colour, label = COLOURS[place % len(COLOURS)], _label(name)
             axis.loglog(*zip(*line, strict=True), style, marker="o", markersize=3, color=colour, label=label)
         axis.set_title(distribution, fontsize=9)
         axis.grid(alpha=0.3)
         axis.set_xlabel("K")
+        axis.set_xticks(lengths, [str(k) for k in lengths])
+        axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
     for axis in axes.flat[len(panels) :]:
         axis.set_axis_off()
     for axis in axes[:, 0]:
@@ -65,7 +85,7 @@ def _draw(panels: Mapping[str, Mapping[tuple[str, str], Line]], shape: tuple[int
     for axis in axes.flat:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             seen.setdefault(label, handle)
-    figure.legend(seen.values(), seen.keys(), loc="outside lower center", ncols=2)
+    figure.legend(seen.values(), seen.keys(), loc="outside lower center", ncols=columns, fontsize=8)
 
 
 def is_of_units(record: Mapping[str, Any]) -> bool:

@@ -70,3 +70,17 @@ def test_there_may_be_nothing_to_draw(rows: list[dict[str, Any]], tmp_path: Path
     assert not plot_algorithms(file, rows, ["markidis"])
     assert not plot_units(file, rows)
     assert not file.exists()
+
+
+def test_the_figure_is_as_wide_as_its_legend(tmp_path: Path) -> None:
+    """Names of files and of instructions are long."""
+    widths = []
+    for name, unit in (("fp8", "hopper"), ("a/file/of/ones/own.toml", "hopper/" + "w" * 60)):
+        file = tmp_path / f"{len(widths)}.svg"
+        assert plot_algorithms(file, [record(name, k, **{unit: 1e-7 * k}) for k in (16, 64)], [name])
+        drawn = file.read_text()
+        assert f"{name} on {unit}" in drawn
+        assert ">64<" in drawn or "<!-- 64 -->" in drawn
+        widths.append(float(drawn.split('width="', 1)[1].split("pt", 1)[0]))
+    # of 85 letters in 8 points, each is over 4.6 points wide
+    assert widths[1] > 85 * 4.6 > widths[0]
