@@ -46,7 +46,7 @@ def bound(
     The bound is the sum of what each kind of step can lose: the split, products that are left out,
     alignment and rounding in the unit, and additions outside the unit. A result that is not finite counts
     as an infinite error. Of an emulation of binary64, all is in 2^-53, and there is a second bound, relative
-    to |c| + K·max|a|·max|b|.
+    to K times the largest numbers of A's row and B's column.
 
     Exit code: 0 a bound is proved; 2 usage error; 3 no bound is proved, and the error shown is only found;
     4 an error was found that is larger than the bound, which is a defect in tcsmt and never an answer.
