@@ -1,12 +1,12 @@
-"""Multiplication and multiply-add at full width against SMT-LIB's floating-point theory, lemma by lemma.
+"""Multiplication and multiply-add against SMT-LIB's floating-point theory, at full width, in lemmas.
 
 The theory defines ``fp.mul`` and ``fp.fma`` as the exact result, rounded once. No solver decides either of them
 in one script at 11 significand bits, but each of these lemmas; together they say the same:
 
 1. *number*: a finite number of the format that is not zero is, in a wide format, a normal number with our
    normalised significand and our exponent, which lies in a known range.
-2. *product*: for all such significands and exponents, ``fp.mul`` in a wide format is a number with our
-   product's significand and exponent, rounded up as well as rounded down. So it is exact.
+2. *product*: for all such significands and exponents, ``fp.mul`` in a wide format is our product's
+   significand and exponent, rounded up as well as rounded down. So it is exact.
 3. *sum*: for every significand that a product could have, ``fp.add`` of a product and a number whose exponents
    differ by d is our exact sum, rounded up as well as rounded down. So it is exact.
 4. *conversion*: ``to_fp`` from the wide format is our conversion.
@@ -36,7 +36,7 @@ from tcsmt.arithmetic.datapath import (
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.interpret.smtlib import definitions
-from tcsmt.terms import FALSE, TRUE, Term, all_of, any_of, const, substitute, total, var
+from tcsmt.terms import FALSE, TRUE, Term, any_of, const, substitute, total, var
 
 __all__ = ["MODES", "IeeeLemmas"]
 
@@ -91,7 +91,10 @@ class IeeeLemmas:
         for mode, result in zip(MODES, _cut(ours, {product: free}), strict=True):
             theirs = _rounded(self.format, mode, _value(self.product_format, "{1}"))
             differ = f"(distinct {_value(self.format, '{0}')} {theirs})"
-            yield f"ours {mode}", _script([result, word], differ, self._possible(free) & _alike(product, free))
+            yield (
+                f"ours {mode}",
+                _script([result, word], differ, self._possible(free) & _alike(product, free)),
+            )
         yield from self._special("fp.mul", ours, "xy")
 
     def multiply_add(self) -> Iterator[tuple[str, str]]:
@@ -122,7 +125,10 @@ class IeeeLemmas:
         most = max(-self.numbers[0], self.numbers[-1])
         bits = most.bit_length() + 3
         return Format(
-            name=f"e{bits}p{precision}", exponent_bits=bits, fraction_bits=precision - 1, bias=(1 << (bits - 1)) - 1
+            name=f"e{bits}p{precision}",
+            exponent_bits=bits,
+            fraction_bits=precision - 1,
+            bias=(1 << (bits - 1)) - 1,
         )
 
     def _decoded(self, name: str) -> Number:
@@ -145,13 +151,17 @@ class IeeeLemmas:
         for signs in ("--", "-+", "+-", "++"):
             free, possible = [], TRUE
             for number, name, sign in zip(numbers, "xy", signs, strict=True):
-                field = const(3 if sign == "-" else 4, 3).concat(var(f"{name}.exponent", wide.exponent_bits - 3))
+                field = const(3 if sign == "-" else 4, 3).concat(
+                    var(f"{name}.exponent", wide.exponent_bits - 3)
+                )
                 exponent = Exponent(field, -wide.bias, wide.bias + 1)
                 possible &= _within(exponent, self.numbers)
                 counted = (field - (number.exponent.low + wide.bias))[number.exponent.term.width - 1 : 0]
                 fraction = var(f"{name}.fraction", number.fraction_bits)
                 plain = replace(_free(number, name), significand=TRUE.concat(fraction))
-                free.append((plain, replace(plain, exponent=replace(number.exponent, term=counted)), exponent))
+                free.append(
+                    (plain, replace(plain, exponent=replace(number.exponent, term=counted)), exponent)
+                )
             cut = dict(zip(numbers, (counted for _, counted, _ in free), strict=True))
             product = _cut_number(self._product, cut)
             words = [_word_of(replace(plain, exponent=exponent), wide) for plain, _, exponent in free]
@@ -163,7 +173,9 @@ class IeeeLemmas:
     def _possible(self, product: Number) -> Term:
         """Whether significand and exponent are such as products of numbers have."""
         top = product.significand.width - 1
-        return (product.significand[top] | product.significand[top - 1]) & _within(product.exponent, self.products)
+        return (product.significand[top] | product.significand[top - 1]) & _within(
+            product.exponent, self.products
+        )
 
     def _widened(self) -> tuple[str, str]:
         """A product's word in the format of sums."""
@@ -192,7 +204,7 @@ class IeeeLemmas:
         return "ours, z = 0", self._rounds(cut, _word_of(free, self.sum_format), possible)
 
     def _terms(self, difference: int) -> tuple[Number, Number, Term, Term]:
-        """A product and an addend, their exponents so far apart; whether they can be; their exact sum's word."""
+        """A product and an addend with exponents so far apart; whether there are such; their exact sum's word."""
         product = _free(self._product, "p")
         addend = _free(normalise_number(self._decoded("z")), "z")
         bits, low = addend.exponent.term.width, product.exponent.low - addend.exponent.low - difference
@@ -253,7 +265,7 @@ class IeeeLemmas:
         return _script([any_of(differ)], "{0}", possible)
 
     def _special(self, operation: str, ours: Sequence[Term], names: str) -> Iterator[tuple[str, str]]:
-        """Operand by operand: zero, an infinity, a NaN; of an addend zero is among the others, product or not."""
+        """Operand by operand: zero, an infinity, a NaN (an addend of zero has a lemma of its own)."""
         theirs = " ".join(_value(self.format, name) for name in names)
         for name in names:
             x = self._decoded(name)
@@ -284,7 +296,9 @@ def _nodes(x: Number) -> list[Term]:
 
 def _cut(roots: Sequence[Term], numbers: Mapping[Number, Number]) -> list[Term]:
     """The roots with the nodes of some numbers replaced by those of others of the same shape."""
-    return substitute(roots, {a: b for x, y in numbers.items() for a, b in zip(_nodes(x), _nodes(y), strict=True)})
+    return substitute(
+        roots, {a: b for x, y in numbers.items() for a, b in zip(_nodes(x), _nodes(y), strict=True)}
+    )
 
 
 def _alike(x: Number, free: Number) -> Term:
@@ -294,9 +308,7 @@ def _alike(x: Number, free: Number) -> Term:
 
 def _cut_number(x: Number, numbers: Mapping[Number, Number]) -> Number:
     sign, exponent, significand, zero, infinite, nan = _cut(_nodes(x), numbers)
-    return Number(
-        sign, replace(x.exponent, term=exponent), significand, x.fraction_bits, zero, infinite, nan
-    )
+    return Number(sign, replace(x.exponent, term=exponent), significand, x.fraction_bits, zero, infinite, nan)
 
 
 def _within(exponent: Exponent, values: range) -> Term:
@@ -306,7 +318,7 @@ def _within(exponent: Exponent, values: range) -> Term:
 
 
 def _word_of(x: Number, fmt: Format) -> Term:
-    """The word of a normal number whose significand's first or second bit is set, in a format that holds it."""
+    """The word of a number in a format where it is normal; its significand's first or second bit is set."""
     field = x.exponent.term.zext(max(fmt.exponent_bits, x.exponent.term.width))[fmt.exponent_bits - 1 : 0]
     field += x.exponent.low + fmt.bias
     fraction = x.significand[x.fraction_bits - 1 : 0]
