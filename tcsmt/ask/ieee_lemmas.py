@@ -1,14 +1,14 @@
 """Multiplication and multiply-add against SMT-LIB's floating-point theory, at full width, in lemmas.
 
-The theory defines ``fp.mul`` and ``fp.fma`` as the exact result, rounded once. No solver decides either of them
-in one script at 11 significand bits, but each of these lemmas; together they say the same:
+The theory defines ``fp.mul`` and ``fp.fma`` as the exact result, rounded once. No solver decides one script
+about the latter at 11 significand bits, but each of these lemmas; together they say the same:
 
 1. *number*: a finite number of the format that is not zero is, in a wide format, a normal number with our
    normalised significand and our exponent, which lies in a known range.
 2. *product*: for all such significands and exponents, ``fp.mul`` in a wide format is our product's
    significand and exponent, rounded up as well as rounded down. So it is exact.
-3. *sum*: for every significand that a product could have, ``fp.add`` of a product and a number whose exponents
-   differ by d is our exact sum, rounded up as well as rounded down. So it is exact.
+3. *sum*: for every significand that a product could have, ``fp.add`` of a product and a number whose
+   exponents differ by d is our exact sum, rounded up as well as rounded down. So it is exact.
 4. *conversion*: ``to_fp`` from the wide format is our conversion.
 5. *ours*: our multiply-add, its product and its addend left free, is our conversion of the exact sum.
 6. *special*: the operation itself, where an operand is zero, infinite or a NaN.
@@ -204,7 +204,7 @@ class IeeeLemmas:
         return "ours, z = 0", self._rounds(cut, _word_of(free, self.sum_format), possible)
 
     def _terms(self, difference: int) -> tuple[Number, Number, Term, Term]:
-        """A product and an addend with exponents so far apart; whether there are such; their exact sum's word."""
+        """A product, an addend, their exponents so far apart; whether there are such; their exact sum."""
         product = _free(self._product, "p")
         addend = _free(normalise_number(self._decoded("z")), "z")
         bits, low = addend.exponent.term.width, product.exponent.low - addend.exponent.low - difference

@@ -163,4 +163,4 @@ def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
         assert next(failing(IeeeLemmas(small(2, 2)).multiplication())).startswith("product")
     with monkeypatch.context() as planted:
         planted.setattr(datapath, "place", forgetful)
-        assert next(failing(IeeeLemmas(small(2, 2)).multiplication())).startswith("ours")
+        assert next(failing(IeeeLemmas(small(3, 2)).multiplication())).startswith("ours")
