@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from tcsmt.algorithms.error import ErrorGrid, exact_dot, require_normal, ulp, value
+from tcsmt.algorithms.monotone import keeps_sign, never_falls, successor
 from tcsmt.algorithms.proof import StepwiseProof, Words, counts_of, free_products, split_steps
 from tcsmt.algorithms.search import Array, Rows, climb, errors, random_rows, searched
 from tcsmt.arithmetic.datapath import ordered
@@ -47,7 +48,6 @@ __all__ = [
     "proved_absent",
     "settle",
     "shown",
-    "successor",
 ]
 
 #: A longer dot product with a 24-bit product in each lane is not given to a solver whole.
@@ -134,19 +134,6 @@ class ResultFlaw(ABC):
         if not inputs:
             return []
         return [int(word) for word in self.rows(inputs).words(self.algorithm)]
-
-
-def successor(word: Term, domain: Domain, wide: Format, bits: int) -> Term:
-    """The next larger word of the domain after one of its words.
-
-    After the largest it is a word outside of the domain; after either zero it is the smallest
-    positive number, and before them both the largest negative one.
-    """
-    step, least = 1 << (wide.precision - bits), (domain.low + wide.bias) << wide.fraction_bits
-    size = word & ((1 << wide.sign_bit) - 1)
-    negative = word[wide.sign_bit] & size.ne(0)
-    below = size.eq(least).ite(const(0, wide.width), word - step)
-    return negative.ite(below, size.eq(0).ite(const(least, wide.width), size + step))
 
 
 @lru_cache(maxsize=64)
@@ -253,6 +240,10 @@ class Monotone(ResultFlaw):
                 self.domain.holds(self.algorithm.input_formats, trace) & doubt,
             )
 
+    def prove(self, chain: StepwiseProof) -> bool:
+        """Number by number, where the algorithm is one fused sum or IEEE operations."""
+        return never_falls(chain, self.algorithm, self.domain)
+
 
 class Sign(ResultFlaw):
     """The result is zero or of the other sign where the exact sum is not zero."""
@@ -299,6 +290,8 @@ class Sign(ResultFlaw):
     def prove(self, chain: StepwiseProof) -> bool:
         """On free words. A product of one a and b has the sign of its words' sums, whatever is left over."""
         algorithm, domain = self.algorithm, self.domain
+        if keeps_sign(chain, algorithm, domain):
+            return True
         words = Words(algorithm, domain, counts_of(algorithm, domain))
         alone = self.k == 1 and domain.c_zero
         if not (split_steps(chain, words) or (alone and split_steps(chain, words, _DIGITS))):

@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from tcsmt.algorithms.findings import TYPE1
-from tcsmt.algorithms.result_flaws import FLAWS, find, successor
+from tcsmt.algorithms.monotone import successor
+from tcsmt.algorithms.result_flaws import FLAWS, find
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.solvers.run import Settings
