@@ -57,7 +57,8 @@ def fused(seed: int, most: int) -> tuple[Algorithm, Domain]:
         unit = FusedDotAdd(
             a_format=narrow, b_format=narrow, c_format=wide, d_format=wide, k=k, n_fma=k,
             fraction_bits=bits + rng.choice((-1, 0, 0, 1, 1, 2)),
-            rounding=rng.choice(["RTZ", "RNE", *ROUNDINGS]), alignment="RNE" if rng.random() < 0.1 and not sticky else "RTZ",
+            rounding=ROUNDINGS[rng.choice(["RTZ", "RNE", *ROUNDINGS])],
+            alignment=ROUNDINGS["RNE" if rng.random() < 0.1 and not sticky else "RTZ"],
             zero_exponent=rng.choice((None, -20)), alignment_sticky=sticky,
             products=rng.choice(("unnormalised", "unnormalised", "normalised")),
         )  # fmt: skip
