@@ -29,7 +29,6 @@ from tcsmt.algorithms.bound import Bound, unit
 from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.certified import (
     CHECKS,
-    LemmaChain,
     certify_bound,
     certify_comparison,
     certify_flaw,
@@ -37,6 +36,7 @@ from tcsmt.algorithms.certified import (
 from tcsmt.algorithms.compare import AlgorithmPair
 from tcsmt.algorithms.findings import Effort, asked, bounded, entries, flawed
 from tcsmt.algorithms.fused_loss import Unbounded
+from tcsmt.algorithms.lemma_chain import LemmaChain
 from tcsmt.algorithms.result_flaws import FLAWS
 from tcsmt.algorithms.split_constants import guessed
 from tcsmt.certificates.checker import check_statement

@@ -1,12 +1,11 @@
 """Certificates of what is proved about algorithms: bounds, that one is never less accurate than another, that
-a flaw is absent, what a split loses, and that sums of integers are exact.
+a flaw is absent, what a split loses. :data:`CHECKS` has the statements of ``exactness/certified.py``, too.
 
 Such a proof is a list of goals without a solution, and an argument from them in ``budget.py``, ``bound.py``,
-``proof.py``, ``result_flaws.py``, ``split_analysis.py``, ``exactness/units.py`` or ``exactness/recipes.py``.
-A certificate has a lemma for each goal, and the
-numbers that the argument starts from and ends with, as fractions. The argument itself is code; it is gone
-through again when a certificate is written and when it is checked, with a :class:`StepwiseProof` for which
-a goal is proved if its lemma is there.
+``proof.py``, ``monotone.py``, ``result_flaws.py``, ``split_analysis.py`` or a module of ``exactness/``.
+A certificate has a lemma for each goal, and the numbers that the argument starts from and ends with, as
+fractions. The argument itself is code; it is gone through again when a certificate is written and when it is
+checked, with a :class:`StepwiseProof` for which a goal is proved if its lemma is there.
 """
 
 from __future__ import annotations
@@ -22,10 +21,9 @@ from tcsmt.algorithms.bound import Bound, by_words, unit
 from tcsmt.algorithms.budget import Keeping, budget
 from tcsmt.algorithms.compare import AlgorithmPair, proved_never_worse
 from tcsmt.algorithms.error import require_normal
-from tcsmt.algorithms.exactness.recipes import AlgorithmSubject
-from tcsmt.algorithms.exactness.search import Subject, UnitSubject
-from tcsmt.algorithms.exactness.units import ExactUnit
+from tcsmt.algorithms.exactness.certified import check_exact, check_kernel, check_sums
 from tcsmt.algorithms.fused_loss import Unbounded
+from tcsmt.algorithms.lemma_chain import LemmaChain, of_a_file
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.result_flaws import FLAWS, proved_absent
 from tcsmt.algorithms.split_analysis import SPLITS, name_of, proved_by_lemmas
@@ -34,62 +32,23 @@ from tcsmt.catalogue import Row
 from tcsmt.certificates.checker import Check
 from tcsmt.certificates.derivation import Flaw
 from tcsmt.certificates.files import model_named
-from tcsmt.certificates.lemmas import LemmaFiles, Missing
+from tcsmt.certificates.lemmas import LemmaFiles
 from tcsmt.certificates.statement import domain_of
 from tcsmt.data.model_files import read_model
 from tcsmt.prove.certify import Certificates
-from tcsmt.prove.refutations import NotRefuted
-from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
-from tcsmt.recipes.files import is_recipe_file
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import Split
 from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
-from tcsmt.terms import Term
 
 __all__ = [
     "CHECKS",
-    "LemmaChain",
     "certify_bound",
     "certify_comparison",
-    "certify_exact",
     "certify_flaw",
     "certify_split",
 ]
-
-
-class LemmaChain(StepwiseProof):
-    """Goals are proved by lemmas alone. lemma: gives the name of a goal's lemma, or says why there is none;
-    a lemma that is there has to be right.
-    """
-
-    def __init__(self, lemma: Callable[[Term], str]) -> None:
-        super().__init__(Solving())
-        self._lemma = lemma
-        self.names: dict[str, None] = {}
-
-    def prove(self, what: str, goal: Term) -> bool:
-        """Whether there is a lemma for the goal."""
-        if goal.value == 0:
-            return True
-        if goal.value is not None:
-            self.stopped = f"{what}: not so"
-            return False
-        try:
-            self.names[self._lemma(goal)] = None
-        except (NotRefuted, Missing) as why:
-            self.stopped = f"{what}: {why}"
-            return False
-        return True
-
-
-def _of_a_file(*names: str) -> str:
-    """Why an algorithm of a recipe file has no certificate; "" for the others."""
-    for name in names:
-        if is_recipe_file(name.partition(",")[0]):
-            return f"{name} is a file, which a certificate does not have in it"
-    return ""
 
 
 # --- bounds
@@ -115,7 +74,7 @@ def certify_bound(
         "about": "bound", "title": f"{title} at most", "algorithm": name, "k": algorithm.k,
         "domain": asdict(domain), "unit": certificates.model(row.model), "limit": str(limit),
     }  # fmt: skip
-    if no := _of_a_file(name):
+    if no := of_a_file(name):
         return certificates.failed(about["title"], no)
     chain = LemmaChain(certificates.lemma)
     constants: list[WordsKept] = []
@@ -204,7 +163,7 @@ def certify_comparison(certificates: Certificates, pair: AlgorithmPair, rows: Se
         "about": "comparison", "title": title, "one": one, "two": two, "k": pair.k,
         "domain": asdict(pair.domain), "units": units,
     }  # fmt: skip
-    if no := _of_a_file(one, two):
+    if no := of_a_file(one, two):
         return certificates.failed(title, no)
     chain = LemmaChain(certificates.lemma)
     if not proved_never_worse(chain, pair):
@@ -234,7 +193,7 @@ def certify_flaw(
         "about": "flaw", "title": title, "question": question, "algorithm": flaw.name, "k": flaw.k,
         "domain": asdict(flaw.domain), "unit": certificates.model(row.model),
     }  # fmt: skip
-    if no := _of_a_file(flaw.name):
+    if no := of_a_file(flaw.name):
         return certificates.failed(title, no)
     chain = LemmaChain(certificates.lemma)
     if not proved_absent(chain, flaw):
@@ -273,49 +232,6 @@ def _check_split(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     return chain
 
 
-# --- exactness
-
-
-def certify_exact(
-    certificates: Certificates,
-    name: str,
-    row: Row,
-    subject: Callable[[StepwiseProof], Subject],
-    integers: int,
-    k: int,
-) -> Certified:
-    """Write the certificate that sums of ``k`` products of integers are exact.
-
-    name: of the algorithm; "": the unit alone. subject: it, for a chain.
-    """
-    what = f"{name} on {row.name}" if name else row.name
-    title = f"{what}: {k} products of integers up to {integers} are summed exactly"
-    about = {
-        "about": "exact", "title": title, "algorithm": name, "unit": certificates.model(row.model),
-        "integers": integers, "k": k,
-    }  # fmt: skip
-    if no := _of_a_file(name):
-        return certificates.failed(title, no)
-    chain = LemmaChain(certificates.lemma)
-    why = subject(chain).proved(integers, k)
-    return (
-        certificates.failed(title, why) if why else certificates.keep({"statement": about}, list(chain.names))
-    )
-
-
-def _check_exact(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    chain = LemmaChain(files.check)
-    row = read_model(model_named(files.folder, about["unit"]))
-    subject: Subject = UnitSubject(ExactUnit(chain, row.model))
-    if about["algorithm"]:
-        subject = AlgorithmSubject(chain, algorithm_named(about["algorithm"], row)[0])
-    k, integers = int(about["k"]), int(about["integers"])
-    why = subject.proved(integers, k) if min(k, integers) > 0 and k <= subject.longest else "not asked about"
-    if why:
-        raise Flaw(why)
-    return chain
-
-
 # --- reading
 
 
@@ -338,7 +254,9 @@ def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], LemmaChain]) -> Ch
 CHECKS = {
     "bound": _checked(_check_bound),
     "comparison": _checked(_check_comparison),
-    "exact": _checked(_check_exact),
+    "exact": _checked(check_exact),
     "flaw": _checked(_check_flaw),
+    "kernel": _checked(check_kernel),
     "split": _checked(_check_split),
+    "sums": _checked(check_sums),
 }

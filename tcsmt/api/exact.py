@@ -10,8 +10,8 @@ from html import escape
 from typing import Any
 
 from tcsmt import __version__
-from tcsmt.algorithms.certified import certify_exact
 from tcsmt.algorithms.emulation.subject import EmulationSubject
+from tcsmt.algorithms.exactness.certified import certify_exact
 from tcsmt.algorithms.exactness.largest import Exactness
 from tcsmt.algorithms.exactness.largest import exact as exact_of
 from tcsmt.algorithms.exactness.recipes import AlgorithmSubject

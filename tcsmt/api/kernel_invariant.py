@@ -6,9 +6,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
 from tcsmt import __version__
+from tcsmt.algorithms.exactness.certified import certify_kernel
 from tcsmt.algorithms.exactness.kernels import ExactKernel, exact_kernel
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.api.certificates import certificates_in
@@ -19,6 +21,7 @@ from tcsmt.kernels.reduction import Reduction, reduction_named
 from tcsmt.prove.engine import Decision, finding_of
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Unknown
 from tcsmt.support.progress import Seen, unseen
@@ -32,11 +35,13 @@ class KernelInvariant:
     """Which reductions agree: see ``groups`` and ``invariant``, or print it.
 
     found: everything that was found, also in narrower domains. exact: for each reduction, up to which
-    integers it is proved to be exact with c = +0; empty where that was not asked.
+    integers it is proved to be exact with c = +0; empty where that was not asked. certified: the certificate
+    of each reduction's proof up to :attr:`integers`, or why it has none; empty where none was asked for.
     """
 
     found: Invariance
     exact: tuple[ExactKernel, ...] = ()
+    certified: tuple[Certified, ...] = ()
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -92,8 +97,10 @@ class KernelInvariant:
                     "integers": one.integers,
                     "ends": one.ends,
                     "proof": None if one.proof is None else one.proof.as_json(),
+                    **({} if certified is None else {"certificate": certified.as_json()}),
                 }
-                for name, one in zip(names, self.exact, strict=False)
+                for name, one, certified in zip_longest(names, self.exact, self.certified)
+                if one is not None
             ],
         }
 
@@ -140,13 +147,9 @@ class KernelInvariant:
             lines = [f"{scope}: all reductions give the same bits, exactly the sum, up to {self.integers}"]
         else:
             lines = [f"{scope}: not proved exact for all reductions"]
-        return [
-            *lines,
-            *(
-                f"  {name}: up to {one.integers}; {one.ends}"
-                for name, one in zip(names, self.exact, strict=True)
-            ),
-        ]
+        for name, one in zip(names, self.exact, strict=True):
+            lines.append(f"  {name}: up to {one.integers}; {one.ends}")
+        return [*lines, *(f"  {one}" for one in self.certified)]
 
     def _table(self, groups: DomainGroups) -> list[str]:
         """Pair by pair: proved equal, the number of a witness, or unknown."""
@@ -207,9 +210,8 @@ def kernel_invariant(
     >>> found.groups
     (('chained',), ('split-k:2', 'promote:4'))
     """
-    solving = Solving(
-        Settings(solver, timeout, memory), confirm=confirm, certificates=certificates_in(certificate)
-    )
+    folder = certificates_in(certificate)
+    solving = Solving(Settings(solver, timeout, memory), confirm=confirm, certificates=folder)
     given = [reduction_named(one) if isinstance(one, str) else one for one in reductions]
     last = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
     found = invariance(
@@ -220,4 +222,8 @@ def kernel_invariant(
     if narrow and last == PLAIN and len(found.groups.members) > 1:
         chain = StepwiseProof(solving)
         exact = tuple(exact_kernel(chain, found.unit.model, one, found.k) for one in found.reductions)
-    return KernelInvariant(found, exact)
+    certified: tuple[Certified, ...] = ()
+    limit = min((one.integers for one in exact), default=0)
+    if limit and folder is not None:
+        certified = tuple(certify_kernel(folder, found.unit, one, limit, found.k) for one in found.reductions)
+    return KernelInvariant(found, exact, certified)

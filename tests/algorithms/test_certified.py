@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from tcsmt import accuracy
-from tcsmt.algorithms.certified import CHECKS, LemmaChain, certify_flaw, certify_split
+from tcsmt.algorithms.certified import CHECKS, certify_flaw, certify_split
 from tcsmt.algorithms.compare import AlgorithmPair, judge, proved_never_worse
+from tcsmt.algorithms.lemma_chain import LemmaChain
 from tcsmt.algorithms.result_flaws import FLAWS
 from tcsmt.algorithms.search import random_rows
 from tcsmt.algorithms.split_analysis import SPLITS, name_of

@@ -6,10 +6,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tcsmt.algorithms.exactness.certified import certify_sums
 from tcsmt.algorithms.exactness.sums import exact_below, most_bits
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import StepwiseProof
@@ -18,10 +20,12 @@ from tcsmt.arithmetic.words import floats, unsigned
 from tcsmt.catalogue import Row
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model, Operands
+from tcsmt.prove.certify import Certificates
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.simulator.rows import run_words, words_of_row
+from tcsmt.statements.certified import has_certificate
 from tcsmt.statements.finding import shown
 from tcsmt.statements.trust import Trust
 from tcsmt.statements.verdict import Equivalent
@@ -35,6 +39,8 @@ __all__ = ["InexactSum", "IntegerSums", "integer_records", "integer_rows", "inte
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+#: What a record of a proof is in other records.
+_PROVED = {"verdict": "equivalent"}
 #: Rows of each size that are tried.
 _ROWS = 4096
 
@@ -235,7 +241,10 @@ def integer_records(
         store,
         Workers(asking.jobs, asking.scheduler),
         lambda task, record: (
-            record["code"] == task.code and record["closed"] and trust.takes(sure=record["sure"])
+            record["code"] == task.code
+            and record["closed"]
+            and trust.takes(sure=record["sure"])
+            and ("proof" not in record or has_certificate({**record, **_PROVED}, asking.certificates))
         ),
         progress,
     )
@@ -249,11 +258,15 @@ def integer_records(
 
 def _task(row: Row, asking: Asking) -> Task:
     model, key = row.model, f"integers {row.model.digest}"
-    given = model, asking.settings, asking.confirm
+    given = model, row.name, asking.settings, asking.confirm, asking.certificates
     return Task(key, key, _record, given, prover("algorithms"), {row.name: model.digest}, row.name)
 
 
-def _record(unit: Model, settings: Settings, confirm: bool) -> Record:
+def _record(unit: Model, name: str, settings: Settings, confirm: bool, certificates: Path | None) -> Record:
     found = integer_sums(unit, Solving(settings, confirm=confirm))
     said = f"exact below 2^{found.bits}" if found.bits else "not proved"
-    return {"answer": said, "sure": found.proof is None or found.proof.sure, **found.as_json()}
+    about: Record = {"answer": said, "sure": found.proof is None or found.proof.sure, **found.as_json()}
+    if certificates is not None and found.proof is not None:
+        certified = certify_sums(Certificates(certificates, settings), unit, name, found.bits)
+        about["certificate"] = certified.as_json()
+    return about

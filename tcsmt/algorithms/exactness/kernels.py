@@ -29,7 +29,7 @@ from tcsmt.models import Model
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.terms import substitute, var
 
-__all__ = ["ExactKernel", "exact_kernel"]
+__all__ = ["ExactKernel", "exact_kernel", "not_exact"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,13 @@ def exact_kernel(chain: StepwiseProof, unit: Model, reduction: Reduction, k: int
     limit, ends = largest_proved(kernel.proved, most)
     proof = chain.verdict(time.monotonic() - start) if limit else None
     return ExactKernel(limit, ends or "no integer of the formats is larger", proof)
+
+
+def not_exact(chain: StepwiseProof, unit: Model, reduction: Reduction, k: int, integers: int) -> str:
+    """Why ``k`` products of integers up to a limit are not proved to be added up exactly, and never to -0; ""
+    where they are. chain: has the proof then.
+    """
+    return _Kernel(ExactUnit(chain, unit), reduction, k).proved(integers)
 
 
 @dataclass(frozen=True)
