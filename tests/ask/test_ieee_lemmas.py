@@ -64,6 +64,7 @@ def test_multiply_add_of_binary16() -> None:
     assert list(failing(BINARY16.multiply_add())) == []
 
 
+@pytest.mark.long
 def test_binary16_apart() -> None:
     """Of the long ones, those of the largest difference."""
     wanted = f"difference {BINARY16.differences[-1]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -92,3 +93,18 @@ def test_records_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(integers, "integer_sums", None)  # nothing is computed again
     with verdicts_in(tmp_path / "a.json") as store:
         assert integer_records(rows, store, asking) == first
+
+
+@pytest.mark.long
+def test_records_with_certificates(tmp_path: Path) -> None:
+    """A record from before has none: the proof is made again, and then counts."""
+    rows, folder = [row_named("x86/vdpbf16ps")], tmp_path / "proofs"
+    asking = Asking(Settings(timeout=60), confirm=False, jobs=0)
+    certified = replace(asking, certificates=folder)
+    with verdicts_in(tmp_path / "a.json") as store:
+        first = integer_records(rows, store, asking)
+        second = integer_records(rows, store, certified)
+        assert integer_records(rows, store, certified) == second
+    assert "certificate" not in first[rows[0].name]
+    record = second[rows[0].name]["certificate"]
+    assert record["certified"] and Path(record["file"]).parent == folder / "statements"
