@@ -15,6 +15,7 @@ __all__ = ["design"]
 def design(
     *files: str | os.PathLike[str],
     top: str = "",
+    function: str = "",
     ports: Mapping[str, str] | None = None,
     constants: Mapping[str, int] | None = None,
     cycles: int = 0,
@@ -54,6 +55,7 @@ def design(
     given = DesignFiles(
         files=[Path(file) for file in files],
         top=top,
+        function=function,
         ports=[f"{operand}={name}" for operand, name in (ports or {}).items()],
         constants=[f"{name}={value}" for name, value in (constants or {}).items()],
         cycles=cycles,

@@ -19,6 +19,9 @@ _PATH = click.Path(path_type=Path)
 _OPTIONS = (
     click.option("--top", default="", metavar="NAME", help="The design's module.  [default: the only one]"),
     click.option(
+        "--function", default="", metavar="NAME", help="The function of a file of C.  [default: the only one]"
+    ),
+    click.option(
         "--port", "ports", multiple=True, metavar="OPERAND=NAME",
         help="Port of a, b, c or d, or of a lane such as a0: NAME or NAME[HIGH:LOW].  [default: of its name]",
     ),
@@ -48,6 +51,7 @@ def of_design(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(
         *args: Any,
         top: str,
+        function: str,
         ports: Sequence[str],
         constants: Sequence[str],
         cycles: int,
@@ -60,8 +64,8 @@ def of_design(command: Callable[..., Any]) -> Callable[..., Any]:
         **kwargs: Any,
     ) -> Any:
         given = DesignFiles(
-            files=sources, top=top, ports=ports, constants=constants, cycles=cycles, hold=hold,
-            formats=_pairs("--format", formats), parameters=_pairs("--param", parameters),
+            files=sources, top=top, function=function, ports=ports, constants=constants, cycles=cycles,
+            hold=hold, formats=_pairs("--format", formats), parameters=_pairs("--param", parameters),
             include=include, define=define,
         )  # fmt: skip
         return command(*args, design=given, **kwargs)

@@ -13,10 +13,11 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import Row
 from tcsmt.data.row_files import read_bytes
+from tcsmt.implementations.c_source import C_SUFFIXES, CFunction
 from tcsmt.implementations.rtl import SUFFIXES, btor2_of
 from tcsmt.interpret.btor2_reader import read_btor2
 from tcsmt.models import Circuit, Model
-from tcsmt.models.circuit import Port, UndrivenBits
+from tcsmt.models.circuit import Port, UndrivenBits, read_constants
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.verdict import Equivalent
@@ -31,21 +32,23 @@ _OPERANDS = ("a", "b", "c", "d")
 
 def is_design(name: str) -> bool:
     """Whether what was given for a unit is a file of a design, by its suffix."""
-    return name.lower().endswith((*SUFFIXES, *BTOR2))
+    return name.lower().endswith((*SUFFIXES, *BTOR2, *C_SUFFIXES))
 
 
 @dataclass(frozen=True, kw_only=True)
 class DesignFiles:
     """A design's files, and how its ports are the operands and the result of a unit.
 
-    files: SystemVerilog in the order in which it is compiled, or one BTOR2 file. top: the module ("": the
-    only one that no other has). ports, constants, cycles, hold: as :class:`.Circuit` has them. formats: of
-    a, b, c and d, or their names. k: products (None: as many as the ports of a hold). parameters, include,
-    define: for the compiler. timeout: seconds for Yosys.
+    files: SystemVerilog in the order in which it is compiled, one BTOR2 file, or one file of C. top: the
+    module ("": the only one that no other has). function: of C ("": the only one that other files can call).
+    ports, constants, cycles, hold: as :class:`.Circuit` has them. formats: of a, b, c and d, or their names.
+    k: products (None: as many as the ports of a hold). parameters, include, define: for the compiler.
+    timeout: seconds for Yosys or clang.
     """
 
     files: Sequence[Path]
     top: str = ""
+    function: str = ""
     ports: Sequence[str] = ()
     constants: Sequence[str] = ()
     cycles: int = 0
@@ -65,11 +68,14 @@ class DesignFiles:
             self, formats=formats | dict(self.formats), k=model.k if self.k is None and not lanes else self.k
         )
 
-    @property
-    def text(self) -> str:
-        """The design as BTOR2. Raises :class:`.TcsmtError`."""
+    def text(self, formats: Mapping[str, AnyFormat]) -> str:
+        """The design as BTOR2, with the formats of a, b, c and d. Raises :class:`.TcsmtError`."""
         if not self.files:
             raise TcsmtError("a design needs a file")
+        if self.files[-1].suffix.lower() in C_SUFFIXES:
+            return self._of_c(formats)
+        if self.function:
+            raise TcsmtError(f"{self.files[-1]}: --function is for C; a module is given by --top")
         binary = [path for path in self.files if path.suffix.lower() in BTOR2]
         if binary:
             if len(self.files) > 1 or self.top or self.parameters or self.include or self.define:
@@ -83,6 +89,17 @@ class DesignFiles:
             self.files, self.top, output, parameters=self.parameters, include=self.include,
             define=self.define, timeout=self.timeout,
         )  # fmt: skip
+
+    def _of_c(self, formats: Mapping[str, AnyFormat]) -> str:
+        if len(self.files) > 1 or self.top or self.parameters or self.cycles or self.hold:
+            raise TcsmtError(
+                f"{self.files[-1]}: C is one file, without --source, --top, --param, --cycles and --hold"
+            )
+        return CFunction(
+            file=self.files[0], name=self.function, ports=[Port.read(port) for port in self.ports],
+            formats=formats, k=self.k, constants=read_constants(self.constants), include=self.include,
+            define=self.define, timeout=self.timeout,
+        ).btor2  # fmt: skip
 
     def _length(self, text: str, a: AnyFormat) -> int:
         """Products: as many as the ports of a hold."""
@@ -107,7 +124,7 @@ def read_design(design: DesignFiles) -> Row:
         raise TcsmtError(f"no format for {', '.join(missing)}: give --format {missing[0]}=f16, for example")
     given = {name: design.formats[name] for name in _OPERANDS}
     formats = {n: format_named(f) if isinstance(f, str) else f for n, f in given.items()}
-    text = design.text
+    text = design.text(formats)
     file = design.files[-1]
     try:
         model = _settled(
@@ -120,12 +137,12 @@ def read_design(design: DesignFiles) -> Row:
         raise TcsmtError(f"{design.top or file}: {why}") from None
     return Row(
         architecture="design",
-        instruction=design.top or file.stem,
+        instruction=design.top or design.function or file.stem,
         model=model,
         source=str(file),
         date=datetime.fromtimestamp(file.stat().st_mtime, UTC).year,
         evidence="conjectured",
-        note="read by Yosys" if file.suffix.lower() in SUFFIXES else "",
+        note=_readers.get(file.suffix.lower(), ""),
     )
 
 
@@ -145,5 +162,7 @@ def _settled(**parameters: Any) -> Circuit:
         return model
 
 
+#: What has read a file, by its suffix.
+_readers = dict.fromkeys(SUFFIXES, "read by Yosys") | dict.fromkeys(C_SUFFIXES, "read by clang")
 #: For the question whether a result depends on undriven bits.
 _SECONDS = 30.0

@@ -83,8 +83,18 @@ class Bounds:
         known = [self._signed[arg] for arg in node.args]
         low, high = least, most
         match node.op:
+            case "const":
+                low = high = (node.value or 0) - most - most - 2
             case "sext":
                 low, high = known[0]
+            case "sub":
+                (low, high), (low2, high2) = known
+                low, high = low - high2, high - low2
+            case "mul":
+                ends = [one * two for one in known[0] for two in known[1]]
+                low, high = min(ends), max(ends)
+            case "ashr" if known[1][0] == known[1][1] >= 0:
+                low, high = (end >> known[1][0] for end in known[0])
             case "neg":
                 low, high = -known[0][1], -known[0][0]
             case "ite":

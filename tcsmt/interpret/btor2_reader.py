@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from tcsmt.interpret.joining import joined
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, const, var
 
@@ -232,28 +233,6 @@ def _refused(op: str) -> str:
     return f"the operation {op} is not supported"
 
 
-def _joined(high: Term, low: Term) -> Term:
-    """Two words in one; what was taken apart bit by bit is put together again.
-
-    Yosys writes a sign extension as copies of the sign bit, and a part of a word as its parts.
-    """
-    core = low.args[0] if low.op == "sext" else low
-    if high is core[core.width - 1]:
-        return core.sext(low.width + 1)
-    first, rest = (low.args[0], low.args[1]) if low.op == "concat" else (low, None)
-    if high.op == first.op == "extract" and high.args == first.args:
-        (top, start), (end, last) = _bounds(high), _bounds(first)
-        if start == end + 1:
-            whole = high.args[0][top:last]
-            return whole if rest is None else whole.concat(rest)
-    return high.concat(low)
-
-
-def _bounds(part: Term) -> tuple[int, int]:
-    assert isinstance(part.data, tuple)
-    return part.data
-
-
 def _parity(x: Term) -> Term:
     bit = x[0]
     for number in range(1, x.width):
@@ -310,7 +289,7 @@ _BINARY: dict[str, Callable[..., Term]] = {
     "sll": lambda x, y: x << y,
     "srl": lambda x, y: x >> y,
     "sra": lambda x, y: x.ashr(y),
-    "concat": _joined,
+    "concat": joined,
     "ult": lambda x, y: x.ult(y),
     "ulte": lambda x, y: x.ule(y),
     "ugt": lambda x, y: y.ult(x),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
@@ -16,7 +16,7 @@ from tcsmt.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 from tcsmt.terms import Term, const, substitute, var, variables
 
-__all__ = ["Circuit", "Port", "UndrivenBits"]
+__all__ = ["Circuit", "Port", "UndrivenBits", "read_constants"]
 
 
 class UndrivenBits(TcsmtError):
@@ -209,20 +209,13 @@ class Circuit(Model):
     @cached_property
     def _constants(self) -> dict[str, Term]:
         found: dict[str, Term] = {}
-        for text in self.constants:
-            name, _, value = text.partition("=")
-            try:
-                number = int(value, 0)
-            except ValueError:
-                raise TcsmtError(
-                    f"constant {text!r}: expected NAME=VALUE, VALUE a number such as 0x3c"
-                ) from None
+        for name, number in read_constants(self.constants).items():
             inputs = self.design.inputs
             if name not in inputs:
                 raise UnknownName("input", name, inputs)
             width = inputs[name].width
             if not -(1 << width - 1) <= number < 1 << width:
-                raise TcsmtError(f"constant {text!r}: {name} has {width} bits")
+                raise TcsmtError(f"constant {name}={number}: {name} has {width} bits")
             found[name] = const(number, width)
         return found
 
@@ -270,6 +263,18 @@ class Circuit(Model):
         for part in found[1:]:
             whole = part.concat(whole)
         return whole
+
+
+def read_constants(texts: Sequence[str]) -> dict[str, int]:
+    """Numbers by name, of texts such as ``mode=0x3``. Raises :class:`.TcsmtError`."""
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            found[name] = int(value, 0)
+        except ValueError:
+            raise TcsmtError(f"constant {text!r}: expected NAME=VALUE, VALUE a number such as 0x3c") from None
+    return found
 
 
 #: Of free bits, how many an error names.

@@ -1,0 +1,239 @@
+"""C to BTOR2: a function of integer code, by the machine's clang (:mod:`tcsmt.interpret.llvm_execution`)."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.integer_format import IntegerFormat
+from tcsmt.interpret.btor2 import Btor2
+from tcsmt.interpret.exact import evaluate
+from tcsmt.interpret.llvm_execution import Execution, Fault
+from tcsmt.interpret.llvm_memory import Cell, Memory, Object, Place
+from tcsmt.interpret.llvm_reader import Function, Int, Module, Pointer, read_llvm
+from tcsmt.models.circuit import Port
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.statements.verdict import Distinguished, Equivalent
+from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.terms import Term, any_of, const, expand, operands_first, var
+
+__all__ = ["C_SUFFIXES", "CFunction", "available"]
+
+#: What is read by clang.
+C_SUFFIXES = (".c", ".h")
+#: As the front end writes it: no pass of LLVM may use that something undefined does not happen.
+_OPTIONS = (
+    "-O0", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names", "-g", "-femit-all-decls", "-w", "-S", "-emit-llvm",
+    "-o", "-", "-x", "c",
+)  # fmt: skip
+#: For the question whether anything undefined can happen; whether a loop can go on.
+_SECONDS, _LOOP_SECONDS = 60.0, 5.0
+#: Bytes of what a pointer leads to that is no operand.
+_OTHER = 4096
+
+
+@functools.cache
+def available() -> bool:
+    """Whether clang is installed."""
+    return shutil.which("clang") is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CFunction:
+    """A function in a file of C, and what its parameters are.
+
+    name: "": the only one that other files can call. ports: as :class:`.Circuit` has them; a parameter is a
+    port, and so is the result, ``d`` or what a parameter points to. formats: of a, b, c and d. k: products.
+    constants: parameters that have one value. include, define: for the preprocessor.
+    """
+
+    file: Path
+    name: str = ""
+    ports: Sequence[Port] = ()
+    formats: Mapping[str, AnyFormat] = field(default_factory=dict)
+    k: int | None = None
+    constants: Mapping[str, int] = field(default_factory=dict)
+    include: Sequence[Path] = ()
+    define: Sequence[str] = ()
+    timeout: float = 300.0
+
+    @property
+    def btor2(self) -> str:
+        """What it computes: an input for each parameter, and an output.
+
+        Raises :class:`.TcsmtError`, with file and line, for what terms cannot say, and where a function has
+        no meaning in C at some input.
+        """
+        module = read_llvm(self._compiled())
+        return _Reading(self, module, self._chosen(module)).btor2()
+
+    def _compiled(self) -> str:
+        if not available():
+            raise TcsmtError(f"{self.file}: C is read by clang, which is not installed")
+        if not self.file.is_file():
+            raise TcsmtError(f"{self.file}: no such file")
+        folders = [f"-I{folder}" for folder in self.include]
+        macros = [f"-D{macro}" for macro in self.define]
+        try:
+            done = subprocess.run(
+                ["clang", *folders, *macros, *_OPTIONS, str(self.file)], stdin=subprocess.DEVNULL,
+                capture_output=True, text=True, errors="replace", timeout=self.timeout, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise TcsmtError(f"{self.file}: clang has not compiled it in {self.timeout:g} s") from None
+        if done.returncode:
+            said = [line for line in done.stderr.splitlines() if "error:" in line]
+            raise TcsmtError(f"clang: {(said or done.stderr.splitlines() or ['no answer'])[0].strip()}")
+        return done.stdout
+
+    def _chosen(self, module: Module) -> Function:
+        known = {name: one for name, one in module.functions.items() if not one.local}
+        if self.name:
+            if self.name not in module.functions:
+                raise UnknownName("function", self.name, module.functions)
+            return module.functions[self.name]
+        if len(known) != 1:
+            names = ", ".join(known) or "none"
+            raise TcsmtError(f"{self.file}: which function? Give --function NAME; there are: {names}")
+        return next(iter(known.values()))
+
+
+class _Reading:
+    """A function made into a circuit."""
+
+    def __init__(self, given: CFunction, module: Module, function: Function) -> None:
+        self.given = given
+        self.function = function
+        self.solving = Solving(Settings(timeout=_LOOP_SECONDS))
+        self.execution = Execution(module, self._possible)
+        self.inputs: list[tuple[str, list[Term]]] = []
+        self.results: dict[str, tuple[Object, int]] = {}
+        self.memory = Memory()
+
+    def _possible(self, bit: Term) -> bool:
+        return self.solving.ask(bit).answer != "unsat"
+
+    def btor2(self) -> str:
+        arguments = [self._argument(name, kind) for name, kind in self.function.parameters]
+        returned, memory = self.execution.run(self.function.name, arguments, self.memory)
+        port = next((port for port in self.given.ports if port.operand == "d"), None)
+        name = port.name if port is not None else "d"
+        if name in self.results:
+            place, size = self.results[name]
+            cell = memory.load(place, 0, size)
+            self.execution.faults.append(Fault(f"{name} is not written", self.function.source, ~cell.written))
+            result = cell.value
+        elif isinstance(returned, Term):
+            result = returned
+        else:
+            pointers = [one for one, kind in self.function.parameters if isinstance(kind, Pointer)]
+            raise TcsmtError(
+                f"{self.function.source}: {self.function.name} returns no number: give --port d=NAME with a"
+                f" parameter that points to the result ({', '.join(pointers) or 'it has none'})"
+            )
+        if not isinstance(result, Term):
+            raise TcsmtError(f"{self.function.source}: the result is an address")
+        self._refute(self.execution.faults)
+        width = self.given.formats["d"].width
+        if width < result.width and (port is None or port.bits is None):
+            result = result[width - 1 : 0]
+        return self._written(name, result)
+
+    def _argument(self, name: str, kind: object) -> Term | Place:
+        ports = [port for port in self.given.ports if port.name == name]
+        said = {port.operand for port in self.given.ports}
+        if not ports and name in "abcd" and name not in said:
+            ports = [Port(name, None, name, None, name)]
+        if isinstance(kind, Pointer):
+            return self._pointer(name, ports)
+        if not isinstance(kind, Int):
+            raise TcsmtError(
+                f"{self.function.source}: the parameter {name} is neither a number nor a pointer"
+            )
+        if name in self.given.constants:
+            self.inputs.append((name, [var(name, kind.width)]))
+            return const(self.given.constants[name], kind.width)
+        if len(ports) == 1 and ports[0].operand != "d" and ports[0].bits is None:
+            port = ports[0]
+            fmt = self.given.formats[port.operand]
+            lanes = 1 if port.lane is not None or port.operand == "c" else self._length(port)
+            width = lanes * fmt.width
+            if lanes == 1 and width < kind.width:  # an integer promotion
+                word = var(name, width)
+                self.inputs.append((name, [word]))
+                return _extended(word, fmt, kind.width)
+        word = var(name, kind.width)
+        self.inputs.append((name, [word]))
+        return word
+
+    def _pointer(self, name: str, ports: Sequence[Port]) -> Place:
+        size = self.function.pointees.get(name, 0)
+        if not ports:
+            return Place(Object(name, _OTHER))
+        port = ports[0]
+        fmt = self.given.formats[port.operand]
+        if len(ports) > 1 or port.lane is not None or (port.bits is not None and port.operand != "d"):
+            raise TcsmtError(f"port {port.text!r}: {name} is a pointer: all lanes of one operand")
+        if size not in (1, 2, 4, 8) or (port.operand != "d" and 8 * size < fmt.width):
+            what = f"points to {size} bytes" if size else "points to something of an unknown size"
+            raise TcsmtError(f"port {port.text!r}: {name} {what}, but {port.operand} is {fmt.name}")
+        if port.operand == "d":
+            place = Object(name, size)
+            self.results[name] = place, size
+            return Place(place)
+        lanes = 1 if port.operand == "c" else self._length(port)
+        place = Object(name, lanes * size)
+        words = [var(f"{name}[{lane}]", fmt.width) for lane in range(lanes)]
+        for lane, word in enumerate(words):
+            self.memory.store(place, lane * size, Cell(_extended(word, fmt, 8 * size), size))
+        self.inputs.append((name, words))
+        return Place(place)
+
+    def _length(self, port: Port) -> int:
+        if self.given.k is None:
+            raise TcsmtError(f"port {port.text!r}: how many products? Give --like UNIT, or k")
+        return self.given.k
+
+    def _refute(self, faults: Sequence[Fault]) -> None:
+        """That nothing undefined can happen, by two solvers; raises TcsmtError where it can, or may."""
+        happens = any_of(fault.happens for fault in faults)
+        verdict = Solving(Settings(timeout=_SECONDS), confirm=True).settled(happens)
+        if isinstance(verdict, Equivalent):
+            return
+        if isinstance(verdict, Distinguished):
+            fault = next(f for f in faults if evaluate([f.happens], verdict.values)[0])
+            words = ", ".join(self._shown(fault, verdict.values))
+            raise TcsmtError(f"{fault.source}: {fault.what}" + (f" at {words}" if words else ""))
+        where = ", ".join(dict.fromkeys(f"{fault.source}: {fault.what}" for fault in faults[:3]))
+        raise TcsmtError(f"not decided whether this can happen: {where} ({verdict})")
+
+    def _shown(self, fault: Fault, values: Mapping[str, int]) -> list[str]:
+        """The inputs that matter, in words."""
+        used = [node for node in operands_first([fault.happens]) if node.op == "var"]
+        shown = [f"{v.data} = 0x{values.get(str(v.data), 0):0{(v.width + 3) // 4}x}" for v in used]
+        return [*shown[:_INPUTS], "..."] if len(shown) > _INPUTS else shown
+
+    def _written(self, name: str, result: Term) -> str:
+        (plain,) = expand([result])
+        file = Btor2()
+        for port, words in self.inputs:
+            file.input(words, port)
+        file.nodes(operands_first([plain]), {})
+        file.output(plain, name)
+        return "\n".join([*file.lines, ""])
+
+
+#: Inputs that an error shows.
+_INPUTS = 8
+
+
+def _extended(word: Term, fmt: AnyFormat, width: int) -> Term:
+    """The word in a wider integer of C: a number for signed integers, else the bits."""
+    signed = isinstance(fmt, IntegerFormat) and fmt.signed
+    return word.sext(width) if signed else word.zext(width)

@@ -1,0 +1,186 @@
+"""Memory of functions that are run on terms: objects of bytes, at places that are known or by an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from math import gcd
+
+from tcsmt.interpret.joining import joined
+from tcsmt.terms import FALSE, TRUE, Term, const
+
+__all__ = ["Cell", "Memory", "Object", "Place"]
+
+_numbers = count()
+
+
+@dataclass(frozen=True)
+class Object:
+    """Bytes that one declaration stands for: a variable, an array, what a parameter points to."""
+
+    name: str
+    size: int
+    constant: bool = False
+    number: int = field(default_factory=lambda: next(_numbers))
+
+
+@dataclass(frozen=True)
+class Place:
+    """An address: of an object (None: the null pointer), so many bytes in.
+
+    index: a word of 64 bits that is added, a multiple of ``stride``; None: none.
+    """
+
+    object: Object | None
+    offset: int = 0
+    index: Term | None = None
+    stride: int = 0
+
+    def moved(self, by: Term, scale: int) -> Place:
+        """So many times ``scale`` bytes further; ``by`` has 64 bits."""
+        if by.value is not None:
+            number = by.value - (1 << 64 if by.value >> 63 else 0)
+            return replace(self, offset=self.offset + number * scale)
+        more = by * scale
+        index = more if self.index is None else self.index + more
+        return replace(self, index=index, stride=gcd(self.stride, scale))
+
+    def offsets(self, size: int) -> Iterator[tuple[Term, int]]:
+        """Where so many bytes may be inside the object, each with the truth value that they are there."""
+        assert self.object is not None
+        assert self.index is not None
+        for offset in range(self.object.size - size + 1):
+            if not self.stride or (offset - self.offset) % self.stride == 0:
+                yield self.index.eq(offset - self.offset), offset
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What lies at a place: a word, or an address. written: whether anything was ever stored there."""
+
+    value: Term | Place
+    size: int
+    written: Term = TRUE
+
+    def byte(self, number: int) -> Cell:
+        """One byte of it. Raises ValueError for an address."""
+        if isinstance(self.value, Place):
+            raise ValueError("a part of an address")
+        return Cell(self.value[8 * number + 7 : 8 * number], 1, self.written)
+
+
+class Memory:
+    """What the objects hold."""
+
+    def __init__(self, held: dict[Object, dict[int, Cell]] | None = None) -> None:
+        self.held = held or {}
+
+    def copy(self) -> Memory:
+        """One that changes by itself."""
+        return Memory(dict(self.held))
+
+    def store(self, place: Object, offset: int, cell: Cell) -> None:
+        """A cell over what is there."""
+        cells = self._split(place, offset, cell.size)
+        for one in range(offset, offset + cell.size):
+            cells.pop(one, None)
+        cells[offset] = cell
+        self.held[place] = cells
+
+    def load(self, place: Object, offset: int, size: int) -> Cell:
+        """What lies there. Raises ValueError for a part of an address."""
+        cells = self.held.get(place, {})
+        whole = cells.get(offset)
+        if whole is not None and whole.size == size:
+            return whole
+        bytes_of = _bytes(cells, offset, size)
+        word, written = None, TRUE
+        for one in reversed(bytes_of):
+            assert isinstance(one.value, Term)
+            word = one.value if word is None else joined(word, one.value)
+            written = written & one.written
+        assert word is not None
+        return Cell(word, size, written)
+
+    def forget(self, first: int) -> None:
+        """Objects that were made since the one of that number."""
+        self.held = {one: cells for one, cells in self.held.items() if one.number < first}
+
+    def move(self, to: tuple[Object, int], memory: Memory, source: tuple[Object, int], size: int) -> None:
+        """As memmove, from another memory: cells stay whole, and what was never written stays so."""
+        (target, start), (origin, first) = to, source
+        cells = memory._split(origin, first, size)
+        found = {at: cell for at, cell in cells.items() if first <= at < first + size}
+        here = self._split(target, start, size)
+        for one in range(start, start + size):
+            here.pop(one, None)
+        here.update({at - first + start: cell for at, cell in found.items()})
+        self.held[target] = here
+
+    def _split(self, place: Object, offset: int, size: int) -> dict[int, Cell]:
+        """A copy of the object's cells, in which none lies across the ends of these bytes."""
+        cells = dict(self.held.get(place, {}))
+        for at, cell in list(cells.items()):
+            end = at + cell.size
+            if any(at < edge < end for edge in (offset, offset + size)):
+                del cells[at]
+                cells.update({at + one: cell.byte(one) for one in range(cell.size)})
+        return cells
+
+    def merged(self, bit: Term, other: Memory, merge: Callable[[Term, Cell, Cell], Cell]) -> Memory:
+        """This one where the bit is 1, else the other one."""
+        found = Memory()
+        for place in {**self.held, **other.held}:
+            one, two = self.held.get(place, {}), other.held.get(place, {})
+            found.held[place] = one if one is two else _merged(bit, one, two, merge)
+        return found
+
+
+def _merged(
+    bit: Term, one: dict[int, Cell], two: dict[int, Cell], merge: Callable[[Term, Cell, Cell], Cell]
+) -> dict[int, Cell]:
+    """Cells of the same places are merged as they are, others byte by byte."""
+    found: dict[int, Cell] = {}
+    loose: set[int] = set()
+    for at in one.keys() | two.keys():
+        left, right = one.get(at), two.get(at)
+        if left is None and right is not None and not _covers(one, at, right.size):
+            left = _nothing(right)
+        elif right is None and left is not None and not _covers(two, at, left.size):
+            right = _nothing(left)
+        if left is not None and right is not None and left.size == right.size:
+            found[at] = left if left == right else merge(bit, left, right)
+        else:
+            for cell in (left, right):
+                loose.update(range(at, at + cell.size) if cell is not None else ())
+    for at, cell in list(found.items()):  # one that lies across such bytes
+        if loose & set(range(at, at + cell.size)):
+            del found[at]
+            loose.update(range(at, at + cell.size))
+    for at in loose:
+        found[at] = merge(bit, _bytes(one, at, 1)[0], _bytes(two, at, 1)[0])
+    return found
+
+
+def _nothing(like: Cell) -> Cell:
+    return Cell(const(0, 8 * like.size), like.size, FALSE)
+
+
+def _covers(cells: dict[int, Cell], offset: int, size: int) -> bool:
+    """Whether anything lies in these bytes."""
+    return any(at < offset + size and offset < at + cell.size for at, cell in cells.items())
+
+
+def _bytes(cells: dict[int, Cell], offset: int, size: int) -> list[Cell]:
+    """Single bytes; what was never written is 0, and not written."""
+    found = []
+    for at in range(offset, offset + size):
+        for start in range(at, at - 17, -1):
+            cell = cells.get(start)
+            if cell is not None and at < start + cell.size:
+                found.append(cell.byte(at - start))
+                break
+        else:
+            found.append(Cell(const(0, 8), 1, FALSE))
+    return found
