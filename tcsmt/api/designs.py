@@ -1,4 +1,4 @@
-"""A hardware design as a unit: SystemVerilog, Verilog or BTOR2."""
+"""A hardware design, or a function in C, as a unit: SystemVerilog, Verilog, BTOR2 or C."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ def design(
     """A design as a unit: what everything else takes, until the process ends or as a model file.
 
     files: SystemVerilog or Verilog in the order in which it is compiled (by Yosys, the extra ``rtl``), or one
-    BTOR2 file. top: the module; "": the one that no other instantiates. ports: of ``a``, ``b``, ``c`` and
+    BTOR2 file, or one file of C (by clang). top: the module; "": the one that no other instantiates. function:
+    of C; "": the only one that other files can call. ports: of ``a``, ``b``, ``c`` and
     ``d``, or of lanes such as ``a0``, the port or its bits: ``"in_a"``, ``"in_a[15:0]"``; an operand that is
     not said is the port of its name, all lanes in one vector, the first lane lowest. constants: inputs that
     have one value. cycles: clock edges from the inputs to the result; registers hold anything at first.
     hold: the inputs stay for all cycles. like: a unit whose formats and k the design has; formats: of a, b,
     c and d, by these names; k: products. parameters: of the module. include: folders. define: macros, as
-    ``NAME`` or ``NAME=VALUE``. timeout: seconds for Yosys.
+    ``NAME`` or ``NAME=VALUE``. timeout: seconds for Yosys or clang.
 
     Raises :class:`tcsmt.TcsmtError`, with file and line where they are known, for ports that do not fit, for
     latches, combinational loops, several clocks, black boxes and memories, for what terms cannot say, and for
-    a result that depends on undriven bits, don't-cares, other inputs or what registers hold at first.
+    a result that depends on undriven bits, don't-cares, other inputs or what registers hold at first; of C,
+    where something that C leaves undefined can happen, with the input at which it does.
 
     >>> import pathlib, tempfile, tcsmt
     >>> lines = ["1 sort bitvec 8", "2 input 1 a", "3 input 1 b", "4 input 1 c"]

@@ -67,14 +67,16 @@ def compare(
     is chained, as a kernel would do it. If one takes wider formats, both get only values of
     the narrower formats.
 
-    One of them may be a hardware design, a file of SystemVerilog (.sv, .v) or BTOR2 (.btor2), which then has
-    the formats and the K of the other. The options from --top to --define are about it.
+    One of them may be a hardware design, a file of SystemVerilog (.sv, .v) or BTOR2 (.btor2), or a function
+    in C (.c), which then has the formats and the K of the other. The options from --top to --define are about
+    it.
 
     \b
     Examples:
       tcsmt compare volta ampere
       tcsmt compare a100 h100 --finite --explain
       tcsmt compare volta fdp.sv --top fdp --port a=in_a --const mode=0 --cycles 3
+      tcsmt compare volta emulator.c --function dot
 
     Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
     """
@@ -100,7 +102,7 @@ def _sides(a: str, b: str, design: DesignFiles) -> tuple[str | Row, str | Row]:
     designs = [is_design(name) for name in (a, b)]
     if not any(designs):
         if design != DesignFiles(files=()):
-            raise TcsmtError(f"{a} and {b}: the options of a design need a file of one: .sv, .v or .btor2")
+            raise TcsmtError(f"{a} and {b}: the options of a design need a file of one: .sv, .v, .btor2 or .c")
         return a, b
     if all(designs):
         return _read(design, a), _read(design, b)

@@ -28,14 +28,17 @@ from tcsmt.support.files import replace_text
 def design(
     files: tuple[Path, ...], like: str | None, design: DesignFiles, output: Path | None, as_json: bool
 ) -> None:
-    """Read a hardware design as a unit, and write it as a model file, which stands for it in every command.
+    """Read a hardware design, or a function in C, as a unit, and write it as a model file, which stands for it
+    in every command.
 
-    FILES are SystemVerilog or Verilog in the order in which they are compiled, or one BTOR2 file. The model
-    file holds the design itself, so that neither its files nor Yosys are needed from then on.
+    FILES are SystemVerilog or Verilog in the order in which they are compiled, one BTOR2 file, or one file of
+    C. The model file holds the design itself, so that neither its files nor Yosys or clang are needed from
+    then on.
 
     \b
     Examples:
       tcsmt design fdp.sv --like volta --port a=in_a --output mine.toml
+      tcsmt design emulator.c --function dot --like volta --output mine.toml
       tcsmt design unit.btor2 --format a=u8 --format b=u8 --format c=u32 --format d=u32
     """
     given = replace(design, files=(*design.files, *files))

@@ -1,1 +1,1 @@
-"""Somebody's own implementation as a unit: RTL."""
+"""Somebody's own implementation as a unit: RTL, or C."""

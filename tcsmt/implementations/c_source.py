@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.interpret.btor2 import Btor2
-from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.llvm_execution import Execution, Fault
 from tcsmt.interpret.llvm_memory import Cell, Memory, Object, Place
 from tcsmt.interpret.llvm_reader import Function, Int, Module, Pointer, read_llvm
@@ -21,7 +20,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.verdict import Distinguished, Equivalent
 from tcsmt.support.errors import TcsmtError, UnknownName
-from tcsmt.terms import Term, any_of, const, expand, operands_first, var
+from tcsmt.terms import Term, const, expand, operands_first, substitute, var
 
 __all__ = ["C_SUFFIXES", "CFunction", "available"]
 
@@ -29,11 +28,13 @@ __all__ = ["C_SUFFIXES", "CFunction", "available"]
 C_SUFFIXES = (".c", ".h")
 #: As the front end writes it: no pass of LLVM may use that something undefined does not happen.
 _OPTIONS = (
-    "-O0", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names", "-g", "-femit-all-decls", "-w", "-S", "-emit-llvm",
-    "-o", "-", "-x", "c",
+    "-O0", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names", "-g", "-femit-all-decls", "-w",
+    "-S", "-emit-llvm", "-o", "-", "-x", "c",
 )  # fmt: skip
 #: For the question whether anything undefined can happen; whether a loop can go on.
 _SECONDS, _LOOP_SECONDS = 60.0, 5.0
+#: For the same question where sums and products may be anything; from so many bits on.
+_FREE_SECONDS, _WIDE = 5.0, 16
 #: Bytes of what a pointer leads to that is no operand.
 _OTHER = 4096
 
@@ -162,7 +163,7 @@ class _Reading:
         if len(ports) == 1 and ports[0].operand != "d" and ports[0].bits is None:
             port = ports[0]
             fmt = self.given.formats[port.operand]
-            lanes = 1 if port.lane is not None or port.operand == "c" else self._length(port)
+            lanes = 1 if port.lane is not None or port.operand == "c" else self.given.k or 1
             width = lanes * fmt.width
             if lanes == 1 and width < kind.width:  # an integer promotion
                 word = var(name, width)
@@ -202,16 +203,20 @@ class _Reading:
 
     def _refute(self, faults: Sequence[Fault]) -> None:
         """That nothing undefined can happen, by two solvers; raises TcsmtError where it can, or may."""
-        happens = any_of(fault.happens for fault in faults)
-        verdict = Solving(Settings(timeout=_SECONDS), confirm=True).settled(happens)
-        if isinstance(verdict, Equivalent):
-            return
-        if isinstance(verdict, Distinguished):
-            fault = next(f for f in faults if evaluate([f.happens], verdict.values)[0])
-            words = ", ".join(self._shown(fault, verdict.values))
-            raise TcsmtError(f"{fault.source}: {fault.what}" + (f" at {words}" if words else ""))
-        where = ", ".join(dict.fromkeys(f"{fault.source}: {fault.what}" for fault in faults[:3]))
-        raise TcsmtError(f"not decided whether this can happen: {where} ({verdict})")
+        solving = Solving(Settings(timeout=_SECONDS), confirm=True)
+        short = Solving(Settings(timeout=_FREE_SECONDS), confirm=True)
+        for happens, fault in {fault.happens: fault for fault in faults}.items():
+            free = (short.settled(goal) for goal in _freed(happens))
+            if any(isinstance(verdict, Equivalent) for verdict in free):
+                continue
+            verdict = solving.settled(happens)
+            if isinstance(verdict, Distinguished):
+                words = ", ".join(self._shown(fault, verdict.values))
+                raise TcsmtError(f"{fault.source}: {fault.what}" + (f" at {words}" if words else ""))
+            if not isinstance(verdict, Equivalent):
+                raise TcsmtError(
+                    f"{fault.source}: {fault.what}: not decided whether it can happen: {verdict.reason}"
+                )
 
     def _shown(self, fault: Fault, values: Mapping[str, int]) -> list[str]:
         """The inputs that matter, in words."""
@@ -231,6 +236,15 @@ class _Reading:
 
 #: Inputs that an error shows.
 _INPUTS = 8
+
+
+def _freed(happens: Term) -> Iterator[Term]:
+    """With sums and products free, and with products free: where it cannot happen then, it cannot happen."""
+    nodes = [node for node in operands_first([happens]) if node.width >= _WIDE and node.op in ("add", "mul")]
+    for kinds in (("add", "mul"), ("mul",)):
+        free = {node: var(f"free {n}", node.width) for n, node in enumerate(nodes) if node.op in kinds}
+        if free:
+            yield substitute([happens], free)[0]
 
 
 def _extended(word: Term, fmt: AnyFormat, width: int) -> Term:

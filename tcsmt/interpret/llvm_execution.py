@@ -42,9 +42,9 @@ __all__ = ["Execution", "Fault"]
 Value = Term | Place | tuple["Value", ...]
 
 #: Rounds of a loop whose end depends on the inputs, and instructions in all, at most.
-_ROUNDS, _STEPS = 160, 2_000_000
+_ROUNDS, _STEPS = 128, 200_000
 #: After so many rounds, it is asked whether one more can be.
-_ASKED = frozenset((2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128))
+_ASKED = frozenset((4, 11, 24, 32, 53, 64, 113))
 #: Places that an index may choose.
 _PLACES = 4096
 #: The place behind a function's last instruction.
@@ -314,20 +314,25 @@ class Execution:
         return Place(Object(one.result.removesuffix(".addr"), one.type.size))
 
     def _load(self, state: _State, one: Instruction, path: Term) -> Value:
-        place = self._place(state, one.operands[0], one)
-        cell = self._read(state, place, one.type.size, one, path)
+        return self._loaded(state, self._place(state, one.operands[0], one), one.type, one, path)
+
+    def _loaded(self, state: _State, place: Place, kind: Type, one: Instruction, path: Term) -> Value:
+        if isinstance(kind, (Struct, Array)):
+            places = ((_moved_by(place, offset), part) for offset, part in _parts_of(kind))
+            return tuple(self._loaded(state, at, part, one, path) for at, part in places)
+        cell = self._read(state, place, kind.size, one, path)
         if place.object is not None:
-            kind = "" if place.object not in self._globals.values() else ", a variable that is not const,"
-            self._fault(f"{place.object.name}{kind} is read before it is written", one, path & ~cell.written)
-        if isinstance(one.type, Pointer):
+            of = "" if place.object not in self._globals.values() else ", a variable that is not const,"
+            self._fault(f"{place.object.name}{of} is read before it is written", one, path & ~cell.written)
+        if isinstance(kind, Pointer):
             if isinstance(cell.value, Place):
                 return cell.value
             raise ValueError("an address that is not one of a variable")
         if isinstance(cell.value, Place):
             raise ValueError("an address read as a number")
-        if not isinstance(one.type, Int):
-            raise ValueError("a whole array or struct is not supported")
-        return cell.value if one.type.width == cell.value.width else cell.value[one.type.width - 1 : 0]
+        if not isinstance(kind, Int):
+            raise ValueError(f"a value of type {kind}")
+        return cell.value if kind.width == cell.value.width else cell.value[kind.width - 1 : 0]
 
     def _read(self, state: _State, place: Place, size: int, one: Instruction, path: Term) -> Cell:
         known = place.object is not None and place.object.constant
@@ -366,12 +371,19 @@ class Execution:
 
     def _store(self, state: _State, one: Instruction, path: Term) -> None:
         value = self._value(state, one.operands[0], one.type)
-        place = self._place(state, one.operands[1], one)
+        self._stored(state, self._place(state, one.operands[1], one), one.type, value, one, path)
+
+    def _stored(
+        self, state: _State, place: Place, kind: Type, value: Value, one: Instruction, path: Term
+    ) -> None:
         if isinstance(value, tuple):
-            raise ValueError("a whole array or struct is not supported")
+            assert isinstance(kind, (Struct, Array))
+            for (offset, part), own in zip(_parts_of(kind), value, strict=True):
+                self._stored(state, _moved_by(place, offset), part, own, one, path)
+            return
         if isinstance(value, Term):
-            value = value.zext(8 * one.type.size)
-        self._write(state, place, Cell(value, one.type.size), one, path)
+            value = value.zext(8 * kind.size)
+        self._write(state, place, Cell(value, kind.size), one, path)
 
     def _write(self, state: _State, place: Place, cell: Cell, one: Instruction, path: Term) -> None:
         if place.object is not None and place.object.constant:
@@ -609,6 +621,17 @@ def _moved(base: Place, of: Type, indices: Sequence[Term]) -> Place:
         else:
             raise ValueError("an index into what has no parts")
     return base
+
+
+def _moved_by(place: Place, offset: int) -> Place:
+    return place.moved(const(offset, 64), 1)
+
+
+def _parts_of(kind: Struct | Array) -> list[tuple[int, Type]]:
+    """Where each part begins, and its type."""
+    if isinstance(kind, Array):
+        return [(number * kind.element.size, kind.element) for number in range(kind.count)]
+    return list(zip(kind.offsets, kind.fields, strict=False))
 
 
 def _flat(kind: Type, value: Operand, offset: int) -> list[tuple[int, Type, Operand]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import gcd
+from operator import itemgetter
 
 from tcsmt.interpret.joining import joined
 from tcsmt.terms import FALSE, TRUE, Term, const
@@ -90,18 +91,7 @@ class Memory:
 
     def load(self, place: Object, offset: int, size: int) -> Cell:
         """What lies there. Raises ValueError for a part of an address."""
-        cells = self.held.get(place, {})
-        whole = cells.get(offset)
-        if whole is not None and whole.size == size:
-            return whole
-        bytes_of = _bytes(cells, offset, size)
-        word, written = None, TRUE
-        for one in reversed(bytes_of):
-            assert isinstance(one.value, Term)
-            word = one.value if word is None else joined(word, one.value)
-            written = written & one.written
-        assert word is not None
-        return Cell(word, size, written)
+        return _word(self.held.get(place, {}), offset, size)
 
     def forget(self, first: int) -> None:
         """Objects that were made since the one of that number."""
@@ -140,31 +130,44 @@ class Memory:
 def _merged(
     bit: Term, one: dict[int, Cell], two: dict[int, Cell], merge: Callable[[Term, Cell, Cell], Cell]
 ) -> dict[int, Cell]:
-    """Cells of the same places are merged as they are, others byte by byte."""
+    """Word by word where a side has a word; byte by byte where words of the two sides overlap in part."""
     found: dict[int, Cell] = {}
-    loose: set[int] = set()
-    for at in one.keys() | two.keys():
-        left, right = one.get(at), two.get(at)
-        if left is None and right is not None and not _covers(one, at, right.size):
-            left = _nothing(right)
-        elif right is None and left is not None and not _covers(two, at, left.size):
-            right = _nothing(left)
-        if left is not None and right is not None and left.size == right.size:
+    for start, end in _spans(one, two):
+        whole = any(start in cells and cells[start].size == end - start for cells in (one, two))
+        for at in [start] if whole else range(start, end):
+            size = end - start if whole else 1
+            left, right = _word(one, at, size), _word(two, at, size)
             found[at] = left if left == right else merge(bit, left, right)
-        else:
-            for cell in (left, right):
-                loose.update(range(at, at + cell.size) if cell is not None else ())
-    for at, cell in list(found.items()):  # one that lies across such bytes
-        if loose & set(range(at, at + cell.size)):
-            del found[at]
-            loose.update(range(at, at + cell.size))
-    for at in loose:
-        found[at] = merge(bit, _bytes(one, at, 1)[0], _bytes(two, at, 1)[0])
     return found
 
 
-def _nothing(like: Cell) -> Cell:
-    return Cell(const(0, 8 * like.size), like.size, FALSE)
+def _spans(one: dict[int, Cell], two: dict[int, Cell]) -> Iterator[tuple[int, int]]:
+    """Bytes from the first to behind the last, so that no cell lies across their ends."""
+    start, end = 0, -1
+    for at, cell in sorted([*one.items(), *two.items()], key=itemgetter(0)):
+        if at >= end:
+            if end > 0:
+                yield start, end
+            start, end = at, at + cell.size
+        end = max(end, at + cell.size)
+    if end > 0:
+        yield start, end
+
+
+def _word(cells: dict[int, Cell], offset: int, size: int) -> Cell:
+    """What lies there, put together. Raises ValueError for a part of an address."""
+    whole = cells.get(offset)
+    if whole is not None and whole.size == size:
+        return whole
+    if not _covers(cells, offset, size):
+        return Cell(const(0, 8 * size), size, FALSE)
+    word, written = None, TRUE
+    for one in reversed(_bytes(cells, offset, size)):
+        assert isinstance(one.value, Term)
+        word = one.value if word is None else joined(word, one.value)
+        written = written & one.written
+    assert word is not None
+    return Cell(word, size, written)
 
 
 def _covers(cells: dict[int, Cell], offset: int, size: int) -> bool:
