@@ -313,6 +313,8 @@ class _Reader:
                     raise Unbounded(f"no lemma is about a stage of the kind '{stage.kind.value}'")
             if stages[-1].kind is not Kind.RESULT:
                 raise Unbounded(f"the unit rounds by what has no stage of its own, after '{stages[-1].name}'")
+            if not any(stage.kind is Kind.SUM for stage in stages):  # a design, for example
+                raise Unbounded(f"no stage of the unit is a sum: '{stages[-1].name}' has no stages before it")
             last = mine[-1]
             if substitute([stages[-1].term], put)[0] is not last.term:
                 raise Unbounded(f"'{last.name}' is not the fused sum that it is said to be")

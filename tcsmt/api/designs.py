@@ -31,8 +31,8 @@ def design(
     """A design as a unit: what everything else takes, until the process ends or as a model file.
 
     files: SystemVerilog or Verilog in the order in which it is compiled (by Yosys, the extra ``rtl``), or one
-    BTOR2 file, or one file of C (by clang). top: the module; "": the one that no other instantiates. function:
-    of C; "": the only one that other files can call. ports: of ``a``, ``b``, ``c`` and
+    BTOR2 file, or one file of C (by clang). top: the module; "": the one that no other instantiates.
+    function: of C; "": the only one that other files can call. ports: of ``a``, ``b``, ``c`` and
     ``d``, or of lanes such as ``a0``, the port or its bits: ``"in_a"``, ``"in_a[15:0]"``; an operand that is
     not said is the port of its name, all lanes in one vector, the first lane lowest. constants: inputs that
     have one value. cycles: clock edges from the inputs to the result; registers hold anything at first.

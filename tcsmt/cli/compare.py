@@ -102,7 +102,9 @@ def _sides(a: str, b: str, design: DesignFiles) -> tuple[str | Row, str | Row]:
     designs = [is_design(name) for name in (a, b)]
     if not any(designs):
         if design != DesignFiles(files=()):
-            raise TcsmtError(f"{a} and {b}: the options of a design need a file of one: .sv, .v, .btor2 or .c")
+            raise TcsmtError(
+                f"{a} and {b}: the options of a design need a file of one: .sv, .v, .btor2 or .c"
+            )
         return a, b
     if all(designs):
         return _read(design, a), _read(design, b)

@@ -28,8 +28,8 @@ from tcsmt.support.files import replace_text
 def design(
     files: tuple[Path, ...], like: str | None, design: DesignFiles, output: Path | None, as_json: bool
 ) -> None:
-    """Read a hardware design, or a function in C, as a unit, and write it as a model file, which stands for it
-    in every command.
+    """Read a hardware design, or a function in C, as a unit, and write it as a model file, which stands for
+    it in every command.
 
     FILES are SystemVerilog or Verilog in the order in which they are compiled, one BTOR2 file, or one file of
     C. The model file holds the design itself, so that neither its files nor Yosys or clang are needed from

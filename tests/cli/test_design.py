@@ -44,6 +44,29 @@ def test_a_model_file_for_every_command(mac: Path, tmp_path: Path) -> None:
     assert "result: mac" not in done("describe", unit)
 
 
+def test_a_design_is_recorded_checked_and_identified(mac: Path, tmp_path: Path) -> None:
+    unit, rows, wrong = tmp_path / "mac.toml", tmp_path / "rows.json", tmp_path / "wrong.toml"
+    done("design", mac, *PORTS, *FORMATS, "--output", unit)
+    done("vectors", unit, "--kind", "edge", "--rows", "40", "--output", rows)
+    assert "agrees with custom/mac on 40 rows" in done("check", unit, "--data", rows)
+    assert "40 rows, 0 mismatches" in done("validate", rows, "--against", unit)
+    assert "0 pairs" in done("audit", rows, "--model", unit, "--no-solve")
+    assert "overflow = wrap" in done("identify", "--box", unit)
+    mac.write_text(MAC.replace("add", "or"))
+    done("design", mac, *PORTS, *FORMATS, "--output", wrong)
+    assert "rows.json differs from custom/wrong" in done("check", wrong, "--data", rows, code=1)
+
+
+def test_a_design_has_no_sums(mac: Path, tmp_path: Path) -> None:
+    """What is proved about fused sums is not claimed of a graph without stages."""
+    unit = tmp_path / "mac.toml"
+    formats = [f"--format={name}={text}" for name, text in zip("abcd", ("e4m3",) * 4, strict=True)]
+    done("design", mac, *PORTS, *formats, "--output", unit)
+    text = done("accuracy", "exact", unit, "--k", "4", code=1)
+    assert "no stage of the unit is a sum" in text
+    assert "4 x 1·1: the result is 0, exactly 4" in text
+
+
 def test_compare_two_designs(mac: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.btor2"
     other.write_text(MAC.replace("5 mul 1 2 3", "8 not 1 3\n9 inc 1 8\n10 mul 1 2 9\n5 neg 1 10"))

@@ -119,6 +119,7 @@ def test_words_that_are_narrower(tmp_path: Path) -> None:
     assert found.tolist() == [0x3FFF]
 
 
+LONG = pytest.mark.long
 F = "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { %s }"
 
 
@@ -138,8 +139,8 @@ F = "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { %s }"
         ("return a / b;", "f.c:3: udiv: a division by anything but a power of two is not supported"),
         ("float x = a; return x;", "f.c:3: uitofp is not supported: only integer code is"),
         ("uint32_t g(uint32_t); return g(a);", "f.c:3: g is not defined in this file"),
-        pytest.param("while (a != b) a += c; return a;", "f.c:3: a loop of more than 128 rounds whose end depends on", marks=pytest.mark.long),
-        pytest.param("for (;;) a++; return a;", "f.c:3: more than 200,000 instructions: does the function end?", marks=pytest.mark.long),
+        pytest.param("while (a != b) a += c; return a;", "a loop of more than 128 rounds", marks=LONG),
+        pytest.param("for (;;) a++; return a;", "more than 200,000 instructions:", marks=LONG),
         ("uint32_t x[a]; return x[0];", "is not supported"),
         ("volatile uint32_t x = a; return x;", "volatile is not supported"),
         ("return *(uint32_t *)0;", "f.c:3: the null pointer is used"),

@@ -10,6 +10,7 @@ import pytest
 
 from tcsmt.arithmetic.formats import Format
 from tcsmt.catalogue import row_named
+from tcsmt.data.model_files import model_toml
 from tcsmt.implementations import rtl
 from tcsmt.implementations.designs import DesignFiles, is_design, read_design
 from tcsmt.models import Circuit, FusedDotAdd, Model, Operands
@@ -20,6 +21,8 @@ from tcsmt.simulator.rows import run_words
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import replace_text
+from tests.support.command_line import done
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
@@ -99,6 +102,22 @@ def test_a_tensor_core_in_systemverilog(cycles: int) -> None:
     files = DesignFiles(files=[FUSED], cycles=cycles, parameters={n: str(v) for n, v in parameters.items()})
     found = compared(volta.model, read_design(files.like(volta.model)).model)
     assert isinstance(found.verdict, Equivalent), found.verdict
+
+
+@pytest.mark.long
+def test_a_certificate_of_a_tensor_core(tmp_path: Path) -> None:
+    """Its checker needs neither the design's files nor Yosys, nor a solver."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    volta = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
+    parameters = {
+        "K": 4, "FRACTION": 10, "C_EXPONENT": 8, "C_FRACTION": 23, "GRID": 23, "ZERO_EXPONENT": -131,
+    }  # fmt: skip
+    files = DesignFiles(files=[FUSED], parameters={n: str(v) for n, v in parameters.items()})
+    own = tmp_path / "own.toml"
+    replace_text(own, model_toml(read_design(files.like(volta.model))))
+    folder = tmp_path / "certificate"
+    assert "certificate:" in done("compare", "volta", own, "--certificate", folder)
+    assert "all proved: 1 statement" in done("certificate", "check", folder)
 
 
 HEAD = "module m(input logic clk, input logic [7:0] a, b, c, output logic [7:0] d, output logic [7:0] e);\n"
