@@ -245,7 +245,7 @@ _TOKEN = re.compile(
     r'\s*([%@]"[^"]*"|[%@][-\w.$]+|c"[^"]*"|"[^"]*"|!\w*|#\d+|-?\d+\.\d+(?:e[+-]\d+)?|0x[0-9A-Fa-fKLMHR]+'
     r"|-?\d+|[A-Za-z_][\w.$]*|\.\.\.|.)"
 )
-_FLOATS = {"half": 16, "bfloat": 16, "float": 32, "double": 64, "fp128": 128, "x86_fp80": 80}
+_FLOATS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 _BINARY = frozenset(
     ("add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor")
 )
