@@ -13,7 +13,7 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.interpret.btor2 import Btor2
 from tcsmt.interpret.llvm_execution import Execution, Fault
-from tcsmt.interpret.llvm_memory import Cell, Memory, Object, Place
+from tcsmt.interpret.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
 from tcsmt.interpret.llvm_reader import Function, Int, Module, Pointer, read_llvm
 from tcsmt.models.circuit import Port
 from tcsmt.prove.solvers.run import Settings
@@ -146,7 +146,7 @@ class _Reading:
             result = result[width - 1 : 0]
         return self._written(name, result)
 
-    def _argument(self, name: str, kind: object) -> Term | Place:
+    def _argument(self, name: str, kind: object) -> Term | MemoryPlace:
         ports = [port for port in self.given.ports if port.name == name]
         said = {port.operand for port in self.given.ports}
         if not ports and name in "abcd" and name not in said:
@@ -173,10 +173,10 @@ class _Reading:
         self.inputs.append((name, [word]))
         return word
 
-    def _pointer(self, name: str, ports: Sequence[Port]) -> Place:
+    def _pointer(self, name: str, ports: Sequence[Port]) -> MemoryPlace:
         size = self.function.pointees.get(name, 0)
         if not ports:
-            return Place(Object(name, _OTHER))
+            return MemoryPlace(Object(name, _OTHER))
         port = ports[0]
         fmt = self.given.formats[port.operand]
         if len(ports) > 1 or port.lane is not None or (port.bits is not None and port.operand != "d"):
@@ -187,14 +187,14 @@ class _Reading:
         if port.operand == "d":
             place = Object(name, size)
             self.results[name] = place, size
-            return Place(place)
+            return MemoryPlace(place)
         lanes = 1 if port.operand == "c" else self._length(port)
         place = Object(name, lanes * size)
         words = [var(f"{name}[{lane}]", fmt.width) for lane in range(lanes)]
         for lane, word in enumerate(words):
-            self.memory.store(place, lane * size, Cell(_extended(word, fmt, 8 * size), size))
+            self.memory.store(place, lane * size, MemoryCell(_extended(word, fmt, 8 * size), size))
         self.inputs.append((name, words))
-        return Place(place)
+        return MemoryPlace(place)
 
     def _length(self, port: Port) -> int:
         if self.given.k is None:

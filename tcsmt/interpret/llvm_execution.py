@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tcsmt.interpret.llvm_memory import Cell, Memory, Object, Place
-from tcsmt.interpret.llvm_operations import BINARY, INTRINSICS, PREDICATES, NotSupported, Result
+from tcsmt.interpret.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
+from tcsmt.interpret.llvm_operations import BINARY, INTRINSICS, PREDICATES, NotSupported, OperationResult
 from tcsmt.interpret.llvm_reader import (
     Address,
     Aggregate,
@@ -39,7 +39,7 @@ from tcsmt.terms import FALSE, TRUE, Term, any_of, const
 
 __all__ = ["Execution", "Fault"]
 
-Value = Term | Place | tuple["Value", ...]
+Value = Term | MemoryPlace | tuple["Value", ...]
 
 #: Rounds of a loop whose end depends on the inputs, and instructions in all, at most.
 _ROUNDS, _STEPS = 128, 200_000
@@ -224,14 +224,14 @@ class Execution:
         state.values, state.block = values, label
 
     def _merged(self, bit: Term, one: _State, two: _State, at: Instruction) -> _State:
-        def cells(bit: Term, left: Cell, right: Cell) -> Cell:
+        def cells(bit: Term, left: MemoryCell, right: MemoryCell) -> MemoryCell:
             written = bit.ite(left.written, right.written)
             if left.written is FALSE or right.written is FALSE:
                 known = right if left.written is FALSE else left
-                return Cell(known.value, known.size, written)
+                return MemoryCell(known.value, known.size, written)
             value = self._either(bit, left.value, right.value, at)
-            assert isinstance(value, (Term, Place))
-            return Cell(value, left.size, written)
+            assert isinstance(value, (Term, MemoryPlace))
+            return MemoryCell(value, left.size, written)
 
         values = {
             name: value
@@ -264,9 +264,9 @@ class Execution:
             return tuple(self._either(bit, x, y, at) for x, y in zip(one, two, strict=True))
         if one == two:
             return one
-        if isinstance(one, Place) and isinstance(two, Place) and one.object is two.object:
+        if isinstance(one, MemoryPlace) and isinstance(two, MemoryPlace) and one.object is two.object:
             words = [const(p.offset, 64) + (p.index if p.index is not None else 0) for p in (one, two)]
-            return Place(one.object, 0, bit.ite(words[0], words[1]), 1)
+            return MemoryPlace(one.object, 0, bit.ite(words[0], words[1]), 1)
         where = f"{at.source}: " if at is not None else ""
         raise TcsmtError(f"{where}an address of one of several variables, by the inputs, is not supported")
 
@@ -301,7 +301,7 @@ class Execution:
         result = BINARY[one.opcode](words[0], words[1], frozenset(one.words))
         return self._checked(result, one, path)
 
-    def _checked(self, result: Result, one: Instruction, path: Term) -> Term:
+    def _checked(self, result: OperationResult, one: Instruction, path: Term) -> Term:
         for what, happens in result.faults:
             self._fault(what, one, path & happens)
         return result.value
@@ -311,12 +311,12 @@ class Execution:
             self.faults.append(Fault(what, one.source, happens))
 
     def _alloca(self, state: _State, one: Instruction, path: Term) -> Value:
-        return Place(Object(one.result.removesuffix(".addr"), one.type.size))
+        return MemoryPlace(Object(one.result.removesuffix(".addr"), one.type.size))
 
     def _load(self, state: _State, one: Instruction, path: Term) -> Value:
         return self._loaded(state, self._place(state, one.operands[0], one), one.type, one, path)
 
-    def _loaded(self, state: _State, place: Place, kind: Type, one: Instruction, path: Term) -> Value:
+    def _loaded(self, state: _State, place: MemoryPlace, kind: Type, one: Instruction, path: Term) -> Value:
         if isinstance(kind, (Struct, Array)):
             places = ((_moved_by(place, offset), part) for offset, part in _parts_of(kind))
             return tuple(self._loaded(state, at, part, one, path) for at, part in places)
@@ -325,19 +325,19 @@ class Execution:
             of = "" if place.object not in self._globals.values() else ", a variable that is not const,"
             self._fault(f"{place.object.name}{of} is read before it is written", one, path & ~cell.written)
         if isinstance(kind, Pointer):
-            if isinstance(cell.value, Place):
+            if isinstance(cell.value, MemoryPlace):
                 return cell.value
             raise ValueError("an address that is not one of a variable")
-        if isinstance(cell.value, Place):
+        if isinstance(cell.value, MemoryPlace):
             raise ValueError("an address read as a number")
         if not isinstance(kind, Int):
             raise ValueError(f"a value of type {kind}")
         return cell.value if kind.width == cell.value.width else cell.value[kind.width - 1 : 0]
 
-    def _read(self, state: _State, place: Place, size: int, one: Instruction, path: Term) -> Cell:
+    def _read(self, state: _State, place: MemoryPlace, size: int, one: Instruction, path: Term) -> MemoryCell:
         known = place.object is not None and place.object.constant
         memory = self._constants if known else state.memory
-        found: Cell | None = None
+        found: MemoryCell | None = None
         for bit, offset in self._offsets(place, size, one, path):
             assert place.object is not None
             cell = memory.load(place.object, offset, size)
@@ -345,11 +345,11 @@ class Execution:
                 found = cell
             else:
                 value = self._either(bit, cell.value, found.value, one)
-                assert isinstance(value, (Term, Place))
-                found = Cell(value, size, bit.ite(cell.written, found.written))
-        return found or Cell(const(0, 8 * size), size)
+                assert isinstance(value, (Term, MemoryPlace))
+                found = MemoryCell(value, size, bit.ite(cell.written, found.written))
+        return found or MemoryCell(const(0, 8 * size), size)
 
-    def _offsets(self, place: Place, size: int, one: Instruction, path: Term) -> list[tuple[Term, int]]:
+    def _offsets(self, place: MemoryPlace, size: int, one: Instruction, path: Term) -> list[tuple[Term, int]]:
         """Where so many bytes may lie, each with its truth value; anything else is noted as a fault."""
         if place.object is None:
             self._fault("the null pointer is used", one, path)
@@ -374,7 +374,7 @@ class Execution:
         self._stored(state, self._place(state, one.operands[1], one), one.type, value, one, path)
 
     def _stored(
-        self, state: _State, place: Place, kind: Type, value: Value, one: Instruction, path: Term
+        self, state: _State, place: MemoryPlace, kind: Type, value: Value, one: Instruction, path: Term
     ) -> None:
         if isinstance(value, tuple):
             assert isinstance(kind, (Struct, Array))
@@ -383,9 +383,11 @@ class Execution:
             return
         if isinstance(value, Term):
             value = value.zext(8 * kind.size)
-        self._write(state, place, Cell(value, kind.size), one, path)
+        self._write(state, place, MemoryCell(value, kind.size), one, path)
 
-    def _write(self, state: _State, place: Place, cell: Cell, one: Instruction, path: Term) -> None:
+    def _write(
+        self, state: _State, place: MemoryPlace, cell: MemoryCell, one: Instruction, path: Term
+    ) -> None:
         if place.object is not None and place.object.constant:
             self._fault(f"{place.object.name} is const", one, path)
             return
@@ -397,8 +399,8 @@ class Execution:
                 value = (
                     self._either(bit, cell.value, old.value, one) if old.written is not FALSE else cell.value
                 )
-                assert isinstance(value, (Term, Place))
-                here = Cell(value, cell.size, bit | old.written)
+                assert isinstance(value, (Term, MemoryPlace))
+                here = MemoryCell(value, cell.size, bit | old.written)
             state.memory.store(place.object, offset, here)
 
     def _address(self, state: _State, one: Instruction, path: Term) -> Value:
@@ -506,12 +508,12 @@ class Execution:
             return
         places = [target] if how == "memset" else [target, given]
         for place in places:
-            if not isinstance(place, Place) or place.object is None or place.index is not None:
+            if not isinstance(place, MemoryPlace) or place.object is None or place.index is not None:
                 raise TcsmtError(f"{one.source}: {how} at a place that depends on the inputs")
             if not 0 <= place.offset <= place.object.size - size:
                 self._fault(f"beyond the {place.object.size} bytes of {place.object.name}", one, path)
                 return
-        assert isinstance(target, Place)
+        assert isinstance(target, MemoryPlace)
         assert target.object is not None
         if target.object.constant:
             self._fault(f"{target.object.name} is const", one, path)
@@ -519,9 +521,9 @@ class Execution:
         if how == "memset":
             assert isinstance(given, Term)
             for at in range(size):
-                state.memory.store(target.object, target.offset + at, Cell(given[7:0], 1))
+                state.memory.store(target.object, target.offset + at, MemoryCell(given[7:0], 1))
             return
-        assert isinstance(given, Place)
+        assert isinstance(given, MemoryPlace)
         assert given.object is not None
         source = self._constants if given.object.constant else state.memory
         state.memory.move((target.object, target.offset), source, (given.object, given.offset), size)
@@ -536,9 +538,9 @@ class Execution:
             raise TcsmtError(f"{one.source}: {one.opcode} of {of.name}: only integer code is supported")
         return value
 
-    def _place(self, state: _State, operand: Operand, one: Instruction) -> Place:
+    def _place(self, state: _State, operand: Operand, one: Instruction) -> MemoryPlace:
         value = self._value(state, operand, Pointer())
-        if not isinstance(value, Place):
+        if not isinstance(value, MemoryPlace):
             raise TcsmtError(f"{one.source}: {one.opcode} of an address that is a number is not supported")
         return value
 
@@ -553,16 +555,16 @@ class Execution:
             case Literal(value) if isinstance(of, Int):
                 return const(value, of.width)
             case Zero() if isinstance(of, Pointer):
-                return Place(None)
+                return MemoryPlace(None)
             case Zero() if isinstance(of, Int):
                 return const(0, of.width)
             case Zero() if isinstance(of, Struct):
                 return tuple(self._value(state, operand, one) for one in of.fields)
             case Symbol(name):
-                return Place(self._global(name))
+                return MemoryPlace(self._global(name))
             case Address(type=element, base=base, indices=indices):
                 place = self._value(state, base, Pointer())
-                assert isinstance(place, Place)
+                assert isinstance(place, MemoryPlace)
                 if all(isinstance(index, Literal) for index in indices):
                     words = [const(index.value, 64) for index in indices if isinstance(index, Literal)]
                     return _moved(place, element, words)
@@ -583,8 +585,8 @@ class Execution:
                     word = self._value(empty, value, kind)
                     if isinstance(word, Term):
                         word = word.zext(8 * kind.size)
-                    assert isinstance(word, (Term, Place))
-                    self._constants.store(own, offset, Cell(word, kind.size))
+                    assert isinstance(word, (Term, MemoryPlace))
+                    self._constants.store(own, offset, MemoryCell(word, kind.size))
         return self._globals[name]
 
 
@@ -604,7 +606,7 @@ _METHODS: dict[str, Callable[[Execution, _State, Instruction, Term], Value | Non
 }
 
 
-def _moved(base: Place, of: Type, indices: Sequence[Term]) -> Place:
+def _moved(base: MemoryPlace, of: Type, indices: Sequence[Term]) -> MemoryPlace:
     """An address by its indices: the first one in units of the type, the others into it."""
     kind: Type = of
     for number, index in enumerate(indices):
@@ -623,7 +625,7 @@ def _moved(base: Place, of: Type, indices: Sequence[Term]) -> Place:
     return base
 
 
-def _moved_by(place: Place, offset: int) -> Place:
+def _moved_by(place: MemoryPlace, offset: int) -> MemoryPlace:
     return place.moved(const(offset, 64), 1)
 
 

@@ -11,7 +11,7 @@ from operator import itemgetter
 from tcsmt.interpret.joining import joined
 from tcsmt.terms import FALSE, TRUE, Term, const
 
-__all__ = ["Cell", "Memory", "Object", "Place"]
+__all__ = ["Memory", "MemoryCell", "MemoryPlace", "Object"]
 
 _numbers = count()
 
@@ -27,7 +27,7 @@ class Object:
 
 
 @dataclass(frozen=True)
-class Place:
+class MemoryPlace:
     """An address: of an object (None: the null pointer), so many bytes in.
 
     index: a word of 64 bits that is added, a multiple of ``stride``; None: none.
@@ -38,7 +38,7 @@ class Place:
     index: Term | None = None
     stride: int = 0
 
-    def moved(self, by: Term, scale: int) -> Place:
+    def moved(self, by: Term, scale: int) -> MemoryPlace:
         """So many times ``scale`` bytes further; ``by`` has 64 bits."""
         if by.value is not None:
             number = by.value - (1 << 64 if by.value >> 63 else 0)
@@ -57,31 +57,31 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Cell:
+class MemoryCell:
     """What lies at a place: a word, or an address. written: whether anything was ever stored there."""
 
-    value: Term | Place
+    value: Term | MemoryPlace
     size: int
     written: Term = TRUE
 
-    def byte(self, number: int) -> Cell:
+    def byte(self, number: int) -> MemoryCell:
         """One byte of it. Raises ValueError for an address."""
-        if isinstance(self.value, Place):
+        if isinstance(self.value, MemoryPlace):
             raise ValueError("a part of an address")
-        return Cell(self.value[8 * number + 7 : 8 * number], 1, self.written)
+        return MemoryCell(self.value[8 * number + 7 : 8 * number], 1, self.written)
 
 
 class Memory:
     """What the objects hold."""
 
-    def __init__(self, held: dict[Object, dict[int, Cell]] | None = None) -> None:
+    def __init__(self, held: dict[Object, dict[int, MemoryCell]] | None = None) -> None:
         self.held = held or {}
 
     def copy(self) -> Memory:
         """One that changes by itself."""
         return Memory(dict(self.held))
 
-    def store(self, place: Object, offset: int, cell: Cell) -> None:
+    def store(self, place: Object, offset: int, cell: MemoryCell) -> None:
         """A cell over what is there."""
         cells = self._split(place, offset, cell.size)
         for one in range(offset, offset + cell.size):
@@ -89,7 +89,7 @@ class Memory:
         cells[offset] = cell
         self.held[place] = cells
 
-    def load(self, place: Object, offset: int, size: int) -> Cell:
+    def load(self, place: Object, offset: int, size: int) -> MemoryCell:
         """What lies there. Raises ValueError for a part of an address."""
         return _word(self.held.get(place, {}), offset, size)
 
@@ -108,7 +108,7 @@ class Memory:
         here.update({at - first + start: cell for at, cell in found.items()})
         self.held[target] = here
 
-    def _split(self, place: Object, offset: int, size: int) -> dict[int, Cell]:
+    def _split(self, place: Object, offset: int, size: int) -> dict[int, MemoryCell]:
         """A copy of the object's cells, in which none lies across the ends of these bytes."""
         cells = dict(self.held.get(place, {}))
         for at, cell in list(cells.items()):
@@ -118,7 +118,9 @@ class Memory:
                 cells.update({at + one: cell.byte(one) for one in range(cell.size)})
         return cells
 
-    def merged(self, bit: Term, other: Memory, merge: Callable[[Term, Cell, Cell], Cell]) -> Memory:
+    def merged(
+        self, bit: Term, other: Memory, merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell]
+    ) -> Memory:
         """This one where the bit is 1, else the other one."""
         found = Memory()
         for place in {**self.held, **other.held}:
@@ -128,10 +130,13 @@ class Memory:
 
 
 def _merged(
-    bit: Term, one: dict[int, Cell], two: dict[int, Cell], merge: Callable[[Term, Cell, Cell], Cell]
-) -> dict[int, Cell]:
+    bit: Term,
+    one: dict[int, MemoryCell],
+    two: dict[int, MemoryCell],
+    merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell],
+) -> dict[int, MemoryCell]:
     """Word by word where a side has a word; byte by byte where words of the two sides overlap in part."""
-    found: dict[int, Cell] = {}
+    found: dict[int, MemoryCell] = {}
     for start, end in _spans(one, two):
         whole = any(start in cells and cells[start].size == end - start for cells in (one, two))
         for at in [start] if whole else range(start, end):
@@ -141,7 +146,7 @@ def _merged(
     return found
 
 
-def _spans(one: dict[int, Cell], two: dict[int, Cell]) -> Iterator[tuple[int, int]]:
+def _spans(one: dict[int, MemoryCell], two: dict[int, MemoryCell]) -> Iterator[tuple[int, int]]:
     """Bytes from the first to behind the last, so that no cell lies across their ends."""
     start, end = 0, -1
     for at, cell in sorted([*one.items(), *two.items()], key=itemgetter(0)):
@@ -154,28 +159,28 @@ def _spans(one: dict[int, Cell], two: dict[int, Cell]) -> Iterator[tuple[int, in
         yield start, end
 
 
-def _word(cells: dict[int, Cell], offset: int, size: int) -> Cell:
+def _word(cells: dict[int, MemoryCell], offset: int, size: int) -> MemoryCell:
     """What lies there, put together. Raises ValueError for a part of an address."""
     whole = cells.get(offset)
     if whole is not None and whole.size == size:
         return whole
     if not _covers(cells, offset, size):
-        return Cell(const(0, 8 * size), size, FALSE)
+        return MemoryCell(const(0, 8 * size), size, FALSE)
     word, written = None, TRUE
     for one in reversed(_bytes(cells, offset, size)):
         assert isinstance(one.value, Term)
         word = one.value if word is None else joined(word, one.value)
         written = written & one.written
     assert word is not None
-    return Cell(word, size, written)
+    return MemoryCell(word, size, written)
 
 
-def _covers(cells: dict[int, Cell], offset: int, size: int) -> bool:
+def _covers(cells: dict[int, MemoryCell], offset: int, size: int) -> bool:
     """Whether anything lies in these bytes."""
     return any(at < offset + size and offset < at + cell.size for at, cell in cells.items())
 
 
-def _bytes(cells: dict[int, Cell], offset: int, size: int) -> list[Cell]:
+def _bytes(cells: dict[int, MemoryCell], offset: int, size: int) -> list[MemoryCell]:
     """Single bytes; what was never written is 0, and not written."""
     found = []
     for at in range(offset, offset + size):
@@ -185,5 +190,5 @@ def _bytes(cells: dict[int, Cell], offset: int, size: int) -> list[Cell]:
                 found.append(cell.byte(at - start))
                 break
         else:
-            found.append(Cell(const(0, 8), 1, FALSE))
+            found.append(MemoryCell(const(0, 8), 1, FALSE))
     return found
