@@ -134,8 +134,8 @@ def compared(
         a, b = words(rng, two[0], (m, k), kind), words(rng, two[1], (k, n), kind)
         differ = int((theirs(a, b, two, way) != ours(a, b, two, way)).sum())
         yield {
-            "unit": unit_of(two, way.gpu), "profile": way.gpu, "fast": way.fast, "reduction": way.reduction,
-            "shape": [m, n, k], "operands": kind, "elements": m * n, "differ": differ,
+            "unit": unit_of(two, way.gpu), "fast": way.fast, "reduction": way.reduction, "shape": [m, n, k],
+            "operands": kind, "elements": m * n, "differ": differ,
         }  # fmt: skip
 
 
