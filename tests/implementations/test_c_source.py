@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from tcsmt.catalogue import row_named
+from tcsmt.implementations import c_source
 from tcsmt.implementations.c_source import available
 from tcsmt.implementations.designs import DesignFiles, read_design
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
+from tests.support.c_programs import program
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(not available(), reason="clang is not installed")
@@ -77,7 +79,9 @@ def by_gcc(file: Path, folder: Path) -> ctypes.CDLL:
     if compiler is None:
         pytest.skip("gcc is not installed")
     library = folder / "f.so"
-    subprocess.run([compiler, "-O2", "-w", "-shared", "-fPIC", "-o", library, file], check=True)
+    subprocess.run(
+        [compiler, "-O2", "-w", "-fno-strict-aliasing", "-shared", "-fPIC", "-o", library, file], check=True
+    )
     return ctypes.CDLL(str(library))
 
 
@@ -96,6 +100,24 @@ def test_as_gcc_compiles_it(tmp_path: Path) -> None:
     ]
     found = run_words(model, Operands(a=a[:, None], b=b[:, None], c=c))
     assert np.array_equal(found, np.array(expected, np.uint32))
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(n, marks=pytest.mark.long) for n in range(3, 60))]
+)
+def test_random_functions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As gcc compiles them; nothing in them is undefined, so that solvers are not asked."""
+    monkeypatch.setattr(c_source._Reading, "_refute", lambda self, faults: None)
+    file = tmp_path / "f.c"
+    file.write_text(program(seed))
+    model = read_design(DesignFiles(files=[file], function="f", formats=WORDS)).model
+    function = by_gcc(file, tmp_path).f
+    function.restype = ctypes.c_uint32
+    rng = np.random.default_rng(seed)
+    words = rng.integers(0, 1 << 32, (3, 400), np.uint32) >> rng.integers(0, 32, (3, 400), np.uint32)
+    a, b, c = words
+    expected = [function(*map(ctypes.c_uint32, row)) for row in words.T.tolist()]
+    assert run_words(model, Operands(a=a[:, None], b=b[:, None], c=c)).tolist() == expected
 
 
 def test_arrays_and_a_result_by_pointer(tmp_path: Path) -> None:
