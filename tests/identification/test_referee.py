@@ -19,7 +19,14 @@ import pytest
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row
-from tcsmt.identification.equal import _below_all, _enough_carries, _never_overflows, canonical
+from tcsmt.identification.equal import (
+    _below_all,
+    _enough_carries,
+    _exact_products,
+    _never_overflows,
+    _no_negative_zero,
+    canonical,
+)
 from tcsmt.identification.evaluate import predictions
 from tcsmt.identification.family import COLUMNS, Alignment, Family
 from tcsmt.identification.questions import Questions
@@ -300,6 +307,16 @@ def _edge(d_bits: int, k: int) -> Family:
     return Family(few, few, d, d, k)
 
 
+def _formats(a: str, b: str, c: str, d: str, k: int) -> Family:
+    """Of texts as 31b6: exponent bits, fraction bits, bias. Operands have no infinities."""
+    specials = Specials.NEGATIVE_ZERO_NAN, Specials.NEGATIVE_ZERO_NAN, Specials.IEEE, Specials.IEEE
+    found = [
+        tiny.described(exponent_bits=int(x[0]), fraction_bits=int(x[1]), bias=int(x[3:]), specials=special)
+        for x, special in zip((a, b, c, d), specials, strict=True)
+    ]
+    return Family(*found, k)
+
+
 EDGES = {
     "a zero's exponent matters where carries are lost": (
         _edge(3, 3), [5, 4, 0, 1, 0, 1, 20, 1, 1, 0, 1, 0], 6,
@@ -308,6 +325,22 @@ EDGES = {
     "a sum overflows where alignment rounds up": (
         _edge(3, 3), [0, 0, 9, 1, 4, 2, 1, 0, 1, 0, 1, 0], 8,
         {"a0": 10, "a1": 10, "a2": 0, "b0": 1, "b1": 6, "b2": 13, "c": 503}, _never_overflows,
+    ),
+    "a zero c enters with an exponent beyond every product's": (
+        _formats("22b6", "22b6", "31b2", "42b9", 2), [8, 1, 10, 0, 4, 0, 25, 1, 1, 1, 0, 0], 6,
+        {"a0": 14, "a1": 1, "b0": 5, "b1": 2, "c": 17}, _below_all,
+    ),
+    "products lose bits beside a c that is larger than any result": (
+        _formats("31b6", "21b6", "43b1", "21b4", 2), [5, 6, 9, 0, 5, 0, 1, 0, 0, 1, 0, 0], 0,
+        {"a0": 14, "a1": 1, "b0": 9, "b1": 1, "c": 129}, _exact_products,
+    ),
+    "a c that the result's format does not hold rounds to zero": (
+        _formats("31b0", "31b0", "32b8", "42b7", 2), [2, 30, 9, 2, 4, 1, 20, 0, 1, 0, 1, 3], 10,
+        {"a0": 0, "a1": 0, "b0": 18, "b1": 29, "c": 33}, _no_negative_zero,
+    ),
+    "products are as large as the result's largest number": (
+        _formats("21b1", "31b3", "31b5", "31b5", 2), [0, 3, 6, 2, 7, 0, 23, 1, 1, 0, 1, 0], 8,
+        {"a0": 7, "a1": 0, "b0": 31, "b1": 15, "c": 12}, _never_overflows,
     ),
     "the largest c overflows where fewer bits are kept": (
         _edge(8, 1), [0, 3, 6, 0, 0, 6, 0, 0, 1, 0, 0, 0], 8,
@@ -322,7 +355,8 @@ def test_rows_just_beyond_a_rule(title: str) -> None:
     family, values, column, inputs, rule = EDGES[title]
     row = np.array(values, np.int16)
     other = row.copy()
-    other[column] = 0
+    aligned = replace(family.structures[values[0]], order="aligned")
+    other[column] = 0 if column else family.structures.index(aligned)
     columns = {name: np.array([word]) for name, word in inputs.items()}
     one, two = (exact.results(family.model(x, family.d_format.nan_word), columns) for x in (row, other))
     assert one != two
