@@ -317,6 +317,13 @@ def _formats(a: str, b: str, c: str, d: str, k: int) -> Family:
     return Family(*found, k)
 
 
+def _summed(k: int, n_fma: int) -> int:
+    """The number of the structure that sums the products of contiguous blocks before c."""
+    found = _formats("21b1", "21b1", "21b0", "46b7", k).structures
+    one = (n_fma, 0, "unnormalised", "summed")
+    return next(n for n, s in enumerate(found) if (s.n_fma, s.interleave, s.products, s.order) == one)
+
+
 EDGES = {
     "a zero's exponent matters where carries are lost": (
         _edge(3, 3), [5, 4, 0, 1, 0, 1, 20, 1, 1, 0, 1, 0], 6,
@@ -341,6 +348,38 @@ EDGES = {
     "products are as large as the result's largest number": (
         _formats("21b1", "31b3", "31b5", "31b5", 2), [0, 3, 6, 2, 7, 0, 23, 1, 1, 0, 1, 0], 8,
         {"a0": 7, "a1": 0, "b0": 31, "b1": 15, "c": 12}, _never_overflows,
+    ),
+    "a zero among a's and b's fields is the largest exponent": (
+        _formats("31b2", "21b0", "22b2", "22b0", 1), [5, 0, 4, 0, 3, 1, 25, 0, 0, 0, 1, 0], 6,
+        {"a0": 29, "b0": 0, "c": 2}, _below_all,
+    ),
+    "a zero among b's and a's fields is the largest exponent": (
+        _formats("21b5", "31b0", "31b7", "32b6", 1), [5, 1, 2, 0, 5, 1, 25, 1, 0, 1, 0, 0], 6,
+        {"a0": 1, "b0": 10, "c": 21}, _below_all,
+    ),
+    "a zero of the result's format is the largest exponent": (
+        _formats("31b6", "31b6", "22b9", "42b1", 2), [13, 2, 1, 0, 9, 0, 25, 0, 1, 0, 0, 0], 6,
+        {"a0": 0, "a1": 18, "b0": 28, "b1": 18, "c": 16}, _below_all,
+    ),
+    "a normalised product lies below the smallest normal one": (
+        _formats("23b3", "23b3", "46b5", "46b5", 1), [4, 0, 6, 0, 6, 5, 16, 0, 0, 0, 0, 0], 6,
+        {"a0": 1, "b0": 15, "c": 0}, _below_all,
+    ),
+    "products lose bits beside a zero": (
+        _formats("21b6", "21b6", "21b8", "21b8", 2), [1, 1, 8, 0, 7, 0, 21, 1, 0, 0, 0, 0], 0,
+        {"a0": 3, "a1": 2, "b0": 6, "b1": 10, "c": 1}, _exact_products,
+    ),
+    "products lose bits beside what a block hands on": (
+        _formats("21b1", "21b1", "21b0", "46b7", 4), [_summed(4, 2), 1, 6, 0, 6, 5, 0, 0, 0, 0, 0, 0], 0,
+        {"a0": 7, "a1": 0, "a2": 1, "a3": 1, "b0": 7, "b1": 0, "b2": 1, "b3": 1, "c": 0}, _exact_products,
+    ),
+    "a sum that is kept in fewer bits rounds to zero": (
+        _formats("21b4", "21b4", "43b7", "43b7", 1), [6, 5, 8, 1, 2, 0, 23, 0, 0, 0, 1, 9], 10,
+        {"a0": 9, "b0": 1, "c": 128}, _no_negative_zero,
+    ),
+    "a result that is flushed is a zero of its sign": (
+        _formats("21b3", "21b3", "43b4", "43b4", 1), [2, 2, 9, 1, 4, 2, 25, 1, 0, 1, 1, 2], 10,
+        {"a0": 13, "b0": 14, "c": 157}, _no_negative_zero,
     ),
     "the largest c overflows where fewer bits are kept": (
         _edge(8, 1), [0, 3, 6, 0, 0, 6, 0, 0, 1, 0, 0, 0], 8,
