@@ -358,12 +358,16 @@ EDGES = {
         {"a0": 1, "b0": 10, "c": 21}, _below_all,
     ),
     "a zero of the result's format is the largest exponent": (
-        _formats("31b6", "31b6", "22b9", "42b1", 2), [13, 2, 1, 0, 9, 0, 25, 0, 1, 0, 0, 0], 6,
+        _formats("31b6", "31b6", "22b9", "42b1", 2), [13, 3, 1, 0, 9, 0, 25, 0, 1, 0, 0, 0], 6,
         {"a0": 0, "a1": 18, "b0": 28, "b1": 18, "c": 16}, _below_all,
     ),
     "a normalised product lies below the smallest normal one": (
         _formats("23b3", "23b3", "46b5", "46b5", 1), [4, 0, 6, 0, 6, 5, 16, 0, 0, 0, 0, 0], 6,
         {"a0": 1, "b0": 15, "c": 0}, _below_all,
+    ),
+    "c has bits below those of every product": (
+        _formats("21b2", "21b2", "22b6", "31b2", 2), [12, 3, 0, 0, 7, 0, 20, 0, 1, 0, 1, 0], 6,
+        {"a0": 12, "a1": 0, "b0": 0, "b1": 13, "c": 2}, _below_all,
     ),
     "products lose bits beside a zero": (
         _formats("21b6", "21b6", "21b8", "21b8", 2), [1, 1, 8, 0, 7, 0, 21, 1, 0, 0, 0, 0], 0,
