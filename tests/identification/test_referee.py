@@ -385,6 +385,26 @@ EDGES = {
         _formats("21b3", "21b3", "43b4", "43b4", 1), [2, 2, 9, 1, 4, 2, 25, 1, 0, 1, 1, 2], 10,
         {"a0": 13, "b0": 14, "c": 157}, _no_negative_zero,
     ),
+    "an exact zero is -0 where sums are rounded down": (
+        _formats("21b1", "21b1", "31b4", "31b4", 1), [6, 4, 2, 0, 8, 0, 0, 1, 1, 0, 1, 8], 10,
+        {"a0": 11, "b0": 15, "c": 29}, _no_negative_zero,
+    ),
+    "a product below the result's numbers rounds to zero": (
+        _formats("21b6", "21b6", "42b1", "42b1", 1), [6, 5, 6, 1, 7, 1, 15, 0, 0, 0, 1, 2], 10,
+        {"a0": 5, "b0": 13, "c": 64}, _no_negative_zero,
+    ),
+    "a c that is larger than any result overflows to nearest": (
+        _formats("21b6", "21b6", "43b0", "43b1", 1), [0, 0, 6, 0, 0, 2, 0, 0, 1, 0, 0, 0], 8,
+        {"a0": 0, "b0": 0, "c": 0x77}, _never_overflows,
+    ),
+    "a c that is larger than any result overflows toward zero": (
+        _formats("21b6", "21b6", "43b0", "43b1", 1), [0, 0, 6, 0, 6, 0, 0, 0, 1, 0, 0, 0], 8,
+        {"a0": 0, "b0": 0, "c": 0x77}, _never_overflows,
+    ),
+    "a block overflows before c is added": (
+        _formats("21b0", "21b0", "22b9", "42b8", 1), [2, 17, 0, 0, 7, 0, 0, 0, 1, 1, 0, 1], 8,
+        {"a0": 7, "b0": 15, "c": 2}, _never_overflows,
+    ),
     "the largest c overflows where fewer bits are kept": (
         _edge(8, 1), [0, 3, 6, 0, 0, 6, 0, 0, 1, 0, 0, 0], 8,
         {"a0": 0, "b0": 0, "c": (30 << 8) + 255}, _never_overflows,
