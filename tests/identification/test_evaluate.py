@@ -50,7 +50,7 @@ def test_a_family_at_a_rows_parameters_is_the_row(step):
             "volta/mma.m8n8k4.f32.f16.f16.f32@valpey",
             "ampere/mma.m16n8k8.f32.tf32.tf32.f32",
             "turing/mma.m16n8k8.f16.f16.f16.f16",
-            "hopper/mma.m16n8k32.f32.e4m3.e5m2.f32",
+            "hopper/wgmma.m64nNk32.f32.e4m3.e5m2",
         ],
         ["volta/mma.m8n8k4.f32.f16.f16.f32@valpey", "turing/mma.m16n8k8.f16.f16.f16.f16"],
     ),
