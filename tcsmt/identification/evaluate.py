@@ -119,14 +119,25 @@ def chain(
     for lanes in blocks:
         if unclear is not None:
             doubtful |= unclear(lanes, fmt, words)[word]
-        (f, q, w), pair = _distinct(front, asked, word)
-        graph, sums = _sums(family, one, fronts[f], questions, lanes, q, words[w], fmt)
+        first, alike = _alike(questions, lanes)
+        (f, q, w), pair = _distinct(front, alike[asked], word)
+        graph, sums = _sums(family, one, fronts[f], questions, lanes, first[q], words[w], fmt)
         values, total_of = _distinct_rows(sums)
         (s, b), pair = _distinct(total_of[pair], back)
         words, numbers = _numbered(_rounded(family, graph, values[s], backs[b]))
         word, fmt = numbers[pair], family.d_format
         doubtful |= neither_zero_nor_normal(fmt, words)[word]
     return ChainResults(words, word, doubtful)
+
+
+def _alike(questions: Questions, lanes: Sequence[int]) -> tuple[Array, Array]:
+    """Questions that have the same words in some lanes: the first of each kind, and each question's kind."""
+    if len(questions) == 1:
+        return np.zeros(1, np.int64), np.zeros(1, np.int64)
+    own = list(lanes)
+    words = np.concatenate([questions.a[:, own], questions.b[:, own]], axis=1)
+    _, first, kind = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    return first, kind.reshape(-1)
 
 
 def _of_structure(family: Family, one: Structure, table: Table, questions: Questions) -> Array:
@@ -201,8 +212,14 @@ def _of(modes: Sequence[Rounding], *, negative: bool) -> Array:
 
 def _rounded(family: Family, graph: SumProgram, sums: Array, backs: Array) -> Array:
     sign, magnitude, lsb, infinite, infinity_sign, nan, all_minus = sums.T
-    program = result_program(family.d_format, graph.width, graph.low, graph.high)
     rounding, kept, overflow, flush, minus = backs.T
+    # most often all rows keep the same bits: then the other roots are not computed
+    every = tuple(family.kept)
+    one = tuple(family.kept[place] for place in np.unique(kept)) if len(kept) else every
+    if len(one) == 1:
+        program, kept = result_program(family.d_format, graph.width, graph.low, graph.high, one), 0 * kept
+    else:
+        program = result_program(family.d_format, graph.width, graph.low, graph.high, every)
     plus: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=False)[rounding]
     less: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=True)[rounding]
     # what differs in the kept bits alone is one row of the program: it has a root for each

@@ -136,8 +136,8 @@ def sum_program(
 
 
 @cache
-def result_program(d: Format, width: int, low: int, high: int) -> Program:
-    """From a sum to the word, a root for every ``round_fraction_bits``.
+def result_program(d: Format, width: int, low: int, high: int, kept: tuple[int, ...]) -> Program:
+    """From a sum to the word, a root for each of some ``round_fraction_bits``.
 
     Inputs: sign, magnitude and lsb of the sum, infinite, infinity sign, nan, all minus; rounding, overflow+
     and overflow- (whether such a result becomes an infinity), flush, minus (whether there is a -0).
@@ -156,7 +156,7 @@ def result_program(d: Format, width: int, low: int, high: int) -> Program:
                 ResultParameters(
                     format=d,
                     rounding=by_table("rounding"),
-                    fraction_bits=kept,
+                    fraction_bits=bits,
                     overflow="ieee",
                     flush=var("flush", 1),
                     negative_zero=var("minus", 1),
@@ -164,7 +164,7 @@ def result_program(d: Format, width: int, low: int, high: int) -> Program:
                 ),
                 x,
             )
-            for kept in range(1, d.fraction_bits + 1)
+            for bits in kept
         ]
     )
 

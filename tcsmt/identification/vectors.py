@@ -153,6 +153,8 @@ def mixed(family: Family, random: Random, count: int, table: Table | None = None
         x[row], y[row] = 0, 0
         blocks = structures[int(random.integers(len(structures)))].blocks
         _full(family, random, x[row], y[row], z[row : row + 1], blocks)
+    for row in np.flatnonzero(random.random(count) < 0.06):
+        _vanishing(family, random, x[row], y[row], z[row : row + 1])
     minus_zeros = [1 << fmt.sign_bit if fmt.has_negative_zero else 0 for fmt in (a, b, c)]
     for row in np.flatnonzero(random.random(count) < 0.02):
         x[row], y[row], z[row] = minus_zeros[0], 0, minus_zeros[2]
@@ -255,6 +257,31 @@ def _full(
         words[places] = from_exponents(
             fmt, np.array([minus]), np.array([power]), np.array([max(0, fraction)])
         )
+
+
+def _vanishing(family: Family, random: Random, x: Array, y: Array, z: Array) -> None:
+    """Two products that nearly cancel, so far below the smallest number that the result is a zero.
+
+    Its sign says whether anything was left of them: on a grid that a zero's exponent made too coarse, both
+    are the same. Nothing else shows that where every result of this size vanishes. c is a zero.
+    """
+    a, b, c, d = family.formats
+    low, high = a.e_min + b.e_min, d.e_min - d.fraction_bits - 3
+    if family.k < 2 or low >= high or not (a.has_negative_zero and c.has_negative_zero):
+        return
+    x[:], y[:], z[0] = 0, 0, int(random.integers(2)) << c.sign_bit
+    exponent = int(random.integers(low, high))
+    part = int(random.integers(max(a.e_min, exponent - b.e_max), min(a.e_max, exponent - b.e_min) + 1))
+    sign, same = int(random.integers(2)), random.random() < 0.5
+    fractions_of_a = random.integers(0, 1 << a.fraction_bits, 2)
+    if same:
+        fractions_of_a[1] = fractions_of_a[0]
+    for number, lane in enumerate(random.permutation(family.k)[:2]):
+        fraction = int(random.integers(1 << b.fraction_bits))
+        x[lane] = from_exponents(
+            a, np.array([sign ^ number]), np.array([part]), fractions_of_a[number : number + 1]
+        )[0]
+        y[lane] = from_exponents(b, np.array([0]), np.array([exponent - part]), np.array([fraction]))[0]
 
 
 def _special(family: Family, random: Random, x: Array, y: Array) -> None:

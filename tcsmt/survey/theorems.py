@@ -360,6 +360,7 @@ def main(arguments: Sequence[str]) -> Exit:
     parser.add_argument("file", nargs="?", type=Path, default=Path("results/compare.json"))
     parser.add_argument("parts", nargs="*", metavar="part", help="only these parts of the list")
     parser.add_argument("--kept", action="store_true", help="confirmed proofs in the file count")
+    parser.add_argument("--missing", action="store_true", help="only what the file has no verdict about")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time, on this machine")
     parser.add_argument("--scheduler", default="", help="ask on the workers of this Dask scheduler")
     parser.add_argument("--certificate", type=Path, metavar="DIR", help="leave certificates of proofs here")
@@ -369,6 +370,8 @@ def main(arguments: Sequence[str]) -> Exit:
     tasks = [_task(entry, settings, run, given.certificate) for entry in asked]
     layout = Layout(key=lambda record: str(record["question"]))
     with Checkpoint(given.file, layout) as kept, shown() as progress:
+        if given.missing:
+            tasks = [task for task in tasks if not _answered(task, kept.records.get(task.key))]
         workers = Workers(max(1, given.jobs), given.scheduler)
         found = computed(tasks, kept, workers, lambda task, record: _counts(task, record, trust), progress)
     records = [*found.records.values()]
@@ -379,6 +382,13 @@ def main(arguments: Sequence[str]) -> Exit:
         return Exit.DIFFERS
     unknown = found.failed or any(record["verdict"] == "unknown" for record in records)
     return Exit.UNKNOWN if unknown else Exit.ANSWERED
+
+
+def _answered(task: Task, record: Record | None) -> bool:
+    """Whether there is a verdict about this content, whatever code it rests on."""
+    if record is None or record["verdict"] == "unknown":
+        return False
+    return bool(record.get("asked", task.asked) == task.asked)  # the oldest records do not say what was asked
 
 
 def _counts(task: Task, record: Record, trust: Trust) -> bool:

@@ -89,6 +89,31 @@ def test_the_list_goes_on_and_proves_again(
     assert theorems.main([str(path)]) == 1
 
 
+def test_missing_asks_what_has_no_verdict(
+    liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A verdict of other code stays; one about something else, and an unknown one, are asked again."""
+    path = tmp_path / "list.json"
+    monkeypatch.setattr(theorems, "entries", small_list)
+    asked: list[str] = []
+
+    def answers(jobs: int, tasks: list[Any]) -> Iterator[Any]:
+        asked.extend(task.key for task in tasks)
+        yield from ((task, task.run()) for task in tasks)
+
+    monkeypatch.setattr(processes, "answers_of", answers)
+    assert theorems.main([str(path)]) == 0
+    whole = json.loads(path.read_text())
+    assert len(asked) == len(whole) == 3
+    asked.clear()
+    old, other, unknown = ({**record} for record in whole)
+    old["code"], other["asked"], unknown["verdict"] = "older", "something else", "unknown"
+    path.write_text(json.dumps([old, other, unknown]))
+    assert theorems.main(["--missing", str(path)]) == 0
+    assert asked == [other["question"], unknown["question"]]
+    assert json.loads(path.read_text())[0]["code"] == "older"
+
+
 @pytest.mark.long
 def test_every_part_is_asked() -> None:
     assert {entry.part for entry in theorems.entries()} == {*FAST, *SLOW}
