@@ -96,11 +96,19 @@ class FusedSum:
         fmt = self.format
         return max(fmt.e_min + 1, self.sum.fraction_bits + fmt.e_min - fmt.fraction_bits)
 
+    @property
+    def c_offset(self) -> int:
+        """By how much the exponent with which c is aligned is larger than its own: 0 or less."""
+        c = self.numbers[C]
+        return c.fraction_bits - (c.significand.width - 1)
+
     def losses(self, chain: StepwiseProof, live: Collection[int]) -> Losses | None:
         """What is lost where such numbers may be other than zero; None: nothing.
 
         Raises :class:`Unbounded` where lemmas are not proved.
         """
+        if self.c_offset:
+            raise Unbounded("no lemma is about what is lost of a c that is aligned by another exponent")
         list(self._places(self.sum))  # refused before anything is asked about them
         self.zeros(chain)
         exact = self.passes(chain, C)
@@ -184,7 +192,6 @@ class FusedSum:
         places = list(self._places(self.sum))
         if sorted(places) != sorted(self.numbers):
             raise Unbounded("a sum does not have each product and c once")
-        self.zeros(chain)
         wrong = any_of(x.zero & x.significand.ne(0) for x in self.numbers.values())
         need(chain, "a zero term has significand 0", wrong)
         aligned = list(self._aligned(self.sum))
@@ -194,7 +201,10 @@ class FusedSum:
             if not _among_the_largest(chain, one):
                 _not_above(chain, one)
             need(chain, "a term on the grid loses nothing", _Alignment.of(one).loses_on_grid)
-        _require_sums(self.sum)
+        _require_sums(chain, self.sum)
+        # all aligned terms of zeros are zero, and so is their sum
+        (result,) = substitute([self.result], {self.sum.word: const(0, self.sum.word.width)})
+        need(chain, "the sum zero gives zero", characterised(self.finite & ~decode(self.format, result).zero))
         reached = any_of(
             ~x.zero & signed(x.exponent).eq(signed(self.sum.exponent)) for x in self.numbers.values()
         )
@@ -202,7 +212,9 @@ class FusedSum:
         need(chain, f"a largest exponent above {top} is that of a term that is not zero", above)
         largest = last + self.precision
         what = f"a sum of multiples of 2^{last} up to 2^{largest} is the result, where the grid holds it"
-        need(chain, what, self._rounded_off(last, min(last, least), top, largest))
+        # no number that is not zero has a smaller exponent
+        lowest = min(last + self.c_offset, least)
+        need(chain, what, self._rounded_off(last, lowest, top, largest))
         return ExactUpTo(last, top, largest)
 
     def _rounded_off(self, last: int, lowest: int, top_limit: int, largest: int) -> Term:
@@ -334,8 +346,8 @@ class _Alignment:
     """The alignment of one term, its sign, significand and exponents being free.
 
     given: the exponents lie where they can. distance: from the term's to the largest. off: what is lost,
-    unit: the last bit that is kept, size: the term, in the same units, all magnitudes. Where the term is
-    shifted out altogether, how far makes no difference to what is compared.
+    unit: the last bit that is kept, size: the term, in the same units, all magnitudes. aligned: the aligned
+    word. Where the term is shifted out altogether, how far makes no difference to what is compared.
     """
 
     given: Term
@@ -343,6 +355,7 @@ class _Alignment:
     off: Term
     unit: Term
     size: Term
+    aligned: Term
 
     @classmethod
     def of(cls, x: Fixed) -> _Alignment:
@@ -370,12 +383,19 @@ class _Alignment:
         place = near.unsigned(width) + source.fraction_bits
         off = magnitude((aligned.sext(width) << place) - exact)
         inside = signed(low).sle(signed_word(low.high)) & signed(top).sle(signed_word(top.high))
-        return cls(inside & ~distance.slt(0), distance, off, const(1, width) << place, magnitude(exact))
+        return cls(
+            inside & ~distance.slt(0), distance, off, const(1, width) << place, magnitude(exact), aligned
+        )
 
     @property
     def loses_a_bit(self) -> Term:
         """Is the last bit that is kept lost, or more?"""
         return self.given & self.unit.ule(self.off)
+
+    def reaches(self, end: int) -> Term:
+        """Is the aligned word, a signed one, as large as this?"""
+        wide = self.aligned.sext(max(self.aligned.width, end.bit_length() + 2))
+        return self.given & ~wide.slt(const(end, wide.width))
 
     @property
     def loses_on_top(self) -> Term:
@@ -393,26 +413,34 @@ class _Alignment:
         return self.given & self.size.ult(self.off)
 
 
-def _require_room(x: Fixed) -> None:
-    """Refuse a sum that is not that of its addends, or whose register may wrap."""
+def _require_room(x: Fixed, chain: StepwiseProof | None = None) -> None:
+    """Refuse a sum that is not that of its addends, or whose register may wrap.
+
+    chain: of lemmas about ends that the bounds of single operations do not give.
+    """
     ends = [Bounds().signed(addend.word) for addend in x.addends]
     low, high = (sum(each) for each in zip(*ends, strict=True))
     limit = 1 << (x.word.width - 1)
+    if chain is not None and high >= limit > high - len(ends):
+        # a term that is rounded down reaches a power of two on one side alone
+        for addend, (_, end) in zip(x.addends, ends, strict=True):
+            need(chain, "an aligned term is below a power of two", _Alignment.of(addend).reaches(end))
+        high -= len(ends)
     if low < -limit or high >= limit or accumulate(x.addends, x.word.width).word is not x.word:
         raise Unbounded("a sum's register may wrap")
 
 
-def _require_sums(x: Fixed) -> None:
+def _require_sums(chain: StepwiseProof, x: Fixed) -> None:
     """Refuse a value of whose sums one may wrap, or has addends on another grid than its own."""
     if x.addends:
-        _require_room(x)
+        _require_room(x, chain)
         grid = (x.exponent, x.fraction_bits)
         if any((a.exponent, a.fraction_bits) != grid for a in x.addends):
             raise Unbounded("a sum has addends on another grid than its own")
         for addend in x.addends:
-            _require_sums(addend)
+            _require_sums(chain, addend)
     elif isinstance(x.source, Fixed):
-        _require_sums(x.source)
+        _require_sums(chain, x.source)
 
 
 def _among_the_largest(chain: StepwiseProof, x: Fixed) -> bool:

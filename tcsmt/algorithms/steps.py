@@ -22,7 +22,7 @@ from itertools import groupby
 from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.algorithms.proof import StepwiseProof, free_products
 from tcsmt.arithmetic import ieee
-from tcsmt.arithmetic.datapath import Fixed, Number, decode, multiply
+from tcsmt.arithmetic.datapath import Fixed, Number, as_number, decode, multiply
 from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.arithmetic.ieee import MultiplyAdd, Operation
 from tcsmt.arithmetic.integers import signed, signed_word
@@ -353,19 +353,42 @@ class _Reader:
 
         def fixed(x: Fixed) -> Fixed:
             source = x.source
+            if (
+                isinstance(source, Number)
+                and source.summed is not None
+                and as_number(source.summed) == source
+            ):
+                source = source.summed
             if source is not None:
                 source = number(source) if isinstance(source, Number) else fixed(source)
             exponent = replace(x.exponent, term=now(x.exponent.term))
             return Fixed(now(x.word), exponent, x.fraction_bits, source, tuple(map(fixed, x.addends)))
 
         numbers = {place: number(x) for place, x in enumerate(products)}
-        numbers[C] = decode(c_format, new[c])
+        whole = fixed(total)
+        numbers[C] = _as_aligned(decode(c_format, new[c]), whole)
         kept = getattr(self.unit, "round_fraction_bits", None) or fmt.fraction_bits
-        return FusedSum(tuple(lanes), numbers, fixed(total), now(stages[-1].term), fmt, kept + 1)
+        return FusedSum(tuple(lanes), numbers, whole, now(stages[-1].term), fmt, kept + 1)
 
     @property
     def _words(self) -> tuple[Sequence[Term], Sequence[Term]]:
         return self.trace.a, self.trace.b
+
+
+def _as_aligned(given: Number, x: Fixed) -> Number:
+    """A number as it is aligned in a sum: its exponent, and the place of its point, may be smaller alike."""
+    for addend in x.addends:
+        found = _as_aligned(given, addend)
+        if found is not given:
+            return found
+    source = x.source
+    if isinstance(source, Fixed):
+        return _as_aligned(given, source)
+    if source is None or source.fraction_bits > given.fraction_bits:
+        return given
+    offset = source.fraction_bits - given.fraction_bits
+    moved = replace(given, exponent=given.exponent.plus(offset), fraction_bits=source.fraction_bits)
+    return moved if moved == source else given
 
 
 def _unlike(x: Number, y: Number) -> Term:

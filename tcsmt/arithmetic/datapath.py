@@ -8,7 +8,7 @@ an architecture.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from tcsmt.arithmetic.formats import Format, Specials
@@ -98,7 +98,8 @@ class Number:
     """A decoded number or exact product: ``(-1)^sign * significand * 2^(exponent - fraction_bits)``.
 
     ``significand`` is an unsigned integer with ``fraction_bits`` bits below the binary point;
-    ``zero``, ``infinite`` and ``nan`` are truth values.
+    ``zero``, ``infinite`` and ``nan`` are truth values. summed: the sum that this number is, where
+    :func:`as_number` made it (for explanations: no arithmetic looks at it).
     """
 
     sign: Term
@@ -108,6 +109,7 @@ class Number:
     zero: Term
     infinite: Term
     nan: Term
+    summed: Fixed | None = field(default=None, compare=False, repr=False)
 
     @property
     def integer_bits(self) -> int:
@@ -413,7 +415,7 @@ def sign_and_magnitude(x: Fixed) -> SignMagnitude:
 def as_number(x: Fixed) -> Number:
     """A sum as a number of the same exponent, to be aligned once more; it does not count as a zero."""
     signed = sign_and_magnitude(x)
-    return Number(signed.sign, x.exponent, signed.magnitude, x.fraction_bits, FALSE, FALSE, FALSE)
+    return Number(signed.sign, x.exponent, signed.magnitude, x.fraction_bits, FALSE, FALSE, FALSE, summed=x)
 
 
 def as_fixed(x: Number) -> Fixed:

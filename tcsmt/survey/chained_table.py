@@ -37,12 +37,20 @@ def _lines(atlas: ChainedAtlas, group: ChainedGroup, known: Sequence[OnDomain]) 
 def _integers(atlas: ChainedAtlas, group: ChainedGroup) -> Iterator[str]:
     """Up to which size each class sums integers exactly."""
     exact: dict[int, list[str]] = {}
+    wrong: dict[int, list[str]] = {}
     for number, unit in enumerate(group.units):
         if unit.name in atlas.integers:
-            exact.setdefault(atlas.bits(group, number), []).append(str(number + 1))
+            bits, beyond = atlas.bits(group, number), atlas.integers[unit.name].get("beyond")
+            if not bits and beyond is not None:
+                wrong.setdefault(beyond["size"], []).append(str(number + 1))
+            else:
+                exact.setdefault(bits, []).append(str(number + 1))
     for bits, numbers in sorted(exact.items(), reverse=True):
         said = f"proved where |c| + Σ |a·b| is below 2^{bits}" if bits else "not proved"
         yield f"  integers are summed exactly by {', '.join(numbers)}: {said}"
+    for size, numbers in sorted(wrong.items()):
+        example = f"|c| + Σ |a·b| = {size} is an example"
+        yield f"  integers are not summed exactly by {', '.join(numbers)}: {example}"
 
 
 def _said(

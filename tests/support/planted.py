@@ -36,6 +36,7 @@ def put(trace: Trace, stage: Stage, term: Term) -> Trace:
                 return replace(
                     value, sign=now(value.sign), exponent=of(value.exponent), zero=now(value.zero),
                     significand=now(value.significand), infinite=now(value.infinite), nan=now(value.nan),
+                    summed=of(value.summed) if value.summed is not None else None,
                 )  # fmt: skip
             case Fixed():
                 source = of(value.source) if value.source is not None else None

@@ -92,6 +92,40 @@ def some_unit(rng: Random, k: int = 1) -> Model:
     return FusedDotAdd(**given)
 
 
+def grouped_unit(rng: Random) -> FusedDotAdd:
+    """Two products that are summed on a grid of their own first; c with another exponent."""
+    c, d = rng.choice(WIDES)
+    return FusedDotAdd(
+        a_format=NARROW, b_format=NARROW, c_format=c, d_format=d, k=2, n_fma=2, group=2,
+        group_fraction_bits=rng.choice((1, 2, 2, 3, 4)), fraction_bits=rng.choice((2, 3, 3, 4)),
+        alignment=rng.choice(("RTN", "RTN", "RTZ", "RNE")), c_exponent_offset=rng.choice((0, -1, -1)),
+        zero_c=rng.choice(("fields", "zero_exponent")), zero_exponent=-20,
+        c_dropped_above=rng.choice((None, -3)), rounding=rng.choice(("RNE", "RNE", "RTZ", "RTP")),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seeds", [range(1), pytest.param(range(100, 118), marks=pytest.mark.long)], ids=str)
+def test_sums_of_groups(seeds: range) -> None:
+    """What is proved holds for all inputs, also with a planted error in some stage."""
+    closed = wrong = 0
+    kinds = Kind.GROUP_SUM, Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C, Kind.RESULT
+    for seed in seeds:
+        rng = Random(f"groups {seed}")
+        unit = grouped_unit(rng)
+        bits = proved(unit)
+        assert wrong_below(unit, bits) is None, (seed, unit, bits)
+        closed += bits == most_bits(unit) or wrong_below(unit, bits + 1) is not None
+        stage = rng.choice(list(unit.trace.of(*kinds)))
+        row = {name: rng.choice(list(integers_of(fmt, 3))) for name, fmt in unit.input_formats.items()}
+        found = replace(unit)
+        found.__dict__["trace"] = put(unit.trace, stage, wrong_where(rng, stage, rare(rng, unit.trace, row)))
+        still = proved(found)
+        assert not still or wrong_below(found, still) is None, (seed, unit, stage.name)
+        wrong += wrong_below(found, bits) is not None
+    print(closed, wrong)
+    assert closed >= len(seeds) / 2 and wrong >= len(seeds) / 4
+
+
 @pytest.mark.parametrize("seeds", [range(5), pytest.param(range(100, 160), marks=pytest.mark.long)], ids=str)
 def test_what_is_proved_of_tiny_units_holds_for_all_inputs(seeds: range) -> None:
     counts: Counter[str] = Counter()
@@ -138,6 +172,7 @@ def test_planted_errors_are_not_proved_away(seeds: range) -> None:
         ("x86/vdpbf16ps", 24),
         ("cdna2/v_mfma_f32_32x32x8f16", 24),
         ("hopper/mma.m16n8k8.f16.f16.f16.f16", 11),
+        ("rdna4/v_dot2_f32_f16", 24),
     ],
 )
 def test_units(name: str, bits: int) -> None:
