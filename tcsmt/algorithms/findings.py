@@ -28,6 +28,7 @@ from tcsmt.catalogue.surveyed import (
     ANY_UNIT,
     AS_PUBLISHED,
     BOUNDED,
+    BOUNDED_ALONE,
     DISTINCT_FP16_UNITS,
     FP16_UNITS,
     RESIDUAL_UNITS,
@@ -68,6 +69,8 @@ FINE = Domain(exponents=(-2, 14))
 ONE_EXACT, TWELVE = replace(FINE, bits=(22, 11)), replace(FINE, bits=(12, 12))
 #: One binade, exact in f16: what the unit's own roundings do to a sum.
 BINADE = Domain(exponents=(0, 0), bits=(11, 11))
+#: What FP16 and BF16 both hold: so that errors of units with either can be set side by side.
+SHARED = Domain(exponents=(-7, 0), bits=(8, 8))
 
 #: Question 5: algorithms and units.
 FLAWED = {
@@ -167,6 +170,10 @@ def entries(effort: Effort) -> Iterator[Task]:
             yield from _bounds(name, unit, (1, _own(unit)), domains, effort)
     for name, unit in BOUNDED:
         yield from _bounds(name, unit, (1, 4, 16), (FINE,), effort)
+    for name, units in BOUNDED_ALONE.items():
+        for unit in units:
+            own = units_for(recipe_named(name), unit)[0].model.k
+            yield from _bounds(name, unit, (own, 2 * own), (SHARED,), effort)
     for question in FLAWS:
         for name, units in FLAWED.items():
             for unit in units:
@@ -353,19 +360,21 @@ def write(
     trust: Trust,
     progress: Seen = unseen,
     certificates: Path | None = None,
+    only: str = "",
 ) -> tuple[dict[str, Record], dict[str, str]]:
     """Computes what is not in the file yet, and writes the file after each entry; at the end, in order.
 
     Proofs in the file that do not count are asked for again. Returned are all entries, those proofs that an
     earlier run has kept marked as ``earlier``, and why others failed. certificates: where those of proofs
-    are; a proof in the file then counts only if it has one.
+    are; a proof in the file then counts only if it has one. only: text in the keys of the entries that are
+    looked at and returned; the others stay in the file as they are.
     """
 
     def counts(task: Task, entry: Record) -> bool:
         return _counts(task, entry, trust) and has_certificate(entry, certificates)
 
     with Checkpoint(path, Layout(), "--output") as kept:
-        found = computed(tasks, kept, workers, counts, progress)
+        found = computed([task for task in tasks if only in task.key], kept, workers, counts, progress)
         kept.arrange(task.key for task in tasks if task.key in kept.records)
     marked = {
         key: {**entry, "earlier": True} if key in found.earlier and "scripts" in _proof(entry) else entry

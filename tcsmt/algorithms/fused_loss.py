@@ -98,7 +98,10 @@ class FusedSum:
 
     @property
     def c_offset(self) -> int:
-        """By how much the exponent with which c is aligned is larger than its own: 0 or less."""
+        """By how much the exponent with which c is aligned is larger than its own: 0 or less.
+
+        So where it is the largest exponent T, c is 2^T or more, as every number is.
+        """
         c = self.numbers[C]
         return c.fraction_bits - (c.significand.width - 1)
 
@@ -107,8 +110,6 @@ class FusedSum:
 
         Raises :class:`Unbounded` where lemmas are not proved.
         """
-        if self.c_offset:
-            raise Unbounded("no lemma is about what is lost of a c that is aligned by another exponent")
         list(self._places(self.sum))  # refused before anything is asked about them
         self.zeros(chain)
         exact = self.passes(chain, C)
@@ -160,7 +161,7 @@ class FusedSum:
         if not places & set(live):
             return Fraction(0)
         if x.addends:
-            _require_room(x)
+            _require_room(x, chain)
             parts = [self._cut(chain, addend, live) for addend in x.addends]
             whole = sum(parts, Fraction(0))
             if all(isinstance(addend.source, Number) for addend in x.addends) and places - {C}:
@@ -270,11 +271,14 @@ class FusedSum:
 
     def rounding(self, chain: StepwiseProof) -> Fraction:
         """The share of the result's last bit that the last rounding loses at most (1: less than it)."""
-        for share in _SHARES:
-            less = "less than a" if share == 1 else f"{share} of a"
-            what = f"the last rounding loses {less} last bit, and nothing of {self.precision} bits"
-            if chain.prove(what, self._misrounded(share)):
-                return share
+        # where all numbers are zeros, whose signs a result may depend on, nothing is lost (zeros)
+        some = any_of(~x.zero for x in self.numbers.values())
+        for given in (TRUE, some):
+            for share in _SHARES:
+                less = "less than a" if share == 1 else f"{share} of a"
+                what = f"the last rounding loses {less} last bit, and nothing of {self.precision} bits"
+                if chain.prove(what, given & self._misrounded(share)):
+                    return share
         raise Unbounded(f"not proved: {chain.stopped}")
 
     def _misrounded(self, share: Fraction) -> Term:

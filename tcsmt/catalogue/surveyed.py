@@ -6,6 +6,7 @@ __all__ = [
     "ANY_UNIT",
     "AS_PUBLISHED",
     "BOUNDED",
+    "BOUNDED_ALONE",
     "DISTINCT_FP16_UNITS",
     "FP8_ON_FP16",
     "FP16_UNITS",
@@ -42,6 +43,19 @@ BOUNDED = (
     ("fp32-fma", ANY_UNIT), ("ootomo-tf32tf32", "ampere"), ("cutlass-3xtf32", "ampere"),
     ("bf16x9", "hopper"), ("fasi-f16x2", "volta"), ("fasi-f16x2", "blackwell"), ("markidis", "cdna1"),
 )  # fmt: skip
+#: Units of CPUs and Radeon cards, whose own error is bounded, over one instruction and a chain of two.
+BOUNDED_ALONE = {
+    "single-f16": (
+        "rdna3/v_dot2_f32_f16", "rdna4/v_dot2_f32_f16", "rdna4/v_wmma_f32_16x16x16_f16_w32",
+        "x86/tdpfp16ps", "arm/fmlal", "arm/fmopa.f32.f16.f16",
+    ),
+    "single-bf16": (
+        "rdna3/v_dot2_f32_bf16", "rdna4/v_dot2_f32_bf16", "rdna4/v_wmma_f32_16x16x16_bf16_w32",
+        "x86/vdpbf16ps", "x86/tdpbf16ps", "arm/bfdot.ebf0", "arm/bfdot.ebf1", "arm/bfmmla.ebf0",
+        "arm/bfmmla.ebf1", "arm/bfmlalb",
+        *(f"riscv/rvbna.n{n}.f32.bf16.bf16" for n in (2, 4, 8, 16, 32)),
+    ),
+}  # fmt: skip
 #: The generations that the papers on algorithms are about.
 SURVEYED = (
     "volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell", "cdna1", "cdna2", "cdna3",

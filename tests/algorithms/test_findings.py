@@ -95,6 +95,18 @@ def test_proofs_of_an_earlier_run_are_asked_for_again(tmp_path: Path, in_this_pr
     assert len(calls) == 6
 
 
+def test_only_some_entries_are_looked_at(tmp_path: Path, in_this_process: list[str]) -> None:
+    path = tmp_path / "found.json"
+    tasks = [Task(name, "graphs", worse, (name,), "code") for name in ("one", "two", "three")]
+    write(path, [tasks[0], tasks[2]], Workers(), Trust())
+    changed = [replace(task, asked="other graphs") for task in tasks]
+    found, _ = write(path, changed, Workers(), Trust(), only="tw")
+    assert [*found] == ["two"] and in_this_process == ["one", "three", "two"]
+    kept = json.loads(path.read_text())
+    assert [*kept] == ["one", "two", "three"]
+    assert [record["asked"] for record in kept.values()] == ["graphs", "other graphs", "graphs"]
+
+
 @pytest.mark.long
 def test_flaws_are_recorded() -> None:
     entry = flawed("monotone", "markidis", "hopper", 1, TYPE1, Solving(), 0.5)

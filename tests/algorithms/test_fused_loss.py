@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +20,7 @@ from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, steps_of
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, decode
 from tcsmt.arithmetic.formats import Format, Specials
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.models import DotThenAdd, FusedDotAdd, Kind, Model
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -66,6 +67,19 @@ def some_unit(rng: Random) -> Model:
     return FusedDotAdd(**given)
 
 
+def some_group(rng: Random) -> Model:
+    """A unit whose products are summed on a grid of their own first, c having another exponent."""
+    c, d = rng.choice(WIDES)
+    return FusedDotAdd(
+        a_format=NARROW, b_format=NARROW, c_format=c, d_format=d, k=2, n_fma=2, group=2,
+        group_fraction_bits=rng.choice((1, 2, 3, 4)), fraction_bits=rng.choice((2, 2, 3, 4, 6)),
+        alignment=ROUNDINGS[rng.choice(("RTN", "RTN", "RTZ", "RNE"))],
+        rounding=ROUNDINGS[rng.choice(("RTZ", "RNE", "RTO"))],
+        c_exponent_offset=rng.choice((0, -1, -1)), zero_c=rng.choice(("fields", "zero_exponent")),
+        zero_exponent=-40, c_dropped_above=rng.choice((None, -4)), negative_zero=rng.random() < 0.5,
+    )  # fmt: skip
+
+
 def planted(rng: Random, unit: Model) -> Model:
     """The unit with a stage that is wrong on few inputs."""
     trace = unit.trace
@@ -90,10 +104,25 @@ class Rows:
 
     @cached_property
     def columns(self) -> dict[str, Array]:
+        if len(self.sum.lanes) > 1:
+            return self.some
         words = [np.arange(1 << fmt.width) for fmt in (NARROW, NARROW, self.c)]
         columns = {n: w.ravel() for n, w in zip(("a0", "b0", "c"), np.meshgrid(*words), strict=True)}
         c = self.sum.numbers[C]
         finite = ~(terms.values([c.infinite | c.nan], columns)[0].astype(bool))
+        return {name: words[finite] for name, words in columns.items()}
+
+    @property
+    def some(self) -> dict[str, Array]:
+        """Random words of several products and a finite c; in half of the rows c is small, or zero."""
+        random, size = np.random.default_rng(7), 60_000
+        lanes = [f"{side}{n}" for side in "ab" for n in range(len(self.sum.lanes))]
+        columns = {name: random.integers(0, 1 << NARROW.width, size) for name in lanes}
+        c = random.integers(0, 1 << self.c.width, size)
+        c[: size // 4] &= 1 << self.c.sign_bit | (1 << self.c.fraction_bits + 1) - 1
+        columns["c"] = np.where(random.random(size) < 0.1, 0, c)
+        number = self.sum.numbers[C]
+        finite = ~(terms.values([number.infinite | number.nan], columns)[0].astype(bool))
         return {name: words[finite] for name, words in columns.items()}
 
     def word(self, term: Term) -> Array:
@@ -216,12 +245,12 @@ def held_truncation(sum_: FusedSum, rows: Rows, seed: object) -> None:
             assert (np.abs(given - kept) <= np.abs(given))[near].all(), seed
 
 
-def claimed(seeds: Iterable[int]) -> Counter[str]:
+def claimed(seeds: Iterable[int], drawn: Callable[[Random], Model] = some_unit) -> Counter[str]:
     counts = Counter[str]()
     chain = StepwiseProof(solving())
     for seed in seeds:
         rng = Random(f"losses {seed}")
-        unit = some_unit(rng)
+        unit = drawn(rng)
         unit = planted(rng, unit) if seed % 3 else unit
         try:
             (step,) = steps_of(chain, unit, LOW, HIGH)
@@ -238,6 +267,25 @@ def claimed(seeds: Iterable[int]) -> Counter[str]:
 def test_what_is_claimed_of_a_fused_sum(seeds: Iterable[int]) -> None:
     counts = claimed(seeds)
     assert {"zeros", "cut", "rounding 1", "rounding 1/2", "passes", "truncates", "small"} <= counts.keys()
+
+
+@pytest.mark.parametrize("seeds", [(0, 1), pytest.param(range(100, 160), marks=pytest.mark.long)], ids=str)
+def test_what_is_claimed_of_sums_of_groups(seeds: Iterable[int]) -> None:
+    counts = Counter[str]()
+    chain = StepwiseProof(solving())
+    for seed in seeds:
+        rng = Random(f"groups {seed}")
+        unit = some_group(rng)
+        unit = planted(rng, unit) if seed % 3 else unit
+        with contextlib.suppress(Unbounded):
+            (step,) = steps_of(chain, unit, LOW, HIGH)
+            assert isinstance(step, FusedStep)
+            counts["units"] += 1
+            found = step.sum.losses(chain, set(step.sum.numbers))
+            counts["planted" if seed % 3 else "bounded"] += 1
+            held_losses(step.sum, Rows(step.sum, unit.c_format), found, (seed, unit))
+    print(dict(counts))
+    assert counts["bounded"] >= len(seeds) / 6
 
 
 @pytest.mark.parametrize(("below", "holds"), [(0, True), (1, False), (2, False)])

@@ -23,6 +23,12 @@ from tcsmt.survey.tasks import Workers
 
 @click.command()
 @options.resumed(required=True)
+@click.option(
+    "--only",
+    default="",
+    metavar="TEXT",
+    help="Only entries with this text in their keys; others stay as they are.",
+)
 @options.jobs(1)
 @options.scheduler
 @search_option(2.0)
@@ -33,6 +39,7 @@ from tcsmt.survey.tasks import Workers
 @options.as_json
 def findings(
     output: Path,
+    only: str,
     jobs: int,
     scheduler: str,
     search: float,
@@ -52,12 +59,13 @@ def findings(
     Examples:
       tcsmt accuracy findings --output accuracy.json --jobs 2
       tcsmt accuracy findings --output accuracy.json --certificate proofs
+      tcsmt accuracy findings --output accuracy.json --only "bound of single-bf16: x86/"
     """
     require_sat_solver(certificate)
     work = list(entries(Effort(Settings("auto", timeout), confirm, search, certificate)))
     with shown() as progress:
         workers, trust = Workers(jobs, scheduler), Trust(confirm, kept)
-        found, failed = write(output, work, workers, trust, progress, certificate)
+        found, failed = write(output, work, workers, trust, progress, certificate, only)
     if as_json:
         data = {"tcsmt": __version__, "output": str(output), "entries": found, "failed": failed}
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
