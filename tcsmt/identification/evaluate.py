@@ -214,12 +214,10 @@ def _rounded(family: Family, graph: SumProgram, sums: Array, backs: Array) -> Ar
     sign, magnitude, lsb, infinite, infinity_sign, nan, all_minus = sums.T
     rounding, kept, overflow, flush, minus = backs.T
     # most often all rows keep the same bits: then the other roots are not computed
-    every = tuple(family.kept)
-    one = tuple(family.kept[place] for place in np.unique(kept)) if len(kept) else every
-    if len(one) == 1:
-        program, kept = result_program(family.d_format, graph.width, graph.low, graph.high, one), 0 * kept
-    else:
-        program = result_program(family.d_format, graph.width, graph.low, graph.high, every)
+    several = len(kept) == 0 or (kept != kept[0]).any()
+    one = None if several else (family.kept[int(kept[0])],)
+    kept = kept if several else 0 * kept
+    program = result_program(family.d_format, graph.width, graph.low, graph.high, one)
     plus: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=False)[rounding]
     less: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=True)[rounding]
     # what differs in the kept bits alone is one row of the program: it has a root for each

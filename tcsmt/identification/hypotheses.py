@@ -20,6 +20,10 @@ Table = np.ndarray[Any, np.dtype[np.int16]]
 Random = np.random.Generator
 
 
+#: Hypotheses of each kind in a sample, at least, where there are several kinds.
+_EACH = 24
+
+
 class TooMany(Exception):
     """The first questions do not tell enough hypotheses apart."""
 
@@ -123,6 +127,20 @@ class Left:
             parts.append((kind, table[own]))
             start += len(table)
         return Left(tuple(parts))
+
+    def sampled(self, random: Random, count: int) -> Left:
+        """At most so many of them, of each kind no more than twice as many as of the kind with the fewest.
+
+        So a question that tells the kinds apart scores well where one kind has thousands of rows: it
+        excludes them all, or few.
+        """
+        sizes = [len(table) for _, table in self.parts]
+        kinds = [size for size in sizes if size]
+        most = count if len(kinds) < 2 else min(count, max(_EACH, 2 * min(kinds)))
+        starts = np.cumsum([0, *sizes])
+        chosen = [start + random.permutation(size)[:most] for start, size in zip(starts, sizes, strict=False)]
+        rows = np.concatenate(chosen)
+        return self.taken(np.sort(rows[random.permutation(len(rows))[:count]]))
 
     def predictions(self, questions: Questions) -> Array:
         """The word of every hypothesis on every question."""

@@ -136,8 +136,10 @@ def sum_program(
 
 
 @cache
-def result_program(d: Format, width: int, low: int, high: int, kept: tuple[int, ...]) -> Program:
-    """From a sum to the word, a root for each of some ``round_fraction_bits``.
+def result_program(
+    d: Format, width: int, low: int, high: int, kept: tuple[int, ...] | None = None
+) -> Program:
+    """From a sum to the word, a root for each of some ``round_fraction_bits`` (None: for every one).
 
     Inputs: sign, magnitude and lsb of the sum, infinite, infinity sign, nan, all minus; rounding, overflow+
     and overflow- (whether such a result becomes an infinity), flush, minus (whether there is a -0).
@@ -164,7 +166,7 @@ def result_program(d: Format, width: int, low: int, high: int, kept: tuple[int, 
                 ),
                 x,
             )
-            for bits in kept
+            for bits in (kept or range(1, d.fraction_bits + 1))
         ]
     )
 

@@ -360,7 +360,7 @@ class Identification:
     def _splitting(self, left: Left) -> Questions | None:
         """Of some random questions, the one whose answers have the largest entropy over a sample."""
         for attempt in range(8):
-            rows = left.taken(self.random.permutation(len(left))[: SAMPLE << attempt // 4]).distinct()
+            rows = left.sampled(self.random, SAMPLE << attempt // 4).distinct()
             if len(rows) < 2:
                 continue
             most = int(np.clip(PAIRS // len(rows), POOL, 4000))

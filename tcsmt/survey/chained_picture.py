@@ -103,7 +103,8 @@ _PAGE = """<!doctype html>
 :root {{ color-scheme: light dark; }}
 body {{ margin: 1rem; font-family: system-ui, sans-serif; }}
 p, li {{ max-width: 70rem; }}
-.wide {{ overflow-x: auto; }}
+.wide {{ overflow: auto hidden; padding-bottom: 4px; }}
+label {{ white-space: nowrap; }}
 table {{ border-collapse: collapse; font-size: small; }}
 th {{ font-weight: normal; text-align: left; white-space: nowrap; padding: 0 8px; }}
 td {{ width: 1.7em; height: 1.7em; padding: 0; border: 1px solid Canvas; }}
@@ -112,11 +113,14 @@ td button {{ width: 100%; height: 100%; border: 0; padding: 0; cursor: pointer; 
 td button[aria-pressed=true] {{ outline: 3px solid CanvasText; }}
 {colours}
 .self {{ background: color-mix(in srgb, CanvasText 12%, Canvas); }}
-.key {{ padding: 0 .5em; color: #000; }}
-.faded button {{ opacity: .12; }}
+.key {{ display: inline-block; margin-bottom: .2em; padding: 0 .5em; color: #000; }}
+@media (max-width: 40rem) {{
+  tbody th {{ max-width: 9rem; overflow: hidden; text-overflow: ellipsis; }}
+}}
+td.faded {{ opacity: .12; }}
 fieldset {{ display: inline-block; border: 1px solid color-mix(in srgb, CanvasText 30%, Canvas); }}
 #shown {{ position: sticky; bottom: 0; background: Canvas; border-top: 2px solid CanvasText;
-  padding: .5rem 0; overflow-wrap: anywhere; }}
+  padding: .5rem 0; overflow-wrap: anywhere; max-height: 45vh; overflow-y: auto; }}
 </style>
 <h1>Which units compute the same dot product?</h1>
 <p>Each table holds the units that take the same formats, over dot products of the same length: a smaller

@@ -6,16 +6,21 @@ import numpy as np
 import pytest
 
 from tcsmt.catalogue import row_named
-from tcsmt.identification import search
+from tcsmt.identification import search, vectors
 from tcsmt.identification.boxes import model_box
 from tcsmt.identification.equal import canonical
+from tcsmt.identification.evaluate import predictions
+from tcsmt.identification.family import MOST_BITS
+from tcsmt.identification.hypotheses import Left
 from tcsmt.identification.report import as_text, nearest
 from tcsmt.identification.search import Identification
 from tcsmt.models import DotThenAdd, FusedDotAdd
 from tcsmt.prove.solvers.run import Settings
-from tests.support.families import family_like, fused_rows, kinds_like
+from tests.support.families import family_like, fused_rows, kinds_like, simulated
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
+#: Two products summed exactly, and c.
+EXACT = row_named("arm/bfdot.ebf1").model
 #: For searches that need no proof.
 QUICK = Settings(timeout=0.5)
 
@@ -35,6 +40,67 @@ def test_volta_is_identified(unit):
     assert found.model is not None
     # what remains differs only where it cannot matter
     assert len(np.unique(canonical(family, fused_rows(found)), axis=0)) == 1
+
+
+def sticky_rows(family):
+    """Two products on the finest grid with a sticky bit, c last: one row for each zero exponent."""
+    structures = [
+        number
+        for number, one in enumerate(family.structures)
+        if one.order == "last" and one.n_fma == 2 and one.products == "unnormalised"
+    ]
+    row = np.zeros((1, 12), np.int16)
+    row[0, :6] = structures[0], MOST_BITS - 5, len(family.alignments) - 1, 0, 0, len(family.kept) - 1
+    row[0, 10] = 1
+    rows = np.repeat(row, len(family.zero_exponents) - 1, axis=0)
+    rows[:, 6] = range(len(rows))
+    return rows
+
+
+def test_a_sum_that_vanishes_shows_a_coarse_grid():
+    """The exact sum keeps its sign; on the grid of a zero's exponent both products are the same."""
+    family = family_like(EXACT)
+    questions = vectors.mixed(family, np.random.default_rng(1), 3000)
+    expected = simulated(family, EXACT, questions)
+    differ = predictions(family, sticky_rows(family), questions) != expected
+    assert differ.any(axis=1).all()
+    bf16, f32 = EXACT.a_format, EXACT.d_format
+    told = np.flatnonzero(differ.any(axis=0))
+    vanished = 0
+    for number in told:
+        words = [*map(int, questions.a[number]), *map(int, questions.b[number])]
+        c = int(questions.c[number])
+        if c != 1 << 31:
+            continue
+        a0, a1, b0, b1 = map(bf16.value, words)
+        total = a0 * b0 + a1 * b1
+        if 0 < -total < f32.value(1) / 2:
+            vanished += 1
+            assert int(expected[number]) == 1 << 31  # -0 and -0
+    assert vanished
+
+
+@pytest.mark.long
+def test_an_exact_sum_before_c_is_identified():
+    found = Identification(kinds_like(EXACT), model_box(EXACT)).run()
+    assert found.verdict == "identified"
+    assert found.model.digest == EXACT.digest
+
+
+def test_a_sample_weighs_kinds_alike() -> None:
+    """Of a kind with thousands of rows no more than twice as many are drawn as of one with few."""
+    fused, ieee = kinds_like(EXACT)
+    many = np.repeat(fused.family.first(0)[:1], 5000, axis=0)
+    many[:, 1] = np.arange(5000) % 30
+    few = np.repeat(ieee.family.first()[:1], 40, axis=0)
+
+    def drawn(count: int) -> list[int]:
+        left = Left(((fused, many), (ieee, few[:count])))
+        return [len(table) for _, table in left.sampled(np.random.default_rng(1), 256).parts]
+
+    assert drawn(40) == [80, 40]
+    assert drawn(2) == [24, 2]
+    assert drawn(0) == [256, 0]
 
 
 @pytest.mark.long
