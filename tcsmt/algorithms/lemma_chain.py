@@ -38,6 +38,14 @@ class LemmaChain(StepwiseProof):
             return False
         return True
 
+    def attempt(self, way: Callable[[], bool]) -> bool:
+        """The same of the lemmas."""
+        names = dict(self.names)
+        proved = super().attempt(way)
+        if not proved:
+            self.names = names
+        return proved
+
 
 def of_a_file(*names: str) -> str:
     """Why an algorithm of a recipe file has no certificate; "" for the others."""

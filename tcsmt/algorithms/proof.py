@@ -17,7 +17,7 @@ proves nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product as pairs
@@ -270,6 +270,14 @@ class StepwiseProof:
             self.steps.append((what, proof))
             return True
         self.stopped = f"{what}: {proof.reason}"
+        return False
+
+    def attempt(self, way: Callable[[], bool]) -> bool:
+        """Whether a way of proving ends with a proof; if not, its steps are no part of what comes after."""
+        steps, done = list(self.steps), set(self._done)
+        if way():
+            return True
+        self.steps, self._done = steps, done
         return False
 
     def know(self, what: str) -> None:

@@ -290,7 +290,7 @@ class Sign(ResultFlaw):
     def prove(self, chain: StepwiseProof) -> bool:
         """On free words. A product of one a and b has the sign of its words' sums, whatever is left over."""
         algorithm, domain = self.algorithm, self.domain
-        if keeps_sign(chain, algorithm, domain):
+        if chain.attempt(lambda: keeps_sign(chain, algorithm, domain)):
             return True
         words = Words(algorithm, domain, counts_of(algorithm, domain))
         alone = self.k == 1 and domain.c_zero
@@ -371,7 +371,7 @@ def settle(flaw: ResultFlaw, solving: Solving, start: float) -> FlawFinding:
 
 def proved_absent(chain: StepwiseProof, flaw: ResultFlaw) -> bool:
     """Whether the flaw was proved to be absent: by parts, or goal by goal."""
-    if flaw.prove(chain):
+    if chain.attempt(lambda: flaw.prove(chain)):
         return True
     if flaw.k > _LONGEST:
         chain.stopped = chain.stopped or f"dot products of over {_LONGEST} are not given to a solver"

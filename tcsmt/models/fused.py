@@ -205,7 +205,9 @@ class FusedDotAdd(Model):
         offset, dropped = self.c_exponent_offset, self.c_dropped_above
         self.check("c_exponent_offset", -16 <= offset <= 16, "from -16 to 16")
         self.check(
-            "c_exponent_offset", offset > -self.c_format.fraction_bits, "above minus c_format's fraction bits"
+            "c_exponent_offset",
+            offset >= 0 or offset > -self.c_format.fraction_bits,
+            "0 or more, or above minus c_format's fraction bits",
         )
         self.check(
             "c_dropped_above", dropped is None or -4096 <= dropped <= 4096, "None or from -4096 to 4096"

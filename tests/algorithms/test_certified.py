@@ -257,9 +257,9 @@ def test_a_bound_states_what_was_asked(made: Made, monkeypatch: pytest.MonkeyPat
 ABSENT = ["sign", "monotone"]
 
 
-@pytest.fixture(scope="module", params=ABSENT)
+@pytest.fixture(scope="module")
 def absent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate that a flaw is absent: of the sign by the words of a split, else word by word."""
+    """A certificate that a flaw is absent: the sign by the words of a split, monotone by parts of the sum."""
 
     def make(folder: Path) -> None:
         found = accuracy.find(
@@ -272,6 +272,7 @@ def absent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return made_once(tmp_path_factory.getbasetemp(), f"flaw-{request.param}", make)
 
 
+@pytest.mark.parametrize("absent", mostly_long(ABSENT, ["sign"]), indirect=True)
 def test_that_a_flaw_is_absent_is_checked_again(absent: Path) -> None:
     one = checked(absent)
     assert not one.flaw
@@ -311,6 +312,7 @@ def test_another_flaw_is_refused(what: str, absent: Path, tmp_path: Path) -> Non
     assert checked(folder).flaw
 
 
+@pytest.mark.parametrize("absent", mostly_long(ABSENT, ["sign"]), indirect=True)
 def test_a_flaw_of_another_unit_is_refused(absent: Path, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(absent, folder)

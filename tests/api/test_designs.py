@@ -56,7 +56,7 @@ def test_like_takes_the_formats_of_a_unit(file: Path) -> None:
     [
         ({"ports": {"a": "lift", "b": "right"}}, "unknown input 'lift': did you mean left"),
         ({"constants": {}}, "d depends on the input mask"),
-        ({"constants": {"mask": 256}}, "'mask=256': mask has 8 bits"),
+        ({"constants": {"mask": 256}}, "mask=256: mask has 8 bits"),
         ({"formats": {}}, "no format for a, b, c, d"),
         ({"formats": BYTES | {"d": "f16"}}, "port 'd': 8 bits, but the result is f16: 16 bits"),
     ],

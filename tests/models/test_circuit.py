@@ -119,7 +119,7 @@ def test_model_files_and_processes(tmp_path: Path) -> None:
     ("more", "said"),
     [
         ({"constants": ()}, "d depends on the input mode (mac.sv:5); give it a constant"),
-        ({"constants": ("mode=2",)}, "constant 'mode=2': mode has 1 bits"),
+        ({"constants": ("mode=2",)}, "constant mode=2: mode has 1 bits"),
         ({"constants": ("mode=x",)}, "constant 'mode=x': expected NAME=VALUE"),
         ({"constants": ("moode=1",)}, "unknown input 'moode': did you mean mode?"),
         ({"constants": ("mode=1", "c=0")}, "c is given as a port and as a constant"),
