@@ -24,6 +24,8 @@ __all__ = ["Description", "described"]
 _LONGEST = 12
 #: What a statement of another kind has besides what it says.
 _BESIDE = ("about", "title", "constants", "losses")
+#: Statements about sums of integers; the others of another kind are about binary32.
+_OF_INTEGERS = ("exact", "kernel", "sums")
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ def _about(path: Path, record: Mapping[str, Any]) -> Description:
     shown = title if title.isprintable() else ascii(title)
     losses = known.get("losses")
     lost = [f"{name}: {loss}" for name, loss in losses.items()] if isinstance(losses, dict) else []
-    return Description(path, shown, f"{known['about']}: {says}", "binary32 words", (), (steps, *lost))
+    inputs = "integers" if known["about"] in _OF_INTEGERS else "binary32 words"
+    return Description(path, shown, f"{known['about']}: {says}", inputs, (), (steps, *lost))
 
 
 def _value(value: object) -> str:

@@ -17,7 +17,7 @@ def same(ways: list[Way], shape: tuple[int, int, int], kinds: tuple[str, ...], s
 
 
 def test_products_are_the_same_bit_for_bit() -> None:
-    same(WHOLE, (1, 16, 256), ("any", "near"), seed=2)
+    same(WHOLE, (1, 16, 256), ("near",), seed=2)
 
 
 @pytest.mark.parametrize("way", [way for way in SPLIT if way.parts == 3], ids=lambda way: f"{way.gpu} {way}")

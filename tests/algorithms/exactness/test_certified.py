@@ -18,6 +18,7 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row
 from tcsmt.certificates.checker import check_statement
+from tcsmt.certificates.description import described
 from tcsmt.certificates.lemmas import LemmaFiles
 from tcsmt.kernels.reduction import reduction_named
 from tcsmt.models import FusedDotAdd
@@ -97,6 +98,10 @@ def test_what_is_not_so_of_a_kernel_is_refused(
     folder: Path, kernel: Certified, change: Mapping[str, Any]
 ) -> None:
     assert flaw(folder, kernel, change)
+
+
+def test_inputs_are_said_to_be_integers(folder: Path, kernel: Certified, sums: Certified) -> None:
+    assert {one.inputs for one in described(folder)} == {"integers"}
 
 
 def test_less_is_proved_by_the_same_lemmas(folder: Path, kernel: Certified) -> None:
