@@ -228,7 +228,7 @@ def test_zeros_far_below_lose_nothing_more(chain: StepwiseProof) -> None:
 COARSE = replace(NEAR, bits=(13, 13))
 REFUSED = [
     ({"zero_exponent": 4096}, Domain(exponents=(0, 0)), "not proved"),
-    ({"carry_bits": 1}, COARSE, "register may wrap"),
+    pytest.param({"carry_bits": 1}, COARSE, "register may wrap", marks=pytest.mark.long),
     pytest.param(
         {"flush_inputs": True},
         Domain(exponents=(-14, 0)),
@@ -237,7 +237,7 @@ REFUSED = [
     ),
     ({"zero_exponent": None}, Domain(exponents=(0, 0)), "the largest exponent is that of a term"),
     ({"normalisation": "every"}, COARSE, "neither products nor c"),
-    ({"c_position": "summed"}, COARSE, "neither products nor c"),
+    ({"c_position": "summed"}, COARSE, "register may wrap"),
 ]
 
 
@@ -464,7 +464,7 @@ def test_a_subnormal_c_that_is_read_as_zero(chain: StepwiseProof) -> None:
     assert spending(chain).operation(kept_whole, [c], c, 0) == c
 
 
-@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [11, pytest.param(1, marks=pytest.mark.long)])
 def test_every_sum_of_products_has_a_loss_of_its_own(step: int, chain: StepwiseProof) -> None:
     """Parts of one dot product share what the worst of them loses; sums of other words do not."""
     unit = replace(rows_of("volta")[0].model, k=2, n_fma=2)
