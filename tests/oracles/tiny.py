@@ -467,8 +467,11 @@ def mutated(rng: Random, model: Model) -> Model:
             changed["dot_fraction_bits"] = changed["fraction_bits"]
         if changed.get("alignment_sticky"):
             changed["alignment"] = ROUNDINGS["RTZ"]
-        if isinstance(model, FusedDotAdd) and any(name in _UNSAID for name in changed):
-            changed["carry_bits"] = None
+        if isinstance(model, FusedDotAdd):
+            both = given | changed
+            unsaid = both["group"] > 1 or any(both[name] for name in _UNSAID if name != "group")
+            if unsaid or any(name in changed for name in _UNSAID):
+                changed["carry_bits"] = None
         if given.get("scale_format") is not None and changed.get("group", given.get("group", 1)) > 1:
             if {given["a_format"].specials, given["b_format"].specials} != {Specials.NONE}:
                 continue
