@@ -110,7 +110,7 @@ def widen(word: Term, narrow: AnyFormat, wide: AnyFormat) -> Term:
     assert isinstance(wide, Format)
     finite = narrow.specials is wide.specials is Specials.NONE
     same = (narrow.exponent_bits, narrow.bias) == (wide.exponent_bits, wide.bias)
-    alike = same and (narrow.has_infinity or finite)
+    alike = same and narrow.signed == wide.signed and (narrow.has_infinity or finite)
     usual = wide.bias == (1 << (wide.exponent_bits - 1)) - 1 and not wide.ignored_low_bits
     normal = narrow.e_min - narrow.fraction_bits >= wide.e_min  # whatever is not zero
     if narrow.ignored_high_bits or not (alike or (usual and normal)):

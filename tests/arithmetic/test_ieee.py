@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
 from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.ieee import widen
 from tcsmt.ask.scripts import OPERATIONS, _small, ieee_script
+from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import Settings, solve
+from tcsmt.terms import var
 from tests.support import solving_here
 from tests.support.sampling import mostly_long
 
@@ -123,3 +127,21 @@ def test_bitwuzla_converts_wrongly(source: str, target: str) -> None:
     fixed = f"(assert (= x #b{answer.values['x']:0{formats[0].width}b}))\n(check-sat)"
     refuted = script.replace("(check-sat)", fixed)
     assert {ask(refuted, solver).answer for solver in ("bitwuzla", "z3")} == {"unsat"}
+
+
+@pytest.mark.parametrize("name", ["e4m3", "e5m2", "f16"])
+def test_numbers_without_a_sign_are_widened(name: str) -> None:
+    """To formats with the same exponents, and with more."""
+    signed = FORMATS[name]
+    unsigned = replace(signed, signed=False)
+    word = var("x", unsigned.width)
+    for wide in (signed, FORMATS["f32"]):
+        term = widen(word, unsigned, wide)
+        for given in range(0, 1 << unsigned.width, 1 if unsigned.width < 9 else 37):
+            (found,) = evaluate([term], {"x": given})
+            if unsigned.is_nan(given):
+                assert wide.is_nan(found)
+            elif unsigned.is_infinite(given):
+                assert found == wide.infinity_word
+            else:
+                assert not wide.is_infinite(found) and wide.value(found) == unsigned.value(given)
