@@ -36,6 +36,7 @@ __all__ = [
     "is_model_file",
     "meanings",
     "model_toml",
+    "none_fits",
     "parameters_toml",
     "read_model",
     "row_given",
@@ -57,6 +58,15 @@ def is_model_file(name: str) -> bool:
 def rows_given(name: str) -> list[Row]:
     """The rows that an argument means: a model file's, that of ``ARCH/INSTRUCTION``, or all of ``ARCH``."""
     return [read_model(Path(name))] if is_model_file(name) else rows_named(name)
+
+
+def none_fits(what: str, unit: str | Row, needed: str) -> TcsmtError:
+    """The error where no row that a unit means takes an algorithm; needed: of the unit that it needs."""
+    given, label = (rows_given(unit), unit) if isinstance(unit, str) else ([unit], unit.name)
+    formats = sorted({f"{row.model.a_format.name} to {row.model.d_format.name}" for row in given})
+    return TcsmtError(
+        f"{what} on {label}: it needs a unit {needed}; there is one from {', from '.join(formats)}"
+    )
 
 
 def row_given(name: str) -> Row:

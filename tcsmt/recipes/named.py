@@ -22,7 +22,7 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row
 from tcsmt.catalogue.preferred import by_use
-from tcsmt.data.model_files import rows_given
+from tcsmt.data.model_files import none_fits, rows_given
 from tcsmt.models import Model
 from tcsmt.recipes.algorithm import Algorithm, Sum
 from tcsmt.recipes.emulation.named import is_emulation
@@ -157,12 +157,7 @@ def algorithm_named(name: str, unit: str | Row, k: int | None = None) -> tuple[A
     recipe = recipe_named(name)
     rows = units_for(recipe, unit)
     if not rows:
-        given, label = (rows_given(unit), unit) if isinstance(unit, str) else ([unit], unit.name)
-        formats = sorted({f"{r.model.a_format.name} to {r.model.d_format.name}" for r in given})
-        raise TcsmtError(
-            f"{name} on {label}: it needs a unit from {recipe.split.format.name} to f32; "
-            f"there is one from {', from '.join(formats)}"
-        )
+        raise none_fits(name, unit, f"from {recipe.split.format.name} to f32")
     row = rows[0]
     return recipe.on(row.model, row.model.k if k is None else k), row
 

@@ -11,20 +11,10 @@ import pytest
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named
-from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model, Operands
+from tcsmt.models import IeeeDotAdd, Model, Operands
 from tcsmt.support.errors import TcsmtError
+from tests.support.model_rows import AMPERE
 
-AMPERE = FusedDotAdd(
-    a_format="f16",
-    b_format="f16",
-    c_format="f32",
-    d_format="f32",
-    k=8,
-    n_fma=8,
-    fraction_bits=24,
-    zero_exponent=-132,
-    rounding="RTZ",
-)
 IEEE = IeeeDotAdd(a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=2, sum_format="f32")
 
 

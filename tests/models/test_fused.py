@@ -14,6 +14,7 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.models import FusedDotAdd
 from tests.support.model_rows import (
+    AMPERE,
     MANY,
     ROWS,
     SEEDS,
@@ -141,17 +142,6 @@ def test_units_agree_with_the_oracle(name: str, rows: int) -> None:
     unit_agrees(name, rows)
 
 
-AMPERE = FusedDotAdd(
-    a_format="f16",
-    b_format="f16",
-    c_format="f32",
-    d_format="f32",
-    k=8,
-    n_fma=8,
-    fraction_bits=24,
-    zero_exponent=-132,
-    rounding="RTZ",
-)
 #: One change at a time of a unit as it is built, so that each parameter is seen to matter alone.
 VARIANTS: dict[str, dict[str, Any]] = {
     "Ampere": {},

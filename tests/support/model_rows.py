@@ -29,6 +29,18 @@ Array = np.ndarray[Any, np.dtype[np.uint64]]
 Rng = np.random.Generator
 
 SEEDS = st.integers(0, 1 << 32)
+#: As Ampere's unit is built.
+AMPERE = FusedDotAdd(
+    a_format="f16",
+    b_format="f16",
+    c_format="f32",
+    d_format="f32",
+    k=8,
+    n_fma=8,
+    fraction_bits=24,
+    zero_exponent=-132,
+    rounding="RTZ",
+)
 
 
 # --- rows --------------------------------------------------------------------------------------

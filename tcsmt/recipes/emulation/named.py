@@ -17,7 +17,7 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import Row
 from tcsmt.catalogue.preferred import by_use
-from tcsmt.data.model_files import rows_given
+from tcsmt.data.model_files import none_fits, rows_given
 from tcsmt.data.toml_files import place_of, read_toml, shown_value
 from tcsmt.recipes.emulation.recipe import EmulationRecipe, ResiduesRecipe, SlicesRecipe
 from tcsmt.recipes.emulation.schemes import Emulation
@@ -103,12 +103,7 @@ def emulation_named(name: str, unit: str | Row) -> tuple[Emulation, Row]:
     recipe = emulation_recipe(name)
     rows = units_for(recipe, unit)
     if not rows:
-        given, label = (rows_given(unit), unit) if isinstance(unit, str) else ([unit], unit.name)
-        formats = sorted({f"{r.model.a_format.name} to {r.model.d_format.name}" for r in given})
-        raise TcsmtError(
-            f"{name} on {label}: it needs a unit from {recipe.format.name} to 32 bits that can be chained; "
-            f"there is one from {', from '.join(formats)}"
-        )
+        raise none_fits(name, unit, f"from {recipe.format.name} to 32 bits that can be chained")
     return recipe.on(rows[0].model), rows[0]
 
 
