@@ -173,7 +173,7 @@ def whole_gemm(size: int) -> dict[str, Any]:
         "import numpy as np, tcsmt\n"
         "rng = np.random.default_rng(0)\n"
         f"a, b = rng.standard_normal((2, {size}, {size})).astype(np.float16)\n"
-        "start = time.perf_counter(); tcsmt.gemm(a, b, model='hopper')\n"
+        "start = time.perf_counter(); tcsmt.gemm(a, b, unit='hopper')\n"
         "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
