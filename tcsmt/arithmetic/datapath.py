@@ -321,7 +321,8 @@ def align(x: Number, top: Exponent, fraction_bits: int, rounding: Rounding, *, s
     significand = x.significand.concat(const(0, grow)) if grow else x.significand
     width = max(significand.width, _bits((1 << shift.width) - 1 + cut))
     significand, amount = significand.zext(width), shift.zext(width) + cut
-    kept_width = x.integer_bits + fraction_bits
+    # a number far below its exponent has no bit on the grid, and no term is so narrow
+    kept_width = max(1, x.integer_bits + fraction_bits)
     if sticky:
         kept, half, rest = shift_right(significand, amount)
         word = kept[kept_width - 1 : 0].concat(half | rest).zext(kept_width + 2)

@@ -229,8 +229,12 @@ class FusedDotAdd(Model):
         self.check("tininess", not last or self.tininess == "result", "result when c_position = last")
         usual = self.flush_outputs or self.tininess == "result"
         self.check("tininess", usual, "result when flush_outputs = False")
-        plain = not self.flush_outputs and wide is None and not d.ignored_low_bits
-        allowed = "rounded with flush_outputs, rounded_format, or bits of d_format that are ignored"
+        one_grid = self.normalisation == "once"
+        plain = one_grid and not self.flush_outputs and wide is None and not d.ignored_low_bits
+        allowed = (
+            "rounded with flush_outputs, rounded_format, normalisation = every, or bits of d_format that are "
+            "ignored"
+        )
         self.check("subnormal_results", plain or self.subnormal_results == "rounded", allowed)
         nan = self.nan
         if nan is not None:

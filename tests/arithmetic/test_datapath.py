@@ -277,11 +277,14 @@ def test_exponents() -> None:
 
 
 @pytest.mark.parametrize("rounding", sorted(ROUNDINGS))
-@pytest.mark.parametrize("fraction_bits", [1, 3])
-def test_alignment_rounds_what_it_shifts_out(rounding: str, fraction_bits: int) -> None:
-    """Of every significand, exponent and sign below every largest exponent; sticky: the bits' OR below."""
+@pytest.mark.parametrize(("fraction_bits", "below"), [(1, 2), (3, 2), (1, 5)])
+def test_alignment_rounds_what_it_shifts_out(rounding: str, fraction_bits: int, below: int) -> None:
+    """Of every significand, exponent and sign below every largest exponent; sticky: the bits' OR below.
+
+    below: fraction bits of the significand; of three bits, with five below the point, none is on the grid.
+    """
     columns = grid(xm=3, xe=3, xs=1, t=1)
-    x, top = number("x", 3, -6, 1, 2), dp.Exponent(var("t", 1), 1, 2)
+    x, top = number("x", 3, -6, 1, below), dp.Exponent(var("t", 1), 1, 2)
     mode = ROUNDINGS[rounding]
     aligned = dp.align(x, top, fraction_bits, mode)
     sticky = dp.align(x, top, fraction_bits, ROUNDINGS["RTZ"], sticky=True)
@@ -290,7 +293,7 @@ def test_alignment_rounds_what_it_shifts_out(rounding: str, fraction_bits: int) 
     for row, (m, e, s, t) in enumerate(
         zip(*(columns[n].tolist() for n in ("xm", "xe", "xs", "t")), strict=True)
     ):
-        exact = value_of(s, m, e - 6, 2) / Fraction(2) ** (t + 1 - fraction_bits)
+        exact = value_of(s, m, e - 6, below) / Fraction(2) ** (t + 1 - fraction_bits)
         given = words[row] - (words[row] >> (aligned.word.width - 1) << aligned.word.width)
         kept, half = divmod(abs(exact), 1)
         scaled = exact * (1 << 12)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.models import FusedDotAdd
+from tcsmt.support.errors import TcsmtError
 from tests.support.model_rows import (
     AMPERE,
     MANY,
@@ -205,3 +206,11 @@ def test_all_products_of_a_small_format(name: str) -> None:
     words = np.arange(1 << fmt.width, dtype=np.uint64)
     a, b = np.repeat(words, 4), np.tile(words[:: max(1, len(words) // 16)], len(words) * 4)
     agree(model, a[:, None], b[: len(a), None], np.zeros(len(a), np.uint64))
+
+
+def test_results_are_misplaced_on_one_grid() -> None:
+    """A sum that is normalised after every addition has no grid in whose units it could be shifted."""
+    with pytest.raises(
+        TcsmtError, match="subnormal_results = 'misplaced': must be rounded with .*normalisation"
+    ):
+        replace(AMPERE, subnormal_results="misplaced", normalisation="every", zero_exponent=-132)
