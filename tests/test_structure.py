@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -27,9 +28,15 @@ def test_root_has_few_modules() -> None:
     assert len(list((ROOT / "tcsmt").glob("*.py"))) <= 6
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    """Several tests look at all modules."""
+    return ast.parse(path.read_text())
+
+
 def imported(path: Path) -> Iterator[str]:
     """The names that a module imports, with their modules'."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -62,7 +69,7 @@ def test_a_name_is_that_of_one_class() -> None:
     """Of the public ones; a leading underscore says that a module keeps the name to itself."""
     homes: dict[str, list[str]] = {}
     for path in (ROOT / "tcsmt").rglob("*.py"):
-        for node in ast.parse(path.read_text()).body:
+        for node in tree(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert len(homes) > 100
@@ -138,15 +145,15 @@ VENDORS = ("nvidia", "amd", "cdna", "rdna", "gfx", "geforce", "radeon")
 
 def named_architectures(path: Path) -> list[str]:
     """Names and texts of a module's code that name an architecture, a GPU or a vendor; not its docstrings."""
-    tree = ast.parse(path.read_text())
+    module = tree(path)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     prose = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in ast.walk(module)
         if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
     }
     texts = []
-    for node in ast.walk(tree):
+    for node in ast.walk(module):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
             texts.append(node.value)
         names = (getattr(node, field, None) for field in ("id", "attr", "name", "arg"))

@@ -72,10 +72,11 @@ def _compile(text: str) -> bytes:
     machine = _machine()
     module = llvm.parse_assembly(text)
     module.verify()
-    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-    tuning.loop_vectorization = tuning.slp_vectorization = tuning.loop_unrolling = False
-    passes = llvm.create_pass_builder(machine, tuning)
-    passes.getModulePassManager().run(module, passes)
+    # The emitter writes vectors in one block: the other passes of -O2 take twice as long as this one, and the
+    # code is no faster by them (four units, by ``benchmarks/simulator.py``).
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_instruction_combine_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
     code: bytes = machine.emit_object(module)
     return code
 

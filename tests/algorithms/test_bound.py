@@ -102,7 +102,7 @@ def test_a_limit_that_is_not_confirmed_is_the_last(monkeypatch: pytest.MonkeyPat
 def test_the_goal_of_a_larger_error() -> None:
     """It holds on exactly the inputs with such an error, or an infinite one, if the result can be counted."""
     counts: Counter[bool] = Counter()
-    for seed in range(10):
+    for seed in range(5):
         drawn = Drawn.of(f"larger error {seed}", 1 << 9)
         algorithm, domain = drawn.algorithm, drawn.domain
         (columns,) = drawn.everything
@@ -117,7 +117,7 @@ def test_the_goal_of_a_larger_error() -> None:
                 over = there[row] and recipes.fraction(error, row) > most
                 assert holds == (not fits[row] or over), (drawn, limit, row)
                 counts[holds] += 1
-    assert counts[True] > 20 and counts[False] > 20
+    assert counts[True] > 10 and counts[False] > 10
 
 
 # --- a bound as a whole --------------------------------------------------------------------------------

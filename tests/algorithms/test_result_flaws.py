@@ -52,7 +52,7 @@ def test_flaws_hold_in_the_papers_fractions(
 ) -> None:
     """Both witnesses, replayed by the reference above: no term and no compiled unit."""
     algorithm, _ = algorithm_named(name, arch, 2)
-    found = find(FLAWS[question](name, algorithm, TYPE1), Solving(Settings("z3", 1)), search=1.0)
+    found = find(FLAWS[question](name, algorithm, TYPE1), Solving(Settings("z3", 1)), search=0.3)
     assert isinstance(found.verdict, Distinguished)
     assert found.short is not None and found.worst is not None
     assert found.worst.size >= found.short.size

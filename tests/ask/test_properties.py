@@ -31,6 +31,7 @@ QUICK = {(name, "volta") for name in properties()} - {
     for name in (
         "accumulation-order", "accumulator-rounding", "nan-and-infinity", "zero-exponent", "c-position",
         "extra-alignment-bits", "final-rounding", "block-size", "normalization-in-subtraction",
+        "monotonicity",
     )
 }  # fmt: skip
 

@@ -31,7 +31,7 @@ def test_a_claim_is_about_two_models(name: str) -> None:
     [
         ("volta-third-carry-bit", "confirmed", Distinguished),
         ("ampere-fourth-carry-bit", "refuted", Distinguished),
-        ("hopper-fp8-six-carry-bits", "refuted", Equivalent),
+        pytest.param("hopper-fp8-six-carry-bits", "refuted", Equivalent, marks=pytest.mark.long),
     ],
 )
 def test_statements_about_tests(name: str, verdict: str, answer: type) -> None:
