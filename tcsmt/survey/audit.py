@@ -6,7 +6,7 @@ claims of the same formats and K. A vector tells two hypotheses apart where they
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -24,7 +24,7 @@ from tcsmt.data.unit_files import is_unit_file
 from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.shorten import cost, shorten
-from tcsmt.simulator.rows import Words, run_words
+from tcsmt.simulator.rows import Words, run_together
 from tcsmt.statements.domain import Domain
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
@@ -52,8 +52,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 #: Inputs of the pool among which few are looked for that close many gaps at once.
 _POOL = 12288
-#: Distinct vectors beyond which the smallest subset of the given ones is not searched.
-_MOST = 20_000
+#: Vectors whose pairs are looked at together, for the memory's sake.
+_AT_ONCE = 8192
 
 
 # --- vectors ------------------------------------------------------------------------------------
@@ -259,27 +259,29 @@ class Audit:
     @cached_property
     def enough(self) -> Cover:
         """The fewest of the vectors that tell apart all that all of them do."""
-        if len(set(self.sets)) > _MOST:
-            return Cover(list(range(len(self.vectors))), False)
         return cover(self.sets)
 
 
-def _sets(words: Array, pairs: Iterable[tuple[int, int]]) -> list[int]:
-    sets = [0] * words.shape[1]
-    for place, (i, j) in enumerate(pairs):
-        for vector in np.flatnonzero(words[i] != words[j]):
-            sets[vector] |= 1 << place
+def _sets(words: Array, pairs: Sequence[tuple[int, int]]) -> list[int]:
+    sets: list[int] = []
+    left, right = (list(numbers) for numbers in zip(*pairs, strict=True))
+    for start in range(0, words.shape[1], _AT_ONCE):
+        some = words[:, start : start + _AT_ONCE].T
+        bits = np.packbits(some[:, left] != some[:, right], axis=1, bitorder="little")
+        sets += [int.from_bytes(row.tobytes(), "little") for row in bits]
     return sets
 
 
 def audit_of(row: Row, vectors: Vectors, progress: Seen = unseen) -> Audit:
     """Run every hypothesis on every vector."""
     hypotheses = tuple(_hypotheses(row))
-    words = []
-    for number, one in enumerate(hypotheses):
-        words.append(run_words(one.row.model, vectors.inputs))
-        progress(number + 1, len(hypotheses), one.name)
-    return Audit(hypotheses, vectors, np.stack(words))
+    said = f"rows of {len(hypotheses)} hypotheses"
+    words = run_together(
+        [one.row.model for one in hypotheses],
+        vectors.inputs,
+        lambda done: progress(done, len(vectors), said),
+    )
+    return Audit(hypotheses, vectors, words)
 
 
 # --- gaps, and what closes them -----------------------------------------------------------------
@@ -386,8 +388,8 @@ def _witness(record: dict[str, Any]) -> dict[str, int]:
 def _words(audit: Audit, pairs: Sequence[tuple[int, int]], inputs: Words) -> Array:
     """Words of the hypotheses in some pairs; the others' are 0. Shape (hypotheses, vectors)."""
     words = np.zeros((len(audit.hypotheses), len(inputs.c)), unsigned(audit.row.model.d_format))
-    for number in {n for pair in pairs for n in pair}:
-        words[number] = run_words(audit.hypotheses[number].row.model, inputs)
+    asked = sorted({n for pair in pairs for n in pair})
+    words[asked] = run_together([audit.hypotheses[n].row.model for n in asked], inputs)
     return words
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 __all__ = ["Cover", "cover"]
 
+#: Distinct sets beyond which the choice is greedy: each is compared with each that may hold it.
+_MOST = 20_000
 #: Choices that the search of the minimum looks at, at most.
 _NODES = 200_000
 
@@ -26,7 +28,12 @@ def cover(sets: Sequence[int]) -> Cover:
     whole = 0
     for one in sets:
         whole |= one
-    useful = _maximal(sets)
+    distinct: dict[int, int] = {}
+    for number, one in enumerate(sets):
+        distinct.setdefault(one, number)
+    if len(distinct) > _MOST:
+        return Cover(_greedy(sets, list(distinct.values()), whole), False)
+    useful = _maximal(distinct)
     greedy = _greedy(sets, useful, whole)
     if len(greedy) <= 1:
         return Cover(greedy, True)
@@ -34,16 +41,13 @@ def cover(sets: Sequence[int]) -> Cover:
     return Cover(sorted(best or greedy), sure)
 
 
-def _maximal(sets: Sequence[int]) -> list[int]:
-    """Numbers of the sets that lie in no other one."""
-    first: dict[int, int] = {}
-    for number, one in enumerate(sets):
-        first.setdefault(one, number)
-    kept: list[int] = []
-    for one in sorted(first, key=lambda s: (-s.bit_count(), first[s])):
-        if one and not any(one & ~sets[other] == 0 for other in kept):
-            kept.append(first[one])
-    return kept
+def _maximal(distinct: Mapping[int, int]) -> list[int]:
+    """Numbers of the sets, given with their numbers, that lie in no other one."""
+    kept: dict[int, int] = {}
+    for one in sorted(distinct, key=lambda s: (-s.bit_count(), distinct[s])):
+        if one and not any(one & ~other == 0 for other in kept):
+            kept[one] = distinct[one]
+    return list(kept.values())
 
 
 def _greedy(sets: Sequence[int], useful: Sequence[int], whole: int) -> list[int]:

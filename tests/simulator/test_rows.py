@@ -12,10 +12,12 @@ import pytest
 from tcsmt.catalogue import row_named
 from tcsmt.interpret import jit
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Operands
+from tcsmt.simulator import rows as simulator_rows
 from tcsmt.simulator.compiled import kernel
-from tcsmt.simulator.rows import run_words, simulate, with_one_nan
+from tcsmt.simulator.rows import run_together, run_words, simulate, with_one_nan
 from tcsmt.support.errors import TcsmtError
-from tcsmt.survey.check import edges
+from tcsmt.survey.check import edges, random_rows
+from tcsmt.survey.neighbours import neighbours
 from tests.oracles import integers as exact_integers
 from tests.support.graphs import by_graph
 from tests.support.integer_units import INTEGER_UNITS, VNNI
@@ -271,3 +273,26 @@ def test_rows_with_nans_among_them(unit: str) -> None:
     assert any(is_nan) and not all(is_nan)
     assert len(set(expected[is_nan].tolist())) > 2
     assert (with_one_nan(row.model) is None) == (unit != F64)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rdna3/v_dot2_f32_f16",
+        "arm/bfdot.ebf0",
+        "x86/vpdpbusd",
+        "rtx-blackwell/mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3",
+    ],
+)
+def test_models_that_run_together_answer_as_each_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulator_rows, "_PIECE", 100)
+    row = row_named(name)
+    several = [row.model, *(one.model for one in neighbours(row.model))][:12]
+    words = next(iter(random_rows(row.model, 250, 1)))
+    count, seen = len(words.c), list[int]()
+    found = run_together(several, words, seen.append)
+    assert found.shape == (len(several), count)
+    assert seen == [*range(100, count, 100), count]
+    for model, own in zip(several, found, strict=True):
+        assert own.dtype == run_words(model, words).dtype
+        assert (own == run_words(model, words)).all()

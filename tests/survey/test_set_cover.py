@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tcsmt.survey import set_cover
 from tcsmt.survey.set_cover import cover
 
 
@@ -28,3 +30,12 @@ def test_covers_are_the_smallest(sets: list[int]) -> None:
             for one in few:
                 together |= one
             assert together != whole
+
+
+def test_of_very_many_sets_the_choice_is_greedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = [0b0011, 0b0101, 0b0110, 0b1000, 0b1001, 0b0111]
+    assert cover(sets).exact
+    monkeypatch.setattr(set_cover, "_MOST", 5)
+    found = cover(sets)
+    assert not found.exact
+    assert found.chosen == [3, 5]  # the largest first, then the first that holds what is left
