@@ -278,6 +278,9 @@ class _Spending:
     ) -> Partial:
         """What a fused sum gives."""
         after = start.joined(*parts)
+        if step.sum.drops_below is not None and not start.zero:
+            dropped = Fraction(2) ** step.sum.drops_below
+            after = replace(after, off=_up(after.off + dropped / self.least))
         live = frozenset(place for place, part in enumerate(parts) if not part.zero)
         products = Partial().joined(*parts).products
         live = live if start.zero else live | {C}

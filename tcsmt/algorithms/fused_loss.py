@@ -2,8 +2,9 @@
 
 With T the largest exponent:
 
-* a term that is aligned is off by less than 2^(T - F); one that has the largest exponent, by nothing
-  where the grid holds all of its bits;
+* a term that is aligned is off by less than 2^(T - F), or by that much at most, a zero one too, where a unit
+  changes signs by the complement; one that has the largest exponent, by nothing where the grid holds all of
+  its bits;
 * the sum of the aligned terms is exact, as its word is wide enough;
 * the last rounding loses a known share of the result's last bit where the sum has more significant
   bits than it keeps (the format's, or fewer), and nothing where it has not.
@@ -74,7 +75,8 @@ class FusedSum:
     """One fused sum of an instruction, and what is proved of it by a :class:`StepwiseProof`.
 
     lanes: of the instruction, in order. numbers: the products by their place in ``lanes``, and c.
-    format: of the result. precision: significant bits that the last rounding keeps.
+    format: of the result. precision: significant bits that the last rounding keeps. flushes: a subnormal
+    result may be lost. drops_below: c is read as zero where its magnitude is below 2^this (None: nowhere).
 
     The lemmas are about sums below 2^e_max of the format, so that no result overflows: whoever uses them
     shows that the sum stays below.
@@ -86,15 +88,19 @@ class FusedSum:
     result: Term
     format: Format
     precision: int
+    flushes: bool = False
+    drops_below: int | None = None
 
     @property
     def lowest(self) -> int:
         """The least exponent of a product that is not zero for which the lemmas hold.
 
-        A c with this exponent is normal, and the last bit of a sum is one that the format has.
+        A c with this exponent is normal, and the last bit of a sum is one that the format has: of a normal
+        number where subnormal results are flushed.
         """
         fmt = self.format
-        return max(fmt.e_min + 1, self.sum.fraction_bits + fmt.e_min - fmt.fraction_bits)
+        last = fmt.e_min if self.flushes else fmt.e_min - fmt.fraction_bits
+        return max(fmt.e_min + 1, self.sum.fraction_bits + last)
 
     @property
     def c_offset(self) -> int:
@@ -130,10 +136,28 @@ class FusedSum:
         """
         wrong = any_of(x.zero & x.significand.ne(0) for x in self.numbers.values())
         need(chain, "a zero term has significand 0", wrong)
+        off = set(live)  # a zero that is off by a bit counts as what is not zero
         for one in self._aligned(self.sum):
-            need(chain, "a zero stays zero where it is aligned", _aligned_zero(one).ne(0))
+            zero = _aligned_zero(one)
+            if zero.value == 0 or chain.prove("a zero stays zero where it is aligned", zero.ne(0)):
+                continue
+            if not isinstance(one.source, Number):
+                raise Unbounded(f"not proved: {chain.stopped}")
+            size = magnitude(zero)
+            need(chain, "a zero is the last bit at most where it is aligned", ~size.ule(const(1, size.width)))
+            off.update(self._places(one))
         self._attained(chain, self.sum.exponent, self.numbers)
-        return self._cut(chain, self.sum, live)
+        return self._cut(chain, self._added(chain), off)
+
+    def _added(self, chain: StepwiseProof) -> Fixed:
+        """The sum of the aligned terms; where every number is a zero, the sum may be put to zero instead."""
+        word = self.sum.word
+        if word.op != "ite" or word.args[1].value != 0:
+            return self.sum
+        put, _, added = word.args
+        some = any_of(~x.zero for x in self.numbers.values())
+        need(chain, "a sum is put to zero only where every number is a zero", put & some)
+        return replace(self.sum, word=added)
 
     def truncates(self, chain: StepwiseProof) -> bool:
         """Whether it was proved that no product loses more than itself, and c nothing where it is largest."""
@@ -174,7 +198,9 @@ class FusedSum:
             return Fraction(0)
         before = self._cut(chain, x.source, live) if isinstance(x.source, Fixed) else Fraction(0)
         _not_above(chain, x)
-        need(chain, "a term loses less than the last bit that is kept", _Alignment.of(x).loses_a_bit)
+        one = _Alignment.of(x)
+        if not chain.prove("a term loses less than the last bit that is kept", one.loses_a_bit):
+            need(chain, "a term loses the last bit that is kept at most", one.loses_more_than_a_bit)
         return before + Fraction(1, 2**x.fraction_bits)
 
     def exact(self, chain: StepwiseProof, last: int, least: int) -> ExactUpTo:
@@ -395,6 +421,11 @@ class _Alignment:
     def loses_a_bit(self) -> Term:
         """Is the last bit that is kept lost, or more?"""
         return self.given & self.unit.ule(self.off)
+
+    @property
+    def loses_more_than_a_bit(self) -> Term:
+        """Is more lost than the last bit that is kept?"""
+        return self.given & self.unit.ult(self.off)
 
     def reaches(self, end: int) -> Term:
         """Is the aligned word, a signed one, as large as this?"""

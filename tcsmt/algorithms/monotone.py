@@ -170,6 +170,8 @@ class _Moves:
             or list(first.sources[: algorithm.k]) != list(range(algorithm.k))
         ):
             raise Unbounded("the products are not those of one fused sum with c")
+        if any(isinstance(step, FusedStep) and step.sum.drops_below is not None for step in steps):
+            raise Unbounded("a subnormal c is read as zero")
         fmt = algorithm.split.format
         return cls(first.sum, algorithm.k, not domain.c_zero, (fmt, fmt), domain, algorithm.wide)
 

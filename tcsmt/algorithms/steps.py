@@ -219,9 +219,7 @@ class _Reader:
         differ = ~given.infinite & ~given.nan & _unlike(number, given)
         if self.chain.prove("c is read as it is", _renamed(differ)):
             return C, fmt, False
-        tiny = ~given.zero & ~given.significand[given.fraction_bits]
-        dropped = tiny & number.significand.eq(0)
-        need(self.chain, "c is read as it is, or a subnormal c as zero", _renamed(differ & ~dropped))
+        self._reads_subnormals_as_zero(number, given)
         return C, fmt, True
 
     # --- products
@@ -366,9 +364,29 @@ class _Reader:
 
         numbers = {place: number(x) for place, x in enumerate(products)}
         whole = fixed(total)
-        numbers[C] = _as_aligned(decode(c_format, new[c]), whole)
+        numbers[C], drops = self._addend(new[c], c_format, whole)
         kept = getattr(self.unit, "round_fraction_bits", None) or fmt.fraction_bits
-        return FusedSum(tuple(lanes), numbers, whole, now(stages[-1].term), fmt, kept + 1)
+        return FusedSum(
+            tuple(lanes), numbers, whole, now(stages[-1].term), fmt, kept + 1,
+            flushes=getattr(self.unit, "flush_outputs", False), drops_below=c_format.e_min if drops else None,
+        )  # fmt: skip
+
+    def _addend(self, c: Term, fmt: Format, whole: Fixed) -> tuple[Number, bool]:
+        """c as a sum has it, and whether a subnormal c is read as zero."""
+        given = decode(fmt, c)
+        found = _as_aligned(given, whole)
+        flushed = _as_aligned(decode(fmt, c, flush=TRUE), whole)
+        if _reads(whole, found) or not _reads(whole, flushed):
+            return found, False
+        self._reads_subnormals_as_zero(flushed, given)
+        return flushed, True
+
+    def _reads_subnormals_as_zero(self, number: Number, given: Number) -> None:
+        """Prove that a number is the given one, or zero where that is subnormal."""
+        tiny = ~given.zero & ~given.significand[given.fraction_bits]
+        dropped = tiny & number.significand.eq(0)
+        differ = ~given.infinite & ~given.nan & _unlike(number, given)
+        need(self.chain, "c is read as it is, or a subnormal c as zero", _renamed(differ & ~dropped))
 
     @property
     def _words(self) -> tuple[Sequence[Term], Sequence[Term]]:
@@ -389,6 +407,13 @@ def _as_aligned(given: Number, x: Fixed) -> Number:
     offset = source.fraction_bits - given.fraction_bits
     moved = replace(given, exponent=given.exponent.plus(offset), fraction_bits=source.fraction_bits)
     return moved if moved == source else given
+
+
+def _reads(x: Fixed, number: Number) -> bool:
+    """Whether a number is aligned in a sum."""
+    if isinstance(x.source, Fixed):
+        return _reads(x.source, number)
+    return x.source == number or any(_reads(addend, number) for addend in x.addends)
 
 
 def _unlike(x: Number, y: Number) -> Term:

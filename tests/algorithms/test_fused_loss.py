@@ -24,8 +24,11 @@ from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.models import DotThenAdd, FusedDotAdd, Kind, Model
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.recipes.algorithm import Algorithm, Sum
+from tcsmt.recipes.split import Split
+from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
-from tcsmt.terms import Term
+from tcsmt.terms import Term, var
 from tests.oracles import recipes, terms, tiny
 from tests.oracles.tiny_recipes import Drawn
 from tests.support.planted import put, rare, wrong_where
@@ -77,6 +80,20 @@ def some_group(rng: Random) -> Model:
         rounding=ROUNDINGS[rng.choice(("RTZ", "RNE", "RTO"))],
         c_exponent_offset=rng.choice((0, -1, -1)), zero_c=rng.choice(("fields", "zero_exponent")),
         zero_exponent=-40, c_dropped_above=rng.choice((None, -4)), negative_zero=rng.random() < 0.5,
+    )  # fmt: skip
+
+
+def some_complement(rng: Random) -> Model:
+    """A unit that changes signs by the complement: a zero is off by a bit. Most drop a subnormal c."""
+    c, d = rng.choice(WIDES)
+    lanes = rng.choice((1, 1, 2))
+    return FusedDotAdd(
+        a_format=NARROW, b_format=NARROW, c_format=c, d_format=d, k=lanes, n_fma=lanes,
+        alignment_complement=True, fraction_bits=rng.choice((2, 3, 3, 4, 6)),
+        rounding=rng.choice(("RNE", "RTZ", "RNA")),
+        c_exponent_offset=rng.choice((0, -1, -2)), zero_exponent=rng.choice((-40, -40, None)),
+        flush_c=rng.random() < 0.7, flush_outputs=(flushes := rng.random() < 0.5),
+        tininess="after" if flushes else "result",
     )  # fmt: skip
 
 
@@ -182,7 +199,7 @@ def held(sum_: FusedSum, c: Format, chain: StepwiseProof, seed: object) -> Count
             cut = sum_.cut(chain, places)
             counts["cut"] += 1
             among = live & (rows.top >= sum_.lowest)
-            for other in {0, C} - places:
+            for other in sum_.numbers.keys() - places:
                 among = among & rows.flag(sum_.numbers[other].zero)
             off = np.abs(rows.total - rows.exact) > float(cut) * np.exp2(rows.top)
             assert not (off & among).any(), (seed, places, cut)
@@ -245,11 +262,13 @@ def held_truncation(sum_: FusedSum, rows: Rows, seed: object) -> None:
             assert (np.abs(given - kept) <= np.abs(given))[near].all(), seed
 
 
-def claimed(seeds: Iterable[int], drawn: Callable[[Random], Model] = some_unit) -> Counter[str]:
+def claimed(
+    seeds: Iterable[int], drawn: Callable[[Random], Model] = some_unit, name: str = "losses"
+) -> Counter[str]:
     counts = Counter[str]()
     chain = StepwiseProof(solving())
     for seed in seeds:
-        rng = Random(f"losses {seed}")
+        rng = Random(f"{name} {seed}")
         unit = drawn(rng)
         unit = planted(rng, unit) if seed % 3 else unit
         try:
@@ -258,9 +277,20 @@ def claimed(seeds: Iterable[int], drawn: Callable[[Random], Model] = some_unit) 
             continue
         assert isinstance(step, FusedStep)
         counts["units"] += 1
+        if step.sum.drops_below is not None:
+            counts["drops"] += 1
+            held_drop(step.sum, unit.c_format, (seed, unit))
         counts += held(step.sum, unit.c_format, chain, (seed, unit))
     print(dict(counts))
     return counts
+
+
+def held_drop(sum_: FusedSum, c: Format, seed: object) -> None:
+    """What a sum has as c is c, or zero where c is small."""
+    rows, limit = Rows(sum_, c), sum_.drops_below
+    assert limit is not None
+    given, taken = rows.number(decode(c, var("c", c.width))), rows.number(sum_.numbers[C])
+    assert ((given == taken) | ((taken == 0) & (np.abs(given) < 2.0**limit))).all(), seed
 
 
 @pytest.mark.parametrize("seeds", [(0, 1, 3, 10), pytest.param(range(12), marks=pytest.mark.long)], ids=str)
@@ -286,6 +316,13 @@ def test_what_is_claimed_of_sums_of_groups(seeds: Iterable[int]) -> None:
             held_losses(step.sum, Rows(step.sum, unit.c_format), found, (seed, unit))
     print(dict(counts))
     assert counts["bounded"] >= len(seeds) / 6
+
+
+@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(100, 200), marks=pytest.mark.long)], ids=str)
+def test_what_is_claimed_of_sums_with_complements(seeds: range) -> None:
+    counts = claimed(seeds, some_complement, "complements")
+    assert {"zeros", "cut", "rounding 1/2", "drops", "losses"} <= counts.keys()
+    assert counts["cut"] >= 3 * len(seeds) / 4
 
 
 @pytest.mark.parametrize(("below", "holds"), [(0, True), (1, False), (2, False)])
@@ -329,6 +366,20 @@ def test_bounds_that_are_nearly_reached(seed: int) -> None:
     largest, where = recipes.largest_error(drawn.algorithm, drawn.everything)
     assert largest is not None
     assert total / 2 < largest <= total, (drawn, where)
+
+
+def test_a_c_that_is_dropped_counts_once_for_each_sum() -> None:
+    """Each sum of a chain may drop what it takes over, where that is smaller than the smallest normal."""
+    unit = FusedDotAdd(
+        a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=1, n_fma=1, fraction_bits=3,
+        rounding="RTZ", zero_exponent=-40, overflow="ieee",
+    )  # fmt: skip
+    one = Algorithm(k=2, unit=unit, split=Split(format=NARROW, wide=WIDE, words=1), sums=(Sum(((0, 0),)),))
+    domain = Domain(exponents=(0, 0), bits=(2, 2))
+    plain = budget(StepwiseProof(solving()), one, domain).total
+    flushing = replace(one, unit=replace(unit, flush_c=True))
+    total = budget(StepwiseProof(solving()), flushing, domain).total
+    assert total - plain >= 2 * Fraction(2) ** WIDE.e_min > 0  # |c| + sum |a·b| is 1 or more
 
 
 class Refusing(StepwiseProof):

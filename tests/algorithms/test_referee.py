@@ -8,9 +8,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import count
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,13 +22,15 @@ from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.compare import AlgorithmPair, settle
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import StepwiseProof
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.interpret.arrays import Program, storage
+from tcsmt.models import FusedDotAdd
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.statements.verdict import Distinguished, Equivalent
 from tests.oracles import recipes
-from tests.oracles.tiny_recipes import Drawn, varied
+from tests.oracles.tiny_recipes import WITHOUT, Drawn, varied
 
 pytestmark = pytest.mark.usefixtures("no_luck")
 
@@ -99,6 +103,46 @@ def test_bounds(seeds: range) -> None:
 def test_many_bounds(part: int) -> None:
     seeds = range(1000 + 60 * part, 1060 + 60 * part)
     print(f"bounds: {dict(Counter(kind for seed in seeds for kind in bounded(seed, 1 << 16)))}")
+
+
+def with_complement(rng: Random, unit: FusedDotAdd) -> FusedDotAdd:
+    """The unit, with few oddities but that it changes signs by the complement."""
+    flushes, fmt = rng.random() < 0.5, unit.c_format
+    offset = -rng.randint(0, max(0, min(2, fmt.fraction_bits - 1)))
+    parameters: dict[str, Any] = {
+        **WITHOUT, "alignment_complement": True, "alignment": ROUNDINGS["RTZ"], "alignment_sticky": False,
+        "carry_bits": None, "normalisation": "once", "c_position": "aligned", "products": "unnormalised",
+        "round_fraction_bits": None, "c_exponent_offset": offset,
+        "zero_exponent": fmt.e_min - 9, "flush_c": rng.random() < 0.7, "flush_outputs": flushes,
+        "tininess": "after" if flushes else "result",
+        "rounding": ROUNDINGS[rng.choice(("RNE", "RNE", "RTZ"))],
+    }  # fmt: skip
+    return replace(unit, **parameters)
+
+
+def complemented(seed: int, most: int) -> str:
+    """What was proved of a unit that changes signs by the complement, held against all inputs."""
+    rng = Random(f"complemented {seed}")
+    for attempt in count():
+        drawn = Drawn.of(f"complemented {seed} {attempt}", most)
+        unit = drawn.algorithm.unit
+        if isinstance(unit, FusedDotAdd):
+            break
+    one, domain = replace(drawn.algorithm, unit=with_complement(rng, unit)), drawn.domain
+    try:
+        total = budget(StepwiseProof(solving()), one, domain).total
+    except Unbounded as why:
+        return str(why).split(":")[0]
+    largest, where = recipes.largest_error(one, drawn.everything)
+    assert largest is not None and largest <= total, f"{drawn}: at most {total}, and {largest} at {where}"
+    return "a bound" if largest < total else "a bound that is reached"
+
+
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(100, 160), marks=pytest.mark.long)], ids=str)
+def test_bounds_of_units_with_complements(seeds: range) -> None:
+    counts = Counter(complemented(seed, 1 << 10 if len(seeds) < 9 else 1 << 14) for seed in seeds)
+    print(f"bounds with complements: {dict(counts)}")
+    assert counts["a bound"] >= len(seeds) / 4
 
 
 # --- is one ever less accurate? --------------------------------------------------------------------

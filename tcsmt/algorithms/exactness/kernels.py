@@ -143,8 +143,9 @@ def _rounds_zeros_down(operation: Operation) -> bool:
 def _fused(chain: StepwiseProof, fused: FusedSum) -> None:
     """A sum of zero does not give -0, unless its c is -0."""
     given = fused.numbers.get(C)
-    if given is None:
-        raise Unbounded("it is not proved that no result is -0: a sum has no c")
+    if given is None or fused.drops_below is not None:
+        why = "has no c" if given is None else "reads a subnormal c as zero"
+        raise Unbounded(f"it is not proved that no result is -0: a sum {why}")
     total = var("sum", fused.sum.word.width)
     (result,) = substitute([fused.result], {fused.sum.word: total})
     finite = fused.finite & ~(given.zero & given.sign)
