@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
+from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.names import PROPERTY, UNIT
 from tcsmt.cli.printing import echo_json
@@ -21,7 +23,9 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
+from tcsmt.support.progress import shown as progress_shown
 from tcsmt.support.text import counted
+from tcsmt.survey.vectors import vectors_of
 
 _EMITTED = ("cuda", "hip", "c", "json", "csv")
 
@@ -40,10 +44,11 @@ _EMITTED = ("cuda", "hip", "c", "json", "csv")
     help="Instead: rows of a file, e.g. from `identify --plan` or `audit --output`.",
 )  # fmt: skip
 @click.option("--emit", type=click.Choice(_EMITTED), help="What to write: a program, or the vectors.")
-@click.option("--run", "run", is_flag=True, help="Compile and run the program; write and judge the answers.")
+@click.option("--run", "run", is_flag=True, help="Compile and run the program; judge the answers.")
 @click.option(
-    "--output", type=click.Path(path_type=Path), help="The file to write; with --run, it gets the answers."
-)
+    "--output", type=click.Path(path_type=Path),
+    help="The file to write; with --run, it gets the answers.  [default: standard output; with --run, none]",
+)  # fmt: skip
 @options.solver
 @options.timeout(20.0)
 @options.memory
@@ -65,24 +70,26 @@ def probe(
     """Write a program that runs vectors through the instruction UNIT and prints its answers.
 
     The vectors are the witnesses of all properties that apply, of some properties (--property), or the
-    rows of a file (--vectors). Each comes with the result that each hypothesis predicts. `tcsmt validate`
-    reads the answers.
+    rows of a file (--vectors). Where no property applies, they are those that decide between UNIT, other
+    units and changes of one parameter, as in `tcsmt vectors --kind deciding`. Each comes with the result
+    that each hypothesis predicts. `tcsmt validate` reads the answers.
 
     Exit code: 0 done, 1 (with --run) the device's answers differ from the model's, 2 usage error.
 
     \b
     Examples:
       tcsmt probe volta --property carry-bits --emit cuda --output probe.cu
+      tcsmt probe x86/vdpbf16ps --run
     """
     if source is not None and names:
         raise click.UsageError("give --property or --vectors, not both")
-    if run and (output is None or emit in ("json", "csv")):
-        raise click.UsageError(
-            "--run writes the device's answers: give --output FILE.json, and leave out --emit json and csv"
-        )
+    if run and emit in ("json", "csv"):
+        raise click.UsageError("--run asks the device: leave out --emit json and csv")
+    if run and output is not None and output.suffix.lower() != ".json":
+        raise click.UsageError(f"--output {output}: with --run, the answers are JSON: give FILE.json")
     if not run and emit is None:
         raise click.UsageError(f"give --emit ({', '.join(_EMITTED)}) or --run")
-    if as_json and output is None and emit != "json":
+    if as_json and output is None and emit != "json" and not run:
         raise click.UsageError(
             "--json describes what was written: give --output FILE, or use --emit json instead"
         )
@@ -94,16 +101,18 @@ def probe(
     if source is not None:
         found = probe_vectors.from_file(source, row)
     else:
-        solving = Solving(Settings(solver, timeout, memory))
-        found = probe_vectors.from_properties(
-            row, names, solving, folders, lambda line: click.echo(line, err=True)
-        )
-    if run and output is not None:
-        text = program(row, found, language_of(row), _command())
-        replace_text(output, measure(row, text))
-        lines, wrong = judge_lines(output)
-        click.echo(json.dumps(judged(output), indent=1, ensure_ascii=False) if as_json else "\n".join(lines))
-        sys.exit(Exit.DIFFERS if wrong else Exit.ANSWERED)
+        found = _chosen(row, names, Solving(Settings(solver, timeout, memory)), folders)
+    if run:
+        answers = measure(row, program(row, found, language_of(row), _command()))
+        with TemporaryDirectory(prefix="tcsmt-answers-") as folder:
+            path = output or Path(folder) / "answers.json"
+            replace_text(path, answers)
+            said = judged(path, kept=output is not None)
+        if as_json:
+            echo_json(said)
+        else:
+            click.echo("\n".join(judge_lines(said)))
+        sys.exit(Exit.DIFFERS if said["mismatches"] else Exit.ANSWERED)
     match emit:
         case "json":
             text = probe_vectors.as_json(row, found)
@@ -119,6 +128,23 @@ def probe(
     if as_json:
         facts = {"model": row.name, "output": str(output), "emitted": emit, "vectors": len(found)}
         echo_json(facts)
+
+
+def _chosen(
+    row: Row, names: Sequence[str], solving: Solving, folders: Sequence[Path]
+) -> list[probe_vectors.Vector]:
+    """The witnesses of properties; or, where none applies, the vectors that decide."""
+
+    def say(line: str) -> None:
+        click.echo(line, err=True)
+
+    try:
+        return probe_vectors.from_properties(row, names, solving, folders, say)
+    except probe_vectors.NothingApplies as why:
+        say(f"{why}: vectors that decide between it and other units")
+        with progress_shown(lines=False) as progress:
+            made = vectors_of(row, "deciding", progress=progress)
+        return probe_vectors.from_rows(row, made.vectors.names, made.vectors.inputs)
 
 
 def _command() -> str:

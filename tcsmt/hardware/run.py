@@ -140,8 +140,11 @@ def no_gpu(said: str) -> str:
     return f"this machine has no usable GPU ({why}); tcsmt probe --emit writes the program for one that has"
 
 
-def judged(path: Path) -> dict[str, Any]:
-    """What the answers of a file say of each hypothesis, and in how many rows the model is wrong."""
+def judged(path: Path, kept: bool = True) -> dict[str, Any]:
+    """What the answers of a file say of each hypothesis, and in how many rows the model is wrong.
+
+    kept: whether the file is there for longer, so that it is named.
+    """
     answers = read_json(path)
     dataset = next(find_datasets([path]))
     row = row_of(dataset)
@@ -151,17 +154,17 @@ def judged(path: Path) -> dict[str, Any]:
         same = [name for name, word in predictions.items() if int(word, 16) == int(d, 16)]
         found.append({"asks": answer.get("asks", ""), "d": d, "predicted_by": same})
     return {
-        "output": str(path), "gpu": dataset.gpu, "model": row.name, "rows": dataset.rows,
+        "output": str(path) if kept else None, "gpu": dataset.gpu, "model": row.name, "rows": dataset.rows,
         "mismatches": replay(dataset, row.model).mismatches, "answers": found,
     }  # fmt: skip
 
 
-def judge_lines(path: Path) -> tuple[list[str], int]:
-    """:func:`judged` for people, and in how many rows the model is wrong."""
-    found = judged(path)
-    wrong: int = found["mismatches"]
-    lines = [f"{path}: {found['gpu']}, {found['rows']} rows, {wrong} mismatches with {found['model']}"]
+def judge_lines(found: dict[str, Any]) -> list[str]:
+    """What :func:`judged` found, for people."""
+    of = f"{found['output']}: " if found["output"] else ""
+    said = f"{found['gpu']}, {found['rows']} rows, {found['mismatches']} mismatches with {found['model']}"
+    lines = [of + said]
     for number, one in enumerate(found["answers"]):
         by = "; ".join(one["predicted_by"]) or "NO HYPOTHESIS"
         lines.append(f"  {number}: {one['asks']}: {one['d']}: {by}")
-    return lines, wrong
+    return lines

@@ -20,12 +20,23 @@ from tcsmt.data.row_files import read_rows, rows_of_json, word_at
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model
 from tcsmt.prove.solving import Solving
-from tcsmt.simulator.rows import words_of_row
+from tcsmt.simulator.rows import Words, words_of_row
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.verdict import Distinguished
 from tcsmt.support.errors import InternalError, TcsmtError
 
-__all__ = ["Vector", "as_csv", "as_json", "from_file", "from_properties", "hex_words", "members", "row_data"]
+__all__ = [
+    "NothingApplies",
+    "Vector",
+    "as_csv",
+    "as_json",
+    "from_file",
+    "from_properties",
+    "from_rows",
+    "hex_words",
+    "members",
+    "row_data",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +50,15 @@ class Vector:
     asks: str
     words: tuple[int, ...]
     predictions: Mapping[str, int]
+
+
+class NothingApplies(TcsmtError):
+    """No property applies to a unit, and nothing else was claimed of it."""
+
+
+def from_rows(row: Row, asks: Sequence[str], inputs: Words) -> list[Vector]:
+    """Rows of words, with what each asks. The hypotheses: the row and its claims."""
+    return [_vector(text, row, words_of_row(inputs, number), {}) for number, text in enumerate(asks)]
 
 
 def from_file(path: Path, row: Row) -> list[Vector]:
@@ -85,19 +105,19 @@ def from_properties(
 
     The hypotheses: both sides of each witness, the row and its claims. Without names, a property that
     does not apply, or turns out not to, is skipped, and ``progress`` is told why.
-    Raises :class:`.TcsmtError` where nothing applies, or there is no witness.
+    Raises :class:`NothingApplies`, and :class:`.TcsmtError` where there is no witness.
     """
     chosen = {name: load(name, folders) for name in (names or properties(folders))}
     others = [] if names else [r for r in _readings(row) if r.model != row.model]
     if not names:
         objections = {name: prop.objection(row) for name, prop in chosen.items()}
-        for name, why in objections.items():
-            if why:
-                progress(f"{name}: skipped: {why}")
         chosen = {name: prop for name, prop in chosen.items() if not objections[name]}
         if not chosen and not others:
             reasons = "; ".join(dict.fromkeys(objections.values()))
-            raise TcsmtError(f"no property applies to {row.name} ({reasons}): give --vectors FILE")
+            raise NothingApplies(f"no property applies to {row.name} ({reasons})")
+        for name, why in objections.items():
+            if why:
+                progress(f"{name}: skipped: {why}")
     found: dict[tuple[int, ...], Vector] = {}
 
     def keep(name: str, finding: Finding) -> None:
