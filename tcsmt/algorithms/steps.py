@@ -259,7 +259,7 @@ class _Reader:
             read = {word: decode(fmt, word, flush=TRUE) for word, fmt in formats.items()}
             if positive:
                 read = {word: replace(n, sign=n.sign & ~n.zero) for word, n in read.items()}
-            if number != ieee.exact_product(read[x], read[y]):
+            if number not in (multiply(read[x], read[y]), ieee.exact_product(read[x], read[y])):
                 continue
             for word, one in read.items():
                 wrong = any_of([one.infinite, one.nan, _unlike(one, given[word])])

@@ -114,6 +114,7 @@ def with_complement(rng: Random, unit: FusedDotAdd) -> FusedDotAdd:
         "carry_bits": None, "normalisation": "once", "c_position": "aligned", "products": "unnormalised",
         "round_fraction_bits": None, "c_exponent_offset": offset,
         "zero_exponent": fmt.e_min - 9, "flush_c": rng.random() < 0.7, "flush_outputs": flushes,
+        "flush_inputs": rng.random() < 0.3,
         "tininess": "after" if flushes else "result",
         "rounding": ROUNDINGS[rng.choice(("RNE", "RNE", "RTZ"))],
     }  # fmt: skip
