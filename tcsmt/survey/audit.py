@@ -30,7 +30,7 @@ from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.neighbours import neighbours, value_text
-from tcsmt.survey.pairs import DistinctUnit, Pair
+from tcsmt.survey.pairs import DistinctUnit, Pair, witnessed
 from tcsmt.survey.set_cover import Cover, cover
 from tcsmt.survey.settle import Asking, settle
 from tcsmt.terms import Term, all_of
@@ -305,7 +305,10 @@ def gaps(
     asking: Asking,
     progress: Seen = unseen,
 ) -> list[Gap]:
-    """Every pair that no vector tells apart, put to the engine; verdicts are kept in the store."""
+    """Every pair that no vector tells apart, put to the engine; verdicts are kept in the store.
+
+    Pairs that it leaves unknown are tried on the witnesses of the others, and on the pool of :func:`closing`.
+    """
     untold = audit.untold()
     asked = {pair: _asked(audit, pair) for pair in untold}
     records = settle(list(asked.values()), store, asking, progress)
@@ -314,7 +317,32 @@ def gaps(
         record = records[asked[pair].key]
         verdict = {"distinguished": "open", "equivalent": "equal"}.get(record["verdict"], "unknown")
         found.append(Gap(pair, verdict, record))
-    return found
+    told = _told_by_others(audit, found)
+    return [told.get(gap.pair, gap) for gap in found]
+
+
+def _told_by_others(audit: Audit, found: Sequence[Gap]) -> dict[tuple[int, int], Gap]:
+    """The pairs without a verdict that some candidate tells apart."""
+    pairs = [gap.pair for gap in found if gap.verdict == "unknown"]
+    if not pairs:
+        return {}
+    candidates = _candidates(audit, found)
+    sets = _sets(_words(audit, pairs, _of_values(audit.row, candidates).inputs), pairs)
+    told: dict[tuple[int, int], Gap] = {}
+    for place, pair in enumerate(pairs):
+        number = next((n for n, one in enumerate(sets) if one >> place & 1), None)
+        if number is not None:
+            told[pair] = Gap(pair, "open", witnessed(_asked(audit, pair), candidates[number]))
+    return told
+
+
+def _candidates(audit: Audit, found: Sequence[Gap]) -> list[dict[str, int]]:
+    """The engine's witnesses, and a pool of inputs near the boundaries of the arithmetic."""
+    pool = pool_rows(audit.row.model.input_formats, _POOL, np.random.default_rng(20250101))
+    rows = zip(*pool.values(), strict=True)
+    return [_witness(gap.record) for gap in found if gap.verdict == "open"] + [
+        dict(zip(pool, map(int, words), strict=True)) for words in rows
+    ]
 
 
 def _asked(audit: Audit, pair: tuple[int, int]) -> Pair:
@@ -345,12 +373,7 @@ def closing(audit: Audit, found: Sequence[Gap]) -> Closing | None:
     pairs = [gap.pair for gap in found if gap.verdict == "open"]
     if not pairs:
         return None
-    formats = audit.row.model.input_formats
-    own = [_witness(gap.record) for gap in found if gap.verdict == "open"]
-    pool = pool_rows(formats, _POOL, np.random.default_rng(20250101))
-    candidates = own + [
-        dict(zip(pool, map(int, words), strict=True)) for words in zip(*pool.values(), strict=True)
-    ]
+    formats, candidates = audit.row.model.input_formats, _candidates(audit, found)
     sets = _sets(_words(audit, pairs, _of_values(audit.row, candidates).inputs), pairs)
     best: list[dict[str, int]] = []
     while True:

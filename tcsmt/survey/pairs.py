@@ -7,14 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tcsmt import __version__
 from tcsmt.catalogue import Row
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import Model
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.engine import Decision, compare_models, finding_of
+from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.prove.witnesses import narrowed, witness
+from tcsmt.prove.witnesses import narrowed, replayed, witness
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.question import Lanes, difference_of_sides
@@ -29,6 +31,7 @@ __all__ = [
     "record_of",
     "verdict_on",
     "without_verdict",
+    "witnessed",
 ]
 
 
@@ -100,6 +103,17 @@ def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
 
 #: What a record of a witness has besides its finding: how it was found, and the stamps of :class:`.Task`.
 _KEPT = ("steps", "sure", "models", "asked", "code")
+
+
+def witnessed(pair: Pair, values: dict[str, int]) -> dict[str, Any]:
+    """The record of a pair that a known input tells apart; the input is made short."""
+    given = pair.given()
+    title = f"{pair.left.name} against {pair.right.name}"
+    question = difference_of_sides(title, given.sides, given.input_formats, pair.domain)
+    found = replayed(question, Answer("sat", "evaluator", __version__, values=values))
+    if found is None:
+        raise AssertionError(f"{title}: the witness does not replay")
+    return record_of(Decision(question, witness(question, found, 0.0)))
 
 
 def proved_by(record: dict[str, Any]) -> str:

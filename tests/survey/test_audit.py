@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +19,9 @@ from tcsmt.papers import khattak
 from tcsmt.prove.boundary_inputs import rows as pool_rows
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.simulator.rows import run_words
+from tcsmt.survey import audit
 from tcsmt.survey.audit import Vectors, audit_of, closing, gaps, gathered, listed
+from tcsmt.survey.pairs import Pair, without_verdict
 from tcsmt.survey.settle import Asking, verdicts_in
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
@@ -74,6 +78,32 @@ def test_gaps_are_closed_or_equal(tmp_path: Path) -> None:
     told = {pair for pair, count in zip(again.pairs, again.deciders, strict=True) if count}
     assert {gap.pair for gap in found if gap.verdict == "open"} <= told
     assert not {gap.pair for gap in found if gap.verdict == "equal"} & told
+
+
+def test_pairs_without_a_verdict_are_tried_on_known_inputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A solver that never answers: what some known input tells apart is open, the rest stays unknown."""
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL)
+    made = audit_of(read_model(file), vectors_for(read_model(file), 40))
+
+    def silent(pairs: Sequence[Pair], *_: object) -> dict[str, dict[str, Any]]:
+        return {pair.key: without_verdict(pair, "silent") for pair in pairs}
+
+    monkeypatch.setattr(audit, "settle", silent)
+    with verdicts_in(tmp_path / "a.json") as store:
+        found = gaps(made, store, ASKING)
+    opened = [gap for gap in found if gap.verdict == "open"]
+    assert opened and {gap.verdict for gap in found} == {"open", "unknown"}
+    for gap in opened:
+        outputs = [made.hypotheses[n].row.model.trace.output for n in gap.pair]
+        values = {name: int(value["word"], 16) for name, value in gap.record["inputs"].items()}
+        words = evaluate(outputs, values)
+        assert [int(one["word"], 16) for one in gap.record["results"]] == words
+        assert words[0] != words[1]
+    names = {made.hypotheses[gap.pair[1]].name for gap in found if gap.verdict == "unknown"}
+    assert "zero_exponent = -126" in names  # which is equal
 
 
 def test_a_chain_of_instructions_is_one_unit() -> None:
