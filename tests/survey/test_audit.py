@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -133,6 +134,40 @@ def test_recorded_vectors(measured_data: Path) -> None:
     data = next(iter(find_datasets([path])))
     assert replay(data, row.model).mismatches == 0
     assert (made.words[0] == data.d).all()
+
+
+#: Captured rows, their unit, and how many of the vectors that decide are about it.
+CAPTURED = [
+    ("rdna3_gfx1100", "rdna3/v_dot2_f32_f16", "gfx11 f16 f32", 2),
+    ("rdna4_gfx1201", "rdna4/v_dot2_f32_f16", "gfx12 f16 f32", 2),
+    ("rdna4_gfx1201", "rdna4/v_dot2_f32_bf16", "gfx12 bf16 f32", 2),
+    ("rdna_packed_f16", "rdna3/v_wmma_f16_16x16x16_f16_w64", "gfx11 f16 f16", 2),
+    ("rdna_packed_f16", "rdna4/v_wmma_f16_16x16x16_f16_w32", "gfx12 f16 f16", 2),
+]
+
+
+@pytest.mark.parametrize(
+    ("captured", "unit", "about", "count"),
+    [CAPTURED[0], *(pytest.param(*case, marks=pytest.mark.long) for case in CAPTURED[1:])],
+)
+def test_captures_leave_open_what_the_vectors_decide(
+    captured: str, unit: str, about: str, count: int, unit_data: Path
+) -> None:
+    """For each vector that decides a point which no captured word decides: some hypothesis that the captured
+    rows do not exclude gives the other word on it."""
+    row, vectors = gathered([unit_data / f"{captured}.json"], row_named(unit))
+    made = audit_of(row, vectors)
+    left = {j for i, j in made.untold() if i == 0}
+    asked = json.loads((unit_data / "rdna_undecided.json").read_text())["rows"]
+    asked = [one for one in asked if f"{one['arch']} {one['in_format']} {one['out_format']}" == about]
+    assert len(asked) == count
+    for one in asked:
+        lanes = [[int(word, 16) for word in one[side]] for side in "ab"]
+        words = [word for few in lanes for word in (*few, *[0] * (row.model.k - len(few)))]
+        values = dict(zip(row.model.input_names, [*words, int(one["c"], 16)], strict=True))
+        outputs = evaluate([each.row.model.trace.output for each in made.hypotheses], values)
+        assert outputs[0] == int(one["model"], 16)
+        assert any(outputs[j] == int(one["otherwise"], 16) for j in left), one["question"]
 
 
 def test_fttn_reads_real_units_right() -> None:
