@@ -281,13 +281,13 @@ def test_rows_with_nans_among_them(unit: str) -> None:
         "rdna3/v_dot2_f32_f16",
         "arm/bfdot.ebf0",
         "x86/vpdpbusd",
-        "rtx-blackwell/mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3",
+        "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e2m1.e2m1.f32.ue8m0",
     ],
 )
 def test_models_that_run_together_answer_as_each_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulator_rows, "_PIECE", 100)
     row = row_named(name)
-    several = [row.model, *(one.model for one in neighbours(row.model))][:12]
+    several = [row.model, *(one.model for one in neighbours(row.model))][:3]
     words = next(iter(random_rows(row.model, 250, 1)))
     count, seen = len(words.c), list[int]()
     found = run_together(several, words, seen.append)
