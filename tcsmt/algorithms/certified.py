@@ -1,8 +1,10 @@
 """Certificates of what is proved about algorithms: bounds, that one is never less accurate than another, that
-a flaw is absent, what a split loses. :data:`CHECKS` has the statements of ``exactness/certified.py``, too.
+a flaw is absent, what a split loses, that sums of integers are exact. :data:`CHECKS` has the statements of
+``emulation/certified.py`` and ``exactness/certified.py``, too.
 
 Such a proof is a list of goals without a solution, and an argument from them in ``budget.py``, ``bound.py``,
-``proof.py``, ``monotone.py``, ``result_flaws.py``, ``split_analysis.py`` or a module of ``exactness/``.
+``proof.py``, ``monotone.py``, ``result_flaws.py``, ``split_analysis.py`` or a module of ``emulation/`` or
+``exactness/``.
 A certificate has a lemma for each goal, and the numbers that the argument starts from and ends with, as
 fractions. The argument itself is code; it is gone through again when a certificate is written and when it is
 checked, with a :class:`StepwiseProof` for which a goal is proved if its lemma is there.
@@ -20,14 +22,16 @@ from tcsmt.algorithms import result_flaws
 from tcsmt.algorithms.bound import Bound, by_words, unit
 from tcsmt.algorithms.budget import Keeping, budget
 from tcsmt.algorithms.compare import AlgorithmPair, proved_never_worse
+from tcsmt.algorithms.emulation.certified import check_emulation
 from tcsmt.algorithms.error import require_normal
-from tcsmt.algorithms.exactness.certified import check_exact, check_kernel, check_sums
+from tcsmt.algorithms.exactness.certified import check_kernel, check_sums
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.lemma_chain import LemmaChain, of_a_file
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.result_flaws import FLAWS, proved_absent
 from tcsmt.algorithms.split_analysis import SPLITS, name_of, proved_by_lemmas
 from tcsmt.algorithms.split_constants import WordsKept, kept, kept_goal
+from tcsmt.algorithms.subjects import subject_named
 from tcsmt.catalogue import Row
 from tcsmt.certificates.checker import Check
 from tcsmt.certificates.derivation import Flaw
@@ -46,6 +50,7 @@ __all__ = [
     "CHECKS",
     "certify_bound",
     "certify_comparison",
+    "certify_exact",
     "certify_flaw",
     "certify_split",
 ]
@@ -232,12 +237,53 @@ def _check_split(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     return chain
 
 
+# --- sums of integers
+
+
+def certify_exact(certificates: Certificates, name: str, row: Row, integers: int, k: int) -> Certified:
+    """Write the certificate that sums of ``k`` products of integers are exact.
+
+    name: of the algorithm, or the emulation; "": the unit alone.
+    """
+    what = f"{name} on {row.name}" if name else row.name
+    title = f"{what}: {k} products of integers up to {integers} are summed exactly"
+    about = {
+        "about": "exact", "title": title, "algorithm": name, "unit": certificates.model(row.model),
+        "integers": integers, "k": k,
+    }  # fmt: skip
+    if no := of_a_file(name):
+        return certificates.failed(title, no)
+    chain = LemmaChain(certificates.lemma)
+    if why := subject_named(chain, name, row).proved(integers, k):
+        return certificates.failed(title, why)
+    return certificates.keep({"statement": about}, list(chain.names))
+
+
+def _check_exact(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
+    chain = LemmaChain(files.check)
+    row = read_model(model_named(files.folder, about["unit"]))
+    subject = subject_named(chain, _no_file(about["algorithm"]), row)
+    k, integers = int(about["k"]), int(about["integers"])
+    if not (0 < k <= subject.longest and integers > 0):
+        raise Flaw("not asked about")
+    if why := subject.proved(integers, k):
+        raise Flaw(why)
+    return chain
+
+
 # --- reading
+
+
+def _no_file(name: str) -> str:
+    """The name of an algorithm: a file beside the checker is not a part of the certificate."""
+    if no := of_a_file(name):
+        raise Flaw(no)
+    return name
 
 
 def _algorithm(folder: Path, about: Mapping[str, Any], name: str, file: str) -> Algorithm:
     row = read_model(model_named(folder, about[file]))
-    return algorithm_named(about[name], row, about["k"])[0]
+    return algorithm_named(_no_file(about[name]), row, about["k"])[0]
 
 
 def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], LemmaChain]) -> Check:
@@ -254,7 +300,8 @@ def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], LemmaChain]) -> Ch
 CHECKS = {
     "bound": _checked(_check_bound),
     "comparison": _checked(_check_comparison),
-    "exact": _checked(check_exact),
+    "emulation": _checked(check_emulation),
+    "exact": _checked(_check_exact),
     "flaw": _checked(_check_flaw),
     "kernel": _checked(check_kernel),
     "split": _checked(_check_split),

@@ -22,11 +22,12 @@ from tcsmt.algorithms.certified import certify_bound, certify_comparison
 from tcsmt.algorithms.compare import AlgorithmPair, ErrorComparison
 from tcsmt.algorithms.compare import compare as compare_pair
 from tcsmt.algorithms.emulation.bound import bound as bound_of_emulation
+from tcsmt.algorithms.emulation.certified import certify_emulation
 from tcsmt.algorithms.emulation.search import LANES
 from tcsmt.algorithms.picture import Walked, walked_sheet
 from tcsmt.algorithms.records import bound_json, comparison_json, error_text
 from tcsmt.algorithms.walk import parting, walk
-from tcsmt.api.certificates import certificates_in, no_certificate
+from tcsmt.api.certificates import certificates_in
 from tcsmt.api.exact import AccuracyExactness, exact
 from tcsmt.api.flaws import TYPE1, AccuracyFlaw, find
 from tcsmt.api.multiply import multiply
@@ -232,17 +233,17 @@ def bound(
     :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
     """
     given, solving = unit if isinstance(unit, str) else row_of(unit), Settings(solver, timeout)
+    folder, certified = certificates_in(certificate), None
     if is_emulation(algorithm):
-        no_certificate(certificate, algorithm)
         if not 1 <= k <= bounds.LONGEST:
             raise TcsmtError(f"k = {k}: must be from 1 to {bounds.LONGEST}")
         emulation, row = emulation_named(algorithm, given)
         lost = bound_of_emulation(emulation, domain, k, Solving(solving, confirm=confirm), seconds=search)
-        return AccuracyBound(algorithm, row, k, domain, lost, wide=emulation.wide)
+        if folder is not None and lost.proved is not None:
+            certified = certify_emulation(folder, algorithm, emulation, row, k, domain, lost)
+        return AccuracyBound(algorithm, row, k, domain, lost, certified=certified, wide=emulation.wide)
     chosen, row = algorithm_named(algorithm, given, k)
-    folder = certificates_in(certificate)
     found = bound_of(chosen, domain, Solving(solving, confirm=confirm), seconds=search)
-    certified = None
     if folder is not None and found.proved is not None:
         certified = certify_bound(folder, algorithm, chosen, row, domain, found)
     return AccuracyBound(algorithm, row, k, domain, found, _others(unit, {algorithm: row}), certified)

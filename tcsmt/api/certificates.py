@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tcsmt.certificates.checker import Checked
     from tcsmt.prove.certify import Certificates
 
-__all__ = ["certificates_in", "check_certificate", "checked_in", "no_certificate", "require_sat_solver"]
+__all__ = ["certificates_in", "check_certificate", "checked_in", "require_sat_solver"]
 
 
 def certificates_in(folder: str | os.PathLike[str] | None) -> Certificates | None:
@@ -32,12 +32,6 @@ def require_sat_solver(folder: str | os.PathLike[str] | None) -> None:
 
     if folder is not None and not available():
         raise TcsmtError("certificates need a SAT solver: pip install 'tcsmt[certificates]'")
-
-
-def no_certificate(folder: str | os.PathLike[str] | None, algorithm: str) -> None:
-    """Raise :class:`tcsmt.TcsmtError` where a certificate is wanted of what has none."""
-    if folder is not None:
-        raise TcsmtError(f"{algorithm}: there is no certificate of what is proved of emulations of binary64")
 
 
 def check_certificate(path: str | os.PathLike[str]) -> list[Checked]:

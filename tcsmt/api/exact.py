@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from html import escape
 from typing import Any
 
 from tcsmt import __version__
-from tcsmt.algorithms.emulation.subject import EmulationSubject
-from tcsmt.algorithms.exactness.certified import certify_exact
+from tcsmt.algorithms.certified import certify_exact
 from tcsmt.algorithms.exactness.largest import Exactness
 from tcsmt.algorithms.exactness.largest import exact as exact_of
-from tcsmt.algorithms.exactness.recipes import AlgorithmSubject
-from tcsmt.algorithms.exactness.search import Inputs, Subject, UnitSubject
-from tcsmt.algorithms.exactness.units import ExactUnit
+from tcsmt.algorithms.exactness.search import Inputs
 from tcsmt.algorithms.proof import StepwiseProof
-from tcsmt.api.certificates import certificates_in, no_certificate
+from tcsmt.algorithms.subjects import subject_named
+from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.catalogue import Row
 from tcsmt.prove.solvers.run import Settings
@@ -146,27 +142,17 @@ def exact(
         if given is not None and not 1 <= given <= 1 << 40:
             raise TcsmtError(f"{name} = {given}: must be from 1 to 2^40")
     where = unit if isinstance(unit, str) else row_of(unit)
-    subject: Callable[[StepwiseProof], Subject]
     if algorithm and is_emulation(algorithm):
-        no_certificate(certificate, algorithm)
-        emulation, row = emulation_named(algorithm, where)
-        subject = partial(EmulationSubject, emulation=emulation)
-    elif algorithm:
-        made, row = algorithm_named(algorithm, where)
-        subject = partial(AlgorithmSubject, algorithm=made)
+        row = emulation_named(algorithm, where)[1]
     else:
-        row = row_of(unit)
-
-        def subject(chain: StepwiseProof) -> Subject:
-            return UnitSubject(ExactUnit(chain, row.model))
-
+        row = algorithm_named(algorithm, where)[1] if algorithm else row_of(unit)
     folder = certificates_in(certificate)
     chain = StepwiseProof(Solving(Settings(solver, timeout), confirm=confirm))
-    asked = subject(chain)
+    asked = subject_named(chain, algorithm, row)
     if k is not None and k > asked.longest:
         raise TcsmtError(f"k = {k}: must be from 1 to {asked.longest} here")
     found = exact_of(asked, chain, integers=integers, k=k, search=search)
     certified = None
     if folder is not None and found.k:
-        certified = certify_exact(folder, algorithm, row, subject, found.integers, found.k)
+        certified = certify_exact(folder, algorithm, row, found.integers, found.k)
     return AccuracyExactness(algorithm, row, (integers, k), found, certified)

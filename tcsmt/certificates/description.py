@@ -24,8 +24,8 @@ __all__ = ["Description", "described"]
 _LONGEST = 12
 #: What a statement of another kind has besides what it says.
 _BESIDE = ("about", "title", "constants", "losses")
-#: Statements about sums of integers; the others of another kind are about binary32.
-_OF_INTEGERS = ("exact", "kernel", "sums")
+#: What statements of another kind are about, but for those about binary32.
+_INPUTS = {"emulation": "binary64 words"} | dict.fromkeys(("exact", "kernel", "sums"), "integers")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _about(path: Path, record: Mapping[str, Any]) -> Description:
     shown = title if title.isprintable() else ascii(title)
     losses = known.get("losses")
     lost = [f"{name}: {loss}" for name, loss in losses.items()] if isinstance(losses, dict) else []
-    inputs = "integers" if known["about"] in _OF_INTEGERS else "binary32 words"
+    inputs = _INPUTS.get(str(known["about"]), "binary32 words")
     return Description(path, shown, f"{known['about']}: {says}", inputs, (), (steps, *lost))
 
 

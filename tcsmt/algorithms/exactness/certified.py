@@ -1,22 +1,19 @@
-"""Certificates that sums of integers are exact: of a unit or an algorithm, of a kernel, and for any K.
+"""Certificates that sums of integers are exact: of a kernel, and of a unit for any K.
 
 The argument from the lemmas is code, which is gone through again (:mod:`tcsmt.algorithms.certified`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tcsmt.algorithms.exactness.kernels import not_exact
 from tcsmt.algorithms.exactness.largest import LARGEST_INTEGER
-from tcsmt.algorithms.exactness.recipes import AlgorithmSubject
-from tcsmt.algorithms.exactness.search import LONGEST, Subject, UnitSubject
+from tcsmt.algorithms.exactness.search import LONGEST
 from tcsmt.algorithms.exactness.sums import exact_below
-from tcsmt.algorithms.exactness.units import ExactUnit
 from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.lemma_chain import LemmaChain, of_a_file
-from tcsmt.algorithms.proof import StepwiseProof
+from tcsmt.algorithms.lemma_chain import LemmaChain
 from tcsmt.catalogue import Row
 from tcsmt.certificates.derivation import Flaw
 from tcsmt.certificates.files import model_named
@@ -25,53 +22,9 @@ from tcsmt.data.model_files import read_model
 from tcsmt.kernels.reduction import Reduction, reduction_named
 from tcsmt.models import Model
 from tcsmt.prove.certify import Certificates
-from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.certified import Certified
 
-__all__ = [
-    "certify_exact", "certify_kernel", "certify_sums", "check_exact", "check_kernel", "check_sums",
-]  # fmt: skip
-
-
-def certify_exact(
-    certificates: Certificates,
-    name: str,
-    row: Row,
-    subject: Callable[[StepwiseProof], Subject],
-    integers: int,
-    k: int,
-) -> Certified:
-    """Write the certificate that sums of ``k`` products of integers are exact.
-
-    name: of the algorithm; "": the unit alone. subject: it, for a chain.
-    """
-    what = f"{name} on {row.name}" if name else row.name
-    title = f"{what}: {k} products of integers up to {integers} are summed exactly"
-    about = {
-        "about": "exact", "title": title, "algorithm": name, "unit": certificates.model(row.model),
-        "integers": integers, "k": k,
-    }  # fmt: skip
-    if no := of_a_file(name):
-        return certificates.failed(title, no)
-    chain = LemmaChain(certificates.lemma)
-    why = subject(chain).proved(integers, k)
-    return (
-        certificates.failed(title, why) if why else certificates.keep({"statement": about}, list(chain.names))
-    )
-
-
-def check_exact(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    """The lemmas of a statement of :func:`certify_exact`. Raises :class:`.Flaw` where it is not proved."""
-    chain = LemmaChain(files.check)
-    row = read_model(model_named(files.folder, about["unit"]))
-    subject: Subject = UnitSubject(ExactUnit(chain, row.model))
-    if about["algorithm"]:
-        subject = AlgorithmSubject(chain, algorithm_named(about["algorithm"], row)[0])
-    k, integers = int(about["k"]), int(about["integers"])
-    why = subject.proved(integers, k) if min(k, integers) > 0 and k <= subject.longest else "not asked about"
-    if why:
-        raise Flaw(why)
-    return chain
+__all__ = ["certify_kernel", "certify_sums", "check_kernel", "check_sums"]
 
 
 def certify_kernel(
