@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 
@@ -22,6 +23,9 @@ def main() -> None:
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and shells ask for
             signal.signal(number, stop)
+    # graphs are made of millions of terms, none of which is in a circle: looking for circles among them takes
+    # up to a third of a command's time
+    gc.set_threshold(100_000, 20, 20)
     try:
         from tcsmt.cli import main as command_line
 
