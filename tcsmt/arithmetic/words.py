@@ -39,6 +39,8 @@ _ML_DTYPES = {
 }
 #: A larger exponent of ten or two in a text is refused before it becomes an integer of that size.
 _LARGEST_EXPONENT = 5000
+#: What is a number, too, where it may be a word: 1000, 1e20.
+_DECIMAL = re.compile(r"[0-9]+(?:e[0-9]+)?")
 _HEX_FLOAT = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?")
 
 
@@ -182,7 +184,8 @@ def to_word(fmt: AnyFormat, text: str, rounded: Callable[[str], None] | None = N
 
     ``0x3c00`` or, of a floating-point format, exactly its number of hex digits (two or more): the word
     itself. A decimal number or a C99 hex float (``0x1.8p-3``): that value, which the format must hold
-    exactly. ``inf``, ``nan``.
+    exactly. ``inf``, ``nan``. What is a number as well as digits of another word is refused (``1e20``,
+    ``1000``).
     rounded: takes decimal numbers that the format does not hold as its nearest value, and is told so.
     Raises :class:`.TcsmtError`.
     """
@@ -201,6 +204,11 @@ def to_word(fmt: AnyFormat, text: str, rounded: Callable[[str], None] | None = N
             raise TcsmtError(f"{given!r} is not a hexadecimal word") from None
         if word >> fmt.width:
             raise TcsmtError(f"{given!r}: a word of {fmt.name} has {fmt.width} bits")
+        if bare and _DECIMAL.fullmatch(lower) and not _is_number(fmt, word, lower):
+            raise TcsmtError(
+                f"{given!r} may be the number or a word of {fmt.name}: write +{given} for the number, "
+                f"0x{given} for the word ({fmt.describe(word)})"
+            )
         return word
     negative = lower.startswith("-")
     magnitude = lower.removeprefix("-" if negative else "+")
@@ -233,6 +241,14 @@ def to_word(fmt: AnyFormat, text: str, rounded: Callable[[str], None] | None = N
         raise TcsmtError(f"{wrong}; the nearest value is {became}")
     rounded(f"{given.removeprefix('+')} is not an exact {fmt.name} value: the nearest is {became}")
     return word
+
+
+def _is_number(fmt: AnyFormat, word: int, text: str) -> bool:
+    """Whether a word is that of a number in decimal."""
+    try:
+        return fmt.word(_number(text)) == word
+    except ValueError:
+        return False
 
 
 def _beyond(fmt: AnyFormat, value: Fraction) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -137,8 +138,41 @@ def test_every_description_in_hexadecimal_is_read_back(name: str) -> None:
     fmt = FORMATS[name]
     for word in boundaries(fmt):
         assert to_word(fmt, fmt.hex(word)) == word
-        if fmt.hex_digits > 1:  # one bare digit is a number
-            assert to_word(fmt, fmt.hex(word).removeprefix("0x")) == word
+        bare = fmt.hex(word).removeprefix("0x")
+        if fmt.hex_digits > 1 and not bare.replace("e", "", 1).isdigit():  # one bare digit is a number
+            assert to_word(fmt, bare) == word
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("f16", "1e20"), ("f16", "1E20"), ("f16", "1000"), ("e4m3", "10"), ("f32", "1e999999"),
+        ("f32", "10000000"), ("f64", "1234567812345678"), ("e5m2", "01"),
+    ],
+)  # fmt: skip
+def test_what_may_be_a_number_or_a_word(name: str, text: str) -> None:
+    """Neither is taken; what the message says to write is."""
+    fmt = FORMATS[name]
+    with pytest.raises(TcsmtError, match=rf"write \+{text} for the number, 0x{text} for the word"):
+        to_word(fmt, text, lambda said: None)
+    assert to_word(fmt, f"0x{text}") == int(text, 16)
+    number = 10 ** int(text[2:]) if text[1] in "eE" else int(text)
+    if number <= fmt.largest_finite:
+        assert to_word(fmt, f"+{text}", lambda said: None) == fmt.nearest_word(Fraction(number))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "word"),
+    [
+        ("f16", "0000", 0),
+        ("f32", "00000000", 0),
+        ("f16", "3c00", 0x3C00),
+        ("f16", "1e2", 0x5640),
+        ("e2m1", "1", 2),
+    ],
+)
+def test_what_is_one_of_both(name: str, text: str, word: int) -> None:
+    assert to_word(FORMATS[name], text) == word
 
 
 @pytest.mark.parametrize("name", FORMATS)
