@@ -116,6 +116,14 @@ class KernelIdentified:
                 }
                 for one in found.missed
             ],
+            "regions": [
+                {
+                    "rows": [one.rows[0], one.rows[-1]],
+                    "columns": [one.columns[0], one.columns[-1]],
+                    "kernels": [kernel.name for kernel in one.kernels],
+                }
+                for one in found.regions
+            ],
         }
 
     def __str__(self) -> str:
@@ -135,6 +143,7 @@ class KernelIdentified:
                 first = ", ".join(f"D[{i}, {j}]" for i, j in one.elements)
                 more = ", ..." if one.count > len(one.elements) else ""
                 lines.append(f"  {one.kernel.name}: misses {one.count} of {one.of}: {first}{more}")
+            lines += self._by_region()
             return "\n".join(lines)
         lines.append(f"EXPLAINED bit for bit by {counted(len(found.kernels), 'kernel')}:")
         for kernel in found.kernels[:_LISTED]:
@@ -153,6 +162,19 @@ class KernelIdentified:
         if found.deciding:
             lines.append(f"{counted(len(found.deciding), 'element')} exclude all others: {places}{more}")
         return "\n".join(lines)
+
+    def _by_region(self) -> list[str]:
+        """Which kernels explain which part of D."""
+        parts = self.found.regions
+        if not parts:
+            return []
+        every = "; together they give all of D" if all(one.kernels for one in parts) else ""
+        lines = [f"BY REGION{every}:"]
+        for one in parts:
+            names = ", ".join(kernel.name for kernel in one.kernels[:_FEW]) or "none"
+            more = " and others" if len(one.kernels) > _FEW else ""
+            lines.append(f"  {one} ({counted(one.elements, 'element')}): {names}{more}")
+        return lines
 
     def _same(self, kernel: Kernel) -> tuple[Reduction, ...]:
         product = self.found.product

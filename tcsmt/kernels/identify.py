@@ -17,6 +17,7 @@ from tcsmt.kernels.elements import Product, SampledElements, on_elements, places
 from tcsmt.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.kernels.hypotheses import hypotheses, varying_hypotheses
 from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.regions import Region, regions
 from tcsmt.kernels.units import units_for
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
@@ -56,7 +57,8 @@ class Explained:
         same function. tested: hypotheses in all.
     open: others that give the elements that were looked at, of which there are so many, and were not held
         against all. deciding: elements (row, column) that exclude all that were excluded.
-    missed: where none explains D, the hypotheses that miss the fewest elements.
+    missed: where none explains D, the hypotheses that miss the fewest elements. regions: where none explains
+        D, and some explain parts of it, these parts and what is left.
     """
 
     product: Product
@@ -67,6 +69,7 @@ class Explained:
     looked_at: int
     deciding: tuple[tuple[int, int], ...]
     missed: tuple[Missed, ...]
+    regions: tuple[Region, ...] = ()
 
 
 @dataclass
@@ -130,10 +133,23 @@ def explain(
             others += varying_hypotheses(first, product.d_format, product.shape, ends)
         second = _held_against(others, product, elements, seen)
         nearest = sorted((*found.missed, *second.missed), key=lambda one: one.count)[:_SHOWN]
-        missed = () if second.kernels else tuple(nearest)
-        found = replace(second, tested=len(tried) + len(others), missed=missed)
+        if second.kernels:
+            found = replace(second, tested=len(tried) + len(others))
+        else:
+            parts = _regions(tried, product, seen)
+            found = replace(second, tested=len(tried) + len(others), missed=tuple(nearest), regions=parts)
     alike = {first.name: tuple(row.name for row in others) for first, *others in given}
     return replace(found, alike=alike)
+
+
+def _regions(tried: Sequence[Kernel], product: Product, seen: Seen) -> tuple[Region, ...]:
+    """What explains which part of D; nothing where no part is explained."""
+
+    def explaining(part: Product) -> tuple[Kernel, ...]:
+        return _held_against(tried, part, np.argwhere(np.ones(part.d.shape, bool)), seen).kernels
+
+    found = regions(product, explaining)
+    return found if any(one.kernels for one in found) else ()
 
 
 def _held_against(tried: Sequence[Kernel], product: Product, elements: Array, seen: Seen) -> Explained:
