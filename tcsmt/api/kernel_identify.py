@@ -136,7 +136,8 @@ class KernelIdentified:
         ]
         nan = int(product.nan.sum())
         if nan:
-            lines.append(f"{counted(nan, 'element')} of D are NaN; any NaN counts as the same")
+            are = "is" if nan == 1 else "are"
+            lines.append(f"{counted(nan, 'element')} of D {are} NaN; any NaN counts as the same")
         if not found.kernels:
             lines.append("EXPLAINED BY NONE; the nearest:")
             for one in found.missed:

@@ -11,6 +11,9 @@ from tcsmt.support.errors import TcsmtError
 
 __all__ = ["read_array"]
 
+#: How a file of NumPy's format begins.
+_MAGIC = b"\x93NUMPY"
+
 
 def read_array(path: Path) -> np.ndarray[Any, np.dtype[Any]]:
     """The array of an .npy file, mapped into memory; nothing is ever unpickled.
@@ -19,10 +22,20 @@ def read_array(path: Path) -> np.ndarray[Any, np.dtype[Any]]:
     Raises :class:`.TcsmtError`, which names the file.
     """
     try:
+        with path.open("rb") as file:
+            start = file.read(len(_MAGIC))
+        if start != _MAGIC:
+            # NumPy takes such a file for a pickled one, and says how to load it
+            raise TcsmtError(f"{path} is not a .npy array: it must hold one array, as np.save writes it")
         array: np.ndarray[Any, np.dtype[Any]] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise TcsmtError(f"{path} is not a .npy array ({reason})") from None
-    if not isinstance(array, np.ndarray):
-        raise TcsmtError(f"{path}: must hold one array (.npy)")
-    return array.view(f"uint{array.dtype.itemsize * 8}") if array.dtype.kind == "V" else array
+    except OSError as error:
+        raise TcsmtError(f"cannot read {path}: {error.strerror or error}") from None
+    except TcsmtError:
+        raise
+    except (ValueError, EOFError) as error:
+        raise TcsmtError(f"{path} is not a .npy array ({error})") from None
+    if array.dtype.kind != "V":
+        return array
+    if array.dtype.fields is not None or array.dtype.itemsize not in (1, 2, 4, 8):
+        raise TcsmtError(f"{path} has dtype {array.dtype}: its elements must be numbers or words")
+    return array.view(f"uint{array.dtype.itemsize * 8}")

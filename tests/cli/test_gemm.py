@@ -96,7 +96,7 @@ def test_one_command_at_a_time_has_an_output(tmp_path: Path) -> None:
         (["--reduction", "promote"], "reduction 'promote': expected promote:EVERY"),
         (["--output", "d.txt"], "the name must end in .npy"),
         (["--output", "/nowhere/d.npy"], "cannot write /nowhere/d.npy.partial"),
-        (["--c", "missing.npy"], "missing.npy is not a .npy array (No such file or directory)"),
+        (["--c", "missing.npy"], "cannot read missing.npy: No such file or directory"),
     ],
 )
 def test_command_errors(tmp_path: Path, change: list[str], message: str) -> None:

@@ -26,8 +26,19 @@ def test_values_and_words(tmp_path: Path) -> None:
 def test_what_is_no_array_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     path.write_bytes(content)
-    with pytest.raises(TcsmtError, match=r"x\.npy is not a \.npy array"):
+    with pytest.raises(TcsmtError, match=r"x\.npy is not a \.npy array") as caught:
         read_array(path)
+    assert "pickle" not in str(caught.value)
+
+
+def test_what_is_not_there_and_elements_that_are_no_words(tmp_path: Path) -> None:
+    with pytest.raises(TcsmtError, match=r"cannot read .*x\.npy: No such file or directory"):
+        read_array(tmp_path / "x.npy")
+    np.save(tmp_path / "s.npy", np.zeros(2, [("x", np.int16), ("y", np.int8)]))
+    np.save(tmp_path / "t.npy", np.zeros(2, [("x", np.int16), ("y", np.int16)]))
+    for name in "st":
+        with pytest.raises(TcsmtError, match="its elements must be numbers or words"):
+            read_array(tmp_path / f"{name}.npy")
 
 
 def test_objects_and_archives_are_refused(tmp_path: Path) -> None:
