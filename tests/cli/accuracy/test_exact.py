@@ -34,4 +34,3 @@ def test_an_emulation_of_binary64() -> None:
     given = ["accuracy", "exact", "ozaki1-int8,slices=1", "--arch", "turing", "--k", "2"]
     data = json.loads(done(*given, "--json"))
     assert (data["integers"], data["exact"], data["closed"]) == (127, True, True)
-    assert "there is no certificate" in refused(*given, "--certificate", "nowhere")
