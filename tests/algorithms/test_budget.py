@@ -79,7 +79,7 @@ def test_no_error_is_larger_than_the_budget(
     algorithm, _ = algorithm_named(name, unit, k)
     spent = budget(chain, algorithm, domain)
     assert spent.total == sum(spent.shares.values())
-    worst, _ = largest(algorithm, domain, 0.6)
+    worst, _ = largest(algorithm, domain, 0.3)
     assert worst is not None
     assert 0 < worst.relative <= spent.total / ULP
 
@@ -161,7 +161,7 @@ def test_whatever_the_unit(unit: FusedDotAdd, name: str, k: int, chain: Stepwise
     holds(unit, name, k, chain)
 
 
-@pytest.mark.parametrize("step", [11, pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.parametrize("step", [43, pytest.param(3, marks=pytest.mark.long)])
 def test_constants_of_a_split_against_the_definition(step: int) -> None:
     """Numbers of 13 bits of three binades, subnormal words included, in fractions."""
     domain, bits = Domain(exponents=(-15, -13)), 13
@@ -247,7 +247,7 @@ def test_what_is_refused(
 ) -> None:
     unit = replace(rows_of("volta")[0].model, k=1, n_fma=1, **change)
     with pytest.raises(Unbounded, match=message):
-        budget(chain, RECIPES["markidis"].on(unit, 2), domain)
+        budget(chain, RECIPES["single-f16"].on(unit, 1), domain)
 
 
 # --- what was proved and is false ----------------------------------------------------------------
