@@ -39,6 +39,21 @@ FP64 = IeeeDotAdd(
     sum_format="f64",
 )  # fmt: skip
 RNG = np.random.default_rng(0)
+#: Formats, and who holds their words; a result is one of the first six.
+DTYPES = [
+    ("f16", np.float16),
+    ("bf16", ml_dtypes.bfloat16),
+    ("tf32", np.float32),
+    ("f32", np.float32),
+    ("f64", np.float64),
+    ("e5m2", ml_dtypes.float8_e5m2),
+    ("e4m3", ml_dtypes.float8_e4m3fn),
+    ("e4m3fnuz", ml_dtypes.float8_e4m3fnuz),
+    ("e5m2fnuz", ml_dtypes.float8_e5m2fnuz),
+    ("e3m2", ml_dtypes.float6_e3m2fn),
+    ("e2m3", ml_dtypes.float6_e2m3fn),
+    ("e2m1", ml_dtypes.float4_e2m1fn),
+]
 
 
 def integers(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
@@ -46,23 +61,7 @@ def integers(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
     return RNG.integers(-3, 4, shape).astype(dtype)
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype"),
-    [
-        ("f16", np.float16),
-        ("bf16", ml_dtypes.bfloat16),
-        ("tf32", np.float32),
-        ("f32", np.float32),
-        ("f64", np.float64),
-        ("e5m2", ml_dtypes.float8_e5m2),
-        ("e4m3", ml_dtypes.float8_e4m3fn),
-        ("e4m3fnuz", ml_dtypes.float8_e4m3fnuz),
-        ("e5m2fnuz", ml_dtypes.float8_e5m2fnuz),
-        ("e3m2", ml_dtypes.float6_e3m2fn),
-        ("e2m3", ml_dtypes.float6_e2m3fn),
-        ("e2m1", ml_dtypes.float4_e2m1fn),
-    ],
-)
+@pytest.mark.parametrize(("name", "dtype"), DTYPES)
 def test_every_input_dtype(name: str, dtype: Any) -> None:
     """The format's own dtype, float64 values and raw words are the same input."""
     model = replace(SMALL, a_format=name, b_format=name)
@@ -79,17 +78,7 @@ def test_every_input_dtype(name: str, dtype: Any) -> None:
     assert np.array_equal(simulate(model, a.tolist(), b.tolist(), c.tolist()), exact)
 
 
-@pytest.mark.parametrize(
-    ("name", "dtype"),
-    [
-        ("f16", np.float16),
-        ("bf16", ml_dtypes.bfloat16),
-        ("tf32", np.float32),
-        ("f32", np.float32),
-        ("f64", np.float64),
-        ("e5m2", ml_dtypes.float8_e5m2),
-    ],
-)
+@pytest.mark.parametrize(("name", "dtype"), DTYPES[:6])
 def test_result_dtype(name: str, dtype: Any) -> None:
     """The output format's dtype; the result feeds the next call as c."""
     model = replace(SMALL, c_format=name, d_format=name, zero_exponent=-20, rounding="RNE")
