@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from tcsmt.pictures.text import as_text
 from tcsmt.prove.dumping import Dump
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import shown, unseen
 
 
 @click.command()
@@ -40,6 +42,17 @@ from tcsmt.support.errors import TcsmtError
 @options.memory
 @options.confirmed
 @options.kept
+@click.option(
+    "--exhaustive", is_flag=True,
+    help="Run every finite input instead of asking solvers; those that the graphs do not tell apart once."
+)  # fmt: skip
+@click.option(
+    "--checkpoint", type=click.Path(path_type=Path), metavar="FILE",
+    help="Keep how far --exhaustive has come; the same command continues there.",
+)  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Threads of --exhaustive."
+)
 @click.option("--explain", is_flag=True, help="Draw both units on the witness.")
 @options.as_json
 @options.dump_smt
@@ -56,6 +69,9 @@ def compare(
     memory: int,
     confirm: bool,
     kept: bool | None,
+    exhaustive: bool,
+    checkpoint: Path | None,
+    jobs: int,
     explain: bool,
     as_json: bool,
     dump_smt: Path | None,
@@ -77,15 +93,18 @@ def compare(
       tcsmt compare a100 h100 --finite --explain
       tcsmt compare volta fdp.sv --top fdp --port a=in_a --const mode=0 --cycles 3
       tcsmt compare volta emulator.c --function dot
+      tcsmt compare mine.toml fma.sv --exhaustive --no-confirm --checkpoint run.json
 
     Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
     """
     dump = None if dump_smt is None else Dump(dump_smt)
     one, two = _sides(a, b, design)
-    found = compare_units(
-        one, two, domain, k=k, lanes=lanes, solver=solver, timeout=timeout, memory=memory, confirm=confirm,
-        kept=kept, dump_smt=dump, certificate=certificate,
-    )  # fmt: skip
+    with shown(lines=exhaustive) if exhaustive else nullcontext(unseen) as progress:
+        found = compare_units(
+            one, two, domain, k=k, lanes=lanes, solver=solver, timeout=timeout, memory=memory,
+            confirm=confirm, kept=kept, dump_smt=dump, certificate=certificate, exhaustive=exhaustive,
+            checkpoint=checkpoint, jobs=jobs, progress=progress,
+        )  # fmt: skip
     say_dumped(dump)
     if as_json:
         echo_json(found.as_json())

@@ -409,11 +409,15 @@ _ARGUMENTS = {"fma": "{0}, {0}, {0}", "umin": "{0}, {0}", "umax": "{0}, {0}", "c
 def declared(text: str) -> str:
     """LLVM functions, after the declarations of the intrinsics that they call."""
     calls = set(re.findall(r"call (\S+|<[^>]*>) @(llvm\.\w+(?:\.\w+)*)\(", text))
-    declarations = [
-        f"declare {kind} @{name}({_ARGUMENTS[name.split('.')[1]].format(kind)})"
-        for kind, name in sorted(calls)
-    ]
+    declarations = [f"declare {kind} @{name}({_arguments(kind, name)})" for kind, name in sorted(calls)]
     return "\n".join([*declarations, text])
+
+
+def _arguments(kind: str, name: str) -> str:
+    reduced = re.fullmatch(r"llvm\.vector\.reduce\.add\.v(\d+)(i\d+)", name)
+    if reduced:
+        return f"<{reduced[1]} x {reduced[2]}>"
+    return _ARGUMENTS[name.split(".")[1]].format(kind)
 
 
 def over_groups(name: str, parameters: str, body: str, *, last: str = "group") -> str:

@@ -33,7 +33,15 @@ from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import FALSE, Term, any_of
 
-__all__ = ["Decision", "ProofStep", "compare_models", "decide", "finding_of"]
+__all__ = [
+    "Decision",
+    "ProofStep",
+    "compare_models",
+    "decide",
+    "finding_of",
+    "finite_part",
+    "question_of_models",
+]
 
 
 #: What is left has no solution.
@@ -70,12 +78,33 @@ def compare_models(
     lanes: int | None = None,
     lemmas: Lemmas | None = None,
 ) -> Decision:
-    """Two models, by their names, on a domain; ``lanes``: only so many products, the others zero.
+    """Two models, by their names, on a domain: see :func:`question_of_models`.
+
+    With NaNs and infinities in the domain, finite inputs come first: a witness among them says more.
+    Raises :class:`.TcsmtError` where the models have no inputs or results in common, and for an empty domain.
+    """
+    question = question_of_models(left, right, domain, k=k, lanes=lanes)
+    if not domain.finite and question.goal.value is None:
+        values = search(finite_part(question))
+        if values is not None:
+            found = Distinguished(values=values, solver="evaluator", version=__version__, seconds=0.0)
+            return Decision(question, found)
+    return decide(question, solving, lemmas)
+
+
+def question_of_models(
+    left: tuple[str, Model],
+    right: tuple[str, Model],
+    domain: Domain,
+    *,
+    k: int | None = None,
+    lanes: int | None = None,
+) -> Question:
+    """Do two models, by their names, differ on a domain? ``lanes``: only so many products, the others zero.
 
     k: length of the dot product; None: the shortest one to which both can be chained. An operand that
     they take in two formats is given in the narrower one (:mod:`tcsmt.statements.shared_inputs`).
-    With NaNs and infinities in the domain, finite inputs come first: a witness among them says more.
-    Raises :class:`.TcsmtError` where the models have no inputs or results in common, and for an empty domain.
+    Raises :class:`.TcsmtError` where the models have no inputs or results in common.
     """
     given = shared(left, right, k, finite=domain.finite)
     trace = given.sides[0].trace
@@ -84,18 +113,19 @@ def compare_models(
         raise TcsmtError(f"lanes = {lanes}: must be from 1 to k = {length}")
     also = [t.eq(0) for t in (*trace.a[lanes:], *trace.b[lanes:])] if lanes is not None else []
     sides, formats = given.sides, given.input_formats
-    title = f"{left[0]} against {right[0]}"
-    question = difference_of_sides(title, sides, formats, domain, also=also)
+    question = difference_of_sides(f"{left[0]} against {right[0]}", sides, formats, domain, also=also)
     more = [given.widened] if given.widened else []
     more += [f"{lanes} of {length} lanes"] if lanes is not None else []
-    question = replace(question, domain_text=", ".join([question.domain_text, *more]))
-    if not domain.finite and question.goal.value is None:
-        finite = difference_of_sides(title, sides, formats, replace(domain, finite=True), lanes=(), also=also)
-        values = search(finite)
-        if values is not None:
-            found = Distinguished(values=values, solver="evaluator", version=__version__, seconds=0.0)
-            return Decision(question, found)
-    return decide(question, solving, lemmas)
+    return replace(question, domain_text=", ".join([question.domain_text, *more]))
+
+
+def finite_part(question: Question) -> Question:
+    """A question of :func:`question_of_models`, for finite inputs only."""
+    assert question.inputs is not None
+    finite = replace(question.inputs, finite=True)
+    return difference_of_sides(
+        question.title, question.sides, question.formats, finite, lanes=(), also=question.also
+    )
 
 
 def finding_of(found: Decision) -> Finding:

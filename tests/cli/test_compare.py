@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tcsmt.interpret import jit
 from tcsmt.prove.solvers.answer import Answer
 from tests.support.command_line import done, refused, tcsmt
 
@@ -78,3 +79,37 @@ def test_command_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     result = tcsmt("compare", VOLTA, f"{VOLTA}@zero-126")
     assert result.exit_code == 3, result.output
     assert "UNKNOWN: timeout" in result.stdout
+
+
+#: (a + c)(b + c), and the same multiplied out.
+WORDS = "1 sort bitvec 4\n2 input 1 a\n3 input 1 b\n4 input 1 c\n5 add 1 2 4\n6 add 1 3 4\n"
+FACTORS = f"{WORDS}10 mul 1 5 6\n7 output 10 d\n"
+EXPANDED = (
+    f"{WORDS}8 mul 1 2 3\n9 add 1 2 3\n10 mul 1 9 4\n11 mul 1 4 4\n12 add 1 8 10\n13 add 1 12 11\n"
+    "7 output 13 d\n"
+)
+
+
+@pytest.mark.skipif(not jit.available(), reason="the extra `fast` is not installed")
+def test_all_inputs(tmp_path: Path) -> None:
+    formats = [f"--format={operand}=u4" for operand in "abcd"]
+    for name, text in (("one", FACTORS), ("two", EXPANDED), ("three", EXPANDED.replace("12 11", "12 10"))):
+        (tmp_path / f"{name}.btor2").write_text(text)
+        file = f"{tmp_path / name}.btor2"
+        done("design", file, *formats, "--output", tmp_path / f"{name}.toml")
+    one, two, three = (tmp_path / f"{name}.toml" for name in ("one", "two", "three"))
+    text = done("compare", one, two, "--exhaustive")
+    assert "EQUIVALENT, confirmed by another solver" in text
+    assert "256 of a0 b0 x 16 of c[3:0]: 4.1e+03 rows, all by NumPy, too" in text
+    kept = tmp_path / "run.json"
+    options = ["--exhaustive", "--no-confirm", "--checkpoint", kept, "--jobs", "2", "--json"]
+    report = json.loads(done("compare", one, two, *options))
+    assert report["verdict"] == "equivalent"
+    assert [step["solver"] for step in report["steps"]] == ["LLVM"]
+    assert "enumerations" in json.loads(kept.read_text())
+    assert "DISTINGUISHED" in done("compare", one, three, "--exhaustive", code=1)
+    assert "exhaustive is missing" in refused("compare", one, two, "--checkpoint", kept)
+    folder = tmp_path / "certificates"
+    refusal = refused("compare", one, two, "--exhaustive", "--certificate", folder)
+    assert "leaves no scripts and no certificate" in refusal
+    assert "at most 2.2e+12 are run" in refused("compare", "v100", f"{VOLTA}@zero-126", "--exhaustive")
