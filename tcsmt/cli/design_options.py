@@ -23,7 +23,8 @@ _OPTIONS = (
     ),
     click.option(
         "--port", "ports", multiple=True, metavar="OPERAND=NAME",
-        help="Port of a, b, c or d, or of a lane such as a0: NAME or NAME[HIGH:LOW].  [default: of its name]",
+        help="Port of a, b, c, d, scale_a or scale_b, or of a lane such as a0: NAME or NAME[HIGH:LOW]."
+        "  [default: of its name]",
     ),
     click.option(
         "--const", "constants", multiple=True, metavar="NAME=VALUE", help="An input that has one value."
@@ -33,7 +34,8 @@ _OPTIONS = (
     ),
     click.option("--hold", is_flag=True, help="The inputs stay for all cycles."),
     click.option(
-        "--format", "formats", multiple=True, metavar="OPERAND=FORMAT", help="Format of a, b, c or d."
+        "--format", "formats", multiple=True, metavar="OPERAND=FORMAT",
+        help="Format of a, b, c, d or scale (block scales).",
     ),
     click.option(
         "--param", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of the module."

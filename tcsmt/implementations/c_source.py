@@ -15,7 +15,7 @@ from tcsmt.interpret.btor2 import Btor2
 from tcsmt.interpret.llvm_execution import Execution, Fault
 from tcsmt.interpret.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
 from tcsmt.interpret.llvm_reader import Function, Int, Module, Pointer, read_llvm
-from tcsmt.models.circuit import Port
+from tcsmt.models.circuit import SCALES, Port
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.verdict import Distinguished, Equivalent
@@ -50,7 +50,8 @@ class CFunction:
     """A function in a file of C, and what its parameters are.
 
     name: "": the only one that other files can call. ports: as :class:`.Circuit` has them; a parameter is a
-    port, and so is the result, ``d`` or what a parameter points to. formats: of a, b, c and d. k: products.
+    port, and so is the result, ``d`` or what a parameter points to. formats: of a, b, c, d and
+    ``scale``, of block scales. k: products. scales: block scales of a.
     constants: parameters that have one value. include, define: for the preprocessor.
     """
 
@@ -59,6 +60,7 @@ class CFunction:
     ports: Sequence[Port] = ()
     formats: Mapping[str, AnyFormat] = field(default_factory=dict)
     k: int | None = None
+    scales: int = 0
     constants: Mapping[str, int] = field(default_factory=dict)
     include: Sequence[Path] = ()
     define: Sequence[str] = ()
@@ -149,7 +151,7 @@ class _Reading:
     def _argument(self, name: str, kind: object) -> Term | MemoryPlace:
         ports = [port for port in self.given.ports if port.name == name]
         said = {port.operand for port in self.given.ports}
-        if not ports and name in "abcd" and name not in said:
+        if not ports and name in (*"abcd", *(SCALES if self.given.scales else ())) and name not in said:
             ports = [Port(name, None, name, None, name)]
         if isinstance(kind, Pointer):
             return self._pointer(name, ports)
@@ -162,8 +164,8 @@ class _Reading:
             return const(self.given.constants[name], kind.width)
         if len(ports) == 1 and ports[0].operand != "d" and ports[0].bits is None:
             port = ports[0]
-            fmt = self.given.formats[port.operand]
-            lanes = 1 if port.lane is not None or port.operand == "c" else self.given.k or 1
+            fmt = self._format(port)
+            lanes = 1 if port.lane is not None or port.operand == "c" else self._known_length(port) or 1
             width = lanes * fmt.width
             if lanes == 1 and width < kind.width:  # an integer promotion
                 word = var(name, width)
@@ -178,7 +180,7 @@ class _Reading:
         if not ports:
             return MemoryPlace(Object(name, _OTHER))
         port = ports[0]
-        fmt = self.given.formats[port.operand]
+        fmt = self._format(port)
         if len(ports) > 1 or port.lane is not None or (port.bits is not None and port.operand != "d"):
             raise TcsmtError(f"port {port.text!r}: {name} is a pointer: all lanes of one operand")
         if size not in (1, 2, 4, 8) or (port.operand != "d" and 8 * size < fmt.width):
@@ -196,10 +198,20 @@ class _Reading:
         self.inputs.append((name, words))
         return MemoryPlace(place)
 
+    def _format(self, port: Port) -> AnyFormat:
+        name = "scale" if port.operand in SCALES else port.operand
+        if name not in self.given.formats:
+            raise TcsmtError(f"port {port.text!r}: the unit has no block scales")
+        return self.given.formats[name]
+
+    def _known_length(self, port: Port) -> int | None:
+        return self.given.scales if port.operand in SCALES else self.given.k
+
     def _length(self, port: Port) -> int:
-        if self.given.k is None:
+        length = self._known_length(port)
+        if length is None:
             raise TcsmtError(f"port {port.text!r}: how many products? Give --like UNIT, or k")
-        return self.given.k
+        return length
 
     def _refute(self, faults: Sequence[Fault]) -> None:
         """That nothing undefined can happen, by two solvers; raises TcsmtError where it can, or may."""

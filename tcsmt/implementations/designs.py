@@ -21,7 +21,7 @@ from tcsmt.models.circuit import Port, UndrivenBits, read_constants
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.verdict import Equivalent
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError, choose
 
 __all__ = ["BTOR2", "DesignFiles", "is_design", "read_design"]
 
@@ -41,9 +41,10 @@ class DesignFiles:
 
     files: SystemVerilog in the order in which it is compiled, one BTOR2 file, or one file of C. top: the
     module ("": the only one that no other has). function: of C ("": the only one that other files can call).
-    ports, constants, cycles, hold: as :class:`.Circuit` has them. formats: of a, b, c and d, or their names.
-    k: products (None: as many as the ports of a hold). parameters, include, define: for the compiler.
-    timeout: seconds for Yosys or clang.
+    ports, constants, cycles, hold: as :class:`.Circuit` has them. formats: of a, b, c, d and, for a unit with
+    block scales, ``scale``; or their names. scale_block: lanes that share a scale (0: as the ports of the
+    scales say). k: products (None: as many as the ports of a hold). parameters, include, define: for the
+    compiler. timeout: seconds for Yosys or clang.
     """
 
     files: Sequence[Path]
@@ -55,6 +56,7 @@ class DesignFiles:
     hold: bool = False
     formats: Mapping[str, str | AnyFormat] = field(default_factory=dict)
     k: int | None = None
+    scale_block: int = 0
     parameters: Mapping[str, str] = field(default_factory=dict)
     include: Sequence[Path] = ()
     define: Sequence[str] = ()
@@ -64,9 +66,13 @@ class DesignFiles:
         """With a model's formats and k where none are said."""
         formats = {f"{name}": getattr(model, f"{name}_format") for name in _OPERANDS}
         lanes = any(re.match(r"a\d", text) for text in self.ports)
+        block = self.scale_block
+        if model.scale_format is not None and "scale" not in self.formats:
+            formats["scale"], block = model.scale_format, model.k // model.scales
         return replace(
-            self, formats=formats | dict(self.formats), k=model.k if self.k is None and not lanes else self.k
-        )
+            self, formats=formats | dict(self.formats), scale_block=block,
+            k=model.k if self.k is None and not lanes else self.k,
+        )  # fmt: skip
 
     def text(self, formats: Mapping[str, AnyFormat]) -> str:
         """The design as BTOR2, with the formats of a, b, c and d. Raises :class:`.TcsmtError`."""
@@ -97,21 +103,40 @@ class DesignFiles:
             )
         return CFunction(
             file=self.files[0], name=self.function, ports=[Port.read(port) for port in self.ports],
-            formats=formats, k=self.k, constants=read_constants(self.constants), include=self.include,
-            define=self.define, timeout=self.timeout,
+            formats=formats, k=self.k, scales=self._scales(formats),
+            constants=read_constants(self.constants), include=self.include, define=self.define,
+            timeout=self.timeout,
         ).btor2  # fmt: skip
+
+    def _scales(self, formats: Mapping[str, AnyFormat]) -> int:
+        """Block scales of a, for C."""
+        if "scale" not in formats:
+            return 0
+        if not self.scale_block or self.k is None:
+            raise TcsmtError(f"{self.files[-1]}: how many block scales? Give --like UNIT")
+        return self.k // self.scale_block
+
+    def _block(self, text: str, scale: AnyFormat | None, k: int) -> int:
+        """Lanes that share a scale; where nothing says it, as many scales as their ports hold."""
+        if scale is None or self.scale_block:
+            return self.scale_block
+        return max(1, k // self._lanes(text, "scale_a", scale))
 
     def _length(self, text: str, a: AnyFormat) -> int:
         """Products: as many as the ports of a hold."""
-        ports = [port for port in map(Port.read, self.ports) if port.operand == "a"]
+        return self._lanes(text, "a", a)
+
+    def _lanes(self, text: str, operand: str, fmt: AnyFormat) -> int:
+        """How many words of an operand its ports hold."""
+        ports = [port for port in map(Port.read, self.ports) if port.operand == operand]
         if any(port.lane is not None for port in ports):
             return 1 + max(port.lane or 0 for port in ports)
         inputs = read_btor2(text, str(self.files[-1])).inputs
-        port = ports[0] if ports else Port.read("a=a")
+        port = ports[0] if ports else Port.read(f"{operand}={operand}")
         if port.name not in inputs:
             return 1  # refused, with its name, when the model is built
         high, low = port.range_in(inputs[port.name].width)
-        return max(1, (high - low + 1) // a.width)
+        return max(1, (high - low + 1) // fmt.width)
 
 
 def read_design(design: DesignFiles) -> Row:
@@ -122,14 +147,17 @@ def read_design(design: DesignFiles) -> Row:
     missing = [name for name in _OPERANDS if name not in design.formats]
     if missing:
         raise TcsmtError(f"no format for {', '.join(missing)}: give --format {missing[0]}=f16, for example")
-    given = {name: design.formats[name] for name in _OPERANDS}
+    for name in design.formats:
+        choose("format of", name, (*_OPERANDS, "scale"))
+    given = {name: design.formats[name] for name in (*_OPERANDS, "scale") if name in design.formats}
     formats = {n: format_named(f) if isinstance(f, str) else f for n, f in given.items()}
     text = design.text(formats)
     file = design.files[-1]
+    k = design._length(text, formats["a"]) if design.k is None else design.k
     try:
         model = _settled(
-            a_format=formats["a"], b_format=formats["b"], c_format=formats["c"], d_format=formats["d"],
-            k=design._length(text, formats["a"]) if design.k is None else design.k,
+            a_format=formats["a"], b_format=formats["b"], c_format=formats["c"], d_format=formats["d"], k=k,
+            scale_format=formats.get("scale"), scale_block=design._block(text, formats.get("scale"), k),
             btor2=text, ports=tuple(design.ports), constants=tuple(design.constants),
             cycles=design.cycles, hold=design.hold,
         )  # fmt: skip

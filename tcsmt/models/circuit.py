@@ -10,13 +10,18 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any, ClassVar
 
+from tcsmt.arithmetic.formats import Format
 from tcsmt.interpret.btor2_reader import Btor2File, Btor2Line, read_btor2
 from tcsmt.models.base import Model, Terms, choice
 from tcsmt.models.stages import Kind, Stage
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 from tcsmt.terms import Term, const, substitute, var, variables
 
-__all__ = ["Circuit", "Port", "UndrivenBits", "read_constants"]
+__all__ = ["SCALES", "Circuit", "Port", "UndrivenBits", "read_constants"]
+
+
+#: The operands that are block scales.
+SCALES = ("scale_a", "scale_b")
 
 
 class UndrivenBits(TcsmtError):
@@ -27,8 +32,9 @@ class UndrivenBits(TcsmtError):
 class Port:
     """Bits of a port, and what they are: ``OPERAND=NAME[HIGH:LOW]``.
 
-    operand: ``a``, ``b``, ``c`` or ``d``. lane: of the operand; None: all lanes, the first one in the
-    lowest bits. bits: the highest and the lowest one; None: the whole port. text: as it was given.
+    operand: ``a``, ``b``, ``c``, ``d``, ``scale_a`` or ``scale_b``. lane: of the operand; None: all lanes,
+    the first one in the lowest bits. bits: the highest and the lowest one; None: the whole port. text: as it
+    was given.
     """
 
     operand: str
@@ -40,11 +46,11 @@ class Port:
     @classmethod
     def read(cls, text: str) -> Port:
         """From text. Raises :class:`.TcsmtError`."""
-        found = re.fullmatch(r"([A-Za-z]+)(\d*)=(.+?)(?:\[(\d+)(?::(\d+))?\])?", text)
+        found = re.fullmatch(r"([A-Za-z_]+)(\d*)=(.+?)(?:\[(\d+)(?::(\d+))?\])?", text)
         if found is None:
             raise TcsmtError(f"port {text!r}: expected OPERAND=NAME or OPERAND=NAME[HIGH:LOW], e.g. a=in_a")
         operand, lane, name, high, low = found.groups()
-        operand = choose("operand", operand, "abcd")
+        operand = choose("operand", operand, (*"abcd", *SCALES))
         if lane and operand in "cd":
             raise TcsmtError(f"port {text!r}: {operand} is one word and has no lanes")
         bits = None if high is None else (int(high), int(low or high))
@@ -70,9 +76,10 @@ class Circuit(Model):
 
     btor2: the text.
     ports: which bits of which ports the operands and the result are: ``OPERAND=NAME`` or
-        ``OPERAND=NAME[HIGH:LOW]``, with OPERAND one of ``a``, ``b``, ``c`` and ``d`` (all lanes, the first
-        one in the lowest bits), or a lane, such as ``a0``. An operand that is not said is the port of its
-        name.
+        ``OPERAND=NAME[HIGH:LOW]``, with OPERAND one of ``a``, ``b``, ``c``, ``d``, ``scale_a`` and
+        ``scale_b`` (all lanes, the first one in the lowest bits), or a lane, such as ``a0``. An operand that
+        is not said is the port of its name.
+    scale_format, scale_block: format of the block scales, and lanes that share one (None and 0: none).
     constants: inputs that have one value: ``NAME=VALUE``, negative in two's complement.
     cycles: clock edges from the inputs to the result.
     hold: the inputs stay for all cycles (else they are free after the first one, so that a result of several
@@ -89,6 +96,13 @@ class Circuit(Model):
     cycles: int = 0
     hold: bool = False
     undriven: str = choice("refused", "zero")
+    scale_format: Format | None = None
+    scale_block: int = 0
+
+    @property
+    def scales(self) -> int:
+        """Block scales of a, and of b."""
+        return self.k // self.scale_block if self.scale_block else 0
 
     def validate(self) -> None:
         """The text, ports and constants, and that the result depends on nothing else."""
@@ -98,6 +112,9 @@ class Circuit(Model):
             self.check(name, texts, "a list of texts")
             object.__setattr__(self, name, tuple(given))
         self.check("cycles", 0 <= self.cycles <= _MOST_CYCLES, f"from 0 to {_MOST_CYCLES}")
+        block, scaled = self.scale_block, self.scale_format is not None
+        whole = 1 <= block <= self.k and self.k % block == 0 if scaled else block == 0
+        self.check("scale_block", whole, f"a divisor of k = {self.k}" if scaled else "0 without scale_format")
         assert self._output.width == self.d_format.width
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
@@ -121,7 +138,11 @@ class Circuit(Model):
         """Every port, with those that have their operand's name."""
         given = [Port.read(text) for text in self.ports]
         said = {port.operand for port in given}
-        return given + [Port(name, None, name, None, name) for name in "abcd" if name not in said]
+        operands = [*"abcd", *(SCALES if self.scale_format is not None else ())]
+        unknown = [port for port in given if port.operand not in operands]
+        if unknown:
+            raise TcsmtError(f"port {unknown[0].text!r}: the unit has no block scales")
+        return given + [Port(name, None, name, None, name) for name in operands if name not in said]
 
     @cached_property
     def _output(self) -> Term:
@@ -231,13 +252,15 @@ class Circuit(Model):
             _known("input", port, inputs)
             high, low = port.range_in(inputs[port.name].width)
             fmt = self.operand_formats.named[port.operand]
-            lanes = [port.lane] if port.lane is not None else list(range(self.k))
-            names = ["c"] if port.operand == "c" else [f"{port.operand}{lane}" for lane in lanes]
+            count = 1 if port.operand == "c" else self.operand_lengths[port.operand]
+            lanes = [port.lane] if port.lane is not None else list(range(count))
+            short = port.operand.replace("scale_", "s")
+            names = ["c"] if port.operand == "c" else [f"{short}{lane}" for lane in lanes]
             lanes_said = f"{len(names)} lanes of {fmt.name}" if len(names) > 1 else fmt.name
             _fits(port, high - low + 1, len(names) * fmt.width, f"{port.operand} is {lanes_said}")
             for place, name in enumerate(names):
                 if name not in self.input_formats:
-                    raise TcsmtError(f"port {port.text!r}: the lanes are 0 to {self.k - 1}")
+                    raise TcsmtError(f"port {port.text!r}: the lanes are 0 to {count - 1}")
                 if name in seen:
                     raise TcsmtError(f"port {port.text!r}: {name} is given twice")
                 seen.add(name)
