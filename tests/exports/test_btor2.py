@@ -9,9 +9,11 @@ import pytest
 
 from tcsmt.catalogue import Row
 from tcsmt.exports.languages import exported
+from tcsmt.implementations.designs import DesignFiles, read_design
 from tcsmt.simulator.compiled import operands
 from tcsmt.simulator.rows import words_of_row
 from tcsmt.statements.verdict import Distinguished, Equivalent
+from tcsmt.support.errors import TcsmtError
 from tests.support.exported import OWN, decided, one_of_each_kind, own_formats
 from tests.support.read_back import read, small, verdict
 from tests.support.scripts import ask_bitwuzla_btor2
@@ -26,6 +28,23 @@ def test_btor2_is_the_model(tmp_path: Path) -> None:
     assert count == 1
     file.write_text(changed)
     assert isinstance(verdict(row.model, read(file, row.model)), Distinguished)
+
+
+def test_block_scales_are_read_back(tmp_path: Path) -> None:
+    """By the ports' names, also without a unit that says the formats; with exchanged scales it is another."""
+    row, file = own_formats("scaled", tmp_path), tmp_path / "unit.btor2"
+    file.write_text(str(exported(row, "btor2")))
+    formats = {name: getattr(row.model, f"{name}_format") for name in ("a", "b", "c", "d", "scale")}
+    alone = read_design(DesignFiles(files=[file], formats=formats)).model
+    assert (alone.k, alone.scales) == (row.model.k, row.model.scales)
+    assert isinstance(verdict(row.model, read(file, row.model)), Equivalent)
+    assert alone.trace.output is read(file, row.model).trace.output
+    width = row.model.scale_format.width if row.model.scale_format else 0
+    lanes = [f"scale_a{lane}=scale_a[{(2 - lane) * width - 1}:{(1 - lane) * width}]" for lane in (0, 1)]
+    exchanged = DesignFiles(files=[file], ports=lanes).like(row.model)
+    assert isinstance(verdict(row.model, read_design(exchanged).model), Distinguished)
+    with pytest.raises(TcsmtError, match=r"format of 'scales'.*did you mean scale"):
+        read_design(DesignFiles(files=[file], formats=formats | {"scales": "ue8m0"}))
 
 
 def btor2_asked(row: Row, words: tuple[int, ...], expected: int) -> str:

@@ -78,6 +78,13 @@ def test_systemverilog_is_the_model(pipeline: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
+def test_block_scales_are_read_back(tmp_path: Path) -> None:
+    row, file = own_formats("scaled", tmp_path), tmp_path / "unit.sv"
+    file.write_text(str(exported(row, "systemverilog", name="unit")))
+    assert isinstance(verdict(row.model, read(file, row.model)), Equivalent)
+
+
+@pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
 def test_one_alignment_bit_less_is_found(tmp_path: Path) -> None:
     row, file = small(), tmp_path / "unit.sv"
     text = str(exported(row, "systemverilog", name="unit"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.data.model_files import parameters_toml, read_model
 from tcsmt.interpret.exact import evaluate
@@ -181,3 +182,42 @@ def test_narrow_words() -> None:
     model = Circuit(a_format=fmt, b_format=fmt, c_format=fmt, d_format=fmt, k=1, btor2=text)
     for a, b, c in product(range(8), repeat=3):
         assert evaluate([model.trace.output], {"a0": a, "b0": b, "c": c}) == [(a * b + c) % 8]
+
+
+#: d = c + a[0] * 2 * sa + a[1] * 2 * sb, say: two lanes of b and of scales that are of no use to anybody.
+SCALED = """1 sort bitvec 8
+2 sort bitvec 16
+3 input 2 a
+4 input 2 b
+5 input 1 c
+6 input 1 scale_a
+7 input 2 both
+8 slice 1 3 7 0
+9 slice 1 4 15 8
+10 slice 1 7 15 8
+11 add 1 8 9
+12 add 1 6 10
+13 sub 1 11 12
+14 add 1 13 5
+15 output 14 d
+"""
+
+
+def test_block_scales() -> None:
+    """Ports of scales, as a whole by their name and lane by lane; each scale has a lane."""
+    e8m0 = Format(name="e8m0", exponent_bits=8, fraction_bits=0, bias=127, signed=False, specials="nan-only")
+    word = {name: IntegerFormat(name="u8", bits=8, signed=False) for name in ("a_format", "b_format")}
+    word |= {"c_format": word["a_format"], "d_format": word["a_format"]}
+    given = {**word, "btor2": SCALED, "scale_format": e8m0}
+    model = Circuit(**given, k=2, scale_block=2, ports=("scale_b=both[15:8]",))
+    assert list(model.input_formats) == ["a0", "a1", "b0", "b1", "c", "sa0", "sb0"]
+    values = {"a0": 200, "a1": 0, "b0": 0, "b1": 7, "c": 3, "sa0": 100, "sb0": 5}
+    assert evaluate([model.trace.output], values) == [(200 + 7 + 3 - 100 - 5) % 256]
+    with pytest.raises(TcsmtError, match=r"port 'scale_b=both': 16 bits, but scale_b is .*: 8 bits"):
+        Circuit(**given, k=2, scale_block=2, ports=("scale_b=both",))
+    with pytest.raises(TcsmtError, match="scale_block = 3: must be a divisor of k = 2"):
+        Circuit(**given, k=2, scale_block=3)
+    with pytest.raises(TcsmtError, match="scale_block = 2: must be 0 without scale_format"):
+        Circuit(**word, k=2, btor2=SCALED, scale_block=2)
+    with pytest.raises(TcsmtError, match="the unit has no block scales"):
+        Circuit(**word, k=2, btor2=SCALED, ports=("scale_b=both",))

@@ -60,6 +60,34 @@ fraction_bits = 1
 signed = false
 specials = "nan-only"
 """,
+    "scaled": """kind = "fused-dot-add"
+a_format = "s2m1"
+b_format = "s2m1"
+c_format = "s4m3"
+d_format = "s4m3"
+k = 2
+n_fma = 2
+fraction_bits = 4
+zero_exponent = "none"
+rounding = "RTZ"
+scale_format = "scale"
+scale_block = 1
+
+[format.s2m1]
+exponent_bits = 2
+fraction_bits = 1
+specials = "none"
+
+[format.s4m3]
+exponent_bits = 4
+fraction_bits = 3
+
+[format.scale]
+exponent_bits = 3
+fraction_bits = 0
+signed = false
+specials = "nan-only"
+""",
     "fixed": """kind = "integer-dot-add"
 a_format = "q4"
 b_format = "u5"
