@@ -19,6 +19,7 @@ def design(
     ports: Mapping[str, str] | None = None,
     constants: Mapping[str, int] | None = None,
     cycles: int = 0,
+    cut: Sequence[str] = (),
     hold: bool = False,
     like: UnitLike | None = None,
     formats: Mapping[str, str] | None = None,
@@ -36,9 +37,10 @@ def design(
     ``d``, or of lanes such as ``a0``, the port or its bits: ``"in_a"``, ``"in_a[15:0]"``; an operand that is
     not said is the port of its name, all lanes in one vector, the first lane lowest. constants: inputs that
     have one value. cycles: clock edges from the inputs to the result; registers hold anything at first.
-    hold: the inputs stay for all cycles. like: a unit whose formats and k the design has; formats: of a, b,
-    c and d, by these names; k: products. parameters: of the module. include: folders. define: macros, as
-    ``NAME`` or ``NAME=VALUE``. timeout: seconds for Yosys or clang.
+    cut: registers that are ports of their own: what one holds is an input of its name, what it takes at the
+    clock edge an output. hold: the inputs stay for all cycles. like: a unit whose formats and k the design
+    has; formats: of a, b, c and d, by these names, and ``scale``; k: products. parameters: of the module.
+    include: folders. define: macros, as ``NAME`` or ``NAME=VALUE``. timeout: seconds for Yosys or clang.
 
     Raises :class:`tcsmt.TcsmtError`, with file and line where they are known, for ports that do not fit, for
     latches, combinational loops, several clocks, black boxes and memories, for what terms cannot say, and for
@@ -61,6 +63,7 @@ def design(
         ports=[f"{operand}={name}" for operand, name in (ports or {}).items()],
         constants=[f"{name}={value}" for name, value in (constants or {}).items()],
         cycles=cycles,
+        cut=cut,
         hold=hold,
         formats=dict(formats or {}),
         k=k,

@@ -32,6 +32,10 @@ _OPTIONS = (
     click.option(
         "--cycles", default=0, show_default=True, metavar="N", help="Clock edges from inputs to the result."
     ),
+    click.option(
+        "--cut", multiple=True, metavar="NAME",
+        help="A register that is a port of its own: what it holds is an input, what it takes is an output.",
+    ),
     click.option("--hold", is_flag=True, help="The inputs stay for all cycles."),
     click.option(
         "--format", "formats", multiple=True, metavar="OPERAND=FORMAT",
@@ -57,6 +61,7 @@ def of_design(command: Callable[..., Any]) -> Callable[..., Any]:
         ports: Sequence[str],
         constants: Sequence[str],
         cycles: int,
+        cut: Sequence[str],
         hold: bool,
         formats: Sequence[str],
         parameters: Sequence[str],
@@ -67,7 +72,7 @@ def of_design(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         given = DesignFiles(
             files=sources, top=top, function=function, ports=ports, constants=constants, cycles=cycles,
-            hold=hold, formats=_pairs("--format", formats), parameters=_pairs("--param", parameters),
+            cut=cut, hold=hold, formats=_pairs("--format", formats), parameters=_pairs("--param", parameters),
             include=include, define=define,
         )  # fmt: skip
         return command(*args, design=given, **kwargs)

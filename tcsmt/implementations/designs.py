@@ -41,9 +41,9 @@ class DesignFiles:
 
     files: SystemVerilog in the order in which it is compiled, one BTOR2 file, or one file of C. top: the
     module ("": the only one that no other has). function: of C ("": the only one that other files can call).
-    ports, constants, cycles, hold: as :class:`.Circuit` has them. formats: of a, b, c, d and, for a unit with
-    block scales, ``scale``; or their names. scale_block: lanes that share a scale (0: as the ports of the
-    scales say). k: products (None: as many as the ports of a hold). parameters, include, define: for the
+    ports, constants, cycles, cut, hold: as :class:`.Circuit` has them. formats: of a, b, c, d and, for a unit
+    with block scales, ``scale``; or their names. scale_block: lanes that share a scale (0: as the ports of
+    the scales say). k: products (None: as many as the ports of a hold). parameters, include, define: for the
     compiler. timeout: seconds for Yosys or clang.
     """
 
@@ -53,6 +53,7 @@ class DesignFiles:
     ports: Sequence[str] = ()
     constants: Sequence[str] = ()
     cycles: int = 0
+    cut: Sequence[str] = ()
     hold: bool = False
     formats: Mapping[str, str | AnyFormat] = field(default_factory=dict)
     k: int | None = None
@@ -92,15 +93,14 @@ class DesignFiles:
                 raise TcsmtError(f"{binary[0]}: not BTOR2: not text") from None
         output = next((port.name for port in map(Port.read, self.ports) if port.operand == "d"), "d")
         return btor2_of(
-            self.files, self.top, output, parameters=self.parameters, include=self.include,
+            self.files, self.top, output, parameters=self.parameters, cut=self.cut, include=self.include,
             define=self.define, timeout=self.timeout,
         )  # fmt: skip
 
     def _of_c(self, formats: Mapping[str, AnyFormat]) -> str:
-        if len(self.files) > 1 or self.top or self.parameters or self.cycles or self.hold:
-            raise TcsmtError(
-                f"{self.files[-1]}: C is one file, without --source, --top, --param, --cycles and --hold"
-            )
+        if len(self.files) > 1 or self.top or self.parameters or self.cycles or self.cut or self.hold:
+            options = "--source, --top, --param, --cycles, --cut and --hold"
+            raise TcsmtError(f"{self.files[-1]}: C is one file, without {options}")
         return CFunction(
             file=self.files[0], name=self.function, ports=[Port.read(port) for port in self.ports],
             formats=formats, k=self.k, scales=self._scales(formats),
@@ -159,7 +159,7 @@ def read_design(design: DesignFiles) -> Row:
             a_format=formats["a"], b_format=formats["b"], c_format=formats["c"], d_format=formats["d"], k=k,
             scale_format=formats.get("scale"), scale_block=design._block(text, formats.get("scale"), k),
             btor2=text, ports=tuple(design.ports), constants=tuple(design.constants),
-            cycles=design.cycles, hold=design.hold,
+            cycles=design.cycles, cut=tuple(design.cut), hold=design.hold,
         )  # fmt: skip
     except TcsmtError as why:
         raise TcsmtError(f"{design.top or file}: {why}") from None

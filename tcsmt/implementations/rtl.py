@@ -31,6 +31,7 @@ def btor2_of(
     output: str,
     *,
     parameters: Mapping[str, str] | None = None,
+    cut: Sequence[str] = (),
     include: Sequence[Path] = (),
     define: Sequence[str] = (),
     timeout: float = 300.0,
@@ -38,7 +39,8 @@ def btor2_of(
     """The BTOR2 text of what a design's ``output`` is; other outputs are left out.
 
     sources: in the order in which they are compiled. top: the module; "": the one that no other has.
-    parameters: of that module. include: folders. define: ``NAME`` or ``NAME=VALUE``. timeout: seconds.
+    parameters: of that module. cut: registers, which keep their names; the output may be one of them.
+    include: folders. define: ``NAME`` or ``NAME=VALUE``. timeout: seconds.
     Raises :class:`.TcsmtError` for a design that has no such text, with file and line where Yosys says them.
     """
     if not available():
@@ -57,7 +59,7 @@ def btor2_of(
         options += [f"-D {_quoted(one)}" for one in define]
         options += [f"-G {_quoted(f'{name}={value}')}" for name, value in (parameters or {}).items()]
         (here / "arguments").write_text("\n".join([*options, *map(_quoted, sources)]) + "\n")
-        request = {"arguments": str(here / "arguments"), "top": top, "output": output}
+        request = {"arguments": str(here / "arguments"), "top": top, "output": output, "cut": list(cut)}
         (here / "request").write_text(json.dumps(request))
         command = [sys.executable, str(_CHILD), *(str(here / name) for name in ("request", "reply", "btor2"))]
         try:
@@ -72,6 +74,10 @@ def btor2_of(
         reply = json.loads((here / "reply").read_text())
         if "outputs" in reply:
             raise UnknownName("output", output, reply["outputs"])
+        if "registers" in reply:
+            raise UnknownName(
+                "register", next(one for one in cut if one not in reply["registers"]), reply["registers"]
+            )
         if reply["problems"]:
             raise TcsmtError("; ".join(reply["problems"]))
         return (here / "btor2").read_text()

@@ -47,11 +47,21 @@ def main(request: Path, reply: Path, written: Path) -> None:
     module = design.top_module()
     ports = [wire for wire in module.wires_.values() if wire.port_output]
     names = [plain(wire.name) for wire in ports]
+    known = registers(module)
+    if not set(given["cut"]) <= set(known):
+        reply.write_text(json.dumps({"problems": [], "registers": known}))
+        return
+    cut = [wire for wire in module.wires_.values() if plain(wire.name) in given["cut"]]
+    names += [plain(wire.name) for wire in cut]
     if given["output"] not in names:
         reply.write_text(json.dumps({"problems": [], "outputs": names}))
         return
     for wire in ports:
         wire.port_output = plain(wire.name) == given["output"]
+    keep = ys.IdString("\\keep")
+    for wire in cut:  # what is an output is neither optimised away nor renamed
+        wire.port_output = True
+        wire.set_bool_attribute(keep)
     module.fixup_ports()
     for command in ("chformal -remove", *_SIMPLER, "memory_collect", "opt_clean"):
         run(command)
@@ -92,6 +102,19 @@ def black_boxes(design: Any) -> list[str]:
             if kind is not None and kind.get_bool_attribute(ys.IdString("\\blackbox")):
                 found.append(f"{place(cell)}: {plain(cell.name)} is a black box ({plain(cell.type)})")
     return found[:_MOST]
+
+
+def registers(module: Any) -> list[str]:
+    """The wires that are registers."""
+    from pyosys import libyosys as ys
+
+    found = []
+    for cell in module.cells_.values():
+        if "dff" in cell.type.str() and cell.hasPort(ys.IdString("\\Q")):
+            signal = cell.getPort(ys.IdString("\\Q"))
+            if signal.is_wire():
+                found.append(plain(signal.as_wire().name))
+    return found
 
 
 def memories(module: Any) -> list[str]:

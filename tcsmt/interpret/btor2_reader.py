@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from tcsmt.interpret.joining import joined
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.terms import Term, const, var
 
 __all__ = ["Btor2File", "Btor2Line", "read_btor2"]
@@ -51,6 +51,31 @@ class Btor2File:
     outputs: Mapping[str, int] = field(default_factory=dict)
     states: Sequence[Btor2Line] = ()
     following: Mapping[int, int] = field(default_factory=dict)
+
+    def cut(self, names: Sequence[str]) -> Btor2File:
+        """Registers as ports: what one holds is an input of its name; what it takes at the edge, an output.
+
+        Raises :class:`.TcsmtError` for what is not a register.
+        """
+        inputs, outputs, nodes = dict(self.inputs), dict(self.outputs), dict(self.nodes)
+        for name in names:
+            wire, register = self._register(name)
+            inputs[name] = nodes[wire.number] = replace(wire, op="input", name=name)
+            outputs[name] = self.following[register.number]
+        return replace(self, nodes=nodes, inputs=inputs, outputs=outputs)
+
+    def _register(self, name: str) -> tuple[Btor2Line, Btor2Line]:
+        """The wire that has a register's name, and the register: an asynchronous reset is between them."""
+        named = {node.name: node for node in self.states if node.name}
+        wire = self.nodes[self.outputs[name]] if self.outputs.get(name, 0) > 0 else named.get(name)
+        if wire is not None:
+            near = [wire] if wire.op == "state" else []
+            if wire.op == "ite":
+                near = [self.nodes[abs(one)] for one in _arguments(wire)[1:]]
+            found = [one for one in near if one.number in self.following]
+            if len(found) == 1:
+                return wire, found[0]
+        raise UnknownName("register", name, [o for o, n in named.items() if n.number in self.following])
 
     def width_of(self, output: str) -> int:
         """How many bits an output has."""

@@ -82,6 +82,8 @@ class Circuit(Model):
     scale_format, scale_block: format of the block scales, and lanes that share one (None and 0: none).
     constants: inputs that have one value: ``NAME=VALUE``, negative in two's complement.
     cycles: clock edges from the inputs to the result.
+    cut: registers that are ports of their own: what such a register holds is an input of its name, and what
+        it takes at the clock edge is an output of its name.
     hold: the inputs stay for all cycles (else they are free after the first one, so that a result of several
         inputs is refused).
     undriven: a result whose graph has bits that nothing drives, or don't-cares, is ``refused``; or they are
@@ -94,6 +96,7 @@ class Circuit(Model):
     ports: tuple[str, ...] = ()
     constants: tuple[str, ...] = ()
     cycles: int = 0
+    cut: tuple[str, ...] = ()
     hold: bool = False
     undriven: str = choice("refused", "zero")
     scale_format: Format | None = None
@@ -106,7 +109,7 @@ class Circuit(Model):
 
     def validate(self) -> None:
         """The text, ports and constants, and that the result depends on nothing else."""
-        for name in ("ports", "constants"):
+        for name in ("ports", "constants", "cut"):
             given = getattr(self, name)
             texts = isinstance(given, (tuple, list)) and all(isinstance(one, str) for one in given)
             self.check(name, texts, "a list of texts")
@@ -131,7 +134,7 @@ class Circuit(Model):
     @cached_property
     def design(self) -> Btor2File:
         """What the text says. Raises :class:`.TcsmtError`."""
-        return read_btor2(self.btor2, "btor2")
+        return read_btor2(self.btor2, "btor2").cut(self.cut)
 
     @cached_property
     def _ports(self) -> list[Port]:
@@ -200,6 +203,7 @@ class Circuit(Model):
             if node.op == "state":
                 said.append(f"what the register {node.name} holds at first ({where})".replace("  ", " "))
                 hints[self._cycles_hint(port)] = None
+                hints["--cut NAME makes a register a port"] = None
             elif not node.name:
                 said.append(f"an undriven bit or a don't-care ({where})")
             else:

@@ -13,6 +13,7 @@ from tcsmt.catalogue import row_named
 from tcsmt.data.model_files import model_toml
 from tcsmt.implementations import rtl
 from tcsmt.implementations.designs import DesignFiles, is_design, read_design
+from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Circuit, FusedDotAdd, Model, Operands
 from tcsmt.prove.engine import Decision, compare_models
 from tcsmt.prove.solvers.run import Settings
@@ -233,3 +234,31 @@ def test_without_yosys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rtl, "available", lambda: False)
     with pytest.raises(TcsmtError, match=r"pip install 'tcsmt\[rtl\]'"):
         design()
+
+
+PIPE = """module pipe(
+  input logic clk, input logic rst_n, input logic [7:0] a, b, c, output logic [7:0] d
+);
+  logic [7:0] product, held, sum;
+  always_ff @(posedge clk or negedge rst_n)
+    if (!rst_n) begin product <= 0; held <= 0; sum <= 0; end
+    else begin product <= a * b; held <= c; sum <= product + held; end
+  assign d = sum;
+endmodule
+"""
+
+
+def test_cut_registers(tmp_path: Path) -> None:
+    """A stage of a pipeline by itself, with registers that have an asynchronous reset."""
+    file = tmp_path / "pipe.sv"
+    file.write_text(PIPE)
+    given = DesignFiles(files=[file], formats=dict.fromkeys("abcd", "u8"), constants=["rst_n=1"])
+    cut = replace(given, cut=["product", "held", "sum"], ports=["a=product", "c=held", "d=sum"])
+    values = {"a0": 200, "b0": 3, "c": 100}
+    assert evaluate([read_design(cut).model.trace.output], values) == [300 % 256]
+    product = replace(given, cut=["product"], ports=["d=product"])
+    assert evaluate([read_design(product).model.trace.output], values) == [600 % 256]
+    with pytest.raises(TcsmtError, match=r"unknown register 'prod': did you mean product\?.* sum, "):
+        read_design(replace(given, cut=["prod"]))
+    with pytest.raises(TcsmtError, match="--cut NAME makes a register a port"):
+        read_design(given)

@@ -158,7 +158,10 @@ def test_refused(more: dict[str, object], said: str) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ({"cycles": 0}, "d depends on what the register sum holds at first (late.sv:5); cycles = 2 would do"),
+        (
+            {"cycles": 0},
+            "d depends on what the register sum holds at first (late.sv:5); cycles = 2 would do; --cut",
+        ),
         ({"cycles": 1}, "cycles = 2 would do"),
         ({"cycles": 3}, "in cycle 1 (btor2:"),
         ({"cycles": 3}, "cycles is too large, or hold is needed"),
@@ -221,3 +224,44 @@ def test_block_scales() -> None:
         Circuit(**word, k=2, btor2=SCALED, scale_block=2)
     with pytest.raises(TcsmtError, match="the unit has no block scales"):
         Circuit(**word, k=2, btor2=SCALED, ports=("scale_b=both",))
+
+
+#: product <= a * b; held <= c; sum <= product + held, which is 0 where reset is 0.
+STAGES = """1 sort bitvec 8
+2 sort bitvec 1
+3 input 1 a
+4 input 1 b
+5 input 1 c
+6 input 2 reset
+7 state 1 product
+8 state 1 held
+9 state 1
+10 zero 1
+11 ite 1 6 9 10 sum
+12 mul 1 3 4
+13 add 1 7 8
+14 next 1 7 12
+15 next 1 8 5
+16 next 1 9 13
+17 output 11 sum
+"""
+U8 = IntegerFormat(name="u8", bits=8, signed=False)
+EIGHT = {f"{name}_format": U8 for name in "abcd"}
+
+
+def test_cut_registers() -> None:
+    """What a register takes is a result, and what it holds is an operand; also behind its reset."""
+    first = Circuit(**EIGHT, k=1, btor2=STAGES, cut=("product",), ports=("d=product",))
+    assert evaluate([first.trace.output], {"a0": 7, "b0": 50, "c": 1}) == [350 % 256]
+    ports = ("a=product", "c=held", "d=sum")
+    second = Circuit(**EIGHT, k=1, btor2=STAGES, cut=("product", "held", "sum"), ports=ports)
+    assert evaluate([second.trace.output], {"a0": 7, "b0": 50, "c": 1}) == [8]
+    later = Circuit(
+        **EIGHT, k=1, btor2=STAGES, cut=("held",), ports=("c=held", "d=sum"), constants=("reset=1",),
+        cycles=2, hold=True,
+    )  # fmt: skip
+    assert evaluate([later.trace.output], {"a0": 7, "b0": 50, "c": 1}) == [(350 + 1) % 256]
+    with pytest.raises(TcsmtError, match=r"sum depends on the input product .*give it a constant"):
+        Circuit(**EIGHT, k=1, btor2=STAGES, cut=("product", "held", "sum"), ports=("c=held", "d=sum"))
+    with pytest.raises(TcsmtError, match=r"unknown register 'helt': did you mean held\?"):
+        Circuit(**EIGHT, k=1, btor2=STAGES, cut=("helt",), ports=("d=sum",))
