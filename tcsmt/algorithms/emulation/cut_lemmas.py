@@ -9,6 +9,12 @@ and all exponents that are no smaller than the word's. In units of the last digi
   than 2|X|, and all together no more than 4|X| (to nearest);
 * where X is a multiple of the n-th digit's unit, the first n digits are X, and the others zero.
 
+To nearest, the second and the last are too much for one query. R_p is |X| rounded to a multiple of the p-th
+digit's unit, in this unit. Each digit is R_p - R_(p-1)·2^bits, with X's sign, so that the first n digits add
+up to R_n: the differences cancel. What is left is about R_p alone: R_count is off by half of its unit at
+most; and where X is a multiple of the n-th digit's unit, R_n is |X|, and R_p = R_(p-1)·2^bits for all later
+ones.
+
 A number more than ``total + 2`` binary places below the largest one has digits of zero; for the others, X is
 an integer once it is multiplied by 2^fine, which the lemmas are about.
 """
@@ -83,13 +89,23 @@ def goals(slicing: Slicing) -> Iterator[tuple[str, Term]]:
     last = "half of the last digit's unit at most" if slicing.nearest else "less than the last digit's unit"
     yield f"{name}: no digit is larger than {slicing.largest}", one.given & one.too_large
     yield f"{name} far below its row's largest has digits of zero", one.given & one.far & one.any_digit(0)
-    yield f"{name} is its digits but for {last}", one.near & one.off
+    if slicing.nearest:
+        for place in range(1, slicing.count + 1):
+            yield f"{name}: digit {place} is what rounding to its place adds", one.near & one.not_added(place)
+        yield f"{name} rounded to the last place is off by {last}", one.near & one.rounded_off
+    else:
+        yield f"{name} is its digits but for {last}", one.near & one.off
     what = "no digit counts more than twice it, all no more than four times" if slicing.nearest else (
         "its digits have its sign and are no more than it"
     )  # fmt: skip
     yield f"{name}: {what}", one.near & one.outsized
     for count in range(1, slicing.count + 1):
-        yield f"{name} that {count} digits hold is these alone", one.near & one.wrong_of(count)
+        if slicing.nearest:
+            what = f"{name} that {count} digits hold is not rounded after them"
+            yield what, one.near & one.held_by(count) & one.rounded_after(count)
+        else:
+            what = f"{name} that {count} digits hold is these alone"
+            yield what, one.near & one.held_by(count) & one.wrong_of(count)
 
 
 @dataclass(frozen=True)
@@ -169,10 +185,38 @@ class _Number:
 
     @property
     def off(self) -> Term:
-        loss = magnitude(self.sum_of(self.digits) - self.exact)
-        if self.slicing.nearest:
-            return ~loss.ule(1 << (self.fine - 1))
-        return ~loss.ult(1 << self.fine)
+        return ~magnitude(self.sum_of(self.digits) - self.exact).ult(1 << self.fine)
+
+    def below(self, count: int) -> int:
+        """The place in ``size`` of the unit of a digit."""
+        return self.slicing.bits * (self.slicing.count - count) + self.fine
+
+    def rounded(self, count: int) -> Term:
+        """|X| to nearest even in units of a digit; 0 before the first."""
+        if not count:
+            return const(0, self.width)
+        last = self.below(count)
+        up = self.size[last - 1] & (self.size[last - 2 : 0].ne(0) | self.size[last])
+        return (self.size >> last) + up.zext(self.width)
+
+    def added(self, place: int) -> Term:
+        """By how much rounding to a digit's place changes what the digits before it are."""
+        return self.rounded(place) - (self.rounded(place - 1) << self.slicing.bits)
+
+    def not_added(self, place: int) -> Term:
+        size = self.added(place)
+        return self.digits[place - 1].sext(self.width).ne(self.x.sign.ite(-size, size))
+
+    @property
+    def rounded_off(self) -> Term:
+        loss = magnitude((self.rounded(self.slicing.count) << self.fine) - self.size)
+        return ~loss.ule(1 << (self.fine - 1))
+
+    def rounded_after(self, count: int) -> Term:
+        """The n-th rounding is not the number, or a later one changes it."""
+        later = range(count + 1, self.slicing.count + 1)
+        wrong = (self.rounded(count) << self.below(count)).ne(self.size)
+        return wrong | any_of(self.added(place).ne(0) for place in later)
 
     @property
     def outsized(self) -> Term:
@@ -187,8 +231,10 @@ class _Number:
         zero = const(0, self.digits[0].width)
         return [digit if p == place else zero for p, digit in enumerate(self.digits)]
 
+    def held_by(self, count: int) -> Term:
+        """The last bits of X, those below a digit, are zero."""
+        return self.size[self.below(count) - 1 : 0].eq(0)
+
     def wrong_of(self, count: int) -> Term:
-        """The last bits of X that lie below the count-th digit are zero, and its digits are not X."""
-        below = self.slicing.bits * (self.slicing.count - count) + self.fine
-        held = self.size[below - 1 : 0].eq(0)
-        return held & (self.sum_of(self.digits[:count]).ne(self.exact) | self.any_digit(count))
+        """The first digits are not X, or others are not zero."""
+        return self.sum_of(self.digits[:count]).ne(self.exact) | self.any_digit(count)
