@@ -12,8 +12,9 @@ words after the split, of which none is infinite or a NaN:
    So it loses 2^t - 1 such units at most, and all of them no more than has been gained: S·2^T moves as the
    number does.
 4. *The rounding*: the results for any sums S and S', and largest exponents T and T + t, are in the order of
-   S·2^T and S'·2^(T + t): a lemma for t = 0 and for t = 1. For a larger t, S is halved t times, each time
-   rounded up (or down, where the result is to shrink): each half is in order with the one before it.
+   S·2^T and S'·2^(T + t). For t = 0 that is a lemma about S and S + 1. For a larger t, S is halved t times,
+   each time rounded up (or down, where the result is to shrink): a lemma says that each half is in order with
+   the one before it, and the last half is as S' or smaller (or larger), of the same largest exponent.
 
 Where c gains too little from one binade to the next, 3 and 4 are one lemma on free aligned terms instead. The
 instruction's later sums have c alone, which they pass on.
@@ -281,27 +282,34 @@ class _Moves:
     # --- the lemmas
 
     def _rounding(self, chain: StepwiseProof) -> None:
-        """Part 4, both ways; and no result is infinite or a NaN."""
-        width, (one, two) = self.fused.sum.word.width, self._tops()
-        first, second = var("sum", width), var("later sum", width)
-        results = [self._rounded(first, one), self._rounded(second, two)]
-        before, after = map(ordered, results)
-        given = self.fused.finite & two.ule(self.limit - self.top.low)
-        same, next_ = one.eq(two), (one + 1).eq(two) & two.ne(0)
-        sums = first.sext(width + 1), second.sext(width + 1)
-        for turn, larger, wrong in (
-            ("grows", lambda t: (sums[0]).sle(sums[1] << t), after.slt(before)),
-            ("shrinks", lambda t: (sums[1] << t).sle(sums[0]), before.slt(after)),
-        ):
-            what = f"the result {turn} as the sum does"
-            need(chain, f"{what}, the largest exponent being the same", given & same & larger(0) & wrong)
-            need(chain, f"{what}, the largest exponent being larger by 1", given & next_ & larger(1) & wrong)
-        infinite = ~results[0][self.fused.format.sign_bit - 1 : 0].ult(self.fused.format.infinity_word)
-        need(chain, "no result is infinite or a NaN", given & same & infinite)
+        """Part 4, for neighbouring sums; and no result is infinite or a NaN."""
+        width, (top, _) = self.fused.sum.word.width, self._tops()
+        word = var("sum", width)
+        down = word.ashr(1)
+        up = down + word[0].zext(width)
+        inside = top.ule(self.limit - self.top.low)
+        (plain,) = substitute([self.fused.result], {self.fused.sum.word: word, self.top.term: top})
+        infinite = ~plain[self.fused.format.sign_bit - 1 : 0].ult(self.fused.format.infinity_word)
+        need(chain, "no result is infinite or a NaN", self.fused.finite & inside & infinite)
+        result = self._rounded(word, top)
+        other = self.fused.finite & inside & ordered(plain).ne(result)
+        need(chain, "the sum and the largest exponent alone give the result", other)
+        last = word.eq((1 << (width - 1)) - 1)
+        falls = self._rounded(word + 1, top).slt(result)
+        need(chain, "the result for the next sum is not smaller", inside & ~last & falls)
+        later = (top + 1).ule(self.limit - self.top.low) & (top + 1).ne(0)
+        what = "the largest exponent being larger by 1, the result for half the sum"
+        upper, lower = (self._rounded(half, top + 1) for half in (up, down))
+        need(chain, f"{what}, rounded up, is not smaller", later & upper.slt(result))
+        need(chain, f"{what}, rounded down, is not larger", later & result.slt(lower))
 
     def _rounded(self, word: Term, top: Term) -> Term:
-        (result,) = substitute([self.fused.result], {self.fused.sum.word: word, self.top.term: top})
-        return result
+        """The result for such a sum and such a largest exponent, in order, of numbers that are zeros."""
+        given = {self.fused.sum.word: word, self.top.term: top}
+        (result,) = substitute([self.fused.result], given)
+        names = {*variables([word, top])}
+        zeros = {x: const(0, x.width) for x in variables([result]) if x not in names}
+        return ordered(*substitute([result], zeros))
 
     def _shifted(self, chain: StepwiseProof, what: str, number: tuple[int, list[Term], Term]) -> None:
         """Part 3, and that no exponent is above the limit."""
@@ -425,11 +433,11 @@ class _Moves:
         for x in free:
             half = _magnitude(x) >> 1
             halves.append(x[width - 1].ite(-half, half))
-        before = ordered(self._rounded(total(moving[0].sext(width), *free), one))
-        after = ordered(self._rounded(total(moving[1].sext(width), *halves), two))
+        before = self._rounded(total(moving[0].sext(width), *free), one)
+        after = self._rounded(total(moving[1].sext(width), *halves), two)
         negative = moving[1][moving[1].width - 1]
         wrong = negative.ite(before.slt(after), after.slt(before))
-        goal = given & (one + 1).eq(two) & self.fused.finite & inside & wrong
+        goal = given & (one + 1).eq(two) & inside & wrong
         need(chain, f"{title}: with {others} other terms, the result moves as the number", goal)
 
 
