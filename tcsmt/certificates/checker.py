@@ -10,6 +10,7 @@ from typing import Any
 from tcsmt.certificates.derivation import Flaw, check
 from tcsmt.certificates.files import opened, record_of, statement_files
 from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.support.text import one_line
 from tcsmt.terms import Term
 
 __all__ = ["Checked", "check_certificate", "check_statement"]
@@ -72,5 +73,5 @@ def check_statement(
         statement, proof = opened(path, record)
         check(statement.goal, proof, refute)
     except Flaw as why:  # an empty flaw would say that it is proved
-        return Checked(path, title, str(why) or "its proof fails, without a reason")
+        return Checked(path, title, one_line(str(why)) or "its proof fails, without a reason")
     return Checked(path, title, "", tuple(used))

@@ -15,7 +15,7 @@ from tcsmt.certificates.statement import Statement
 from tcsmt.models import Model
 from tcsmt.models.base import Call
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.text import counted
+from tcsmt.support.text import counted, one_line
 from tcsmt.terms import Term, operands_first, var
 
 __all__ = ["Description", "described"]
@@ -52,7 +52,9 @@ class Description:
     def __str__(self) -> str:
         lines = [self.title, f"  file: {self.path}", f"  statement: {self.says}", f"  inputs: {self.inputs}"]
         lines += [f"  model {number}: {text}" for number, text in enumerate(self.models, 1)]
-        return "\n".join([*lines, "  proof:", *(f"    {step}" for step in self.steps)])
+        lines += ["  proof:", *(f"    {step}" for step in self.steps)]
+        # names and texts are whatever the author wrote: none of them may look like a line of its own
+        return "\n".join(map(one_line, lines))
 
 
 def described(folder: Path) -> list[Description]:
@@ -85,11 +87,10 @@ def _about(path: Path, record: Mapping[str, Any]) -> Description:
     lemmas = record.get("lemmas")
     steps = counted(len(lemmas), "lemma") if isinstance(lemmas, list) else "lemmas that it does not name"
     title = str(known.get("title"))
-    shown = title if title.isprintable() else ascii(title)
     losses = known.get("losses")
     lost = [f"{name}: {loss}" for name, loss in losses.items()] if isinstance(losses, dict) else []
     inputs = _INPUTS.get(str(known["about"]), "binary32 words")
-    return Description(path, shown, f"{known['about']}: {says}", inputs, (), (steps, *lost))
+    return Description(path, title, f"{known['about']}: {says}", inputs, (), (steps, *lost))
 
 
 def _value(value: object) -> str:
@@ -142,10 +143,17 @@ def _parameters(model: Model, known: Model | None) -> str:
     values = {one.name: getattr(model, one.name) for one in fields(model)}
     if known is not None:
         values = {name: value for name, value in values.items() if getattr(known, name) != value}
-        text = ", ".join(f"{name} = {getattr(value, 'name', value)}" for name, value in values.items())
+    text = ", ".join(f"{name} = {_parameter(value)}" for name, value in values.items())
+    if known is not None:
         return f"as model 1, but {text}" if text else "as model 1"
-    text = ", ".join(f"{name} = {getattr(value, 'name', value)}" for name, value in values.items())
     return f"{model.kind}: {text}"
+
+
+def _parameter(value: object) -> str:
+    """A parameter's value; a whole circuit stands in the model's file."""
+    if isinstance(value, str) and "\n" in value:
+        return f"a text of {counted(len(value.splitlines()), 'line')}"
+    return str(getattr(value, "name", value))
 
 
 class _Names:

@@ -164,10 +164,10 @@ def _toml(value: object) -> str:
             return _toml(value.name)
         case int() if not isinstance(value, bool) and value >= 1 << 13:
             return hex(value)  # above every range of the parameters that are numbers: a word
-        case str() if "\n" in value and "'''" not in value and value.isascii() and "\r" not in value:
+        case str() if "\n" in value and "'''" not in value and value.replace("\n", " ").isprintable():
             return f"'''\n{value}'''"  # a text as it is
-        case _:
-            return json.dumps(value)
+        case _:  # JSON's escapes are TOML's, but for pairs of surrogates; DEL needs one in TOML alone
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 @dataclass

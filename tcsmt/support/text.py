@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["counted", "ranges"]
+__all__ = ["counted", "one_line", "ranges"]
 
 _COUNTED = re.compile(r"([a-z]*)(-?\d+)")
 
@@ -17,6 +17,15 @@ def counted(number: int, one: str, several: str = "") -> str:
     ('1 row', '0 mismatches')
     """
     return f"{number} {one if number == 1 else several or one + 's'}"
+
+
+def one_line(text: str) -> str:
+    """The text, with what a terminal would not print as a character of this line written as an escape.
+
+    >>> one_line("a name"), one_line("two\nlines")
+    ('a name', 'two\\nlines')
+    """
+    return text if text.isprintable() else ascii(text)[1:-1]
 
 
 def ranges(names: Iterable[str]) -> list[str]:

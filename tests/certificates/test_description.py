@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tcsmt.certificates.description import described
+from tcsmt.models import Circuit
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.engine import compare_models
 from tcsmt.prove.solving import Solving
@@ -62,6 +63,22 @@ def test_converted_inputs_are_said(tmp_path: Path) -> None:
     (said,) = described(tmp_path / "c")
     assert said.inputs == "a0, b0: bf16; c: f32"
     assert "a0 = a0 in f32" in said.models[1]
+
+
+def test_no_text_of_the_author_looks_like_a_line_of_ours(tmp_path: Path) -> None:
+    """The text of a circuit is not printed, and control characters are escapes."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    head = "1 sort bitvec 8\n2 input 1 a\n3 input 1 b\n4 input 1 c\n"
+    texts = ("5 or 1 2 3\n6 output 5 d\n", "5 and 1 -2 -3\n6 output -5 d ; \033[2J\n;  proof:\n")
+    formats = dict.fromkeys(("a_format", "b_format", "c_format", "d_format"), "u8")
+    one, two = (("", Circuit(**formats, k=1, btor2=head + text)) for text in texts)  # type: ignore[arg-type]
+    certified(tmp_path / "c", difference("either", one, two, Domain(finite=False)))
+    (said,) = described(tmp_path / "c")
+    assert "btor2 = a text of 6 lines" in said.models[0]
+    assert said.models[1].startswith("models/") and "btor2 = a text of 7 lines" in said.models[1]
+    odd = replace(said, inputs="a0\n  proof:\r\033[2Jb0")
+    assert str(odd).count("\n") == str(said).count("\n")
+    assert "inputs: a0\\n  proof:\\r\\x1b[2Jb0" in str(odd)
 
 
 def test_what_cannot_be_read(certificates: Path, tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ MAC = """1 sort bitvec 8
 18 output 17 both
 """
 PORTS = ("a=x", "b0=y", "b1=z")
+#: Comments of a circuit that TOML takes in escapes alone, or not as JSON has them.
+ODD = ("; a tab\t and an escape \033[2J", "; DEL \x7f, NUL \0 and \x85", "; \U0001f600 and '''", "; é\r")
 #: d is c of the cycle before plus a * b of two cycles before.
 LATE = """1 sort bitvec 8
 2 input 1 a
@@ -112,6 +114,11 @@ def test_model_files_and_processes(tmp_path: Path) -> None:
         file.write_text(parameters_toml(model))
         assert read_model(file).model == model
         assert pickle.loads(pickle.dumps(model)) == model
+    for text in ODD:
+        model = circuit(f"{MAC}{text}\n")
+        file = tmp_path / "odd.toml"
+        file.write_bytes(parameters_toml(model).encode())
+        assert read_model(file).model == model, text
     assert MAC in parameters_toml(circuit())
     assert len(str(circuit().as_json()["btor2"])) < 80
 
