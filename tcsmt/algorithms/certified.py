@@ -52,6 +52,7 @@ __all__ = [
     "certify_comparison",
     "certify_exact",
     "certify_flaw",
+    "certify_slices",
     "certify_split",
 ]
 
@@ -257,6 +258,18 @@ def certify_exact(certificates: Certificates, name: str, row: Row, integers: int
     if why := subject_named(chain, name, row).proved(integers, k):
         return certificates.failed(title, why)
     return certificates.keep({"statement": about}, list(chain.names))
+
+
+def certify_slices(certificates: Certificates, row: Row, record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of :func:`.exactness.table.record` with the certificate of each largest K that is proved."""
+    slices = []
+    for one in record["slices"]:
+        known = dict(one)
+        if one["k"]:
+            certified = certify_exact(certificates, "", row, 1 << one["bits"], one["k"])
+            known["certificate"] = certified.as_json()
+        slices.append(known)
+    return {**record, "slices": slices}
 
 
 def _check_exact(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:

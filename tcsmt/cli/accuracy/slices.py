@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
 
 from tcsmt import __version__
+from tcsmt.algorithms.certified import certify_slices
 from tcsmt.algorithms.exactness.table import SOURCES, families, record, table
+from tcsmt.api.certificates import certificates_in
 from tcsmt.catalogue import rows
 from tcsmt.cli import options
+from tcsmt.cli.certified import say_certified
 from tcsmt.cli.printing import echo_json
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.statements.certified import has_certificate
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.files import make_folder
 from tcsmt.support.progress import shown
@@ -25,9 +29,18 @@ from tcsmt.support.progress import shown
 @options.solver
 @options.timeout()
 @options.confirm
+@options.certificate
 @options.as_json
 @options.results
-def slices(only: str, solver: str, timeout: float, confirm: bool, as_json: bool, results: Path) -> None:
+def slices(
+    only: str,
+    solver: str,
+    timeout: float,
+    confirm: bool,
+    certificate: Path | None,
+    as_json: bool,
+    results: Path,
+) -> None:
     """Prove for every unit up to which K slices are multiplied exactly.
 
     A slice of b bits is an integer of at most 2^b in magnitude, as Ozaki's schemes have them. Writes
@@ -37,7 +50,9 @@ def slices(only: str, solver: str, timeout: float, confirm: bool, as_json: bool,
     \b
     Examples:
       tcsmt accuracy slices --only volta/mma.m8n8k4.f32 --results results
+      tcsmt accuracy slices --only turing/mma.m8n8k16.s32 --certificate proofs
     """
+    certificates = certificates_in(certificate)
     make_folder(results)
     solving = Solving(Settings(solver, timeout), confirm=confirm)
     asked = prover(*SOURCES) + (" confirmed" if confirm else "")
@@ -49,14 +64,25 @@ def slices(only: str, solver: str, timeout: float, confirm: bool, as_json: bool,
             name = family[0].name
             before = kept.records.get(name, {})
             models = {row.name: family[0].model.digest for row in family}
+            found = before
             if (before.get("asked"), before.get("models")) != (asked, models):
-                kept.keep(name, record(family, solving) | {"asked": asked})
+                found = record(family, solving) | {"asked": asked}
+            if certificates is not None and not all(has_certificate(s, certificate) for s in _proofs([found])):
+                found = certify_slices(certificates, family[0], found)
+            if found is not before:
+                kept.keep(name, found)
             seen(number, len(wanted), name)
         known = [kept.records[family[0].name] for family in wanted]
+    say_certified(certificate, _proofs(known))
     if as_json:
         echo_json({"tcsmt": __version__, "families": known})
         return
     click.echo("\n".join(table(known)))
+
+
+def _proofs(records: Iterable[Record]) -> list[Record]:
+    """What is proved of each number of bits, as records of verdicts."""
+    return [{**one, "verdict": "equivalent"} for record in records for one in record["slices"] if one["k"]]
 
 
 def _key(one: Record) -> str:

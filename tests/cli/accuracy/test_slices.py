@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from tcsmt.algorithms.exactness.table import record
+from tcsmt.api.certificates import check_certificate
 from tcsmt.catalogue import Row
 from tcsmt.prove.solving import Solving
 from tests.support.command_line import done, refused
 
+FLOATS = "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
 INTEGERS = "turing/mma.m8n8k16.s32.s8.s8.s32"
 
 
@@ -38,6 +40,33 @@ def test_what_is_proved_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert done(*command) == text
     assert made == [INTEGERS] * 2  # another model is asked about again
     assert "exact.json was not written by this command" in _refused_file(tmp_path, command)
+
+
+def test_each_largest_k_leaves_a_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that was proved without one is not proved again; a certificate that is lost is written again."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    made: list[str] = []
+
+    def quick(family: list[Row], solving: Solving) -> dict[str, Any]:
+        made.append(family[0].name)
+        found = record(family, solving, search=False)
+        return found | {"slices": [one for one in found["slices"] if one["bits"] in (4, 1)]}
+
+    monkeypatch.setattr("tcsmt.cli.accuracy.slices.record", quick)
+    command = ["accuracy", "slices", "--only", FLOATS, "--results", tmp_path]
+    assert "certificate" not in (done(*command) and (tmp_path / "exact.json").read_text())
+    folder = tmp_path / "proofs"
+    (one,) = json.loads(done(*command, "--certificate", folder, "--json"))["families"]
+    assert [size["certificate"]["certified"] for size in one["slices"]] == [True, True]
+    checked = check_certificate(folder)
+    assert [two.flaw for two in checked] == ["", ""]
+    titles = {f"{FLOATS}: {size['k']} products of integers up to {1 << size['bits']} are summed exactly"
+              for size in one["slices"]}  # fmt: skip
+    assert {two.title for two in checked} == titles
+    checked[0].path.unlink()
+    done(*command, "--certificate", folder)
+    assert checked[0].path.is_file()
+    assert made == [FLOATS]
 
 
 def _refused_file(folder: Path, command: list[Any]) -> str:
