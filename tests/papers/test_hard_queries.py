@@ -63,10 +63,17 @@ def test_a_sum_is_written_out_in_two_directions() -> None:
     [
         ("maximum/of5", "bitwuzla"),
         ("maximum/of5", "z3"),
+        ("maximum/of9", "bitwuzla"),
+        ("maximum/of9", "z3"),
+        *(
+            pytest.param(name, solver, marks=pytest.mark.long)
+            for name in ("maximum/of17", "accuracy/ootomo-halfhalf-markidis-k1")
+            for solver in ("bitwuzla", "z3")
+        ),
         pytest.param("order/n4", "bitwuzla", marks=pytest.mark.long),
     ],
 )
-def test_small_ones_have_their_answers(name: str, solver: str) -> None:
+def test_those_that_solvers_can_do_have_their_answers(name: str, solver: str) -> None:
     assert solve(queries()[name].text, Settings(solver, timeout=300)).answer == queries()[name].status
 
 
