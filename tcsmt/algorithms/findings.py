@@ -37,7 +37,7 @@ from tcsmt.catalogue.surveyed import (
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import FusedDotAdd, Model
 from tcsmt.pictures.explain import signed_text
-from tcsmt.prove.certify import Certificates
+from tcsmt.prove.certify import LIMIT, Certificates
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -113,7 +113,10 @@ def _solved(effort: Effort, function: Callable[..., Record], *given: Any) -> Rec
 @lru_cache(maxsize=1)
 def _solving(effort: Effort) -> Solving:
     """One for each process and run: what one entry has proved of a unit's steps serves the next."""
-    folder = None if effort.certificates is None else Certificates(effort.certificates)
+    folder = None
+    if effort.certificates is not None:
+        limit = max(LIMIT, effort.settings.timeout)
+        folder = Certificates(effort.certificates, replace(effort.settings, timeout=limit))
     return Solving(effort.settings, confirm=effort.confirm, certificates=folder)
 
 

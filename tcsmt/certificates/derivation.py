@@ -8,25 +8,16 @@ which looks for its lemma (:mod:`tcsmt.certificates.lemmas`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from tcsmt.terms import TRUE, Term, all_of, any_of, operands_first, substitute, var, variables
 
 __all__ = [
-    "Cases",
-    "Close",
-    "Equal",
-    "Fact",
-    "Flaw",
-    "Proof",
-    "Step",
-    "characterised",
-    "check",
-    "conjuncts",
-    "cut",
-]
+    "Cases", "Close", "Equal", "Fact", "Flaw", "Proof", "Step", "characterised", "check", "conjuncts", "cut",
+]  # fmt: skip
 
 
 class Flaw(Exception):
@@ -83,46 +74,55 @@ def check(goal: Term, proof: Proof, refute: Callable[[Term], None]) -> None:
 
 
 def _check(
-    goal: Term,
-    facts: frozenset[Term],
-    replaced: Mapping[Term, Term],
-    proof: Proof,
+    goal: Term, facts: frozenset[Term], replaced: Mapping[Term, Term], proof: Proof,
     refute: Callable[[Term], None],
-) -> None:
+) -> None:  # fmt: skip
     """Facts hold, and keys of ``replaced`` have their terms' values, wherever the goal and all goals around
     this proof hold; a replaced node in a fact or in a term that replaces another does no harm.
     """
     facts, replaced = facts | conjuncts([goal]), dict(replaced)
     if not proof:
         raise Flaw("a proof without steps")
-    for step in proof[:-1]:
-        match step:
-            case Fact():
-                _check(~_truth(step.says), facts, replaced, step.proof, refute)
-                facts |= conjuncts([step.says])
-            case Equal():
-                (now,) = substitute([step.node], replaced)
-                if now.width != step.to.width:
-                    raise Flaw(f"a node of {now.width} bits replaced by a term of {step.to.width}")
-                _check(now.ne(step.to), facts, replaced, step.proof, refute)
-                replaced |= {old: step.to for old in (step.node, now) if old.value is None}
+    for number, step in enumerate(proof[:-1], 1):
+        with _at(f"step {number}"):
+            match step:
+                case Fact():
+                    _check(~_truth(step.says), facts, replaced, step.proof, refute)
+                    facts |= conjuncts([step.says])
+                case Equal():
+                    (now,) = substitute([step.node], replaced)
+                    if now.width != step.to.width:
+                        raise Flaw(f"a node of {now.width} bits replaced by a term of {step.to.width}")
+                    _check(now.ne(step.to), facts, replaced, step.proof, refute)
+                    replaced |= {old: step.to for old in (step.node, now) if old.value is None}
+                case _:
+                    raise Flaw("a step after the one that ends a proof")
+    with _at(f"step {len(proof)}"):
+        match proof[-1]:
+            case Close() as last:
+                if not conjuncts(last.using) <= facts:
+                    raise Flaw("what is used is not among the facts")
+                formula = all_of([*last.using, *substitute([_truth(goal)], replaced)])
+                formula = characterised(cut(formula, last.free))
+                if formula.value != 0:
+                    refute(formula)
+            case Cases() as last:
+                given = [case for case, _ in last.cases]
+                parts = [*last.cases, (~any_of(map(_truth, given)), last.rest)]
+                for number, (case, part) in enumerate(parts, 1):
+                    with _at(f"case {number}" if number < len(parts) else "none of the cases"):
+                        _check(goal, facts | conjuncts([case]), replaced, part, refute)
             case _:
-                raise Flaw("a step after the one that ends a proof")
-    match proof[-1]:
-        case Close() as last:
-            if not conjuncts(last.using) <= facts:
-                raise Flaw("what is used is not among the facts")
-            formula = all_of([*last.using, *substitute([_truth(goal)], replaced)])
-            formula = characterised(cut(formula, last.free))
-            if formula.value != 0:
-                refute(formula)
-        case Cases() as last:
-            given = [case for case, _ in last.cases]
-            parts = [*last.cases, (~any_of(map(_truth, given)), last.rest)]
-            for case, part in parts:
-                _check(goal, facts | conjuncts([case]), replaced, part, refute)
-        case _:
-            raise Flaw("a proof that does not end")
+                raise Flaw("a proof that does not end")
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """A flaw says where it is."""
+    try:
+        yield
+    except Flaw as why:
+        raise Flaw(f"{place}: {why}") from None
 
 
 def _truth(term: Term) -> Term:

@@ -99,8 +99,9 @@ class LemmaFiles:
             of_suffix = path_of(self.folder, lemma.name, suffix)
             if _unpacked(of_suffix, len(expected)) != expected:
                 raise Flaw(f"{of_suffix}: not the formula of the step that needs it")
+        lines = _unpacked(path, _MOST).splitlines()
         try:
-            check_refutation(lemma.clauses.clauses, _unpacked(path, _MOST).splitlines())
+            check_refutation(lemma.clauses.clauses, lines)
         except Flaw as why:
             raise Flaw(f"{path}: {why}") from None
 

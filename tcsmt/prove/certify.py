@@ -18,7 +18,7 @@ from typing import Any
 from tcsmt import __version__
 from tcsmt.certificates.derivation import Flaw, Proof, check
 from tcsmt.certificates.files import FORMAT
-from tcsmt.certificates.lemmas import SUFFIXES, Lemma, lemma_of, path_of
+from tcsmt.certificates.lemmas import SUFFIXES, Lemma, LemmaFiles, lemma_of, path_of
 from tcsmt.certificates.lrat import check_refutation
 from tcsmt.certificates.statement import read_statement
 from tcsmt.data.model_files import has_file, parameters_toml
@@ -32,7 +32,7 @@ from tcsmt.support.errors import InternalError
 from tcsmt.support.files import make_folder, replace_bytes, store_bytes
 from tcsmt.terms import Term
 
-__all__ = ["Certificates"]
+__all__ = ["LIMIT", "Certificates"]
 
 #: Seconds for the refutation of one lemma.
 LIMIT = 60.0
@@ -48,8 +48,9 @@ class Certificates:
     settings: Settings = field(default_factory=lambda: Settings(timeout=LIMIT))
     done: list[Certified] = field(default_factory=list)
     _lemmas: dict[Term, str] = field(default_factory=dict)
-    _refused: dict[Term, str] = field(default_factory=dict)
+    _refused: dict[Term, NotRefuted] = field(default_factory=dict)
     _models: dict[str, Model] = field(default_factory=dict)
+    _checked: set[str] = field(default_factory=set)
 
     def add(self, question: Question, proof: Proof) -> Certified:
         """Write the certificate of a proof that no input satisfies the question's goal.
@@ -97,7 +98,7 @@ class Certificates:
         Raises :class:`.NotRefuted` where the SAT solver finds no refutation; it is not asked a second time.
         """
         if formula in self._refused:
-            raise NotRefuted(self._refused[formula])
+            raise self._refused[formula]
         if formula not in self._lemmas:
             lemma = lemma_of(formula)
             paths = {suffix: path_of(self.folder, lemma.name, suffix) for suffix in SUFFIXES}
@@ -105,13 +106,28 @@ class Certificates:
                 try:
                     lrat = self._refuted(lemma)
                 except NotRefuted as why:
-                    self._refused[formula] = str(why)
+                    self._refused[formula] = why
                     raise
                 make_folder(paths["cnf"].parent)
                 for suffix, text in (("smt2", lemma.smt2), ("cnf", lemma.cnf), ("lrat", lrat)):
                     store_bytes(paths[suffix], _packed(text.encode()))
+                self._checked.add(lemma.name)
             self._lemmas[formula] = lemma.name
         return self._lemmas[formula]
+
+    def checked_lemma(self, formula: Term) -> str:
+        """As :meth:`lemma`; files that were there before are checked.
+
+        Raises :class:`.NotRefuted` for files that do not refute the formula, too.
+        """
+        name = self.lemma(formula)
+        if name not in self._checked:
+            try:
+                LemmaFiles(self.folder).check(formula)
+            except Flaw as why:
+                raise NotRefuted(str(why)) from None
+            self._checked.add(name)
+        return name
 
     def _refuted(self, lemma: Lemma) -> str:
         """A refutation of the lemma's clauses that is right."""

@@ -14,13 +14,17 @@ from pathlib import Path
 from tcsmt.certificates.lrat import Clause
 from tcsmt.prove.solvers.run import Settings
 
-__all__ = ["NotRefuted", "available", "refutation", "strict", "trimmed"]
+__all__ = ["NotRefuted", "Satisfiable", "available", "refutation", "strict", "trimmed"]
 
 _CHILD = Path(__file__).parent / "solvers" / "refuting.py"
 
 
 class NotRefuted(Exception):
     """Why there is no refutation."""
+
+
+class Satisfiable(NotRefuted):
+    """The solver says that there is a solution."""
 
 
 def refutation(cnf: str, settings: Settings) -> str:
@@ -42,7 +46,9 @@ def refutation(cnf: str, settings: Settings) -> str:
             raise NotRefuted(f"CaDiCaL: timeout after {settings.timeout:g} s") from None
         said = done.stdout.strip()
         if done.returncode or said != "unsat":
-            raise NotRefuted(f"CaDiCaL: {said or f'exit code {done.returncode}'}")
+            raise (Satisfiable if said == "sat" else NotRefuted)(
+                f"CaDiCaL: {said or f'exit code {done.returncode}'}"
+            )
         try:
             with found.open() as lines:
                 return "\n".join([*trimmed(lines), ""])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.smtlib import script
 from tcsmt.prove.dumping import Dump
+from tcsmt.prove.refutations import NotRefuted, Satisfiable
 from tcsmt.prove.solvers.answer import Answer, digest
 from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
@@ -26,9 +27,10 @@ class Disagreement(Exception):
 class Solving:
     """Puts goals to solvers with one set of settings; keeps the scripts where asked to.
 
-    confirm: a proof counts only if another solver says the same of each of its scripts. dump: file for the
-    scripts (:class:`.Dump`). certificates: where proofs leave theirs. proved: goals without a model, for
-    lemmas that several proofs need. confirming: seconds that solvers have taken to confirm others.
+    confirm: a proof counts only if another solver says the same of each of its scripts, or, of a
+    goal in :meth:`proof`, it has a lemma in the certificates. dump: file for the scripts (:class:`.Dump`).
+    certificates: where proofs leave theirs. proved: goals without a model, for lemmas that several proofs
+    need. confirming: seconds that solvers have taken to confirm others.
     """
 
     def __init__(
@@ -83,15 +85,33 @@ class Solving:
         )
 
     def proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent | Unknown:
-        """What an ``unsat`` answer to a goal proves; with ``confirm``, nothing if no other solver agrees."""
-        text = script(goal) if goal.value is None else ""
+        """What an ``unsat`` answer to a goal proves; with ``confirm``, nothing if no other solver agrees and
+        the goal has no lemma in a certificate.
+        """
         try:
-            answer = self.checked(text, answer) if text else answer
+            if goal.value is None:
+                answer = self._refuted(goal, answer) or self.checked(script(goal), answer)
         except Disagreement as why:
             return Unknown(reason=str(why), seconds=spent)
         if answer.answer != "unsat":
             return Unknown(reason=answer.reason, seconds=spent)
         return proof_of(stage, answer, spent)
+
+    def _refuted(self, goal: Term, answer: Answer) -> Answer | None:
+        """The answer, confirmed by the goal's lemma in a certificate, whose refutation was checked: it rests
+        neither on the solver nor on how that reads the script. None where there is no lemma.
+
+        Raises :class:`Disagreement` where the goal's clauses have a solution.
+        """
+        if not self.confirm or self.certificates is None or answer.answer != "unsat":
+            return None
+        try:
+            self.certificates.checked_lemma(goal)
+        except Satisfiable as why:
+            raise Disagreement(f"solvers disagree: {answer.by} answers unsat; {why}") from None
+        except NotRefuted:
+            return None
+        return replace(answer, confirmed="a refutation by CaDiCaL, which was checked")
 
     def checked(self, text: str, answer: Answer) -> Answer:
         """The answer to a script as it counts: with ``confirm``, an ``unsat`` that no other solver confirms

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import lzma
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tcsmt.certificates.lemmas import SUFFIXES, lemma_of
 from tcsmt.models import Kind
+from tcsmt.prove.certify import Certificates
 from tcsmt.prove.dumping import Dump
 from tcsmt.prove.engine import decide
 from tcsmt.prove.solvers.run import Settings, solve
@@ -55,6 +58,34 @@ def test_a_term_alone_has_a_verdict(liars: Liars) -> None:
     unknown = Solving().settled(x.ult(x & 3))
     assert isinstance(unknown, Unknown)
     assert "gave a model that does not replay" in unknown.reason
+
+
+def with_certificates(folder: Path) -> Solving:
+    return Solving(Settings("bitwuzla"), confirm=True, certificates=Certificates(folder))
+
+
+def test_a_lemma_confirms_what_other_solvers_do_not(liars: Liars, tmp_path: Path) -> None:
+    """Its refutation is checked, also where it was there before; what has a solution is confirmed by none."""
+    pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+    liars.install(bitwuzla="unsat", z3="nothing", cvc5="nothing")
+    goal, wrong = var("x", 8).ult(var("x", 8) & 3), var("x", 8).ult(var("y", 8) & 3)
+    assert isinstance(Solving(Settings("bitwuzla"), confirm=True).settled(goal), Unknown)
+    for _ in range(2):
+        proof = with_certificates(tmp_path).settled(goal)
+        assert isinstance(proof, Equivalent)
+        assert proof.confirmed == "a refutation by CaDiCaL, which was checked"
+    refused = with_certificates(tmp_path).settled(wrong)
+    assert isinstance(refused, Unknown)
+    assert refused.reason == "solvers disagree: bitwuzla 9.9 answers unsat; CaDiCaL: sat"
+    planted = Certificates(tmp_path / "planted")
+    name, other = planted.lemma(goal), lemma_of(wrong).name
+    for suffix in SUFFIXES:
+        text = getattr(lemma_of(wrong), suffix, "") or (tmp_path / "planted" / "lemmas" / f"{name}.lrat.xz")
+        packed = text.read_bytes() if isinstance(text, Path) else lzma.compress(text.encode())
+        (tmp_path / "planted" / "lemmas" / f"{other}.{suffix}.xz").write_bytes(packed)
+    believed = with_certificates(tmp_path / "planted").settled(wrong)
+    assert isinstance(believed, Unknown)
+    assert "not confirmed" in believed.reason
 
 
 @pytest.mark.parametrize("second", ["z3", "cvc5"])
