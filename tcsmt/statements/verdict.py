@@ -62,8 +62,8 @@ class Equivalent(Answered):
     """There is none. ``stage``: what was proved, step by step, in words.
 
     ``scripts``: SHA-256 of each SMT-LIB script that was answered ``unsat``; none where both
-    graphs are the same. ``confirmed``: the other solvers, if to each script one has answered ``unsat``, too, or
-    refutations that were checked.
+    graphs are the same. ``confirmed``: the other solvers, if to each script one has answered ``unsat``, too,
+    or refutations that were checked.
     """
 
     stage: str

@@ -67,9 +67,8 @@ def slices(
             found = before
             if (before.get("asked"), before.get("models")) != (asked, models):
                 found = record(family, solving) | {"asked": asked}
-            if certificates is not None and not all(
-                has_certificate(s, certificate) for s in _proofs([found])
-            ):
+            certified = all(has_certificate(one, certificate) for one in _proofs([found]))
+            if certificates is not None and not certified:
                 found = certify_slices(certificates, family[0], found)
             if found is not before:
                 kept.keep(name, found)

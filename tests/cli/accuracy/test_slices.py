@@ -43,7 +43,7 @@ def test_what_is_proved_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_each_largest_k_leaves_a_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A record that was proved without one is not proved again; a certificate that is lost is written again."""
+    """What was proved without one is not proved again; a certificate that is lost is written again."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     made: list[str] = []
 
