@@ -107,8 +107,7 @@ def _check(
                 if formula.value != 0:
                     refute(formula)
             case Cases() as last:
-                given = [case for case, _ in last.cases]
-                parts = [*last.cases, (~any_of(map(_truth, given)), last.rest)]
+                parts = [*last.cases, (~any_of(_truth(case) for case, _ in last.cases), last.rest)]
                 for number, (case, part) in enumerate(parts, 1):
                     with _at(f"case {number}" if number < len(parts) else "none of the cases"):
                         _check(goal, facts | conjuncts([case]), replaced, part, refute)
