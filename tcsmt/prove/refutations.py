@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tcsmt.certificates.lrat import Clause
 from tcsmt.prove.solvers.run import Settings
+from tcsmt.support.errors import TcsmtError
 
 __all__ = ["NotRefuted", "Satisfiable", "available", "refutation", "strict", "trimmed"]
 
@@ -30,11 +31,15 @@ class Satisfiable(NotRefuted):
 def refutation(cnf: str, settings: Settings) -> str:
     """A refutation of a DIMACS file's clauses in the LRAT format, trimmed.
 
-    Raises :class:`NotRefuted` where the solver finds none in the time and memory of the settings.
+    Raises :class:`NotRefuted` where the solver finds none in the time and memory of the settings, and
+    :class:`.TcsmtError` where there is no room for the clauses.
     """
     with tempfile.TemporaryDirectory(prefix="tcsmt-") as folder:
         clauses, found = Path(folder) / "cnf", Path(folder) / "lrat"
-        clauses.write_text(cnf)
+        try:
+            clauses.write_text(cnf)
+        except OSError as error:
+            raise TcsmtError(f"cannot write {clauses}: {error.strerror}") from None
         limits = [str(settings.memory), str(math.ceil(settings.timeout) + 1)]
         command = [sys.executable, str(_CHILD), str(clauses), str(found), *limits]
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +77,19 @@ def test_random_formulas(solver: None) -> None:
 def test_no_time(solver: None) -> None:
     with pytest.raises(NotRefuted, match=r"timeout after 0\.3 s"):
         refutation(lemma_of(pigeons(11)).cnf, Settings(timeout=0.3))
+
+
+def test_no_room(solver: None) -> None:
+    """A user's file is not to blame for a full disk: the error names what could not be written."""
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))\n"
+        "from tcsmt.prove.refutations import *; from tcsmt.prove.solvers.run import Settings\n"
+        "from tcsmt.support.errors import TcsmtError\n"
+        "try: refutation('p cnf 1 1\\n' + '1 0\\n' * 9999, Settings(timeout=60))\n"
+        "except TcsmtError as why: print(why)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"cannot write .*cnf: File too large\n", done.stdout)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel is told to do it on Linux only")
