@@ -137,6 +137,28 @@ def test_what_is_proved_of_tiny_units_holds_for_all_inputs(seeds: range) -> None
     assert counts["the most bits"] >= len(seeds) / 3
 
 
+def flushing_unit(rng: Random) -> FusedDotAdd:
+    """A unit that reads subnormal numbers as zeros; some change signs by the complement."""
+    flushes, complement = rng.random() < 0.5, rng.random() < 0.3
+    return FusedDotAdd(
+        a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=1, n_fma=1,
+        fraction_bits=rng.choice((1, 2, 2, 3, 4)), rounding=rng.choice(("RTZ", "RNE")),
+        alignment_complement=complement, flush_inputs=rng.random() < 0.4, flush_c=True,
+        flush_outputs=flushes, zero_exponent=rng.choice((None, -20)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(100, 140), marks=pytest.mark.long)], ids=str)
+def test_sums_with_a_c_that_is_flushed(seeds: range) -> None:
+    some = 0
+    for seed in seeds:
+        unit = flushing_unit(Random(f"flushed {seed}"))
+        bits = proved(unit)
+        assert wrong_below(unit, bits) is None, (seed, unit, bits)
+        some += bits > 0
+    assert some >= len(seeds) / 3
+
+
 @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(100, 180), marks=pytest.mark.long)], ids=str)
 def test_planted_errors_are_not_proved_away(seeds: range) -> None:
     """A stage that is wrong on few inputs: what is proved still holds."""
