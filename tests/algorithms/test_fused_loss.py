@@ -91,7 +91,8 @@ def some_complement(rng: Random) -> Model:
         a_format=NARROW, b_format=NARROW, c_format=c, d_format=d, k=lanes, n_fma=lanes,
         alignment_complement=True, fraction_bits=rng.choice((2, 3, 3, 4, 6)),
         rounding=rng.choice(("RNE", "RTZ", "RNA")),
-        c_exponent_offset=rng.choice((0, -1, -2)), zero_exponent=rng.choice((-40, -40, None)),
+        c_exponent_offset=rng.choice((0, -1, 1 - c.fraction_bits)),
+        zero_exponent=rng.choice((-40, -40, None)),
         flush_c=rng.random() < 0.7, flush_outputs=(flushes := rng.random() < 0.5),
         tininess="after" if flushes else "result",
     )  # fmt: skip

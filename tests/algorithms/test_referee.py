@@ -112,6 +112,7 @@ def with_complement(rng: Random, unit: FusedDotAdd) -> FusedDotAdd:
     parameters: dict[str, Any] = {
         **WITHOUT, "alignment_complement": True, "alignment": ROUNDINGS["RTZ"], "alignment_sticky": False,
         "carry_bits": None, "normalisation": "once", "c_position": "aligned", "products": "unnormalised",
+        "operand_format": None,
         "round_fraction_bits": None, "c_exponent_offset": offset,
         "zero_exponent": fmt.e_min - 9, "flush_c": rng.random() < 0.7, "flush_outputs": flushes,
         "flush_inputs": rng.random() < 0.3,
