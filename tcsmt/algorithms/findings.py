@@ -71,6 +71,8 @@ ONE_EXACT, TWELVE = replace(FINE, bits=(22, 11)), replace(FINE, bits=(12, 12))
 BINADE = Domain(exponents=(0, 0), bits=(11, 11))
 #: What FP16 and BF16 both hold: so that errors of units with either can be set side by side.
 SHARED = Domain(exponents=(-7, 0), bits=(8, 8))
+#: What every 8-bit format of three fraction bits holds as normal numbers.
+EIGHT_BITS = Domain(exponents=(-6, 7), bits=(4, 4))
 
 #: Question 5: algorithms and units.
 FLAWED = {
@@ -175,8 +177,10 @@ def entries(effort: Effort) -> Iterator[Task]:
         yield from _bounds(name, unit, (1, 4, 16), (FINE,), effort)
     for name, units in BOUNDED_ALONE.items():
         for unit in units:
-            own = units_for(recipe_named(name), unit)[0].model.k
-            yield from _bounds(name, unit, (own, 2 * own), (SHARED,), effort)
+            recipe = recipe_named(name)
+            own = units_for(recipe, unit)[0].model.k
+            domain = EIGHT_BITS if recipe.split.format.width == 8 else SHARED
+            yield from _bounds(name, unit, (own, 2 * own), (domain,), effort)
     for question in FLAWS:
         for name, units in FLAWED.items():
             for unit in units:
