@@ -85,21 +85,21 @@ def test_no_error_is_larger_than_the_budget(
 
 
 @pytest.mark.parametrize(
-    ("name", "unit", "domain", "share"),
+    ("name", "unit", "domain", "seconds"),
     [
-        ("fp32-fma", "hopper", NEAR, 0.95),
-        *(
-            pytest.param("markidis", "volta", Domain(exponents=e, c_zero=True), 0.95, marks=pytest.mark.long)
+        ("fp32-fma", "hopper", NEAR, 3),
+        *(  # long enough for a busy machine
+            pytest.param("markidis", "volta", Domain(exponents=e, c_zero=True), 20, marks=pytest.mark.long)
             for e in ((0, 14), (-15, 14))
         ),
     ],
 )
-def test_the_budget_is_close(name: str, unit: str, domain: Domain, share: float) -> None:
+def test_the_budget_is_close(name: str, unit: str, domain: Domain, seconds: float) -> None:
     algorithm, _ = algorithm_named(name, unit, 1)
-    found = bound(algorithm, domain, Solving(Settings(timeout=60)), seconds=3, alternate=False)
+    found = bound(algorithm, domain, Solving(Settings(timeout=60)), seconds=seconds, alternate=False)
     assert found.relative is not None
     assert found.proved is not None
-    assert share * found.proved < found.relative.relative <= found.proved
+    assert 0.95 * found.proved < found.relative.relative <= found.proved
     assert found.proof is not None
     if domain.c_zero:
         assert found.ulps is not None
