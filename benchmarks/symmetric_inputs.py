@@ -25,6 +25,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
 from tcsmt.arithmetic.formats import Format
 from tcsmt.data.model_files import row_given
 from tcsmt.prove.engine import decide
