@@ -264,7 +264,7 @@ class Audit:
 
 def _sets(words: Array, pairs: Sequence[tuple[int, int]]) -> list[int]:
     sets: list[int] = []
-    left, right = (list(numbers) for numbers in zip(*pairs, strict=True))
+    left, right = np.array(pairs, int).reshape(-1, 2).T
     for start in range(0, words.shape[1], _AT_ONCE):
         some = words[:, start : start + _AT_ONCE].T
         bits = np.packbits(some[:, left] != some[:, right], axis=1, bitorder="little")
@@ -412,7 +412,8 @@ def _words(audit: Audit, pairs: Sequence[tuple[int, int]], inputs: Words) -> Arr
     """Words of the hypotheses in some pairs; the others' are 0. Shape (hypotheses, vectors)."""
     words = np.zeros((len(audit.hypotheses), len(inputs.c)), unsigned(audit.row.model.d_format))
     asked = sorted({n for pair in pairs for n in pair})
-    words[asked] = run_together([audit.hypotheses[n].row.model for n in asked], inputs)
+    if asked:
+        words[asked] = run_together([audit.hypotheses[n].row.model for n in asked], inputs)
     return words
 
 
