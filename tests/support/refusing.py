@@ -1,25 +1,21 @@
-"""Solvers that do not prove one of the lemmas."""
+"""Proofs in which one lemma is refused."""
 
 from __future__ import annotations
 
-from tcsmt.prove.solvers.answer import Answer
-from tcsmt.prove.solvers.run import Settings
+from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.prove.solving import Solving
 from tcsmt.terms import Term
 
-__all__ = ["Refusing"]
+__all__ = ["Without"]
 
 
-class Refusing(Solving):
-    """Solves goals, but says something else of one of them."""
+class Without(StepwiseProof):
+    """What an earlier proof has shown is known; but the lemma of this title is refused."""
 
-    def __init__(self, said: str, refused: Term | None = None) -> None:
-        super().__init__(Settings(timeout=60))
-        self.said, self.refused = said, refused
-        self.goals: list[Term] = []
+    def __init__(self, proof: StepwiseProof, refused: str) -> None:
+        super().__init__(Solving())
+        self.solving.proved.update(proof.solving.proved)
+        self.refused = refused
 
-    def ask(self, goal: Term, timeout: float | None = None, text: str = "") -> Answer:
-        self.goals.append(goal)
-        if goal is self.refused:
-            return Answer(self.said, "refusing", reason="" if self.said == "sat" else "refused")
-        return super().ask(goal, timeout, text)
+    def prove(self, what: str, goal: Term) -> bool:
+        return what != self.refused and super().prove(what, goal)
