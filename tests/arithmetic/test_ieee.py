@@ -49,7 +49,7 @@ def test_small_formats(operation: str, name: str, mode: str) -> None:
     assert ask(ieee_script(operation, small(name), mode)).answer == "unsat"
 
 
-@pytest.mark.parametrize("mode", mostly_long(MODES, ["RNE", "RTP"]))
+@pytest.mark.parametrize("mode", mostly_long(MODES, ["RNE"]))
 @pytest.mark.parametrize("name", ["e3p3", pytest.param("e2p4", marks=pytest.mark.long)])
 def test_small_fma(name: str, mode: str) -> None:
     assert ask(ieee_script("fma", small(name), mode)).answer == "unsat"
@@ -103,7 +103,7 @@ def test_wide_formats(operation: str, name: str, mode: str) -> None:
     assert ask(ieee_script(operation, small(name), mode), timeout=1800).answer == "unsat"
 
 
-@pytest.mark.parametrize("operation", mostly_long(OPERATIONS, ["add", "fma"]))
+@pytest.mark.parametrize("operation", mostly_long(OPERATIONS, ["add"]))
 def test_another_rounding_mode_is_found(operation: str) -> None:
     """The scripts can be satisfied: with our RNE against another mode of the theory."""
     head, _, tail = ieee_script(operation, small("e3p4"), "RNE").rpartition(" RNE ")

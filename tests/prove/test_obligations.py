@@ -160,14 +160,14 @@ def some_planted(rng: Random, pair: Pair) -> Pair:
 
 def test_planted_differences_on_two_grids() -> None:
     counts: Counter[str] = Counter()
-    for seed in range(36):
+    for seed in range(18):
         rng = Random(f"two grids {seed}")
         pair = some_planted(rng, rng.choice(PAIRS))
         same, equal = pair.same(), pair.equal()
         assert equal or not same, f"seed {seed}: called equal"
         counts[f"{'equal' if equal else 'different'}, {'proved' if same else 'refused'}"] += 1
     print(dict(counts))
-    assert counts["different, refused"] >= 24 and counts["equal, proved"]
+    assert counts["different, refused"] >= 12 and counts["equal, proved"]
 
 
 def guessing(rng: Random, *answers: bool | None) -> Callable[[Term], bool | None]:

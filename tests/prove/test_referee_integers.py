@@ -56,7 +56,7 @@ def inputs(model: IntegerDotAdd, domain: Domain) -> Iterator[dict[str, int]]:
         yield dict(zip(names, row, strict=True))
 
 
-@pytest.mark.parametrize("seed", one_in(2, range(24)))
+@pytest.mark.parametrize("seed", one_in(6, range(24)))
 def test_verdicts_on_tiny_units(seed: int) -> None:
     """A proof where no input of the domain tells them apart, else a witness that does."""
     rng = Random(seed)

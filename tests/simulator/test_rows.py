@@ -270,7 +270,10 @@ def test_rows_with_nans_among_them(unit: str) -> None:
         "rdna3/v_dot2_f32_f16",
         "arm/bfdot.ebf0",
         "x86/vpdpbusd",
-        "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e2m1.e2m1.f32.ue8m0",
+        pytest.param(
+            "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e2m1.e2m1.f32.ue8m0",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_models_that_run_together_answer_as_each_alone(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

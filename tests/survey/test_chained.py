@@ -48,6 +48,7 @@ def test_same_graphs_are_one_class() -> None:
     ]
 
 
+@pytest.mark.long
 def test_units_with_an_order_of_lanes_are_chained_to_the_end() -> None:
     """Their chains are no model with more lanes, but instructions one after the other."""
     names = "x86/vdpbf16ps", "rdna4/v_wmma_f32_16x16x16_bf16_w32", "arm/bfdot.ebf1"

@@ -17,7 +17,7 @@ VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
     "name",
     mostly_long(
         [VOLTA, "cdna3/v_mfma_f32_32x32x8_f16", "cdna2/v_mfma_f32_32x32x8f16", "ampere/mma.m8n8k4.f64"],
-        [VOLTA, "cdna2/v_mfma_f32_32x32x8f16"],
+        [VOLTA],
     ),
 )
 def test_neighbours_differ_in_one_parameter(name: str) -> None:

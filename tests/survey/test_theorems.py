@@ -17,6 +17,7 @@ from tcsmt.prove.solvers.run import SOLVERS
 from tcsmt.prove.solving import Solving
 from tcsmt.survey import processes, theorems
 from tests.support.lying import Liars
+from tests.support.sampling import mostly_long
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 
@@ -46,7 +47,7 @@ def check(entry: theorems.Entry, solving: Solving, known: Lemmas) -> None:
     assert record["verdict"] == record["expected"], record
 
 
-@pytest.mark.parametrize("part", FAST)
+@pytest.mark.parametrize("part", mostly_long(FAST, FAST[-1:]))
 def test_fast_part_of_the_list(part: str) -> None:
     solving = Solving()
     known = Lemmas(solving)

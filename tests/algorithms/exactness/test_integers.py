@@ -75,7 +75,7 @@ def test_proofs_and_what_is_said_where_there_are_none() -> None:
     assert (found.bits, found.closed) == (0, False) and "floating-point" in found.open
 
 
-@pytest.mark.parametrize(("name", "size"), SIZES[1:3])
+@pytest.mark.parametrize(("name", "size"), [pytest.param(*SIZES[1], marks=pytest.mark.long), SIZES[2]])
 def test_no_more_is_proved_than_holds(name: str, size: int) -> None:
     """Whatever the search for an input finds."""
     solving = Solving(Settings(timeout=10))

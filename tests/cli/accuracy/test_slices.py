@@ -42,6 +42,7 @@ def test_what_is_proved_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert "exact.json was not written by this command" in _refused_file(tmp_path, command)
 
 
+@pytest.mark.long
 def test_each_largest_k_leaves_a_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was proved without one is not proved again; a certificate that is lost is written again."""
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
