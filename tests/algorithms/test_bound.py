@@ -202,6 +202,7 @@ def test_evidence_counts_in_its_own_measure(measure: str | None) -> None:
 BOUNDED = (1, 28, 31)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_luck")
 @pytest.mark.parametrize("said", ["sat", pytest.param("unknown", marks=pytest.mark.long)])
 @pytest.mark.parametrize("seed", mostly_long(BOUNDED, BOUNDED[:1]))

@@ -84,6 +84,7 @@ def test_no_error_is_larger_than_the_budget(
     assert 0 < worst.relative <= spent.total / ULP
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "unit", "domain", "seconds"),
     [
@@ -303,6 +304,7 @@ def test_just_below_and_at_the_largest_number(below: bool, chain: StepwiseProof)
         budget(chain, algorithm, domain)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rounding", "k"),
     [

@@ -39,6 +39,7 @@ def test_every_proof_is_tried_once() -> None:
     assert sorted(keys) == sorted(key for key, one in KNOWN.items() if one.get("verdict") == "equivalent")
 
 
+@pytest.mark.long
 def test_a_bound_without_lemmas(tmp_path: Path) -> None:
     found = tried(*entry("bound of fp32-fma: hopper, K = 4"), Certificates(tmp_path), LemmaFiles(tmp_path))
     assert (found["kind"], found["certified"], found["lemmas"]) == ("bounded", True, 0)

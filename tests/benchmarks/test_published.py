@@ -35,8 +35,7 @@ def fixed(pair: AlgorithmPair, values: dict[str, int]) -> str:
     ("k", "domain"),
     [
         (1, 0),
-        (2, 1),
-        *(pytest.param(*some, marks=pytest.mark.long) for some in ((1, 1), (2, 0), (4, 0), (4, 1))),
+        *(pytest.param(*some, marks=pytest.mark.long) for some in ((2, 1), (1, 1), (2, 0), (4, 0), (4, 1))),
     ],
 )
 def test_results_are_the_evaluators(k: int, domain: int) -> None:

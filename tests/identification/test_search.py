@@ -237,6 +237,7 @@ def test_one_flipped_bit_gives_no_wrong_model(name, seeds):
         assert found.verdict in ("refuted", "inconsistent") or right
 
 
+@pytest.mark.long
 def test_a_unit_of_the_catalogue_that_no_hypothesis_is(monkeypatch):
     """Converting the operands changes few results: the fused sum that explains most is not the answer."""
     plain = FusedDotAdd(

@@ -38,6 +38,7 @@ DIGITS = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("title", "largest"),
     [("f16 1", 33), *(pytest.param(title, 112, marks=pytest.mark.long) for title in DIGITS)],

@@ -142,6 +142,7 @@ def test_the_steps_follow_and_the_cases_are_needed(no_luck: None) -> None:
     assert all(some.count(False) >= 3 for some in kept.values())
 
 
+@pytest.mark.long
 def test_steps_of_a_chain(no_luck: None) -> None:
     """The second sum's c is the first one's result: a multiple of a power of two, and nothing else."""
     found = decided(2)

@@ -50,6 +50,7 @@ def test_shortening(witnesses: dict[str, tuple[Question, dict[str, int]]], name:
     assert shorten(goal, question.formats, result) == result
 
 
+@pytest.mark.long
 def test_block_scales_are_inputs_of_a_question() -> None:
     """Finite excludes NaN scales."""
     row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model

@@ -22,8 +22,7 @@ F32 = FORMATS["f32"]
 
 #: Of each kind of sum, and each format of words.
 SOME = (
-    "single-f16", "single-bf16", "markidis", "ootomo-halfhalf", "fasi-bf16x3", "fasi-e5m2x4", "fp8-promoted",
-    "cutlass-3xtf32", "fp32-fma",
+    "single-f16", "single-bf16", "markidis", "ootomo-halfhalf", "fasi-bf16x3", "fp8-promoted", "fp32-fma",
 )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ def test_neighbours_differ_in_one_parameter(name: str) -> None:
         assert near.model.input_formats == model.input_formats
 
 
+@pytest.mark.long
 def test_neighbours_along_every_parameter() -> None:
     model = row_named("ampere/mma.m16n8k16.f32.f16.f16.f32").model
     names = {near.name for near in neighbours(model)}

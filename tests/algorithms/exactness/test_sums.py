@@ -102,6 +102,7 @@ def grouped_unit(rng: Random) -> FusedDotAdd:
     )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seeds", [range(1), pytest.param(range(100, 118), marks=pytest.mark.long)], ids=str)
 def test_sums_of_groups(seeds: range) -> None:
     """What is proved holds for all inputs, also with a planted error in some stage."""
@@ -148,6 +149,7 @@ def flushing_unit(rng: Random) -> FusedDotAdd:
     )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seeds", [range(3), pytest.param(range(100, 140), marks=pytest.mark.long)], ids=str)
 def test_sums_with_a_c_that_is_flushed(seeds: range) -> None:
     some = 0

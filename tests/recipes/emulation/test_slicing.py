@@ -40,7 +40,15 @@ def test_numbers_of_a_tiny_format(rounding: str) -> None:
                 assert digits_of(cut, word, own + more) == found[0]
 
 
-@pytest.mark.parametrize(("bits", "count"), [(7, 8), (8, 7), (5, 11), (54, 1)])
+@pytest.mark.parametrize(
+    ("bits", "count"),
+    [
+        (7, 8),
+        pytest.param(8, 7, marks=pytest.mark.long),
+        pytest.param(5, 11, marks=pytest.mark.long),
+        (54, 1),
+    ],
+)
 def test_binary64(bits: int, count: int) -> None:
     rng = Random(bits)
     for rounding in ("RTZ", "RNE"):
