@@ -30,6 +30,7 @@ def test_btor2_is_the_model(tmp_path: Path) -> None:
     assert isinstance(verdict(row.model, read(file, row.model)), Distinguished)
 
 
+@pytest.mark.long
 def test_block_scales_are_read_back(tmp_path: Path) -> None:
     """By the ports' names, also without a unit that says the formats; with exchanged scales it is another."""
     row, file = own_formats("scaled", tmp_path), tmp_path / "unit.btor2"

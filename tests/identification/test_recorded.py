@@ -37,6 +37,7 @@ def recorded(folder: Path, suffix: str, wrong: Sequence[int]) -> Path:
     return path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wrong", [pytest.param(3, marks=pytest.mark.long), 41])
 def test_one_wrong_row_is_named(wrong: int, tmp_path: Path) -> None:
     """Whether the search starts with that row or not; in a CSV file by its line."""

@@ -62,6 +62,7 @@ def test_units_with_an_order_of_lanes_are_chained_to_the_end() -> None:
         assert words == [kernel(group, number, values) for number in range(len(names))]
 
 
+@pytest.mark.long
 def test_every_kernel_gives_the_words_that_separate() -> None:
     (group,), (known,) = chained_atlas().groups, chained_atlas().known
     checked = 0

@@ -75,6 +75,7 @@ def test_no_jobs_means_this_process(tmp_path: Path) -> None:
     assert {record["process"] for record in found.records.values()} == {os.getpid()}
 
 
+@pytest.mark.long
 def test_a_script_that_lacks_its_guard_is_told_so(tmp_path: Path) -> None:
     """Every process imports the script, which starts processes again: Python refuses, and it ends."""
     call = "sweep('markidis', 'volta', distributions='positive', lengths=16, seeds=1, jobs=1).failed"

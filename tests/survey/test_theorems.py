@@ -66,6 +66,7 @@ def small_list() -> Iterator[theorems.Entry]:
     yield next(e for e in theorems._order() if e.title == "N = 4: the maximum of 9-bit words is associative")
 
 
+@pytest.mark.long
 def test_the_list_goes_on_and_proves_again(
     liars: Liars, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
