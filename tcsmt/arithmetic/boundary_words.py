@@ -13,7 +13,7 @@ import numpy as np
 
 from tcsmt.arithmetic.formats import Format
 
-__all__ = ["FractionKind", "fractions", "from_exponents", "from_fields"]
+__all__ = ["FractionKind", "fractions", "from_exponent", "from_exponents", "from_fields"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -81,6 +81,17 @@ def from_exponents(fmt: Format, sign: Array, exponent: Array, fraction: Array) -
     largest = fmt.largest_finite_word >> fmt.ignored_low_bits
     stored = np.minimum(np.maximum(stored, 0), largest).astype(np.uint64)
     return _signed(fmt, sign if fmt.has_negative_zero else sign * (stored > 0), stored)
+
+
+def from_exponent(fmt: Format, sign: int, exponent: int, fraction: int) -> int:
+    """One such word."""
+    exponent = min(exponent, fmt.e_max)
+    down = min(max(fmt.e_min - exponent, 0), fmt.fraction_bits + 1)
+    significand = (1 << fmt.fraction_bits | fraction) >> down
+    stored = significand + ((max(exponent, fmt.e_min) + fmt.bias - 1) << fmt.fraction_bits)
+    stored = min(max(stored, 0), fmt.largest_finite_word >> fmt.ignored_low_bits)
+    minus = sign if fmt.signed and (stored or fmt.has_negative_zero) else 0
+    return stored << fmt.ignored_low_bits | minus << fmt.sign_bit
 
 
 def _signed(fmt: Format, sign: Array, stored: Array) -> Array:

@@ -5,40 +5,49 @@ Rows that agree on what a graph sees are evaluated once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.ieee import Zeros
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.identification.family import Family, Structure, Table
+from tcsmt.identification.courses import BlockKind, Courses, Doubt, whole_courses
+from tcsmt.identification.family import Family, Table
 from tcsmt.identification.open_block import (
     ALIGNMENT_TABLES,
     MOST,
     ROUNDING_TABLES,
-    SumProgram,
     last_program,
     result_program,
     sum_program,
 )
-from tcsmt.identification.questions import Questions, neither_zero_nor_normal
+from tcsmt.identification.questions import (
+    Questions,
+    exponent_field,
+    least_exponent,
+    neither_zero_nor_normal,
+    zero_words,
+)
 from tcsmt.interpret.arrays import Program
 
-__all__ = ["ChainResults", "chain", "ends", "predictions"]
+__all__ = ["ChainResults", "SplitRows", "chain", "distinct", "ends", "predictions", "with_c"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def _distinct(*keys: Array) -> tuple[list[Array], Array]:
+def distinct(*keys: Array) -> tuple[list[Array], Array]:
     """The distinct tuples of non-negative integers, as columns, and the number of each row's."""
-    whole, spans = np.zeros(len(keys[0]), np.int64), [int(k.max()) + 1 if len(k) else 1 for k in keys]
+    spans = [int(key.max()) + 1 if len(key) else 1 for key in keys]
+    size = prod(spans)
+    whole: Array = np.zeros(len(keys[0]), np.int32 if size < 1 << 31 else np.int64)
     for key, span in zip(keys, spans, strict=True):
-        whole = whole * span + key
-    size = int(np.prod([float(s) for s in spans]))
-    if size <= 1 << 24:
+        if span > 1:
+            np.multiply(whole, span, out=whole)
+            np.add(whole, key.astype(whole.dtype, copy=False), out=whole)
+    if size <= min(1 << 24, max(1 << 14, 16 * len(whole))):
         present = np.zeros(size, bool)
         present[whole] = True
         found = np.flatnonzero(present)
@@ -64,26 +73,54 @@ def predictions(family: Family, table: Table, questions: Questions) -> Array:
 
     Every NaN is the format's own NaN word.
     """
-    result = np.zeros((len(table), len(questions)), np.uint64)
+    count = len(questions)
+    result = np.zeros((len(table), count), np.uint64)
     for number in np.unique(table[:, 0]):
         rows = np.flatnonzero(table[:, 0] == number)
-        step = max(1, (1 << 22) // max(1, len(questions)))
+        courses = whole_courses(family, family.structures[int(number)], questions)
+        step = max(1, (1 << 22) // max(1, count))
         for start in range(0, len(rows), step):
-            part = rows[start : start + step]
-            one = family.structures[int(number)]
-            result[part] = _of_structure(family, one, table[part], questions)
+            part = table[rows[start : start + step]]
+            row, asked = np.repeat(np.arange(len(part)), count), np.tile(np.arange(count), len(part))
+            found = chain(family, courses, SplitRows.of(part), row, asked)
+            words = found.words[found.word]
+            if family.structures[int(number)].order == "last":
+                parameters, parameter = _columns(part, (7, 9, 10, 11))
+                words = with_c(
+                    family, found.words, found.word, parameters, parameter[row], questions.c[asked]
+                )
+            result[rows[start : start + step]] = words.reshape(len(part), count)
     return result
 
 
 def _columns(table: Table, places: Sequence[int]) -> tuple[Array, Array]:
     """The distinct rows of some columns, and the number of each row's."""
-    found, inverse = _distinct(*(table[:, place].astype(np.int64) for place in places))
+    found, inverse = distinct(*(table[:, place].astype(np.int64) for place in places))
     return np.stack(found, axis=1), inverse
 
 
 @dataclass(frozen=True)
+class SplitRows:
+    """Rows as the columns of a block's sum (1, 2, 3, 6, 7) and of its rounding (4, 5, 8, 9, 10).
+
+    fronts, backs: such columns. front, back: each row's, by their numbers. last: column 11.
+    """
+
+    fronts: Array
+    front: Array
+    backs: Array
+    back: Array
+    last: Array
+
+    @classmethod
+    def of(cls, table: Table) -> SplitRows:
+        """Those of a table."""
+        return cls(*_columns(table, (1, 2, 3, 6, 7)), *_columns(table, (4, 5, 8, 9, 10)), table[:, 11])
+
+
+@dataclass(frozen=True)
 class ChainResults:
-    """What the blocks leave: the distinct words, and for each (row, question) the number of its own.
+    """What the blocks leave: some words, and for each pair of a row and a course the number of its own.
 
     doubtful: pairs on whose way a column from 6 on can matter.
     """
@@ -94,105 +131,104 @@ class ChainResults:
 
 
 def chain(
-    family: Family,
-    one: Structure,
-    table: Table,
-    questions: Questions,
-    blocks: Sequence[tuple[int, ...]],
-    unclear: Callable[[Sequence[int], Format, Array], Array] | None = None,
+    family: Family, courses: Courses, rows: SplitRows, row: Array | slice, course: Array
 ) -> ChainResults:
-    """The blocks of a structure, each word the next one's c.
-
-    unclear: for which of some words, as c, a block of some lanes depends on a column from 6 on.
-    """
-    count = len(questions)
-    fronts, front = _columns(table, (1, 2, 3, 6, 7))
-    backs, back = _columns(table, (4, 5, 8, 9, 10))
-    asked = np.tile(np.arange(count), len(table)) if count > 1 else np.zeros(len(table), np.int64)
-    if count > 1:
-        front, back = np.repeat(front, count), np.repeat(back, count)
-    last = one.order == "last"
-    words, word = (np.zeros(1, np.uint64), np.zeros(len(asked), np.int64)) if last else _numbered(questions.c)
-    word = word if last else word[asked]
-    fmt = family.d_format if last else family.c_format
-    doubtful = np.zeros(len(asked), bool)
-    for lanes in blocks:
-        if unclear is not None:
-            doubtful |= unclear(lanes, fmt, words)[word]
-        first, alike = _alike(questions, lanes)
-        (f, q, w), pair = _distinct(front, alike[asked], word)
-        graph, sums = _sums(family, one, fronts[f], questions, lanes, first[q], words[w], fmt)
+    """The blocks of courses, each word the next one's c. row, course: of every pair, by their numbers."""
+    front, back = rows.front[row], rows.back[row]
+    words, word = _numbered(courses.starts)
+    word = word[course]
+    doubtful = np.zeros(len(course), bool)
+    for turn in courses.turns:
+        block, live = turn[course], np.arange(0)
+        if ended := bool((turn < 0).any()):
+            live = np.flatnonzero(block >= 0)
+            f, q, w, b = (each[live] for each in (front, block, word, back))
+        else:
+            f, q, w, b = front, block, word, back
+        (f, q, w), pair = distinct(f, q, w)
+        unclear = _unclear(family, courses, q, words[w])
+        sums = _sums(family, courses, rows.fronts[f], q, words[w])
         values, total_of = _distinct_rows(sums)
-        (s, b), pair = _distinct(total_of[pair], back)
-        words, numbers = _numbered(_rounded(family, graph, values[s], backs[b]))
-        word, fmt = numbers[pair], family.d_format
-        doubtful |= neither_zero_nor_normal(fmt, words)[word]
+        (s, b), result = distinct(total_of[pair], b)
+        new, numbers = _numbered(_rounded(family, values, s, rows.backs[b]))
+        unsure = neither_zero_nor_normal(family.d_format, new)[numbers]
+        doubt = _either(unclear, pair, unsure, result)
+        if ended:
+            word[live] = len(words) + numbers[result]
+            words = np.concatenate([words, new])
+        else:
+            words, word = new, numbers[result]
+        if doubt is not None:
+            doubtful[live if ended else slice(None)] |= doubt
     return ChainResults(words, word, doubtful)
 
 
-def _alike(questions: Questions, lanes: Sequence[int]) -> tuple[Array, Array]:
-    """Questions that have the same words in some lanes: the first of each kind, and each question's kind."""
-    if len(questions) == 1:
-        return np.zeros(1, np.int64), np.zeros(1, np.int64)
-    own = list(lanes)
-    words = np.concatenate([questions.a[:, own], questions.b[:, own]], axis=1)
-    _, first, kind = np.unique(words, axis=0, return_index=True, return_inverse=True)
-    return first, kind.reshape(-1)
+def _either(one: Array, place: Array, other: Array, place_of_other: Array) -> Array | None:
+    """Where one of two is true; None: nowhere."""
+    parts = [flags[places] for flags, places in ((one, place), (other, place_of_other)) if flags.any()]
+    return np.logical_or.reduce(parts) if parts else None
 
 
-def _of_structure(family: Family, one: Structure, table: Table, questions: Questions) -> Array:
-    count = len(questions)
-    found = chain(family, one, table, questions, one.blocks)
-    words, word = found.words, found.word
-    if one.order != "last":
-        plain: Array = words[word].reshape(len(table), count)
-        return plain
-    asked = np.tile(np.arange(count), len(table))
-    parameters, parameter = _columns(table, (7, 9, 10, 11))
-    (w, q, e), pair = _distinct(word, asked, np.repeat(parameter, count))
-    ended = _ended(family, words[w], questions.c[q], parameters[e])
-    whole: Array = ended[pair].reshape(len(table), count)
-    return whole
+def _unclear(family: Family, courses: Courses, blocks: Array, c: Array) -> Array:
+    """Whether blocks with these words as c depend on a column from 6 on."""
+    doubt = courses.doubt[blocks]
+    found: Array = doubt == Doubt.ALWAYS
+    least = least_exponent(family)
+    for number, kind in enumerate(courses.kinds):
+        rows = np.flatnonzero((doubt == Doubt.SMALL) & (courses.kind[blocks] == number))
+        fmt, words = kind.c_format, c[rows]
+        found[rows] = (exponent_field(fmt, words) < least + fmt.bias) & ~zero_words(fmt, words)
+    return found
 
 
-def _sums(
-    family: Family,
-    one: Structure,
-    fronts: Array,
-    questions: Questions,
-    lanes: Sequence[int],
-    asked: Array,
-    c: Array,
-    c_format: Format,
-) -> tuple[SumProgram, Array]:
-    """A block's graph, and a row of its roots for each (front, question, c)."""
+#: The fields of a sum, in the order of a sum program's roots; the exponent of the last place is absolute.
+_SUM = ("sign", "magnitude", "lsb", "infinite", "infinity sign", "nan", "all minus")
+#: Exponents of a sum's last place: beyond those of every format and number of lanes that a family has.
+_LOW, _HIGH = -(1 << 15), 1 << 15
+
+
+def _sums(family: Family, courses: Courses, fronts: Array, blocks: Array, c: Array) -> Array:
+    """A row of the sum's fields for each (front, block, c)."""
+    found = np.empty((len(blocks), len(_SUM)), np.uint64)
+    kinds = courses.kind[blocks]
+    for number in np.unique(kinds):
+        rows = np.flatnonzero(kinds == number)
+        places = courses.place[blocks[rows]]
+        alone = bool((places == places[0]).all())
+        words = courses.words[number][places[:1] if alone else places]
+        found[rows] = _sums_of(family, courses.kinds[number], fronts[rows], words, c[rows])
+    return found
+
+
+def _sums_of(family: Family, kind: BlockKind, fronts: Array, lanes: Array, c: Array) -> Array:
+    """The sums of blocks of one kind; lanes: the words, of one block for all or of each."""
     numbers = [z for z in family.zero_exponents if z is not None]
     graph = sum_program(
         family.a_format,
         family.b_format,
-        c_format,
-        len(lanes),
+        kind.c_format,
+        kind.lanes,
         (min(numbers), max(numbers)),
-        normalised_products=one.products == "normalised",
-        normalised_each=one.order == "every",
-        c_after=one.order == "summed",
+        normalised_products=kind.products == "normalised",
+        normalised_each=kind.order == "every",
+        c_after=kind.order == "summed",
     )
     bits, alignment, carry, zero, flush = (fronts[:, place] for place in range(5))
     sticky = np.array([a.sticky for a in family.alignments])
-    carries = np.array([-1 if x is None else x for x in family.carries(one)])[carry]
-    enough = len(lanes).bit_length() + 1
+    enough = kind.lanes.bit_length() + 1
     values: dict[str, Array] = {
         "coarser": MOST - np.array(family.bits)[bits] - sticky[alignment],
-        "carry": np.where(carries < 0, enough, np.minimum(carries, enough)),
+        # the first value of every structure is None, then come 0, 1, ...
+        "carry": np.where(carry == 0, enough, np.minimum(carry - 1, enough)),
         "alignment": ALIGNMENT_TABLES[alignment],
         "zero": np.minimum(zero, len(numbers) - 1), "zero given": zero < len(numbers), "flush": flush, "c": c,
     }  # fmt: skip
-    single = len(questions) == 1
-    for place, lane in enumerate(lanes):
-        values[f"a{place}"] = questions.a[:, lane] if single else questions.a[asked, lane]
-        values[f"b{place}"] = questions.b[:, lane] if single else questions.b[asked, lane]
-    roots = _run(graph.program, values, len(asked), broadcast=single)
-    return graph, np.stack([np.asarray(root).astype(np.uint64) for root in roots], axis=1)
+    for place in range(kind.lanes):
+        values[f"a{place}"], values[f"b{place}"] = lanes[:, place], lanes[:, kind.lanes + place]
+    roots = _run(graph.program, values, len(c), broadcast=len(lanes) == 1 < len(c))
+    found = np.stack([np.asarray(root).astype(np.uint64) for root in roots], axis=1)
+    found[:, 2] += np.uint64(graph.low - _LOW)
+    return found
 
 
 def _run(program: Program, values: dict[str, Array], rows: int, *, broadcast: bool = False) -> list[Array]:
@@ -210,30 +246,23 @@ def _of(modes: Sequence[Rounding], *, negative: bool) -> Array:
     return np.array([mode.overflows(negative=negative) for mode in modes])
 
 
-def _rounded(family: Family, graph: SumProgram, sums: Array, backs: Array) -> Array:
-    sign, magnitude, lsb, infinite, infinity_sign, nan, all_minus = sums.T
+def _rounded(family: Family, sums: Array, total: Array, backs: Array) -> Array:
+    """The word for each pair of a sum, by its number, and a row of columns."""
     rounding, kept, overflow, flush, minus = backs.T
     # most often all rows keep the same bits: then the other roots are not computed
     several = len(kept) == 0 or (kept != kept[0]).any()
     one = None if several else (family.kept[int(kept[0])],)
     kept = kept if several else 0 * kept
-    program = result_program(family.d_format, graph.width, graph.low, graph.high, one)
+    program = result_program(family.d_format, 64, _LOW, _HIGH, one)
     plus: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=False)[rounding]
     less: Array = (overflow == 0) | (overflow == 2) & _of(family.roundings, negative=True)[rounding]
     # what differs in the kept bits alone is one row of the program: it has a root for each
-    (s, _), pair = _distinct(
-        np.arange(len(sums)) if not len(sums) else _distinct_rows(sums)[1],
-        rounding * 16 + plus * 8 + less * 4 + flush * 2 + minus,
-    )
-    first = np.zeros(len(s), np.int64)
-    first[pair] = np.arange(len(pair))
-    values = {
-        "sign": sign[first], "magnitude": magnitude[first], "lsb": lsb[first],
-        "infinite": infinite[first], "infinity sign": infinity_sign[first], "nan": nan[first],
-        "all minus": all_minus[first], "rounding": ROUNDING_TABLES[rounding[first]],
-        "overflow+": plus[first], "overflow-": less[first], "flush": flush[first], "minus": minus[first],
+    (s, rest), pair = distinct(total, rounding * 16 + plus * 8 + less * 4 + flush * 2 + minus)
+    values = dict(zip(_SUM, sums[s].T, strict=True)) | {
+        "rounding": ROUNDING_TABLES[rest >> 4], "overflow+": rest >> 3 & 1, "overflow-": rest >> 2 & 1,
+        "flush": rest >> 1 & 1, "minus": rest & 1,
     }  # fmt: skip
-    roots = np.stack(_run(program, values, len(first)))
+    roots = np.stack(_run(program, values, len(s)))
     found: Array = roots[kept, pair].astype(np.uint64)
     return found
 
@@ -244,7 +273,7 @@ def _distinct_rows(rows: Array) -> tuple[Array, Array]:
     if np.prod([float(len(values)) for values, _ in numbered]) >= 2.0**62:
         found, inverse = np.unique(rows, axis=0, return_inverse=True)
         return found, inverse.reshape(-1)
-    places, inverse = _distinct(*(numbers.reshape(-1) for _, numbers in numbered))
+    places, inverse = distinct(*(numbers.reshape(-1) for _, numbers in numbered))
     columns = [values[place] for (values, _), place in zip(numbered, places, strict=True)]
     return np.stack(columns, axis=1), inverse
 
@@ -260,8 +289,19 @@ def ends(family: Family, words: Array, c: Array, flush: Array, zeros: Zeros = Ze
     return np.stack(roots).astype(np.uint64).reshape(2, len(ROUNDINGS), len(words))
 
 
-def _ended(family: Family, words: Array, c: Array, parameters: Array) -> Array:
-    flush, flush_out, minus, rounding = parameters.T
-    found = np.stack([ends(family, words, c, flush, zeros) for zeros in (Zeros.POSITIVE, Zeros.IEEE)])
-    chosen: Array = found[minus, flush_out, rounding, np.arange(len(words))]
-    return chosen
+def with_c(family: Family, words: Array, word: Array, parameters: Array, parameter: Array, c: Array) -> Array:
+    """The results of pairs whose c is added last.
+
+    words, word: what the blocks leave, and the number of each pair's. parameters, parameter: columns 7, 9, 10
+    and 11, and the number of each pair's. c: of the pairs.
+    """
+    values, value = _numbered(c)
+    (w, v, e), pair = distinct(word, value, parameter)
+    flush, flush_out, minus, rounding = parameters[e].T
+    found = np.empty(len(w), np.uint64)
+    for negative, zeros in enumerate((Zeros.POSITIVE, Zeros.IEEE)):
+        own = np.flatnonzero(minus == negative)
+        each = ends(family, words[w[own]], values[v[own]], flush[own], zeros)
+        found[own] = each[flush_out[own], rounding[own], np.arange(len(own))]
+    result: Array = found[pair]
+    return result

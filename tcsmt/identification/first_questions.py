@@ -5,17 +5,19 @@ Structures that a question's few terms do not tell apart share one table, until 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tcsmt.identification.evaluate import predictions
-from tcsmt.identification.family import Family, Table
+from tcsmt.identification.courses import lanes_used, signature
+from tcsmt.identification.evaluate import predictions, with_c
+from tcsmt.identification.family import COLUMNS, Family, Table
+from tcsmt.identification.grid import Grid
 from tcsmt.identification.hypotheses import TooMany
-from tcsmt.identification.outcomes import outcomes, signature
-from tcsmt.identification.questions import Questions, ordinary_rows
+from tcsmt.identification.outcomes import outcomes
+from tcsmt.identification.questions import Questions, ordinary_rows, zero_words
 from tcsmt.identification.score import entropy
 from tcsmt.identification.vectors import Random, ordinary
 
@@ -35,16 +37,16 @@ POOL, SAMPLE, STRUCTURES = 80, 240, 6
 TRIED, ENOUGH = 6, 0.97
 #: Pools without such a question after which no more are tried.
 PATIENCE = 3
-#: An answer that is not zero.
-ANY = 1
+#: Rows that are computed at once.
+AT_ONCE = 1 << 20
 
 
 @dataclass
 class _Group:
-    """Structures with the same rows; the rows are those of the first, which has the most carry bits."""
+    """Structures with the same rows, by their numbers in the grid; the first has the most carry bits."""
 
     structures: list[int]
-    table: Table
+    rows: Array
 
 
 class Opening:
@@ -55,10 +57,11 @@ class Opening:
         self.asked: list[tuple[Questions, int]] = []
         self.others: list[tuple[Questions, int]] = []
         self.rounded = False
+        self.grid = Grid(family)
         groups: dict[tuple[str, str], list[int]] = {}
         for number, one in enumerate(family.structures):
             groups.setdefault((one.products, one.order), []).append(number)
-        self.groups = [_Group(numbers, family.first(numbers[0])) for numbers in groups.values()]
+        self.groups = [_Group(numbers, self.grid.every(numbers[0])) for numbers in groups.values()]
 
     @property
     def few(self) -> bool:
@@ -72,24 +75,29 @@ class Opening:
         for _ in range(PATIENCE):
             sample = self._sample()
             pool = ordinary(self.family, self.random, POOL, (0,) if len(self.asked) < NARROW else ())
-            words = predictions(self.family, sample, pool)
+            words, certain = self._foreseen(sample, pool)
             scores = np.array([entropy(words[:, i]) for i in range(len(pool))])
             tried = [int(i) for i in np.argsort(-scores)[:TRIED] if scores[i] > 0]
-            left = [self._expected(sample, pool[[i]], words[:, i]) for i in tried]
+            left = [_expected(words[:, i], certain[:, i]) for i in tried]
             if left and min(left) < ENOUGH:
                 return pool[[tried[int(np.argmin(left))]]]
         return None
 
-    def _expected(self, sample: Table, question: Questions, words: Array) -> float:
-        """The share of a sample that an answer leaves, on average over what its rows predict."""
-        doubtful = np.zeros(len(sample), bool)
-        for number in np.unique(sample[:, 0]):
-            rows = np.flatnonzero(sample[:, 0] == number)
-            found = outcomes(self.family, sample[rows], question, rounded=self.rounded)
-            doubtful[rows] = ~found.certain(ANY)
-        _, place, counts = np.unique(words, return_inverse=True, return_counts=True)
-        sizes = np.bincount(place, ~doubtful, len(counts)) + doubtful.sum()
-        return float((sizes[place] / len(sample)).mean())
+    def _foreseen(self, sample: Sequence[tuple[int, Array]], pool: Questions) -> tuple[Array, Array]:
+        """What each row of a sample answers to each question, and where no other column matters to that."""
+        rows = self.grid.rows(np.concatenate([own for _, own in sample]))
+        courses = [(number, asked) for number, _ in sample for asked in range(len(pool))]
+        place = np.repeat(np.arange(len(sample)), [len(own) for _, own in sample])
+        row, asked = (one.reshape(-1) for one in np.indices((len(place), len(pool))))
+        course = place[row] * len(pool) + asked
+        found = outcomes(self.family, rows, row, pool, courses, course, rounded=self.rounded)
+        words, last = found.words[found.word], found.last
+        parameters = np.zeros((len(self.family.roundings), 4), np.int64)
+        parameters[:, 3] = np.arange(len(parameters))
+        words[last] = with_c(
+            self.family, found.words, found.word[last], parameters, rows.last[row[last]], pool.c[asked[last]]
+        )
+        return words.reshape(-1, len(pool)), found.certain().reshape(-1, len(pool))
 
     def answer(self, question: Questions, word: int) -> None:
         """Keep what explains the answer; of a question that is no ordinary sum, when the table is made."""
@@ -98,33 +106,51 @@ class Opening:
             return
         self.asked.append((question, word))
         found = []
-        for group in self.groups:
-            alike: dict[tuple[object, ...], list[int]] = {}
-            for number in group.structures:
-                key = signature(self.family.structures[number], question)
-                alike.setdefault(key, []).append(number)
-            for numbers in alike.values():
-                table = group.table[group.table[:, 3] < self._carries(numbers[0])]
-                if not len(table):
-                    continue
-                table[:, 0] = numbers[0]
-                table = table[outcomes(self.family, table, question, rounded=self.rounded).fitting(word)]
-                if len(table):
-                    found.append(_Group(numbers, table))
+        for several in _batches(self._alike(question)):
+            rows = self.grid.rows(np.concatenate([group.rows for group in several]))
+            sizes = [len(group.rows) for group in several]
+            courses = [(group.structures[0], 0) for group in several]
+            course = np.repeat(np.arange(len(several)), sizes)
+            left = outcomes(self.family, rows, slice(None), question, courses, course, rounded=self.rounded)
+            fits = np.split(left.fitting(word), np.cumsum(sizes)[:-1])
+            found += [
+                _Group(group.structures, group.rows[own])
+                for group, own in zip(several, fits, strict=True)
+                if own.any()
+            ]
         self.groups = found
         if self._left() < ROUNDED:
             self._round()
         self.progress(f"{len(self.asked)} questions, {self._left()} hypotheses left, some parameters apart")
+
+    def _alike(self, question: Questions) -> Iterator[_Group]:
+        """The groups divided, so that all structures of one answer alike to a question."""
+        used, c = lanes_used(question)[0], bool(question.c[0])
+        for group in self.groups:
+            alike: dict[tuple[object, ...], list[int]] = {}
+            for number in group.structures:
+                key = signature(self.family.structures[number], used, c=c)
+                alike.setdefault(key, []).append(number)
+            for numbers in alike.values():
+                yield _Group(numbers, self._of(group, numbers[0]))
+
+    def _of(self, group: _Group, number: int) -> Array:
+        """The rows that a structure of a group has."""
+        carries = self._carries(number)
+        if carries == self._carries(group.structures[0]):
+            return group.rows
+        return group.rows[self.grid.digit(group.rows, 3) < carries]
 
     def _round(self) -> None:
         """Give the rows the last addition's rounding."""
         if not self.rounded:
             self.rounded = True
             for group in self.groups:
-                group.table = self.family.with_last_rounding(group.table)
+                if self.family.structures[group.structures[0]].order == "last":
+                    group.rows = self.grid.with_last_rounding(group.rows)
 
     def _left(self) -> int:
-        return sum(len(group.table) * len(group.structures) for group in self.groups)
+        return sum(len(group.rows) * len(group.structures) for group in self.groups)
 
     def table(self) -> Table:
         """The rows of every structure that explain the answers, with all parameters."""
@@ -134,20 +160,28 @@ class Opening:
                 f"{self._left()} hypotheses of blocks and roundings explain {len(self.asked)} ordinary sums: "
                 f"with all other parameters that is more than the {LARGEST} which a table may hold"
             )
-        parts = [self.family.first(0)[:0]]
+        parts = [np.zeros((0, len(COLUMNS)), np.int16)]
         for group in self.groups:
             for number in group.structures:
-                part = group.table[group.table[:, 3] < self._carries(number)].copy()
-                part[:, 0] = number
-                parts.append(self._explaining(part) if len(part) else part)
+                own = self._of(group, number)
+                if len(own):
+                    parts.append(self._explaining(number, own))
         whole = np.concatenate(parts)
         for question, word in self.others:
             whole = whole[predictions(self.family, whole, question)[:, 0] == word] if len(whole) else whole
         return whole
 
-    def _explaining(self, part: Table) -> Table:
+    def _explaining(self, structure: int, rows: Array) -> Table:
         """Rows of one structure with all other parameters; what is certain is not looked at again."""
-        certain = [outcomes(self.family, part, q, rounded=True).certain(w) for q, w in self.asked]
+        asked = Questions.joined([question for question, _ in self.asked])
+        row, number = (one.reshape(-1) for one in np.indices((len(rows), len(asked))))
+        courses = [(structure, place) for place in range(len(asked))]
+        sure = outcomes(
+            self.family, self.grid.rows(rows), row, asked, courses, number, rounded=True
+        ).certain()
+        zero = zero_words(self.family.d_format, np.array([word for _, word in self.asked], np.uint64))
+        certain = (sure & ~zero[number]).reshape(len(rows), len(asked)).T
+        part = self.grid.table(rows, structure)
         whole, owner = self.family.grown(part)
         for (question, word), sure in zip(self.asked, certain, strict=True):
             kept = sure[owner]
@@ -159,15 +193,32 @@ class Opening:
     def _carries(self, number: int) -> int:
         return len(self.family.carries(self.family.structures[number]))
 
-    def _sample(self) -> Table:
-        """Rows of a few structures."""
+    def _sample(self) -> list[tuple[int, Array]]:
+        """Some rows of a few structures."""
         chosen = self.random.permutation(len(self.groups))[:STRUCTURES]
-        parts = []
+        sample = []
         for place in chosen:
             group = self.groups[place]
             number = int(self.random.choice(group.structures))
-            rows = group.table[group.table[:, 3] < self._carries(number)]
-            rows = rows[self.random.permutation(len(rows))[: SAMPLE // len(chosen)]]
-            rows[:, 0] = number
-            parts.append(rows)
-        return np.concatenate(parts)
+            rows = self._of(group, number)
+            sample.append((number, rows[self.random.permutation(len(rows))[: SAMPLE // len(chosen)]]))
+        return sample
+
+
+def _expected(words: Array, certain: Array) -> float:
+    """The share of a sample that an answer leaves, on average over what its rows predict."""
+    _, place, counts = np.unique(words, return_inverse=True, return_counts=True)
+    sizes = np.bincount(place, certain, len(counts)) + (~certain).sum()
+    return float((sizes[place] / len(words)).mean())
+
+
+def _batches(groups: Iterable[_Group]) -> Iterator[list[_Group]]:
+    """Groups with rows, several at a time."""
+    several: list[_Group] = []
+    for group in groups:
+        if several and sum(len(one.rows) for one in several) + len(group.rows) > AT_ONCE:
+            yield several
+            several = []
+        several += [group] if len(group.rows) else []
+    if several:
+        yield several

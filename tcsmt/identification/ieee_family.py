@@ -19,7 +19,17 @@ import numpy as np
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.identification.ieee_steps import OVERFLOWS, WRITES, Options, Step, Steps, flushed
+from tcsmt.identification.ieee_steps import (
+    OVERFLOWS,
+    WRITES,
+    Computation,
+    Operation,
+    Options,
+    Step,
+    Steps,
+    flushed,
+    together,
+)
 from tcsmt.identification.questions import Questions
 from tcsmt.models import IeeeDotAdd
 
@@ -323,12 +333,15 @@ class IeeeFamily:
         Every NaN is the format's own NaN word.
         """
         found = np.zeros((len(table), len(questions)), np.uint64)
-        for number in np.unique(table[:, 0]):
-            rows = np.flatnonzero(table[:, 0] == number)
-            size = max(1, _AT_ONCE // max(1, len(questions)))
-            for start in range(0, len(rows), size):
-                part = rows[start : start + size]
-                found[part] = _Chain(self, self.shapes[int(number)], table[part], questions).result()
+        size = max(1, _AT_ONCE // max(1, len(questions)))
+        for start in range(0, len(table), size):
+            numbers = table[start : start + size, 0]
+            own = [start + np.flatnonzero(numbers == number) for number in np.unique(numbers)]
+            chains = [
+                _Chain(self, self.shapes[int(table[rows[0], 0])], table[rows], questions) for rows in own
+            ]
+            for rows, words in zip(own, together(self.steps, [one.result() for one in chains]), strict=True):
+                found[rows] = words.reshape(len(rows), -1)
         return found
 
 
@@ -337,92 +350,114 @@ class _Chain:
 
     def __init__(self, family: IeeeFamily, shape: Shape, table: Table, questions: Questions) -> None:
         self.family, self.shape = family, shape
-        self.size = len(table), len(questions)
-        self.options, self.of_product = (self._options(table, column) for column in (2, 3))
+        self.options, self.of_product = (self._options(table, column, len(questions)) for column in (2, 3))
         lanes = np.array(family.orders)[table[:, 1]].T
         self.a, self.b = (
-            [self._read(fmt, words.T[own], table[:, 5], (1,)) for own in lanes]
+            self._read(fmt, words.T[lanes], table[:, 5], (1,)).reshape(family.k, -1)
             for fmt, words in ((family.a_format, questions.a), (family.b_format, questions.b))
         )
-        c = np.broadcast_to(questions.c, self.size)
-        self.c = self._read(family.c_format, c, table[:, 5], (0, 1))
+        c = np.broadcast_to(questions.c, (1, len(table), len(questions)))
+        self.c = self._read(family.c_format, c, table[:, 5], (0, 1)).reshape(-1)
 
-    def _options(self, table: Table, column: int) -> Options:
-        several = [np.repeat(table[:, place].astype(np.int64), self.size[1]) for place in (column, 4, 6, 7)]
+    def _options(self, table: Table, column: int, count: int) -> Options:
+        several = [np.repeat(table[:, place].astype(np.int64), count) for place in (column, 4, 6, 7)]
         return Options(*several)
 
     def _read(self, fmt: Format, words: Array, reads: Array, flushing: tuple[int, ...]) -> Array:
-        """The words as each row reads them; flushing: the entries of :data:`READS` that flush them."""
+        """The words, of shape (lanes, rows, questions), as each row reads them.
+
+        flushing: the entries of :data:`READS` that flush them.
+        """
         found = np.array(words, np.uint64)
         for number, one in enumerate(READS):
             rows = np.flatnonzero(reads == number)
             if len(rows) and any(one[place] for place in flushing):
-                found[rows] = flushed(fmt, found[rows], keep_sign=not one[2])
-        return found.reshape(-1)
+                found[:, rows] = flushed(fmt, found[:, rows], keep_sign=not one[2])
+        return found
 
-    def _do(
-        self, step: Step, words: dict[str, Array], options: Options | None = None, lanes: int = 1
-    ) -> Array:
-        return self.family.steps.run(step, words, options or self.options, lanes)
-
-    def _product(self, lane: int) -> Array:
+    def _product(self, lane: int) -> Operation:
         options = self.of_product if self.shape.rounded else self.options
-        return self._do(Step.PRODUCT, {"a0": self.a[lane], "b0": self.b[lane]}, options)
+        return Operation(Step.PRODUCT, {"a0": self.a[lane], "b0": self.b[lane]}, options)
 
-    def _added(self, x: Array, lane: int) -> Array:
-        """A product and what it is added to."""
-        if self.shape.rounded:
-            return self._sum(x, self._product(lane))
-        return self._do(Step.MULTIPLY_ADD, {"x": x, "a0": self.a[lane], "b0": self.b[lane]})
+    def _products(self, lanes: Sequence[int]) -> Computation[list[Array]]:
+        return (yield [self._product(lane) for lane in lanes])
 
-    def _sum(self, x: Array, y: Array) -> Array:
-        return self._do(Step.SUM, {"x": x, "y": y})
+    def _fused(self, x: Array, lane: int) -> Operation:
+        words = {"x": x, "a0": self.a[lane], "b0": self.b[lane]}
+        return Operation(Step.MULTIPLY_ADD, words, self.options)
 
-    def result(self) -> Array:
+    def _sum(self, x: Array, y: Array) -> Operation:
+        return Operation(Step.SUM, {"x": x, "y": y}, self.options)
+
+    def result(self) -> Computation[Array]:
         """The words, by hypothesis and question."""
-        shape, k = self.shape, self.family.k
+        shape = self.shape
         match shape.method:
             case "fma" if shape.chains > 1:
-                word = self._sum(self.c, self._chains())
+                return (yield from self._chains())
             case "pairwise":
-                word = self._trees()
+                return (yield from self._trees())
             case "exact":
-                word = self._blocks()
+                return (yield from self._blocks())
             case _:
-                word = self.c if shape.c_first else self._product(0)
-                for lane in range(0 if shape.c_first else 1, k):
-                    word = self._added(word, lane)
-                word = word if shape.c_first else self._sum(word, self.c)
-        return word.reshape(self.size)
+                return (yield from self._in_turn())
 
-    def _chains(self) -> Array:
-        sums = []
-        for chain in range(self.shape.chains):
-            word = np.zeros_like(self.c)
-            for lane in range(chain, self.family.k, self.shape.chains):
-                word = self._added(word, lane)
-            sums.append(word)
-        whole, *others = sums
-        for other in others:
-            whole = self._sum(whole, other)
-        return whole
-
-    def _trees(self) -> Array:
-        word, size = self.c, self.shape.n_fma or self.family.k
-        for start in range(0, self.family.k, size):
-            level = [self._product(lane) for lane in range(start, start + size)]
-            while len(level) > 1:
-                level = [self._sum(*level[i : i + 2]) for i in range(0, len(level), 2)]
-            word = self._sum(level[0], word)
+    def _in_turn(self) -> Computation[Array]:
+        """One chain of fused operations, or of products and sums."""
+        lanes = range(self.family.k)
+        if self.shape.rounded:
+            products = yield from self._products(lanes)
+            word, *others = [self.c, *products] if self.shape.c_first else [*products, self.c]
+            for other in others:
+                (word,) = yield [self._sum(word, other)]
+            return word
+        if self.shape.c_first:
+            word = self.c
+        else:
+            (word,) = yield [self._product(0)]
+        for lane in lanes[not self.shape.c_first :]:
+            (word,) = yield [self._fused(word, lane)]
+        if not self.shape.c_first:
+            (word,) = yield [self._sum(word, self.c)]
         return word
 
-    def _blocks(self) -> Array:
-        word, size = self.c, self.shape.n_fma or self.family.k
-        for start in range(0, self.family.k, size):
-            words = {f"a{i}": self.a[start + i] for i in range(size)}
-            words |= {f"b{i}": self.b[start + i] for i in range(size)}
-            if self.shape.c_first:
-                word = self._do(Step.EXACT_WITH_C, words | {"x": word}, lanes=size)
-            else:
-                word = self._sum(word, self._do(Step.EXACT, words, lanes=size))
+    def _chains(self) -> Computation[Array]:
+        """Chains of fused operations from +0, their sums, and c."""
+        chains = range(self.shape.chains)
+        sums = [np.zeros_like(self.c) for _ in chains]
+        for start in range(0, self.family.k, len(chains)):
+            sums = yield [self._fused(sums[chain], start + chain) for chain in chains]
+        whole, *others = sums
+        for other in others:
+            (whole,) = yield [self._sum(whole, other)]
+        (word,) = yield [self._sum(self.c, whole)]
+        return word
+
+    def _trees(self) -> Computation[Array]:
+        """Balanced trees of rounded products, each added to the sum of those before."""
+        size = self.shape.n_fma or self.family.k
+        level = yield from self._products(range(self.family.k))
+        while size > 1:
+            level = yield [self._sum(*level[i : i + 2]) for i in range(0, len(level), 2)]
+            size //= 2
+        word = self.c
+        for tree in level:
+            (word,) = yield [self._sum(tree, word)]
+        return word
+
+    def _blocks(self) -> Computation[Array]:
+        """Exact sums of blocks, each with c and rounded, or rounded and added to c."""
+        size, word = self.shape.n_fma or self.family.k, self.c
+        starts = range(0, self.family.k, size)
+        blocks = [
+            {f"a{i}": self.a[start + i] for i in range(size)}
+            | {f"b{i}": self.b[start + i] for i in range(size)}
+            for start in starts
+        ]
+        if self.shape.c_first:
+            for words in blocks:
+                (word,) = yield [Operation(Step.EXACT_WITH_C, words | {"x": word}, self.options, size)]
+            return word
+        for block in (yield [Operation(Step.EXACT, words, self.options, size) for words in blocks]):
+            (word,) = yield [self._sum(word, block)]
         return word

@@ -6,11 +6,12 @@ rounding. Rounding down is apart: it alone decides the sign of an exact zero sum
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import cache
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,7 +25,9 @@ from tcsmt.identification.open_block import ROUNDING_TABLES, by_table
 from tcsmt.interpret.arrays import Program
 from tcsmt.terms import var
 
-__all__ = ["OVERFLOWS", "WRITES", "Options", "Step", "Steps", "flushed"]
+__all__ = [
+    "OVERFLOWS", "WRITES", "Computation", "Operation", "Options", "Step", "Steps", "flushed", "together",
+]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -65,6 +68,24 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Operation:
+    """One operation on every row.
+
+    words: a0, b0, ..., x and y, as the step needs, one for each row. lanes: of an exact sum.
+    """
+
+    step: Step
+    words: Mapping[str, Array]
+    options: Options
+    lanes: int = 1
+
+
+Result = TypeVar("Result")
+#: Yields operations that need no result of one another, is sent their words, and returns its result.
+Computation = Generator[list[Operation], list[Array], Result]
+
+
+@dataclass(frozen=True)
 class Steps:
     """The operations of units with these formats; product_exponent: as the model has it."""
 
@@ -73,8 +94,24 @@ class Steps:
     format: Format
     product_exponent: int = 0
 
-    def run(self, step: Step, words: Mapping[str, Array], options: Options, lanes: int = 1) -> Array:
-        """The words of one operation on every row; ``words``: a0, b0, ..., x and y, as the step needs."""
+    def run(self, operations: Sequence[Operation]) -> list[Array]:
+        """The words of operations; those of one step are computed at once."""
+        alike: dict[tuple[Step, int], list[int]] = {}
+        for number, one in enumerate(operations):
+            alike.setdefault((one.step, one.lanes), []).append(number)
+        found: list[Array] = [np.zeros(0, np.uint64)] * len(operations)
+        for (step, lanes), numbers in alike.items():
+            several = [operations[number] for number in numbers]
+            words = {name: np.concatenate([one.words[name] for one in several]) for name in several[0].words}
+            parts = [[getattr(one.options, part.name) for one in several] for part in fields(Options)]
+            options = Options(*map(np.concatenate, parts))
+            whole = self._run(step, words, options, lanes)
+            ends = np.cumsum([len(one.options.rounding) for one in several])
+            for number, own in zip(numbers, np.split(whole, ends[:-1]), strict=True):
+                found[number] = own
+        return found
+
+    def _run(self, step: Step, words: Mapping[str, Array], options: Options, lanes: int) -> Array:
         found = np.zeros(len(options.rounding), np.uint64)
         exact = step in (Step.EXACT, Step.EXACT_WITH_C)
         zeros = options.zeros if exact else np.zeros_like(options.zeros)
@@ -92,6 +129,22 @@ class Steps:
             (word,) = program.run({name: value for name, value in given.items() if name in used})
             found[rows] = np.asarray(word).astype(np.uint64)
         return found
+
+
+def together(steps: Steps, computations: Sequence[Computation[Array]]) -> list[Array]:
+    """The results of computations, whose operations are computed at once as far as they go."""
+    results: dict[int, Array] = {}
+    waiting = {number: next(one) for number, one in enumerate(computations)}
+    while waiting:
+        words = iter(steps.run([one for several in waiting.values() for one in several]))
+        following = {}
+        for number, several in waiting.items():
+            try:
+                following[number] = computations[number].send(list(islice(words, len(several))))
+            except StopIteration as end:
+                results[number] = end.value
+        waiting = following
+    return [results[number] for number in range(len(computations))]
 
 
 @cache

@@ -6,12 +6,13 @@ are zero; most have a pair of lanes that cancels, so that what alignment left of
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_exponents
+from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_exponent, from_exponents
 from tcsmt.arithmetic.formats import Format
 from tcsmt.identification.family import Family, Table
 from tcsmt.identification.questions import Questions, least_exponent, ordinary_rows
@@ -39,6 +40,31 @@ def _fractions(fmt: Format, random: Random, kind: Array) -> Array:
     return found
 
 
+#: Of the kinds of significands, added up.
+_SHARES = (0.5, 0.7, 0.8)
+
+
+def _fraction(fmt: Format, random: Random, kind: FractionKind) -> int:
+    """One fraction of a kind."""
+    place, bits = (
+        int(random.integers(0, max(1, fmt.fraction_bits))),
+        int(random.integers(0, 1 << fmt.fraction_bits)),
+    )
+    match kind:
+        case FractionKind.RANDOM:
+            return bits
+        case FractionKind.ZERO:
+            return 0
+        case FractionKind.ONES:
+            return (1 << fmt.fraction_bits) - 1
+        case _:
+            return 1 << place & (1 << fmt.fraction_bits) - 1
+
+
+def _one_of(random: Random, values: Sequence[int]) -> int:
+    return values[int(random.integers(len(values)))]
+
+
 def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = ()) -> Questions:
     """Few terms, normal words, the others zero (see :func:`.outcomes`).
 
@@ -59,15 +85,14 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
 
     def put(row: int, lane: int, exponent: int, sign: int, kind: int) -> None:
         if lane == family.k:
-            words = [(found.c[row : row + 1], 0, c, int(np.clip(exponent, c.e_min, c.e_max)), sign)]
+            words = [(found.c, row, c, min(max(exponent, c.e_min), c.e_max), sign)]
         else:
-            exponent = int(np.clip(exponent, floor, ceiling))
+            exponent = min(max(exponent, floor), ceiling)
             low, high = max(a.e_min, exponent - b.e_max), min(a.e_max, exponent - b.e_min)
             part = int(random.integers(low, high + 1))
             words = [(found.a[row], lane, a, part, sign), (found.b[row], lane, b, exponent - part, 0)]
         for side, place, fmt, power, minus in words:
-            fraction = fractions(fmt, _KINDS[kind], *_drawn(fmt, random, (1,)))
-            side[place] = from_exponents(fmt, np.array([minus]), np.array([power]), fraction)[0]
+            side[place] = from_exponent(fmt, minus, power, _fraction(fmt, random, _KINDS[kind]))
 
     for row in range(count):
         free = [int(lane) for lane in random.permutation(usable)]
@@ -78,14 +103,14 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
             free.sort(key=lambda lane: (lane == 0, lane != family.k))
         high = int(random.integers(min(least + 8, top), top + 1))
         sign = int(random.integers(2))
-        kind = int(random.choice(4, p=[0.5, 0.2, 0.1, 0.2]))
+        kind = bisect_right(_SHARES, random.random())
         if len(free) > 2 and random.random() < 0.5:
             put(row, free.pop(), high, sign, 1)
             put(row, free.pop(), high, 1 - sign, 1)
         else:
             put(row, free.pop(), high, sign, kind)
         for lane in free[: int(random.integers(1, 5))]:
-            depth = int(random.integers(0, random.choice([2, 6, 16, 44])))
+            depth = int(random.integers(0, _one_of(random, (2, 6, 16, 44))))
             put(row, lane, high - depth, int(random.integers(2)), kind)
     return found[ordinary_rows(family, found)]
 
@@ -174,17 +199,17 @@ def _directed(
     def put(exponent: int, sign: int, plain: bool) -> None:
         lane = lanes.pop()
         if lane == family.k:
-            exponent = int(np.clip(exponent, c.e_min - c.fraction_bits, c.e_max))
+            exponent = min(max(exponent, c.e_min - c.fraction_bits), c.e_max)
             fraction = 0 if plain else int(random.integers(1 << c.fraction_bits))
-            z[0] = from_exponents(c, *(np.array(v) for v in (sign, exponent, fraction)))
+            z[0] = from_exponent(c, sign, exponent, fraction)
             return
-        exponent = int(np.clip(exponent, low, high))
+        exponent = min(max(exponent, low), high)
         least = max(a.e_min - a.fraction_bits, exponent - b.e_max)
         most = min(a.e_max, exponent - b.e_min + b.fraction_bits)
         part = int(random.integers(least, most + 1))
         for words, fmt, power, minus in ((x, a, part, sign), (y, b, exponent - part, 0)):
             fraction = 0 if plain else int(random.integers(1 << fmt.fraction_bits))
-            words[lane] = from_exponents(fmt, *(np.array(v) for v in (minus, power, fraction)))
+            words[lane] = from_exponent(fmt, minus, power, fraction)
 
     tiny = d.e_min - d.fraction_bits
     near_bottom = random.random() < 0.5
@@ -220,8 +245,8 @@ def _directed(
         top += depth
     bits, zeros = grids
     if random.random() < 0.7:  # the last place of a grid, or near it
-        zero = int(random.choice(zeros)) if zeros and random.random() < 0.5 else top
-        depth = top - max(top, zero) + int(random.choice(bits)) + int(random.integers(-1, 3))
+        zero = _one_of(random, zeros) if zeros and random.random() < 0.5 else top
+        depth = top - max(top, zero) + _one_of(random, bits) + int(random.integers(-1, 3))
     for place in range(int(random.integers(1, 4))):
         if lanes:
             put(
@@ -254,9 +279,7 @@ def _full(
         ones[0], ones[1] = ones[0] - 1, 1
     parts = ((x, lanes, a, part, sign), (y, lanes, b, exponent - part, 0), (z, [0], c, exponent, sign))
     for (words, places, fmt, power, minus), fraction in zip(parts, ones, strict=True):
-        words[places] = from_exponents(
-            fmt, np.array([minus]), np.array([power]), np.array([max(0, fraction)])
-        )
+        words[places] = from_exponent(fmt, minus, power, max(0, fraction))
 
 
 def _vanishing(family: Family, random: Random, x: Array, y: Array, z: Array) -> None:

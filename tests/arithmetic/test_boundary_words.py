@@ -8,7 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_exponents, from_fields
+from tcsmt.arithmetic.boundary_words import (
+    FractionKind,
+    fractions,
+    from_exponent,
+    from_exponents,
+    from_fields,
+)
 from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 
 #: One for each kind of special word, without a sign, with ignored bits above and below, and made-up ones.
@@ -57,6 +63,7 @@ def test_words_of_exponents(fmt: Format) -> None:
         if minus and not size and fmt.has_negative_zero:
             expected = 1 << fmt.sign_bit
         assert word == expected, (minus, below, power)
+        assert word == from_exponent(fmt, minus, power, below)
 
 
 @pytest.mark.parametrize("bits", [0, 1, 3])

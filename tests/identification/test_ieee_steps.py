@@ -9,7 +9,16 @@ from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.ieee import RoundedSum
 from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.identification.ieee_steps import OVERFLOWS, WRITES, Options, Step, Steps, flushed
+from tcsmt.identification.ieee_steps import (
+    OVERFLOWS,
+    WRITES,
+    Operation,
+    Options,
+    Step,
+    Steps,
+    flushed,
+    together,
+)
 from tcsmt.interpret.exact import evaluate
 from tcsmt.terms import var
 from tests.support.sampling import one_in
@@ -37,7 +46,8 @@ def test_a_sum_is_rounded_as_the_mode_says(rounding):
     mode = list(ROUNDINGS.values())[rounding]
     for overflow, writes in product(range(len(OVERFLOWS)), range(len(WRITES))):
         every = [np.full(len(pairs), number) for number in (rounding, overflow, writes, 0)]
-        found = Steps(F16, F16, F16).run(Step.SUM, {"x": pairs[:, 0], "y": pairs[:, 1]}, Options(*every))
+        one = Operation(Step.SUM, {"x": pairs[:, 0], "y": pairs[:, 1]}, Options(*every))
+        (found,) = Steps(F16, F16, F16).run([one])
         terms = tuple(dp.decode(F16, var(name, 16)) for name in "xy")
         sought = RoundedSum(
             terms=terms, format=F16, rounding=mode, overflow=OVERFLOWS[overflow],
@@ -52,3 +62,34 @@ def test_flushed_words_keep_their_sign_or_not():
     words = np.array([0x0001, 0x8001, 0x8000, 0x0400, 0xFC01], np.uint64)
     assert flushed(F16, words, keep_sign=True).tolist() == [0, 0x8000, 0x8000, 0x0400, 0xFC01]
     assert flushed(F16, words, keep_sign=False).tolist() == [0, 0, 0, 0x0400, 0xFC01]
+
+
+def test_what_is_computed_together_is_what_is_computed_alone():
+    """Chains of different lengths and steps: each is sent its own words."""
+    random = np.random.default_rng(7)
+
+    def powers(count, lanes):
+        """Fused multiply-adds, then a product of the word with itself."""
+        a = random.integers(0, 1 << 16, (lanes, count)).astype(np.uint64)
+        options = Options(random.integers(0, len(ROUNDINGS), count), *np.zeros((3, count), np.int64))
+
+        def computed():
+            word = a[0]
+            for lane in range(lanes):
+                words = {"x": word, "a0": a[lane], "b0": a[-1]}
+                word, other = yield [
+                    Operation(Step.MULTIPLY_ADD, words, options),
+                    Operation(Step.SUM, {"x": word, "y": a[lane]}, options),
+                ]
+                word ^= other
+            (word,) = yield [Operation(Step.PRODUCT, {"a0": word, "b0": word}, options)]
+            return word
+
+        return computed
+
+    steps, several = Steps(F16, F16, F16), [powers(count, lanes) for count, lanes in ((5, 3), (1, 1), (8, 4))]
+    found = together(steps, [one() for one in several])
+    assert [len(words) for words in found] == [5, 1, 8]
+    for one, words in zip(several, found, strict=True):
+        assert (together(steps, [one()])[0] == words).all()
+    assert len({word for words in found for word in words.tolist()}) > 6
