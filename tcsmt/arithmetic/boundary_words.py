@@ -7,13 +7,16 @@ short do. What draws inputs composes them of these words; nothing is drawn here.
 from __future__ import annotations
 
 from enum import Enum
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from tcsmt.arithmetic.formats import Format
 
-__all__ = ["FractionKind", "fractions", "from_exponent", "from_exponents", "from_fields"]
+__all__ = [
+    "FractionKind", "fractions", "from_exponent", "from_exponents", "from_fields", "mixed_fractions",
+]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -59,6 +62,25 @@ def fractions(fmt: Format, kind: FractionKind, place: Array, bits: Array) -> Arr
             found = bits >> place << place
     result: Array = found
     return result
+
+
+@cache
+def _tables(fmt: Format, kinds: tuple[FractionKind, ...]) -> tuple[Array, Array]:
+    """Of each kind and place, which of the given bits are in the fraction, and which others are set."""
+    places = np.arange(max(1, fmt.fraction_bits)).astype(np.uint64)
+    none, every = np.zeros_like(places), np.full_like(places, _ones(fmt))
+    fixed = np.concatenate([fractions(fmt, kind, places, none) for kind in kinds])
+    return np.concatenate([fractions(fmt, kind, places, every) for kind in kinds]) ^ fixed, fixed
+
+
+def mixed_fractions(
+    fmt: Format, kinds: tuple[FractionKind, ...], kind: Array, place: Array, bits: Array
+) -> Array:
+    """Fraction fields, each of one of some kinds, by its number; place: from 0, below ``fraction_bits``."""
+    given, fixed = _tables(fmt, kinds)
+    number = kind * max(1, fmt.fraction_bits) + place
+    found: Array = bits.astype(np.uint64) & given[number] ^ fixed[number]
+    return found
 
 
 def from_fields(fmt: Format, sign: Array, field: Array, fraction: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_exponents
+from tcsmt.arithmetic.boundary_words import FractionKind, from_exponents, mixed_fractions
 from tcsmt.arithmetic.formats import Format
 from tcsmt.identification.questions import Questions, exponent_field, neither_zero_nor_normal, zero_words
 
@@ -221,8 +221,7 @@ def _fractions(fmt: Format, random: Random, kind: Array) -> Array:
     bits = fmt.fraction_bits
     place = np.asarray(random.integers(0, max(1, bits), kind.shape))
     drawn = np.asarray(random.integers(0, 1 << bits, kind.shape))
-    found: Array = np.choose(kind, [fractions(fmt, one, place, drawn) for one in _KINDS])
-    return found
+    return mixed_fractions(fmt, _KINDS, kind, place, drawn)
 
 
 def _replaced(fmt: Format, random: Random, words: Array) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_exponent, from_exponents
+from tcsmt.arithmetic.boundary_words import FractionKind, from_exponent, from_exponents, mixed_fractions
 from tcsmt.arithmetic.formats import Format
 from tcsmt.identification.family import Family, Table
 from tcsmt.identification.questions import Questions, least_exponent, ordinary_rows
@@ -27,38 +27,15 @@ Random = np.random.Generator
 _KINDS = (FractionKind.RANDOM, FractionKind.ZERO, FractionKind.ONES, FractionKind.ONE_BIT)
 
 
-def _drawn(fmt: Format, random: Random, size: tuple[int, ...]) -> tuple[Array, Array]:
-    """A place in each fraction, and bits."""
-    bits = fmt.fraction_bits
-    return np.asarray(random.integers(0, max(1, bits), size)), np.asarray(random.integers(0, 1 << bits, size))
-
-
 def _fractions(fmt: Format, random: Random, kind: Array) -> Array:
     """Fractions of kinds by their numbers."""
-    place, bits = _drawn(fmt, random, kind.shape)
-    found: Array = np.choose(kind, [fractions(fmt, one, place, bits) for one in _KINDS])
-    return found
+    place = np.asarray(random.integers(0, max(1, fmt.fraction_bits), kind.shape))
+    bits = np.asarray(random.integers(0, 1 << fmt.fraction_bits, kind.shape))
+    return mixed_fractions(fmt, _KINDS, kind, place, bits)
 
 
-#: Of the kinds of significands, added up.
+#: Shares of the kinds of significands but the last, added up.
 _SHARES = (0.5, 0.7, 0.8)
-
-
-def _fraction(fmt: Format, random: Random, kind: FractionKind) -> int:
-    """One fraction of a kind."""
-    place, bits = (
-        int(random.integers(0, max(1, fmt.fraction_bits))),
-        int(random.integers(0, 1 << fmt.fraction_bits)),
-    )
-    match kind:
-        case FractionKind.RANDOM:
-            return bits
-        case FractionKind.ZERO:
-            return 0
-        case FractionKind.ONES:
-            return (1 << fmt.fraction_bits) - 1
-        case _:
-            return 1 << place & (1 << fmt.fraction_bits) - 1
 
 
 def _one_of(random: Random, values: Sequence[int]) -> int:
@@ -83,6 +60,8 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
         np.zeros(count, np.uint64),
     )
 
+    kinds = np.arange(len(_KINDS))
+
     def put(row: int, lane: int, exponent: int, sign: int, kind: int) -> None:
         if lane == family.k:
             words = [(found.c, row, c, min(max(exponent, c.e_min), c.e_max), sign)]
@@ -92,7 +71,7 @@ def ordinary(family: Family, random: Random, count: int, lanes: Sequence[int] = 
             part = int(random.integers(low, high + 1))
             words = [(found.a[row], lane, a, part, sign), (found.b[row], lane, b, exponent - part, 0)]
         for side, place, fmt, power, minus in words:
-            side[place] = from_exponent(fmt, minus, power, _fraction(fmt, random, _KINDS[kind]))
+            side[place] = from_exponent(fmt, minus, power, int(_fractions(fmt, random, kinds[kind])))
 
     for row in range(count):
         free = [int(lane) for lane in random.permutation(usable)]

@@ -2,8 +2,8 @@
 
 A word of width 1 is held as bool, up to 32 bits as uint32, up to 64 as uint64; wider words are several
 (:mod:`tcsmt.interpret.limbs`), and Python integers in object arrays where they come in and go out. A
-binary32 fused multiply-add is computed in binary64, rounded to odd and then to binary32; other macros by
-their definitions.
+binary32 fused multiply-add is computed in binary64, rounded to odd and then to binary32; leading zeros are
+read from an exponent of binary64; other macros are computed by their definitions.
 """
 
 from __future__ import annotations
@@ -55,11 +55,12 @@ class Program:
     """A term graph made ready to run on arrays, block by block."""
 
     def __init__(self, roots: Sequence[Term]) -> None:
-        results = fitted(roots, _MACROS.__contains__)
+        results = fitted(roots, _native)
         kept = dict.fromkeys(limb for limbs in results for limb in limbs)
         nodes = operands_first(kept)
         slot = {node: number for number, node in enumerate(nodes)}
-        last_use = {arg: number for number, node in enumerate(nodes) for arg in node.args}
+        last_use = {slot[arg]: number for number, node in enumerate(nodes) for arg in node.args}
+        held = [node in kept or not node.args for node in nodes]
         self.roots = [
             ([slot[limb] for limb in limbs], root.width) for root, limbs in zip(roots, results, strict=True)
         ]
@@ -70,13 +71,12 @@ class Program:
             if piece in slot
         ]
         self.constants = [(slot[n], _dtype(n.width).type(n.data)) for n in nodes if n.op == "const"]
-        self.floats = any(node.op == "macro" for node in nodes)
+        self.floats = any(node.op == "macro" and node.data in _FLOATS for node in nodes)
         self.steps = []
         for number, node in enumerate(nodes):
             if node.args:
-                done = {a for a in node.args if last_use[a] == number and a not in kept}
-                free = [slot[a] for a in done if a.op not in ("const", "var")]
                 arguments = [slot[a] for a in node.args]
+                free = [place for place in arguments if last_use[place] == number and not held[place]]
                 self.steps.append((number, _OPERATIONS[node.op](node), arguments, free))
         self.size = len(nodes)
 
@@ -244,7 +244,49 @@ def _fma32(a: Any, b: Any, c: Any) -> Array:
     return np.where(np.isnan(result), np.uint32(0x7FC00000), result.view(np.uint32))
 
 
-_MACROS: dict[str, Operation] = {"fma.f32": _fma32}
+def _leading_zeros(word: Any, width: int) -> Any:
+    """How many zeros are above the top bit of words, as uint64; 1023 more than their width for 0."""
+    word = np.asarray(word).astype(np.uint64)
+    if width > 53:  # no conversion of what is below the top bit to binary64 rounds up to the next power
+        word = word & ~(word >> np.uint64(1))
+    return np.uint64(width + 1022) - (word.astype(np.float64).view(np.uint64) >> np.uint64(52))
+
+
+def _leading_zeros_as(node: Term) -> Operation:
+    """As the definition, which gives all ones for 0."""
+    ones, target, width = np.uint64((1 << node.width) - 1), _dtype(node.width), node.args[0].width
+    return lambda x: np.minimum(_leading_zeros(x, width), ones).astype(target)
+
+
+def _normalised(node: Term) -> Operation:
+    width, target = node.width, _dtype(node.width)
+    last, mask = np.uint64(width - 1), _mask(width)
+    if width == 1:
+        return lambda x: x
+
+    def run(x: Any) -> Any:
+        shifted = x << np.minimum(_leading_zeros(x, width), last).astype(target)
+        return shifted if mask is None else shifted & mask
+
+    return run
+
+
+#: Macros that floating-point operations compute.
+_FLOATS: dict[str, Operation] = {"fma.f32": _fma32}
+#: Macros by how their names begin.
+_LEADING = {"leading_zeros.": _leading_zeros_as, "normalised.": _normalised}
+
+
+def _native(name: str) -> bool:
+    return name in _FLOATS or name.startswith(tuple(_LEADING))
+
+
+def _macro(node: Term) -> Operation:
+    name = str(node.data)
+    return _FLOATS.get(name) or next(build for start, build in _LEADING.items() if name.startswith(start))(
+        node
+    )
+
 
 _OPERATIONS: dict[str, Callable[[Term], Operation]] = {
     "not": _invert,
@@ -267,5 +309,5 @@ _OPERATIONS: dict[str, Callable[[Term], Operation]] = {
     "ult": _plain(np.less),
     "slt": _signed_less,
     "umax": _plain(_nary(np.maximum)),
-    "macro": lambda node: _MACROS[str(node.data)],
+    "macro": _macro,
 }  # fmt: skip

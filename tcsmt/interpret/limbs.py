@@ -24,6 +24,8 @@ def fitted(roots: Sequence[Term], native: Callable[[str], bool], limb: int = LIM
     """The limbs of each root, in a graph without wider words and without macros that are not native."""
     kept = expand(roots, lambda name: native(name) or name.startswith(_LEADING))
     limbs = split(kept, limb)
+    if all(native(f"{start}{limb}") for start in _LEADING):
+        return limbs  # no macro is left that is not native
     flat = iter(expand([one for root in limbs for one in root], native))
     return [[next(flat) for _ in root] for root in limbs]
 

@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 
 from tcsmt.arithmetic.any_format import AnyFormat
-from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_fields
+from tcsmt.arithmetic.boundary_words import FractionKind, from_fields, mixed_fractions
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.interpret.arrays import Program, storage
@@ -32,6 +32,7 @@ _KINDS = (
     FractionKind.RANDOM,
     FractionKind.SHORT,
 )
+_SHORT = _KINDS.index(FractionKind.SHORT)
 
 
 def search(question: Question) -> dict[str, int] | None:
@@ -65,12 +66,15 @@ def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator)
     unsigned = rng.random(count) < 0.4
     alike = rng.random(count) < 0.3
     columns: dict[str, np.ndarray] = {}
+    middles: dict[Format, np.ndarray] = {}
     for name, fmt in formats.items():
         if isinstance(fmt, IntegerFormat):
             words = _integers(fmt, count, rng, unsigned)
         else:
             assert isinstance(fmt, Format)
-            words = _words(fmt, count, rng, centre, spread, unsigned)
+            if fmt not in middles:
+                middles[fmt] = _middle(fmt, centre)
+            words = _words(fmt, count, rng, middles[fmt], spread, unsigned)
         if name[1:].isdigit() and name[0] in "ab":
             lane = int(name[1:])
             if lane and f"{name[0]}0" in columns:
@@ -151,18 +155,22 @@ def _power(fmt: Format, exponent: int) -> int:
     return (exponent + fmt.bias) << fmt.fraction_bits
 
 
+def _middle(fmt: Format, centre: np.ndarray) -> np.ndarray:
+    """The exponent field that a centre stands for, which is the format's own: 0.5 is an exponent of zero."""
+    top = fmt.largest_finite_field
+    return np.where(centre == 0.5, fmt.bias, np.rint(centre * top)).astype(np.int64)
+
+
 def _words(
     fmt: Format,
     count: int,
     rng: np.random.Generator,
-    centre: np.ndarray,
+    middle: np.ndarray,
     spread: np.ndarray,
     unsigned: np.ndarray,
 ) -> np.ndarray:
-    """Words of a format whose exponents lie around a centre."""
+    """Words of a format whose exponent fields lie around a middle."""
     top, bits = fmt.largest_finite_field, fmt.fraction_bits
-    # what the centre stands for is the format's own: 0.5 is an exponent of zero
-    middle = np.where(centre == 0.5, fmt.bias, np.rint(centre * top)).astype(np.int64)
     field = middle + rng.integers(-spread, spread + 1)
     field = np.clip(field, 0, top)
     fraction = np.zeros(count, dtype=np.uint64)
@@ -170,10 +178,8 @@ def _words(
         ones = (1 << bits) - 1
         place = rng.integers(0, bits, count)
         given, cut = (rng.integers(0, ones, count, dtype=np.uint64, endpoint=True) for _ in range(2))
-        choices = [
-            fractions(fmt, kind, place, cut if kind is FractionKind.SHORT else given) for kind in _KINDS
-        ]
-        fraction = np.choose(rng.integers(0, len(choices), count), choices)
+        kind = rng.integers(0, len(_KINDS), count)
+        fraction = mixed_fractions(fmt, _KINDS, kind, place, np.where(kind == _SHORT, cut, given))
     sign = np.where(unsigned, 0, rng.integers(0, 2, count)) if fmt.signed else np.zeros(count, np.uint64)
     return from_fields(fmt, sign, field, fraction)
 

@@ -14,6 +14,7 @@ from tcsmt.arithmetic.boundary_words import (
     from_exponent,
     from_exponents,
     from_fields,
+    mixed_fractions,
 )
 from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 
@@ -100,3 +101,15 @@ def test_the_widest_format() -> None:
     assert word == 1 << 63 | fmt.largest_finite_word
     assert from_exponents(fmt, one, np.array([5000]), ones).tolist() == [word]
     assert from_exponents(fmt, one, np.array([-5000]), ones).tolist() == [1 << 63]
+
+
+@pytest.mark.parametrize("fmt", [*SMALL.values(), FORMATS["bf16"], FORMATS["f64"]])
+def test_fractions_of_several_kinds_are_those_of_each(fmt: Format) -> None:
+    kinds, random = tuple(FractionKind), np.random.default_rng(3)
+    kind = random.integers(0, len(kinds), 500)
+    place = random.integers(0, max(1, fmt.fraction_bits), 500)
+    bits = random.integers(0, 1 << fmt.fraction_bits, 500)
+    found = mixed_fractions(fmt, kinds, kind, place, bits)
+    for number, one in enumerate(kinds):
+        own = kind == number
+        assert own.any() and (found[own] == fractions(fmt, one, place[own], bits[own])).all()
