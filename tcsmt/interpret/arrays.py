@@ -283,9 +283,9 @@ def _native(name: str) -> bool:
 
 def _macro(node: Term) -> Operation:
     name = str(node.data)
-    return _FLOATS.get(name) or next(build for start, build in _LEADING.items() if name.startswith(start))(
-        node
-    )
+    if name in _FLOATS:
+        return _FLOATS[name]
+    return next(build for start, build in _LEADING.items() if name.startswith(start))(node)
 
 
 _OPERATIONS: dict[str, Callable[[Term], Operation]] = {
