@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tcsmt.api import accuracy
+    from tcsmt.api.audit import Audited, audit
     from tcsmt.api.certificates import check_certificate
     from tcsmt.api.chained import chained_atlas
     from tcsmt.api.check import Check, check
@@ -41,6 +42,7 @@ __version__ = "0.1.0"
 #: Where each public name is; a module is imported when one of its names is used.
 _HOMES = {
     "accuracy": "tcsmt.api",
+    **dict.fromkeys(("Audited", "audit"), "tcsmt.api.audit"),
     "check_certificate": "tcsmt.api.certificates",
     "chained_atlas": "tcsmt.api.chained",
     **dict.fromkeys(("Check", "check"), "tcsmt.api.check"),
@@ -67,6 +69,7 @@ _HOMES = {
 }
 __all__ = [
     "CHAINED",
+    "Audited",
     "Check",
     "Comparison",
     "Domain",
@@ -86,6 +89,7 @@ __all__ = [
     "Unit",
     "Validation",
     "accuracy",
+    "audit",
     "chained_atlas",
     "check",
     "check_certificate",

@@ -10,7 +10,7 @@ import pytest
 import tcsmt
 
 MODULES = ["tcsmt", *(f"tcsmt.api.{name}" for name in (
-    "accuracy", "compare", "designs", "export", "find", "flaws", "formats", "identify", "pictures", "sweep",
+    "accuracy", "audit", "compare", "designs", "export", "find", "flaws", "formats", "identify", "pictures", "sweep",
     "units", "validate",
 ))]  # fmt: skip
 
