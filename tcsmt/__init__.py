@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tcsmt.api.kernel_tree import KernelTree, kernel_tree
     from tcsmt.api.kernels import epilogue, gemm, reduction
     from tcsmt.api.pictures import Explanation, explain
+    from tcsmt.api.probe import Probe, ProbeAnswers, probe
     from tcsmt.api.units import Unit, read_model, unit, units
     from tcsmt.api.validate import Validation, validate
     from tcsmt.api.vectors import TestVectors, vectors
@@ -58,6 +59,7 @@ _HOMES = {
     **dict.fromkeys(("KernelInvariant", "kernel_invariant"), "tcsmt.api.kernel_invariant"),
     **dict.fromkeys(("KernelTree", "kernel_tree"), "tcsmt.api.kernel_tree"),
     **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.api.kernels"),
+    **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.api.probe"),
     **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.api.units"),
     **dict.fromkeys(("Validation", "validate"), "tcsmt.api.validate"),
     **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.api.vectors"),
@@ -82,6 +84,8 @@ __all__ = [
     "KernelIdentified",
     "KernelInvariant",
     "KernelTree",
+    "Probe",
+    "ProbeAnswers",
     "Reduction",
     "Report",
     "TcsmtError",
@@ -106,6 +110,7 @@ __all__ = [
     "kernel_identify",
     "kernel_invariant",
     "kernel_tree",
+    "probe",
     "promoted",
     "properties",
     "read_model",

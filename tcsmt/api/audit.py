@@ -65,8 +65,8 @@ class Audited:
     """What vectors tell apart: ``complete``, ``untold``, ``fewest``; ``save_closing`` writes what they lack.
 
     made: every hypothesis on every vector. gaps: pairs that no vector tells apart, with the engine's
-    verdicts; None: it was not asked. closing: the fewest vectors that tell the open ones apart; None: there are none.
-    readings: what the rules of published sets conclude, by the set's name.
+    verdicts; None: it was not asked. closing: the fewest vectors that tell the open ones apart; None: there
+    are none. readings: what the rules of published sets conclude, by the set's name.
     """
 
     made: Audit

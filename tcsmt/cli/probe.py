@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
-from tcsmt.catalogue import Row
+from tcsmt.api.probe import EMITTED, Probe, witnesses
 from tcsmt.cli import options
 from tcsmt.cli.names import PROPERTY, UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import row_given
 from tcsmt.hardware import vectors as probe_vectors
 from tcsmt.hardware.instructions import language_of
-from tcsmt.hardware.run import judge_lines, judged, measure, require_device
+from tcsmt.hardware.run import require_device
 from tcsmt.hardware.source import program
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
@@ -25,9 +24,6 @@ from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import shown as progress_shown
 from tcsmt.support.text import counted
-from tcsmt.survey.vectors import vectors_of
-
-_EMITTED = ("cuda", "hip", "c", "json", "csv")
 
 
 @click.command()
@@ -43,7 +39,7 @@ _EMITTED = ("cuda", "hip", "c", "json", "csv")
     "--vectors", "--plan", "source", type=click.Path(path_type=Path),
     help="Instead: rows of a file, e.g. from `identify --plan` or `audit --output`.",
 )  # fmt: skip
-@click.option("--emit", type=click.Choice(_EMITTED), help="What to write: a program, or the vectors.")
+@click.option("--emit", type=click.Choice(EMITTED), help="What to write: a program, or the vectors.")
 @click.option("--run", "run", is_flag=True, help="Compile and run the program; judge the answers.")
 @click.option(
     "--output", type=click.Path(path_type=Path),
@@ -88,7 +84,7 @@ def probe(
     if run and output is not None and output.suffix.lower() != ".json":
         raise click.UsageError(f"--output {output}: with --run, the answers are JSON: give FILE.json")
     if not run and emit is None:
-        raise click.UsageError(f"give --emit ({', '.join(_EMITTED)}) or --run")
+        raise click.UsageError(f"give --emit ({', '.join(EMITTED)}) or --run")
     if as_json and output is None and emit != "json" and not run:
         raise click.UsageError(
             "--json describes what was written: give --output FILE, or use --emit json instead"
@@ -101,25 +97,17 @@ def probe(
     if source is not None:
         found = probe_vectors.from_file(source, row)
     else:
-        found = _chosen(row, names, Solving(Settings(solver, timeout, memory)), folders)
+        showing = partial(progress_shown, lines=False)
+        found = witnesses(row, names, Solving(Settings(solver, timeout, memory)), folders, _say, showing)
+    made = Probe(row, found, shlex.join(["tcsmt", *sys.argv[1:]]))
     if run:
-        answers = measure(row, program(row, found, language_of(row), _command()))
-        with TemporaryDirectory(prefix="tcsmt-answers-") as folder:
-            path = output or Path(folder) / "answers.json"
-            replace_text(path, answers)
-            said = judged(path, kept=output is not None)
+        answers = made.run(output)
         if as_json:
-            echo_json(said)
+            echo_json(answers.as_json())
         else:
-            click.echo("\n".join(judge_lines(said)))
-        sys.exit(Exit.DIFFERS if said["mismatches"] else Exit.ANSWERED)
-    match emit:
-        case "json":
-            text = probe_vectors.as_json(row, found)
-        case "csv":
-            text = probe_vectors.as_csv(row, found)
-        case _:
-            text = program(row, found, str(emit), _command())
+            click.echo(str(answers))
+        sys.exit(Exit.DIFFERS if answers.mismatches else Exit.ANSWERED)
+    text = made.text(str(emit))
     if output is None:
         click.echo(text, nl=False)
         return
@@ -130,23 +118,5 @@ def probe(
         echo_json(facts)
 
 
-def _chosen(
-    row: Row, names: Sequence[str], solving: Solving, folders: Sequence[Path]
-) -> list[probe_vectors.Vector]:
-    """The witnesses of properties; or, where none applies, the vectors that decide."""
-
-    def say(line: str) -> None:
-        click.echo(line, err=True)
-
-    try:
-        return probe_vectors.from_properties(row, names, solving, folders, say)
-    except probe_vectors.NothingApplies as why:
-        say(f"{why}: vectors that decide between it and other units")
-        with progress_shown(lines=False) as progress:
-            made = vectors_of(row, "deciding", progress=progress)
-        return probe_vectors.from_rows(row, made.vectors.names, made.vectors.inputs)
-
-
-def _command() -> str:
-    """The command line, as typed."""
-    return shlex.join(["tcsmt", *sys.argv[1:]])
+def _say(line: str) -> None:
+    click.echo(line, err=True)
