@@ -77,14 +77,19 @@ class Btor2File:
                 return wire, found[0]
         raise UnknownName("register", name, [o for o, n in named.items() if n.number in self.following])
 
+    @property
+    def named(self) -> dict[str, int]:
+        """The nodes that have a name, by it: inputs, registers, and the wires whose names the text keeps."""
+        return {node.name: number for number, node in self.nodes.items() if node.name}
+
     def width_of(self, output: str) -> int:
         """How many bits an output has."""
         return self.nodes[abs(self.outputs[output])].width
 
     def after(
-        self, output: str, cycles: int, given: Callable[[int, Btor2Line], Term | None]
+        self, root: int, cycles: int, given: Callable[[int, Btor2Line], Term | None]
     ) -> tuple[Term, dict[Term, tuple[Btor2Line, int]]]:
-        """An output after so many clock edges, and the free words that may be in it: of what, in which cycle.
+        """A node after so many clock edges, and the free words that may be in it: of what, in which cycle.
 
         given: the term of an input in a cycle, counted from 0; None: it is free. So is what a register
         holds at first, and every undriven bit, in each cycle.
@@ -98,7 +103,6 @@ class Btor2File:
                 free[found] = node, cycle
             return found
 
-        root = self.outputs[output]
         registers = self._registers([root])
         held = {number: word(self.nodes[number], 0) for number in registers}
         for cycle in range(cycles):

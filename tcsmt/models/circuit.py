@@ -150,19 +150,31 @@ class Circuit(Model):
     @cached_property
     def _output(self) -> Term:
         """The result, in terms of the input variables."""
-        output, port, free = self._free_output
-        bits = {
-            one: const(0, one.width)
-            for one, (node, _) in free.items()
-            if not node.name and node.op == "input"
-        }
-        if self.undriven == "zero":
-            (output,) = substitute([output], dict(bits))
+        whole, port, free = self._free_output
+        output = self._undriven_as_said(whole, free)
+        bits = _undriven(free)
         allowed = {var(name, fmt.width) for name, fmt in self.input_formats.items()}
         others = [one for one in variables([output]) if one not in allowed]
         if others:
-            raise self._depends(port, others, free, only_undriven=set(others) <= bits.keys())
+            raise self._depends(port, others, free, only_undriven=set(others) <= bits)
         return output
+
+    def wire(self, name: str) -> Term:
+        """A word within the design, by its name, in terms of the input variables and of what is free.
+
+        A lemma about a design can be stated of such words. Raises :class:`.UnknownName`.
+        """
+        named = self.design.named
+        if name not in named:
+            raise UnknownName("wire", name, named)
+        word, free = self.design.after(named[name], self.cycles, self._given)
+        return self._undriven_as_said(word, free)
+
+    def _undriven_as_said(self, word: Term, free: Mapping[Term, tuple[Btor2Line, int]]) -> Term:
+        """A word with zeros for the bits that nothing drives, where ``undriven`` says so."""
+        if self.undriven != "zero":
+            return word
+        return substitute([word], {bit: const(0, bit.width) for bit in _undriven(free)})[0]
 
     @property
     def with_undriven_free(self) -> Term:
@@ -179,7 +191,7 @@ class Circuit(Model):
         _known("output", port, design.outputs)
         high, low = port.range_in(design.width_of(port.name))
         _fits(port, high - low + 1, width, f"the result is {self.d_format.name}")
-        whole, free = design.after(port.name, self.cycles, self._given)
+        whole, free = design.after(design.outputs[port.name], self.cycles, self._given)
         return whole[high:low], port, free
 
     def _depends(
@@ -220,7 +232,7 @@ class Circuit(Model):
     def _cycles_hint(self, port: Port) -> str:
         """How many cycles would do."""
         for cycles in range(self.cycles + 1, self.cycles + _LOOKED):
-            whole, free = self.design.after(port.name, cycles, self._given)
+            whole, free = self.design.after(self.design.outputs[port.name], cycles, self._given)
             if all(free[one][0].op != "state" for one in variables([whole]) if one in free):
                 return f"cycles = {cycles} would do"
         return f"no number of cycles up to {self.cycles + _LOOKED - 1} changes that"
@@ -309,6 +321,11 @@ _SHOWN = 3
 _MOST_CYCLES = 1024
 #: How many more cycles are tried, to say how many would do.
 _LOOKED = 65
+
+
+def _undriven(free: Mapping[Term, tuple[Btor2Line, int]]) -> set[Term]:
+    """Of free words, those that nothing drives."""
+    return {one for one, (node, _) in free.items() if not node.name and node.op == "input"}
 
 
 def _rest(name: str, high: int, low: int) -> Term:

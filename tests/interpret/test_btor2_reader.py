@@ -23,7 +23,8 @@ def output(text: str, cycles: int = 0) -> tuple[Term, dict[Term, tuple[object, i
     def given(cycle: int, node: object) -> Term | None:
         return var(node.name, node.width) if node.name in names and cycle == 0 else None  # type: ignore[attr-defined]
 
-    found, free = read_btor2(text, "f").after("d", cycles, given)
+    file = read_btor2(text, "f")
+    found, free = file.after(file.outputs["d"], cycles, given)
     return found, dict(free)
 
 
@@ -133,3 +134,11 @@ def test_words_taken_apart_are_put_together() -> None:
 def test_what_no_output_needs_may_be_anything() -> None:
     text = SORTS + INPUTS + "13 udiv 2 10 11\n14 output 13 other\n15 output 10 d\n"
     assert output(text)[0] is var("a", 3)
+
+
+def test_named_nodes() -> None:
+    """Inputs, registers, and wires: Yosys names a wire by an extension by no bits."""
+    file = read_btor2(SORTS + INPUTS + "13 state 2 r\n14 add 2 10 11\n15 uext 2 14 0 sum\n16 not 2 14\n", "f")
+    assert file.named == {"a": 10, "b": 11, "c": 12, "r": 13, "sum": 15}
+    found, free = file.after(file.named["sum"], 0, lambda cycle, node: var(node.name, node.width))
+    assert (found, free) == (var("a", 3) + var("b", 3), {})

@@ -16,7 +16,8 @@ from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Circuit, Operands
 from tcsmt.models.circuit import UndrivenBits
 from tcsmt.simulator.rows import run_words
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.terms import var, variables
 
 #: d = c + x[0] * y + x[1] * z, where mode is 1; x is a vector, y and z are ports of their own.
 MAC = """1 sort bitvec 8
@@ -272,3 +273,25 @@ def test_cut_registers() -> None:
         Circuit(**EIGHT, k=1, btor2=STAGES, cut=("product", "held", "sum"), ports=("c=held", "d=sum"))
     with pytest.raises(TcsmtError, match=r"unknown register 'helt': did you mean held\?"):
         Circuit(**EIGHT, k=1, btor2=STAGES, cut=("helt",), ports=("d=sum",))
+
+
+def test_a_wire_by_its_name() -> None:
+    """In terms of the operands, with the constants in it."""
+    model = circuit(MAC.replace("12 mul", "20 uext 1 11 0 first\n21 uext 7 8 0 how\n12 mul"))
+    wire = model.wire("first")
+    for a, b in ((3, 5), (200, 7)):
+        assert evaluate([wire], {"a0": a, "a1": 9, "b0": b, "b1": 1, "c": 2}) == [a * b % 256]
+    assert model.wire("how").value == 1
+    with pytest.raises(UnknownName, match=r"unknown wire 'frist': did you mean first\?"):
+        model.wire("frist")
+
+
+def test_a_wire_that_something_free_decides() -> None:
+    """What a register holds at first stays a variable; undriven bits are zeros where the model says so."""
+    text = "1 sort bitvec 8\n2 input 1 a\n3 input 1 b\n4 input 1 c\n5 input 1\n6 state 1 r\n7 add 1 5 6\n"
+    text += "8 uext 1 7 0 mixed\n9 mul 1 2 3\n10 add 1 9 4\n11 output 10 d\n"
+    model = circuit(text, k=1, ports=(), constants=())
+    names = {str(one.data) for one in variables([model.wire("mixed")])}
+    assert names == {"input 5 of cycle 0", "state 6 of cycle 0"}
+    zeros = circuit(text, k=1, ports=(), constants=(), undriven="zero")
+    assert variables([zeros.wire("mixed")]) == [var("state 6 of cycle 0", 8)]

@@ -1,0 +1,107 @@
+"""A chain of lemmas about sums of three terms: what it proves is so, held against exact integers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from ties_away import Chain, NotProved, ThreeTerms
+
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.implementations import rtl
+from tcsmt.models import Circuit, IeeeDotAdd
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.support.errors import TcsmtError
+from tests.support.three_terms import EXACT, design, rows, wrong
+
+pytestmark = pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
+
+
+def proof(model: Circuit, exact: IeeeDotAdd = EXACT) -> int:
+    """The number of lemmas. Raises NotProved."""
+    chain = Chain(Solving(Settings("bitwuzla", 60.0, 4096)))
+    ThreeTerms(model, exact, chain).prove()
+    return sum(chain.counts.values())
+
+
+@pytest.mark.parametrize(
+    ("mutant", "why"),
+    [(2, "additions: large: the first bits: sat"), (4, "rounding: exponent 16: sat")],
+)
+def test_a_wrong_design_is_refused(mutant: int, why: str, no_luck: None) -> None:
+    """One whose first sum may be zero while the third term has lost bits; one that rounds ties to even."""
+    model = design(mutant)
+    assert wrong(model, rows(97)) > 100
+    with pytest.raises(NotProved, match=why):
+        proof(model)
+
+
+def test_one_wrong_input_in_20_million(no_luck: None) -> None:
+    rare = {"a0": 3, "b0": 9, "a1": 0, "b1": 4, "c": 0x0A5}
+    model = design(rare=rare)
+    assert wrong(model, {name: np.array([word]) for name, word in rare.items()}) == 1
+    assert wrong(model, rows(97)) == 0
+    with pytest.raises(NotProved, match="bits of unknown meaning are left"):
+        proof(model)
+
+
+@pytest.mark.long
+def test_the_design_is_proved(no_luck: None) -> None:
+    """Of all finite inputs, every seventh row, of which each word of each operand is in some."""
+    assert wrong(design(), rows(7)) == 0
+    assert proof(design()) > 150
+    nearest = replace(EXACT, rounding=ROUNDINGS["RNE"])
+    with pytest.raises(NotProved):
+        proof(design(), nearest)
+
+
+#: Operations that may be mistaken for each other.
+MISTAKES = (
+    ("and", "or", "xor"), ("add", "sub"), ("slt", "slte"), ("sgt", "sgte"), ("ult", "ulte"), ("ugt", "ugte"),
+    ("eq", "neq"), ("sll", "srl"), ("redor", "redand"),
+)  # fmt: skip
+
+
+def mistaken(text: str, rng: Random) -> str:
+    """A circuit with another operation, other constant or exchanged branches in one line."""
+    lines = text.splitlines()
+    while True:
+        place = rng.randrange(len(lines))
+        words = lines[place].split(";")[0].split()
+        op = words[1] if len(words) > 2 else ""
+        alike = next((some for some in MISTAKES if op in some), ())
+        if alike:
+            words[1] = rng.choice([one for one in alike if one != op])
+        elif op == "ite":
+            words[4:6] = reversed(words[4:6])
+        elif op == "const":
+            at = rng.randrange(len(words[3]))
+            words[3] = words[3][:at] + "10"[int(words[3][at])] + words[3][at + 1 :]
+        else:
+            continue
+        lines[place] = " ".join(words)
+        return "\n".join(lines)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(4))
+def test_what_is_proved_of_mutants_is_so(part: int, no_luck: None) -> None:
+    """Random changes of the circuit: many are refused that change a result; none of those is proved."""
+    proved = refused = 0
+    for seed in range(8 * part, 8 * part + 8):
+        try:
+            model = replace(design(), btor2=mistaken(design().btor2, Random(seed)))
+        except TcsmtError:  # it is a circuit no longer
+            continue
+        try:
+            proof(model)
+        except NotProved:
+            refused += 1
+            continue
+        proved += 1
+        assert wrong(model, rows(7, seed % 7)) == 0, seed
+    assert refused > 2
+    assert proved + refused > 4
