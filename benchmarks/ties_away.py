@@ -225,7 +225,7 @@ class ThreeTerms:
     def __init__(self, design: Circuit, exact: Model, chain: Chain) -> None:
         self.chain = chain
         sides = ("design", design), ("exact", exact)
-        self.question = difference("", *sides, Domain())
+        self.question = difference("", *sides, Domain(finite=False))
         self.domain = difference("", *sides, Domain(finite=True)).domain
         factor, result = self.question.formats["a0"], self.question.formats["c"]
         assert isinstance(factor, Format)
@@ -268,8 +268,8 @@ class ThreeTerms:
         self.chain.step = "special words"
         self.none("the result", self.question.goal & ~self.domain)
         word = self.exact
-        nan, infinite = word.args[0], word.args[2].args[0]
-        never = self.wires["result_is_special"], nan, infinite
+        flags = self.wires["result_is_special"], word.args[0], word.args[2].args[0]
+        never = [flag for flag in flags if self.chain.holds(self.domain & flag)]
         for flag in never:
             self.none("a flag", self.domain & flag)
         self.design, self.exact = (put(one, dict.fromkeys(never, FALSE)) for one in (self.design, self.exact))
@@ -487,7 +487,9 @@ class ThreeTerms:
         self.none(f"exponent {exponent}, size", fits & whole.ne(whole[size + 2 : 0].sext(self.width)))
         whole, part = var("sum", size + 3).sext(self.width), parts[1]
         alone = any_of((whole << move).eq(one << move) & whole.ne(one) for one in (part, -part))
-        self.none(f"exponent {exponent}, back", ~beyond(part, size - 1) & alone)
+        largest = put(placed(self.largest.m, self.largest.e, self.width) << move, given)
+        wrong = largest.ne(self.largest.m.zext(self.width) << (self.place - 1))
+        self.none(f"exponent {exponent}, back", wrong | ~beyond(part, size - 1) & alone)
 
     def doubled(self) -> None:
         """The sum of doubled terms is the doubled sum; so the sum of moved terms is the moved sum."""

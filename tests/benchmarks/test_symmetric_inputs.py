@@ -104,7 +104,7 @@ RARE = {
 
 @needs_yosys
 @pytest.mark.parametrize(
-    "case", [list(RARE)[0], *(pytest.param(c, marks=pytest.mark.long) for c in list(RARE)[1:])]
+    "case", [pytest.param(case, marks=pytest.mark.long if n else ()) for n, case in enumerate(RARE)]
 )
 def test_a_design_that_is_not_symmetric_is_refused(case: str, no_luck: None) -> None:
     refused_at(RARE[case], case)

@@ -39,12 +39,17 @@ def test_a_wrong_design_is_refused(mutant: int, why: str, no_luck: None) -> None
         proof(model)
 
 
-def test_one_wrong_input_in_20_million(no_luck: None) -> None:
-    rare = {"a0": 3, "b0": 9, "a1": 0, "b1": 4, "c": 0x0A5}
+@pytest.mark.parametrize(
+    ("c", "why"),
+    [(0x0A5, "bits of unknown meaning are left"), (0x1F3, "special words: the result: sat")],
+)
+def test_a_single_wrong_input_is_not_passed_over(c: int, why: str, no_luck: None) -> None:
+    """A finite one, and one with a NaN."""
+    rare = {"a0": 3, "b0": 9, "a1": 0, "b1": 4, "c": c}
     model = design(rare=rare)
     assert wrong(model, {name: np.array([word]) for name, word in rare.items()}) == 1
     assert wrong(model, rows(97)) == 0
-    with pytest.raises(NotProved, match="bits of unknown meaning are left"):
+    with pytest.raises(NotProved, match=why):
         proof(model)
 
 
