@@ -14,7 +14,8 @@ from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.interpret.btor2 import Btor2
 from tcsmt.interpret.llvm_execution import Execution, Fault
 from tcsmt.interpret.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
-from tcsmt.interpret.llvm_reader import Function, Int, Module, Pointer, read_llvm
+from tcsmt.interpret.llvm_module import Function, Int, Module, Pointer
+from tcsmt.interpret.llvm_reader import read_llvm
 from tcsmt.models.circuit import SCALES, Port
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tcsmt.interpret.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
-from tcsmt.interpret.llvm_operations import BINARY, INTRINSICS, PREDICATES, NotSupported, OperationResult
-from tcsmt.interpret.llvm_reader import (
+from tcsmt.interpret.llvm_module import (
     Address,
     Aggregate,
     Array,
@@ -34,6 +33,7 @@ from tcsmt.interpret.llvm_reader import (
     Undefined,
     Zero,
 )
+from tcsmt.interpret.llvm_operations import BINARY, INTRINSICS, PREDICATES, NotSupported, OperationResult
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import FALSE, TRUE, Term, any_of, const
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tcsmt.interpret.llvm_reader import Array, Instruction, Int, Literal, Local, Pointer, Struct, read_llvm
+from tcsmt.interpret.llvm_module import Array, Instruction, Int, Literal, Local, Pointer, Struct
+from tcsmt.interpret.llvm_reader import read_llvm
 
 TYPED = """target datalayout = "e-m:e"
 %struct.s = type { i8, i32, [2 x i16] }
@@ -51,12 +52,3 @@ def test_variables() -> None:
     assert (variables["table"].constant, variables["table"].type) == (True, Array(3, Int(8)))
     assert [part.value for _, part in variables["table"].value.parts] == [1, ord("a"), 255]  # type: ignore[union-attr]
     assert variables["outside"].value is None
-
-
-def test_layout() -> None:
-    """As the System V ABI has it."""
-    one = Struct((Int(8), Int(32), Array(2, Int(16))))
-    assert (one.offsets, one.size, one.align) == ([0, 4, 8, 12], 12, 4)
-    assert Struct((Int(8), Int(64), Int(1))).size == 24
-    assert Struct((Int(8), Int(32)), packed=True).size == 5
-    assert [Int(width).size for width in (1, 8, 9, 16, 32, 33, 64, 128)] == [1, 1, 2, 2, 4, 8, 8, 16]
