@@ -31,6 +31,8 @@ _BLOCK, _LARGEST_BLOCK = 16, 4096
 _HALVED = (4, 8, 16)
 #: Accumulators beside each other: lanes of vectors, and unrolled loops.
 _LANES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128)
+#: Vectors that are added to beside each other; rows of a matrix that a row is multiplied by at a time.
+_ACCUMULATORS, _ROWS = (2, 3, 4, 6, 8), (2, 4, 8)
 _ORDERS = ("order", "pairs", "reversed", "halves")
 #: Strided parts, and the stripes of which each has a new chain after so many products.
 _STRIDED, _STRIDES, _PROMOTED = range(2, 17), (32, 64, 128), 128
@@ -71,6 +73,7 @@ def reductions(
         few = [number for number in _LANES if 2 * number <= length]
         lanes = [Level(kind="sliced", number=n, step=1, order=order) for n, order in product(few, _ORDERS)]
         found += [Reduction((level,)) for level in lanes]
+        found += _vectors(length)
     if narrow is not None:
         through = [_through(reduction, name, narrow) for name in ("parts", "total") for reduction in found]
         found += [reduction for reduction in through if reduction is not None]
@@ -122,6 +125,33 @@ def _strided(length: int) -> Iterator[Level]:
     for parts, step, order in product(_STRIDED, _STRIDES, ("order", "folded")):
         if parts * step < 2 * length:
             yield Level(kind="sliced", number=parts, step=step, order=order)
+
+
+def _vectors(length: int) -> Iterator[Reduction]:
+    """What loops over vectors do, with several accumulators, for products of a matrix and a vector.
+
+    A dot product adds up the accumulators, and then the halves of a vector until four lanes are left, which
+    it adds in pairs; or it begins with the halves. A row times a matrix adds a few rows of it to the result
+    at a time.
+    """
+    four = Level(kind="sliced", number=4, step=1, order="pairs")
+    half = Level(kind="sliced", number=2, step=1)
+    several = [
+        Level(kind="sliced", number=number, step=1, order=order)
+        for number, order in product(_ACCUMULATORS, ("order", "pairs"))
+    ]
+    lanes = [(four, *(half,) * times) for times in range(1, 4)]
+    for vector in ((four,), *lanes):
+        for last in several:
+            yield Reduction((*vector, last))
+    for vector in lanes[1:]:  # eight lanes are left when the accumulators are added up
+        for level in several:
+            yield Reduction((four, half, replace(level, step=2 ** (len(vector) - 2)), *vector[2:]))
+    for rows in _ROWS:
+        if rows < length:
+            few = Level(kind="promote", number=rows)
+            yield Reduction((few,))
+            yield Reduction((few, half))
 
 
 def _blocks(length: int) -> Iterator[Level]:

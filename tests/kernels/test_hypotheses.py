@@ -49,6 +49,10 @@ def test_each_is_another_function(k: int, length: int, ordinary: bool) -> None:
         (8192, False, "sliced:13,step=64,folded"),
         (8192, False, "sliced:5,step=64/promote:128"),
         (4096, False, "split-k:3,step=128/promote:128"),
+        (256, True, "sliced:4,step=1,pairs/sliced:2,step=1"),
+        (1024, True, "sliced:4,step=1,pairs/sliced:2,step=1/sliced:4,step=2/sliced:2,step=1"),
+        (1000, True, "promote:8"),
+        (256, True, "promote:8/sliced:2,step=1"),
     ],
 )
 def test_what_libraries_do_is_tried(length: int, ordinary: bool, text: str) -> None:
