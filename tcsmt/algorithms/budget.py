@@ -5,6 +5,8 @@ Relative to S = |c| + Σ |a·b|, for every input of a domain and any length of t
 * *the split*: a = Σ A_i + r with |r| <= ρ|a|, |A_i| <= ν_i |a| and 2^(exponent of A_i) <= μ_i |a|, each
   proved for all numbers of the domain at once (a word's scale is counted in; ``split_constants.py``);
 * *products left out*: Σ ν_i ν_j over the words whose product is not computed;
+* *parts of significands*: where a unit multiplies some bits of each word alone, ν and μ of those bits, and
+  what no instruction multiplies, counted for every significand (``part_constants.py``);
 * *inside the unit*: the steps of an instruction, as its own trace has them (``steps.py``). In a fused sum
   2^T is at most the larger of μ_i μ_j S and of what was summed before; from it follows what alignment and
   the last rounding lose (``fused_loss.py``);
@@ -12,7 +14,8 @@ Relative to S = |c| + Σ |a·b|, for every input of a domain and any length of t
   to nearest and a whole one otherwise, and what lies below the smallest number (IEEE 754-2019, 4.3).
 
 The sum of these is a bound by the triangle inequality. Chains over parts of the dot product add up
-disjoint parts of S, so the largest of their losses counts once. No result overflows: for each step it is
+disjoint parts of S, so the largest of their losses counts once. So does, of a chain's instructions, what a sum
+of products loses relative to these products alone. No result overflows: for each step it is
 checked that the largest value that it can reach lies below what its format holds.
 """
 
@@ -24,9 +27,10 @@ from fractions import Fraction
 from functools import cached_property
 
 from tcsmt.algorithms.fused_loss import C, Losses, Unbounded
+from tcsmt.algorithms.part_constants import PartKept, left_out, part_kept
 from tcsmt.algorithms.proof import StepwiseProof, adding_zero, counts_of, word_exponents
 from tcsmt.algorithms.split_constants import WordsKept, kept
-from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, Source, Step, steps_of
+from tcsmt.algorithms.steps import FusedStep, IeeeStep, Part, Result, Source, Step, require_same, steps_of
 from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.recipes.algorithm import Algorithm
@@ -55,6 +59,12 @@ class Budget:
         return sum(self.shares.values(), Fraction(0))
 
 
+#: A word of a, a word of b, and which parts of both are multiplied (None: all of their bits).
+Product = tuple[int, int, "tuple[Part, Part] | None"]
+#: What some steps of a chain lose relative to their own products, by step and products.
+Shared = dict[tuple[int, frozenset[Product]], Fraction]
+
+
 @dataclass(frozen=True)
 class Partial:
     """A partial sum: which terms it may hold, c and products of words, and how far it may be off.
@@ -63,7 +73,7 @@ class Partial:
     """
 
     c: bool = False
-    products: frozenset[tuple[int, int]] = frozenset()
+    products: frozenset[Product] = frozenset()
     growth: Fraction = Fraction(1)
     off: Fraction = Fraction(0)
 
@@ -119,7 +129,8 @@ class _Spending:
         shares = {
             # a·b - Â·B̂ = (a - Â)·b + Â·(b - B̂), Â being the sum of a's words
             "the split": self.a.left + min(1 + self.a.left, sum(self.a.sizes)) * self.b.left,
-            "products left out": self.size(kinds - computed),
+            "products left out": self.size((i, j, None) for i, j in kinds - computed),
+            "parts left out": self.left_out(kinds & computed),
         }
         whole = Partial(c=True) if live and algorithm.c_enters == "first" else Partial()
         c = Partial(c=live and algorithm.c_enters == "unit")
@@ -150,9 +161,45 @@ class _Spending:
             spend("additions outside")
         return Budget({name: loss for name, loss in shares.items() if loss})
 
-    def size(self, products: Iterable[tuple[int, int]]) -> Fraction:
-        """Σ ν_i ν_j."""
-        return sum((self.a.sizes[i] * self.b.sizes[j] for i, j in products), Fraction(0))
+    def size(self, products: Iterable[Product]) -> Fraction:
+        """Σ ν_i ν_j; parts of one product, no bit of which is there twice, are no more than the product."""
+        found: dict[tuple[int, int], Fraction] = {}
+        for i, j, parts in products:
+            share = Fraction(1) if parts is None else self.kept(0, parts).size * self.kept(1, parts).size
+            found[i, j] = min(found.get((i, j), Fraction(0)) + share, Fraction(1))
+        return sum((share * self.a.sizes[i] * self.b.sizes[j] for (i, j), share in found.items()), Fraction(0))
+
+    def exponent(self, product: Product) -> Fraction:
+        """μ_i μ_j."""
+        i, j, parts = product
+        share = Fraction(1) if parts is None else self.kept(0, parts).exponent * self.kept(1, parts).exponent
+        return share * self.a.exponents[i] * self.b.exponents[j]
+
+    def left_out(self, products: Iterable[tuple[int, int]]) -> Fraction:
+        """What no step multiplies of words that are multiplied."""
+        pairs = {step.parts for step in self.steps if isinstance(step, FusedStep)}
+        if pairs <= {None}:
+            return Fraction(0)
+        if None in pairs or any(isinstance(step, IeeeStep) for step in self.steps):
+            raise Unbounded("no lemma is about units that multiply whole significands and parts of them")
+        share = left_out(self.fmt, self.significant, frozenset(pair for pair in pairs if pair is not None))
+        return self.size((i, j, None) for i, j in products) * share
+
+    def kept(self, side: int, parts: tuple[Part, Part]) -> PartKept:
+        """The constants of the part of a's words (``side`` 0) or of b's."""
+        return part_kept(self.fmt, self.significant[side], parts[side])
+
+    @property
+    def fmt(self) -> Format:
+        """The format of the words."""
+        return self.algorithm.split.format
+
+    @cached_property
+    def significant(self) -> tuple[int, int]:
+        """Significant bits of the words of a and of b at most."""
+        a, b = (min(bits, self.fmt.precision) for bits in self.domain.bits_in(self.algorithm.wide))
+        whole = self.algorithm.split.words == 1 and max(self.domain.bits_in(self.algorithm.wide)) <= self.fmt.precision
+        return (a, b) if whole else (self.fmt.precision, self.fmt.precision)
 
     def terms(self, partial: Partial) -> Fraction:
         """Σ of the magnitudes of a partial sum's terms, at most, relative to S."""
@@ -229,34 +276,44 @@ class _Spending:
     def steps(self) -> Sequence[Step]:
         """The steps of an instruction."""
         low, high = word_exponents(self.algorithm.split, self.domain)
-        return steps_of(self.chain, self.algorithm.unit, low, high)
+        unit, wide = self.algorithm.unit, self.algorithm.wide
+        for own, fmt, most in (
+            (unit.a_format, self.fmt, high),
+            (unit.b_format, self.fmt, high),
+            (unit.c_format, wide, wide.e_max),
+            (unit.d_format, wide, wide.e_max),
+        ):
+            require_same(self.chain, float_format(own), fmt, most)
+        return steps_of(self.chain, unit, low, high, parts=True)
 
     def inside(self, start: Partial, shift: int, steps: list[Instruction]) -> Partial:
         """A chain of instructions."""
-        partial = start
+        partial, shared = start, Shared()
         for i, j, part in steps:
             there = i < len(self.a.sizes) and j < len(self.b.sizes)
-            partial = self.instruction(partial, (i, j), len(part) if there else 0, shift)
+            partial = self.instruction(partial, (i, j), len(part) if there else 0, shift, shared)
         return partial
 
-    def instruction(self, c: Partial, product: tuple[int, int], lanes: int, shift: int) -> Partial:
+    def instruction(
+        self, c: Partial, product: tuple[int, int], lanes: int, shift: int, shared: Shared
+    ) -> Partial:
         """One instruction, of whose lanes the first ones have products that are not zero."""
         found: list[Partial] = []
 
-        def read(source: Source) -> Partial:
+        def read(source: Source, parts: tuple[Part, Part] | None = None) -> Partial:
             if isinstance(source, Result):
                 return found[source.step]
             if source == C:
                 return c
-            return Partial(products=frozenset({product})) if source < lanes else Partial()
+            return Partial(products=frozenset({(*product, parts)})) if source < lanes else Partial()
 
         for number, step in enumerate(self.steps):
             if isinstance(step, IeeeStep):
                 found.append(self.operation(step, [read(source) for source in step.sources], c, shift))
                 continue
             start = Partial() if step.start is None else read(step.start)
-            parts = [read(source) for source in step.sources]
-            found.append(self.fused(number, step, start, parts, shift))
+            parts = [read(source, step.parts) for source in step.sources]
+            found.append(self.fused(number, step, start, parts, shift, shared))
         return found[-1]
 
     def operation(self, step: IeeeStep, parts: Sequence[Partial], c: Partial, shift: int) -> Partial:
@@ -274,9 +331,19 @@ class _Spending:
         )
 
     def fused(
-        self, number: int, step: FusedStep, start: Partial, parts: Sequence[Partial], shift: int
+        self,
+        number: int,
+        step: FusedStep,
+        start: Partial,
+        parts: Sequence[Partial],
+        shift: int,
+        shared: Shared,
     ) -> Partial:
-        """What a fused sum gives."""
+        """What a fused sum gives.
+
+        shared: what the sums of the chain have lost so far relative to their own products. An instruction's
+        lanes are no other's: together such products are those of one instruction over all lanes.
+        """
         after = start.joined(*parts)
         if step.sum.drops_below is not None and not start.zero:
             dropped = Fraction(2) ** step.sum.drops_below
@@ -284,40 +351,52 @@ class _Spending:
         live = frozenset(place for place, part in enumerate(parts) if not part.zero)
         products = Partial().joined(*parts).products
         live = live if start.zero else live | {C}
-        lost = self.lost(number, step, live, products, start, after, shift)
-        return replace(after, off=_up(after.off + lost))
+        lost, own = self.lost(number, step, live, products, start, after, shift)
+        before = shared.get((number, products), Fraction(0))
+        shared[number, products] = max(before, own)
+        return replace(after, off=_up(after.off + lost + shared[number, products] - before))
 
     def lost(
         self,
         number: int,
         step: FusedStep,
         live: frozenset[int],
-        products: frozenset[tuple[int, int]],
+        products: frozenset[Product],
         before: Partial,
         after: Partial,
         shift: int,
-    ) -> Fraction:
-        """What one fused sum of some numbers, not zero, loses at most."""
+    ) -> tuple[Fraction, Fraction]:
+        """What one fused sum of some numbers, not zero, loses at most: relative to S, and to its products."""
         one, reach = step.sum, self.reach(after)
+        nothing = Fraction(0), Fraction(0)
         if not live:
             one.zeros(self.chain)
-            return Fraction(0)
+            return nothing
         if step.least < one.lowest:
             raise Unbounded(f"exponents of products from {step.least}: the lemmas hold from {one.lowest}")
-        limit = Fraction(2) ** one.format.e_max
+        limit = Fraction(2) ** min(one.format.e_max, self.algorithm.wide.e_max)
         self.stays_below(limit, reach, shift, "a fused sum")
         if (number, live) not in self.losses:
             self.losses[number, live] = one.losses(self.chain, live)
         found = self.losses[number, live]
         if found is None:
-            return Fraction(0)
+            return nothing
         # T is the exponent of what was summed before, and only products lose; or of a product
         size, bits = self.size(products), one.sum.fraction_bits
-        largest = [self.a.exponents[i] * self.b.exponents[j] for i, j in products]
-        cases: list[tuple[Fraction, Fraction | None]] = [(max([size, *largest]), None)]
+        largest = max((self.exponent(product) for product in products), default=Fraction(0))
+        cases: list[tuple[Fraction, Fraction | None]] = [(max(size, largest), None)]
         if not before.zero:
             cases.append((self.reach(before), size if found.truncates else None))
-        self.stays_below(limit, reach + found.cut * max(top for top, _ in cases), shift, "a fused sum")
+        # a sum of -1 unit is one of numbers that cancel: its products have half of them, nearly
+        rest = 1 - found.cut - Fraction(4, 2**bits)
+        if found.miscounted and rest <= 0:
+            raise Unbounded("terms that nearly cancel may be those that alignment leaves of others")
+        miscounted = found.miscounted * max(size, largest) / rest if found.miscounted else Fraction(0)
+        most_lost = found.cut * max(top for top, _ in cases) + miscounted
+        self.stays_below(limit, reach + most_lost, shift, "a fused sum")
+        # sums of some products on grids of their own: the exponents of these add up to no more than the products'
+        own = max(found.apart, default=Fraction(0)) * largest + miscounted
+        cut = found.cut - sum(found.apart, Fraction(0))
         lost = found.small / self.least
         for top, most in cases:
             ends = [(Fraction(0), top)]  # what rounding loses, and 2^T at most, by the sum's leading bit
@@ -327,9 +406,9 @@ class _Spending:
                 highest = min(top, reach / lower) if lower > 0 else top
                 ends.append((Fraction(last - 1) if found.share == 1 else found.share * last, highest))
             for rounded, highest in ends:
-                aligned = found.cut * highest if most is None else min(found.cut * highest, most)
+                aligned = cut * highest if most is None else min(cut * highest, most)
                 lost = max(lost, aligned + rounded / 2**bits * highest)
-        return lost
+        return lost, own
 
 
 def _up(x: Fraction) -> Fraction:

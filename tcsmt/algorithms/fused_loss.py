@@ -21,6 +21,7 @@ from fractions import Fraction
 
 from tcsmt.algorithms.error import magnitude
 from tcsmt.algorithms.proof import StepwiseProof, free_products
+from tcsmt.arithmetic.any_format import leading_exponent
 from tcsmt.arithmetic.datapath import Exponent, Fixed, Number, accumulate, decode, leading_zeros
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integers import Integer, signed, signed_word
@@ -48,13 +49,17 @@ class Losses:
 
     cut: by alignment, of all numbers, relative to 2^T. truncates: no product loses more than itself, and c
     nothing where it is largest. share: by the last rounding, of the result's last bit (1: less than it).
-    small: where every product is zero, and c is tiny.
+    small: where every product is zero, and c is tiny. apart: of ``cut``, what sums of some products that are
+    aligned to their own largest exponent lose, each relative to 2 to the power of that. miscounted: by a sum
+    of -1 unit that is rounded to another number, relative to 2^T.
     """
 
     cut: Fraction
     share: Fraction
     truncates: bool
     small: Fraction
+    apart: tuple[Fraction, ...] = ()
+    miscounted: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ class FusedSum:
     lanes: of the instruction, in order. numbers: the products by their place in ``lanes``, and c.
     format: of the result. precision: significant bits that the last rounding keeps. flushes: a subnormal
     result may be lost. drops_below: c is read as zero where its magnitude is below 2^this (None: nowhere).
+    zero_exponent: that with which zero products may take part (None: a small one).
 
     The lemmas are about sums below 2^e_max of the format, so that no result overflows: whoever uses them
     shows that the sum stays below.
@@ -90,17 +96,19 @@ class FusedSum:
     precision: int
     flushes: bool = False
     drops_below: int | None = None
+    zero_exponent: int | None = None
 
     @property
     def lowest(self) -> int:
         """The least exponent of a product that is not zero for which the lemmas hold.
 
         A c with this exponent is normal, and the last bit of a sum is one that the format has: of a normal
-        number where subnormal results are flushed.
+        number where subnormal results are flushed. No zero product has it.
         """
         fmt = self.format
         last = fmt.e_min if self.flushes else fmt.e_min - fmt.fraction_bits
-        return max(fmt.e_min + 1, self.sum.fraction_bits + last)
+        lowest = max(fmt.e_min + 1, self.sum.fraction_bits + last)
+        return lowest if self.zero_exponent is None else max(lowest, self.zero_exponent + 1)
 
     @property
     def c_offset(self) -> int:
@@ -118,11 +126,13 @@ class FusedSum:
         """
         list(self._places(self.sum))  # refused before anything is asked about them
         self.zeros(chain)
-        exact = self.passes(chain, C)
+        exact = self.passes(chain, C) or self.passes(chain, C, below=True)
         if exact and len(live) == 1 and self.passes(chain, min(live)):
             return None
-        small = Fraction(0) if exact else self.stays_small(chain)
-        return Losses(self.cut(chain, live), self.rounding(chain), self.truncates(chain), small)
+        small = Fraction(0) if exact else self.stays_near(chain) or self.stays_small(chain)
+        cut, (share, miscounted) = self.cut(chain, live), self._rounding(chain)
+        apart = self._apart(chain, live)
+        return Losses(cut, share, self.truncates(chain), small, apart, miscounted)
 
     def zeros(self, chain: StepwiseProof) -> None:
         """Nothing is lost where every number is zero."""
@@ -148,6 +158,28 @@ class FusedSum:
             off.update(self._places(one))
         self._attained(chain, self.sum.exponent, self.numbers)
         return self._cut(chain, self._added(chain), off)
+
+    def _apart(self, chain: StepwiseProof, live: Collection[int]) -> tuple[Fraction, ...]:
+        """Of what :meth:`cut` says, what sums of products lose on grids of their own.
+
+        Each is relative to 2 to the power of the sum's own largest exponent, which is that of one of its
+        products that is not zero, or the sum is that of zeros and loses nothing.
+        """
+        found = []
+        for addend in self.sum.addends:
+            group = addend.source
+            if not isinstance(group, Fixed) or not group.addends:
+                continue
+            places = set(self._places(group))
+            zeros = (_aligned_zero(one) for one in self._aligned(group))
+            if C in places or not all(
+                zero.value == 0 or chain.prove("a zero stays zero where it is aligned", zero.ne(0))
+                for zero in zeros
+            ):
+                return ()
+            self._attained(chain, group.exponent, places)
+            found.append(self._cut(chain, group, live))
+        return tuple(found)
 
     def _added(self, chain: StepwiseProof) -> Fixed:
         """The sum of the aligned terms; where every number is a zero, the sum may be put to zero instead."""
@@ -185,6 +217,7 @@ class FusedSum:
         if not places & set(live):
             return Fraction(0)
         if x.addends:
+            x = self._counted(chain, x)
             _require_room(x, chain)
             parts = [self._cut(chain, addend, live) for addend in x.addends]
             whole = sum(parts, Fraction(0))
@@ -198,10 +231,29 @@ class FusedSum:
             return Fraction(0)
         before = self._cut(chain, x.source, live) if isinstance(x.source, Fixed) else Fraction(0)
         _not_above(chain, x)
-        one = _Alignment.of(x)
+        one, last = _Alignment.of(x), Fraction(1, 2**x.fraction_bits)
+        what = "a term loses half of the last bit that is kept at most"
+        if chain.prove(what, one.loses_more_than_half_a_bit):
+            return before + last / 2
         if not chain.prove("a term loses less than the last bit that is kept", one.loses_a_bit):
             need(chain, "a term loses the last bit that is kept at most", one.loses_more_than_a_bit)
-        return before + Fraction(1, 2**x.fraction_bits)
+        return before + last
+
+    def _counted(self, chain: StepwiseProof, x: Fixed) -> Fixed:
+        """A sum of terms; one that is left out where its largest exponent is small is not left out here.
+
+        Where it is left out, none of its numbers is one that the lemmas are about, and all are zeros.
+        """
+        word = x.word
+        if x is self.sum or word.op != "ite" or word.args[1].value != 0:
+            return x
+        put, _, added = word.args
+        some = any_of(
+            ~y.zero & signed_word(self.lowest).sle(signed(y.exponent))
+            for y in (self.numbers[place] for place in self._places(x))
+        )
+        need(chain, "a sum is left out only where all of its numbers are zeros", characterised(put & some))
+        return replace(x, word=added)
 
     def exact(self, chain: StepwiseProof, last: int, least: int) -> ExactUpTo:
         """Up to where the sum of multiples of 2^last is exact, and the result is that sum.
@@ -297,6 +349,10 @@ class FusedSum:
 
     def rounding(self, chain: StepwiseProof) -> Fraction:
         """The share of the result's last bit that the last rounding loses at most (1: less than it)."""
+        return self._rounding(chain)[0]
+
+    def _rounding(self, chain: StepwiseProof) -> tuple[Fraction, Fraction]:
+        """That share, and what a sum of -1 unit loses relative to 2^T, where it is rounded otherwise."""
         # where all numbers are zeros, whose signs a result may depend on, nothing is lost (zeros)
         some = any_of(~x.zero for x in self.numbers.values())
         for given in (TRUE, some):
@@ -304,10 +360,35 @@ class FusedSum:
                 less = "less than a" if share == 1 else f"{share} of a"
                 what = f"the last rounding loses {less} last bit, and nothing of {self.precision} bits"
                 if chain.prove(what, given & self._misrounded(share)):
-                    return share
+                    return share, Fraction(0)
+        for share in _SHARES:
+            less = "less than a" if share == 1 else f"{share} of a"
+            what = f"the last rounding loses {less} last bit, and nothing of {self.precision} bits, but of -1"
+            if chain.prove(what, self._misrounded(share, but=-1)):
+                return share, self._miscounted(chain)
         raise Unbounded(f"not proved: {chain.stopped}")
 
-    def _misrounded(self, share: Fraction) -> Term:
+    def _miscounted(self, chain: StepwiseProof) -> Fraction:
+        """What a sum of -1 unit of its grid loses, relative to 2^T; its result is a power of two."""
+        top, fmt = _free("top", self.sum.exponent), self.format
+        free = {self.sum.word: const(-1, self.sum.word.width), self.sum.exponent.term: top.term}
+        (result,) = substitute([self.result], free)
+        # seen at one exponent, proved for all
+        (here,) = substitute([result], {top.term: const(1 - top.low, top.term.width)})
+        word = here.value
+        if word is None or not word >> fmt.sign_bit:
+            raise Unbounded("the result of a sum of -1 unit depends on more than the largest exponent")
+        places = leading_exponent(abs(fmt.value(word))) - 1 + self.sum.fraction_bits
+        x = decode(fmt, result)
+        power = x.sign & x.significand.eq(1 << fmt.fraction_bits) & ~x.infinite & ~x.nan
+        power &= signed(x.exponent).eq(signed(top) + (places - self.sum.fraction_bits))
+        given = self.finite & signed_word(self.lowest).sle(signed(top))
+        given &= signed(top).slt(signed_word(fmt.e_max + self.sum.fraction_bits - places))
+        need(chain, f"a sum of -1 unit gives -2^{places} units", given & ~power)
+        return abs(Fraction(2) ** places - 1) / 2**self.sum.fraction_bits
+
+    def _misrounded(self, share: Fraction, but: int | None = None) -> Term:
+        """Is a sum, other than ``but``, rounded by more?"""
         total = var("sum", self.sum.word.width)
         top = _free("top", self.sum.exponent)
         (result,) = substitute([self.result], {self.sum.word: total, self.sum.exponent.term: top.term})
@@ -327,6 +408,8 @@ class FusedSum:
         leading = signed(top) - signed(Exponent(zeros, 0, total.width - 1))
         given &= leading.slt(fmt.e_max + self.sum.fraction_bits - total.width + 1)
         wrong |= any_of([~inside, x.infinite, x.nan, x.sign.ne(total[total.width - 1])])
+        if but is not None:
+            given &= total.ne(but)
         return given & total.eq(0).ite(~x.zero, wrong)
 
     @property
@@ -334,8 +417,21 @@ class FusedSum:
         """Whether no number is infinite or a NaN."""
         return ~any_of(x.infinite | x.nan for x in self.numbers.values())
 
-    def passes(self, chain: StepwiseProof, place: int) -> bool:
-        """Whether it was proved that one number alone comes out as it is, where all others are zero."""
+    def passes(self, chain: StepwiseProof, place: int, *, below: bool = False) -> bool:
+        """Whether it was proved that one number alone comes out as it is, where all others are zero.
+
+        below: only where it is below 2^e_max.
+        """
+        return chain.prove(*self._alone(place, below=below))
+
+    def stays_near(self, chain: StepwiseProof) -> Fraction:
+        """How far c alone, below 2^e_max, is from what comes out, if by less than a bit of the lowest grid."""
+        c = self.numbers[C]
+        off = max(self.lowest - self.sum.fraction_bits, c.exponent.low - c.fraction_bits)
+        return Fraction(2) ** off if chain.prove(*self._alone(C, below=True, off=off)) else Fraction(0)
+
+    def _alone(self, place: int, *, below: bool, off: int | None = None) -> tuple[str, Term]:
+        """That one number alone comes out as it is, or off by 2^off at most: in words, and what refutes it."""
         what = "c" if place == C else "one product"
         fmt = self.format
         x, got = self.numbers[place], decode(fmt, self.result)
@@ -349,10 +445,18 @@ class FusedSum:
         ]
         given = self.finite & all_of(y.zero for n, y in self.numbers.items() if n != place)
         given &= signed_word(least).sle(signed(x.exponent))
-        given &= signed(x.exponent).sle(signed_word(fmt.e_max - x.integer_bits + 1))
+        given &= signed(x.exponent).sle(signed_word(fmt.e_max - x.integer_bits + (not below)))
         outside = ~got.zero & signed(got.exponent).slt(signed_word(low + got.fraction_bits))
-        wrong = any_of([got.infinite, got.nan, outside, words[0].ne(words[1]), ~x.zero & x.sign.ne(got.sign)])
-        return chain.prove(f"{what} alone comes out as it is", free_products(given & wrong))
+        wrong = any_of([got.infinite, got.nan, outside])
+        said = f"{what} alone comes out as it is"
+        if off is None:
+            wrong |= words[0].ne(words[1]) | ~x.zero & x.sign.ne(got.sign)
+        else:
+            said = f"{what} alone comes out as it is, or off by 2^{off} at most"
+            one, two = (word.zext(width + 1) for word in words)
+            apart = x.sign.eq(got.sign).ite(magnitude(one - two), one + two)
+            wrong |= const(1 << (off - low), width + 1).ult(apart)
+        return said, free_products(given & wrong)
 
     def stays_small(self, chain: StepwiseProof) -> Fraction:
         """How far a result may be from the sum where the largest exponent lies below the lowest."""
@@ -421,6 +525,12 @@ class _Alignment:
     def loses_a_bit(self) -> Term:
         """Is the last bit that is kept lost, or more?"""
         return self.given & self.unit.ule(self.off)
+
+    @property
+    def loses_more_than_half_a_bit(self) -> Term:
+        """Is more lost than half of the last bit that is kept?"""
+        wide = self.off.width + 1
+        return self.given & self.unit.zext(wide).ult(self.off.zext(wide) << 1)
 
     @property
     def loses_more_than_a_bit(self) -> Term:
@@ -504,6 +614,8 @@ def _not_above(chain: StepwiseProof, x: Fixed) -> None:
     """Prove that what is aligned has no larger exponent than it is aligned to, unless it is a zero."""
     assert x.source is not None
     counts = ~x.source.zero if isinstance(x.source, Number) else TRUE
+    if isinstance(x.source, Fixed) and x.source.word.op == "ite" and x.source.word.args[1].value == 0:
+        counts = ~x.source.word.args[0]  # where it is put to zero, it is a zero
     above = counts & signed(x.exponent).slt(signed(x.source.exponent))
     need(chain, "no term's exponent is above the largest", characterised(above))
 

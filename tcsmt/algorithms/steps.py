@@ -22,21 +22,22 @@ from itertools import groupby
 from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.algorithms.proof import StepwiseProof, free_products
 from tcsmt.arithmetic import ieee
-from tcsmt.arithmetic.datapath import Fixed, Number, as_number, decode, multiply
+from tcsmt.arithmetic.datapath import Fixed, Number, as_fixed, as_number, chosen_bits, decode, multiply
 from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.arithmetic.ieee import MultiplyAdd, Operation
 from tcsmt.arithmetic.integers import signed, signed_word
-from tcsmt.models import FusedDotAdd, Kind, Model, Stage, Trace
+from tcsmt.models import FusedDotAdd, InstructionSequence, Kind, Model, Stage, Trace
 from tcsmt.terms import TRUE, Term, any_of, const, substitute, var, variables
 
-__all__ = ["IeeeStep", "Result", "Source", "Step", "steps_of"]
+__all__ = ["FusedStep", "IeeeStep", "Part", "Result", "Source", "Step", "require_same", "steps_of"]
 
 #: Bits of a product that solvers multiply out at once.
 _SHORT = 10
 #: Stages that a fused sum is made of, beside its result.
 _OF_A_SUM = frozenset({
     Kind.PRODUCT, Kind.SCALED_PRODUCT, Kind.GROUP_SUM, Kind.LARGEST_EXPONENT, Kind.ALIGNED_PRODUCT,
-    Kind.ALIGNED_C, Kind.SUM_OF_PRODUCTS, Kind.SUM_OF_GROUPS, Kind.SUM, Kind.ROUNDED_DOWN, Kind.RESULT,
+    Kind.ALIGNED_C, Kind.SUM_OF_PRODUCTS, Kind.SUM_OF_GROUPS, Kind.SUM, Kind.COUNTED_SUM, Kind.ROUNDED_DOWN,
+    Kind.RESULT,
 })  # fmt: skip
 
 
@@ -47,6 +48,8 @@ class Result:
     step: int
 
 
+#: Some bits of a significand: how many places below the leading one they begin, and how many they are.
+Part = tuple[int, int]
 #: What a step reads: a product, by its lane; the instruction's c (``C``); or an earlier step's result.
 Source = int | Result
 
@@ -72,25 +75,69 @@ class FusedStep:
     """One fused sum.
 
     sources: of its products, by their places. start: of its c (None: zero). least: no product that is not
-    zero has a smaller exponent.
+    zero has a smaller exponent. parts: which significand bits of a's and of b's words are multiplied, where
+    these are not all of them.
     """
 
     sources: tuple[Source, ...]
     start: Source | None
     sum: FusedSum
     least: int
+    parts: tuple[Part, Part] | None = None
 
 
 Step = FusedStep | IeeeStep
 
 
-def steps_of(chain: StepwiseProof, unit: Model, low: int, high: int) -> list[Step]:
-    """The steps of an instruction, in order; the last one gives its result.
+def steps_of(chain: StepwiseProof, unit: Model, low: int, high: int, *, parts: bool = False) -> list[Step]:
+    """The steps of an instruction, or of a sequence of them, in order; the last one gives its result.
 
-    low, high: where the exponents of the operands lie that are not zero. Block scales are all 1. Raises
+    low, high: where the exponents of the operands lie that are not zero. Block scales are all 1. parts: a
+    step may multiply parts of the operands' significands; else such a unit is refused. Raises
     :class:`.Unbounded` for a unit that is not made of such steps.
     """
-    return _Reader(chain, unit, low, high).steps()
+    if not isinstance(unit, InstructionSequence):
+        return _Reader(chain, unit, low, high, parts).steps()
+    found: list[Step] = []
+    for one in unit.instructions:
+        # each of them is applied to the words of a and b, and to the result of the one before it
+        found += _after(found, _Reader(chain, one, low, high, parts).steps())
+    return found
+
+
+def require_same(chain: StepwiseProof, one: Format, two: Format, high: int) -> None:
+    """Prove that words with exponents up to ``high`` are the same numbers in both formats.
+
+    Raises :class:`.Unbounded` where that is not proved.
+    """
+    if one == two:
+        return
+    word = var("word", one.width)
+    x, y = decode(one, word), decode(two, word)
+    inside = signed(x.exponent).sle(signed_word(high))
+    goal = inside & any_of([x.infinite, x.nan, y.infinite, y.nan, _unlike(x, y)])
+    need(chain, f"words of {one.name} and of {two.name} are the same numbers up to 2^{high}", goal)
+
+
+def _after(before: Sequence[Step], steps: Sequence[Step]) -> list[Step]:
+    """An instruction's steps where steps of another one come before them, whose result is its c."""
+    if not before:
+        return list(steps)
+
+    def moved(source: Source) -> Source:
+        if isinstance(source, Result):
+            return Result(source.step + len(before))
+        return Result(len(before) - 1) if source == C else source
+
+    found: list[Step] = []
+    for step in steps:
+        sources = tuple(moved(source) for source in step.sources)
+        if isinstance(step, IeeeStep):
+            found.append(replace(step, sources=sources, fits=frozenset(map(moved, step.fits))))
+        else:
+            start = None if step.start is None else moved(step.start)
+            found.append(replace(step, sources=sources, start=start))
+    return found
 
 
 @dataclass(frozen=True)
@@ -99,6 +146,7 @@ class _Reader:
     unit: Model
     low: int
     high: int
+    parts: bool = False
 
     @cached_property
     def trace(self) -> Trace:
@@ -119,7 +167,7 @@ class _Reader:
                 found.append(self._operation(stage, stage.operation, results))
             elif stage.kind is Kind.RESULT:
                 fused = blocks[stage.term]
-                found.append(FusedStep(fused.lanes, start, fused, self._least(fused)))
+                found.append(self._fused_step(fused, start))
                 start = Result(len(found) - 1)
             else:
                 continue
@@ -128,6 +176,12 @@ class _Reader:
         if not found or results.get(self.trace.output, (None, None))[1] != len(found) - 1:
             raise Unbounded("the unit's output is not what its last step gives")
         return found
+
+    def _fused_step(self, fused: FusedSum, start: Source | None) -> FusedStep:
+        least, zeros = self._least(fused), getattr(self.unit, "zero_exponent", None)
+        if zeros is not None and zeros < least:
+            fused = replace(fused, zero_exponent=zeros)
+        return FusedStep(fused.lanes, start, fused, least, self._chosen)
 
     # --- IEEE operations
 
@@ -235,6 +289,10 @@ class _Reader:
             return None
         x, y = self.trace.a[lane], self.trace.b[lane]
         one, two = (decode(fmt, word) for fmt, word in zip(self._factors, (x, y), strict=True))
+        if self._chosen is not None:
+            if not self._flushed(number, x, y):
+                raise Unbounded("a product is not that of the operands' parts")
+            return lane
         product = multiply(one, two)
         if number not in (product, ieee.exact_product(one, two)) and not self._flushed(number, x, y):
             if getattr(self.unit, "product_exponent", 0):
@@ -249,7 +307,7 @@ class _Reader:
         return lane
 
     def _flushed(self, number: Number, x: Term, y: Term) -> bool:
-        """Whether a number is the product of both operands, a subnormal one being read as zero.
+        """Whether a number is the product of both operands, or of their parts, a subnormal one being read as zero.
 
         Then each operand that counts is proved to be read as it is: the product of both is theirs.
         """
@@ -259,7 +317,8 @@ class _Reader:
             read = {word: decode(fmt, word, flush=TRUE) for word, fmt in formats.items()}
             if positive:
                 read = {word: replace(n, sign=n.sign & ~n.zero) for word, n in read.items()}
-            if number not in (multiply(read[x], read[y]), ieee.exact_product(read[x], read[y])):
+            taken = self._taken(read[x], read[y])
+            if number not in (multiply(*taken), ieee.exact_product(*taken)):
                 continue
             for word, one in read.items():
                 wrong = any_of([one.infinite, one.nan, _unlike(one, given[word])])
@@ -268,11 +327,26 @@ class _Reader:
             return True
         return False
 
+    @property
+    def _chosen(self) -> tuple[Part, Part] | None:
+        """Which significand bits of a and of b are multiplied, where they are not all (None: all).
+
+        The unit says so; that its products are those of the bits is read from its own graph.
+        """
+        return getattr(self.unit, "parts", None) if self.parts else None
+
+    def _taken(self, x: Number, y: Number) -> tuple[Number, Number]:
+        """What is multiplied of two operands."""
+        if self._chosen is None:
+            return x, y
+        return chosen_bits(x, *self._chosen[0]), chosen_bits(y, *self._chosen[1])
+
     def _least(self, fused: FusedSum) -> int:
         """The least exponent of a product: that of its operands, or less where it is normalised."""
         one, two = self._factors
         normalised = 2 * self.low - one.fraction_bits - two.fraction_bits
-        for least in (2 * self.low, normalised):
+        below = sum(first for first, _ in self._chosen or ())
+        for least in dict.fromkeys((2 * self.low - below, normalised)):
             for place in range(len(fused.lanes)):
                 x, y = (decode(f, var(f"{s}{place}", f.width)) for s, f in (("a", one), ("b", two)))
                 number = fused.numbers[place]
@@ -412,7 +486,7 @@ def _as_aligned(given: Number, x: Fixed) -> Number:
 def _reads(x: Fixed, number: Number) -> bool:
     """Whether a number is aligned in a sum."""
     if isinstance(x.source, Fixed):
-        return _reads(x.source, number)
+        return x.source.word is as_fixed(number).word or _reads(x.source, number)
     return x.source == number or any(_reads(addend, number) for addend in x.addends)
 
 

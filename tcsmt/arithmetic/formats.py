@@ -136,6 +136,12 @@ class Format(AnyFormat):
             and (other.largest_finite <= self.largest_finite)
         )
 
+    def has_fields_of(self, other: AnyFormat) -> bool:
+        """Whether words of both have the same fields: then those that are finite in both mean the same."""
+        return isinstance(other, Format) and replace(self, name="", specials=Specials.NONE) == replace(
+            other, name="", specials=Specials.NONE
+        )
+
     def fields(self, word: int) -> tuple[int, int, int]:
         """Sign, exponent field and fraction of a word."""
         stored = word >> self.ignored_low_bits

@@ -26,6 +26,7 @@ __all__ = [
     "rows",
     "rows_of",
     "selected",
+    "sequences_of",
 ]
 
 
@@ -37,6 +38,12 @@ def _all_rows() -> dict[str, Row]:
         table |= {row.name: row for row in list(vendor.claims(table))}
     order = {name: place for place, name in enumerate(ARCHITECTURES)}
     return dict(sorted(table.items(), key=lambda item: order[item[1].architecture]))
+
+
+@cache
+def _sequences() -> dict[str, Row]:
+    """Instructions that are always run one after another, as units of their own: not among the rows."""
+    return {row.name: row for row in tenstorrent.sequences(_all_rows())}
 
 
 def rows(*, claims: bool = True) -> list[Row]:
@@ -84,16 +91,26 @@ def rows_of(architecture: str, *, claims: bool = False) -> list[Row]:
     return [r for r in rows() if r.architecture == name and (claims or "@" not in r.instruction)]
 
 
+def sequences_of(architecture: str) -> list[Row]:
+    """An architecture's sequences of instructions that multiply what no instruction does alone.
+
+    The first ones leave least of a product out. They have names as instructions have.
+    """
+    name = architecture_named(architecture)
+    return [row for row in _sequences().values() if row.architecture == name]
+
+
 def instruction_named(architecture: str, instruction: str) -> Row:
     """The row of an instruction: its name, a unique part of it, or as PTX or AMD's manual writes it."""
     name = architecture_named(architecture)
     table = rows_of(name, claims=True)
-    found = _meant(instruction, table)
+    sequences = sequences_of(name)
+    found = _meant(instruction, table) or _meant(instruction, sequences)
     if len(found) == 1:
         return found[0]
     if found:
         raise TcsmtError(f"{instruction!r} matches several instructions of {name}: {_listed(found)}")
-    names = [row.instruction for row in table]
+    names = [row.instruction for row in (*table, *sequences)]
     raise UnknownName(f"instruction of {name}", instruction, names, f"tcsmt models --arch {name}")
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue.row import Row
-from tcsmt.models import GroupedDotAdd
+from tcsmt.models import GroupedDotAdd, InstructionSequence
 
-__all__ = ["claims", "units"]
+__all__ = ["claims", "sequences", "units"]
 
 #: Of SrcA and SrcB, as manuals call it, with the format of its words, and Dst with 32 and with 16 bits.
 _SOURCES = {"bf16": "e8m7fn", "tf32": "e8m10fn", "f16": "e5m10fn"}
 _DST = {"f32": "e8m23fn", "bf16": "e8m7fn", "f16": "e5m10fn"}
 #: Of each significand the multiplier takes 5 or 7 bits.
 _A_BITS, _B_BITS = 5, 7
+#: Fidelities, the highest one first: how many phases, from 0 on, multiply one word by one other.
+_FIDELITIES = {"hifi4": 4, "hifi3": 3, "hifi2": 2, "lofi": 1}
 _SOURCE = "tenstorrent/ttsim 1.10.0 (src/tensix.cpp, mvmul); tt-isa-documentation (MVMUL)"
 _NOTE = (
     "one element over K = 16, in one fidelity phase; a is SrcA, b is SrcB, c and D are Dst; no captured "
@@ -54,6 +57,20 @@ def units() -> Iterator[Row]:
                         architecture=architecture, instruction=f"mvmul.{dst}.{source}.phase{phase}",
                         model=model, source=_SOURCE, date=2026, evidence="simulated", note=note,
                     )  # fmt: skip
+
+
+def sequences(accepted: Mapping[str, Row]) -> Iterator[Row]:
+    """The phases of each fidelity, one after another on the same words."""
+    for row in accepted.values():
+        name, _, phase = row.instruction.rpartition(".")
+        if phase != "phase0":
+            continue
+        for fidelity, number in _FIDELITIES.items():
+            models = (accepted[f"{row.architecture}/{name}.phase{one}"].model for one in range(number))
+            yield replace(
+                row, instruction=f"{name}.{fidelity}", model=InstructionSequence(instructions=tuple(models)),
+                note=f"fidelity phases 0 to {number - 1} one after another; {row.note}",
+            )  # fmt: skip
 
 
 def claims(accepted: Mapping[str, Row]) -> Iterator[Row]:

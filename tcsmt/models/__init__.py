@@ -11,6 +11,7 @@ from tcsmt.models.dot_then_add import DotThenAdd
 from tcsmt.models.fused import FusedDotAdd
 from tcsmt.models.grouped_dot_add import GroupedDotAdd
 from tcsmt.models.ieee_dot_add import IeeeDotAdd
+from tcsmt.models.instruction_sequence import InstructionSequence
 from tcsmt.models.integer_dot_add import IntegerDotAdd
 from tcsmt.models.operands import Operands
 from tcsmt.models.stages import Kind, Stage
@@ -21,6 +22,7 @@ __all__ = [
     "FusedDotAdd",
     "GroupedDotAdd",
     "IeeeDotAdd",
+    "InstructionSequence",
     "IntegerDotAdd",
     "Kind",
     "Model",

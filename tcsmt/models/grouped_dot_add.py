@@ -107,6 +107,11 @@ class GroupedDotAdd(Model):
     def _stored(self, word: int) -> bool:
         return not word & ((1 << self.d_format.ignored_low_bits) - 1)
 
+    @property
+    def parts(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The significand bits of a and of b that are multiplied: where they begin, and how many they are."""
+        return (self.a_first_bit, self.a_bits), (self.b_first_bit, self.b_bits)
+
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Each group on its own grid; the groups' sums and c on another; the result."""
 

@@ -20,6 +20,7 @@ __all__ = [
     "Kind",
     "OperandPlace",
     "Place",
+    "SequencePlace",
     "Stage",
     "Value",
     "Where",
@@ -104,9 +105,24 @@ class ChainPlace:
         return f"{own}: {where_text(self.within)}" if self.within is not None else own
 
 
+@dataclass(frozen=True)
+class SequencePlace:
+    """An instruction of several that are one unit: which one of them.
+
+    within: where a stage stands inside the instruction.
+    """
+
+    step: int
+    within: Where = None
+
+    def __str__(self) -> str:
+        own = f"instruction {self.step}"
+        return f"{own}: {where_text(self.within)}" if self.within is not None else own
+
+
 #: A fused sum of a chain (None: the unit does not chain, or the stage comes after the chain), an operand,
-#: or an instruction of an algorithm or a kernel.
-Where = int | OperandPlace | InstructionPlace | ChainPlace | None
+#: or an instruction of an algorithm, of a kernel or of several that are one unit.
+Where = int | OperandPlace | InstructionPlace | ChainPlace | SequencePlace | None
 Value = Number | Exponent | Fixed | SignMagnitude | AnyFormat
 Place = tuple[Where, Kind, "int | range | None"]
 
@@ -164,6 +180,6 @@ class Stage:
             return f"{where}, {label}"
         return f"{where}: {label}" if where and label else where or label
 
-    def inside(self, instruction: InstructionPlace | ChainPlace) -> Stage:
-        """The stage of a unit as one of an algorithm or a kernel that runs the unit."""
+    def inside(self, instruction: InstructionPlace | ChainPlace | SequencePlace) -> Stage:
+        """The stage of a unit as one of an algorithm, a kernel or a sequence that runs the unit."""
         return replace(self, block=replace(instruction, within=self.block))

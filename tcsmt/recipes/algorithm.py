@@ -43,7 +43,9 @@ class Algorithm(Model):
     (Of numbers of ``split.wide``, where that is another format.)
 
     It is a model: it has a trace, runs on arrays, and can be asked about like a unit.
-    unit: the instruction that is used. split: how a and b become words.
+    unit: the instruction that is used, or several as a sequence. Its formats have the fields of the words' and
+        of the wide format; words are passed as they are, also where only one of both calls them infinite.
+    split: how a and b become words.
     sums: what the unit adds up; the sums are added outside in this order, each first multiplied by
         2^(-scale·(i+j)), by binary32 multiply-adds with ``rounding``.
     interleaved: whether an instruction's lanes see all products of a sum before the next lanes
@@ -80,9 +82,10 @@ class Algorithm(Model):
     def validate(self) -> None:
         """The unit takes the words and accumulates in the wide format; sums are made of words that exist."""
         unit, split = self.unit, self.split
-        narrow = unit.a_format == unit.b_format == split.format and unit.scale_format is None
-        self.check("unit", narrow, f"a unit with {split.format.name} operands and no block scales")
-        whole = unit.c_format == unit.d_format == self.wide
+        narrow = split.format.has_fields_of(unit.a_format) and split.format.has_fields_of(unit.b_format)
+        plain = narrow and unit.scale_format is None
+        self.check("unit", plain, f"a unit with {split.format.name} operands and no block scales")
+        whole = self.wide.has_fields_of(unit.c_format) and self.wide.has_fields_of(unit.d_format)
         self.check("unit", whole, f"a unit with {self.wide.name} for c and the result")
         places = [p for total in self.sums for product in total.products for p in product]
         self.check("sums", bool(places) and all(total.products for total in self.sums), "one product or more")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.catalogue import Row
+from tcsmt.catalogue import Row, sequences_of
 from tcsmt.catalogue.preferred import by_use
 from tcsmt.data.model_files import none_fits, rows_given
 from tcsmt.models import Model
@@ -144,9 +144,15 @@ def recipe_named(text: str) -> Recipe:
 
 
 def units_for(recipe: Recipe, unit: str | Row) -> list[Row]:
-    """Of the rows that ``unit`` means, those on which the algorithm runs, what GEMM libraries use first."""
+    """Of the rows that ``unit`` means, those on which the algorithm runs, what GEMM libraries use first.
+
+    An architecture's sequences of instructions come before its instructions.
+    """
     rows = rows_given(unit) if isinstance(unit, str) else [unit]
-    return rows[:1] if recipe.ordinary else by_use(row for row in rows if _takes(row.model, recipe))
+    if recipe.ordinary:
+        return rows[:1]
+    whole = sequences_of(rows[0].architecture) if len(rows) > 1 else []
+    return by_use(row for row in (*whole, *rows) if _takes(row.model, recipe))
 
 
 def algorithm_named(name: str, unit: str | Row, k: int | None = None) -> tuple[Algorithm, Row]:
@@ -164,5 +170,6 @@ def algorithm_named(name: str, unit: str | Row, k: int | None = None) -> tuple[A
 
 def _takes(unit: Model, recipe: Recipe) -> bool:
     fmt = recipe.split.format
-    narrow = unit.a_format == unit.b_format == fmt and unit.scale_format is None
-    return narrow and unit.c_format == unit.d_format == F32
+    narrow = fmt.has_fields_of(unit.a_format) and fmt.has_fields_of(unit.b_format)
+    wide = F32.has_fields_of(unit.c_format) and F32.has_fields_of(unit.d_format)
+    return narrow and wide and unit.scale_format is None
