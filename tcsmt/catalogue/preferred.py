@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from tcsmt.catalogue.row import Row
 
@@ -34,7 +34,11 @@ def of_other_arithmetic(chosen: Row, rows: Sequence[Row]) -> list[Row]:
 
     def same(row: Row) -> bool:
         one, other = chosen.model, row.model
-        return type(one) is type(other) and one == replace(other, k=one.k, c_format=one.c_format)
+        if type(one) is not type(other):
+            return False
+        # a sequence has both from its instructions
+        given = {each.name for each in fields(other) if each.init} & {"k", "c_format"}
+        return one == replace(other, **{name: getattr(one, name) for name in given})
 
     return [
         row

@@ -147,8 +147,8 @@ def test_a_trace_that_is_not_what_it_says_is_refused(chain: StepwiseProof) -> No
         steps_of(chain, tampered, LOW, HIGH)
     volta = rows_of("volta")[0].model
     tampered_volta = replace(volta)
-    tampered_volta.__dict__["trace"] = changed(volta.trace, Kind.LARGEST_EXPONENT, kind=Kind.COUNTED_SUM)
-    with pytest.raises(Unbounded, match="no lemma is about a stage of the kind 'sum as counted'"):
+    tampered_volta.__dict__["trace"] = changed(volta.trace, Kind.LARGEST_EXPONENT, kind=Kind.SCALED_GROUP)
+    with pytest.raises(Unbounded, match="no lemma is about a stage of the kind 'scaled group'"):
         steps_of(chain, tampered_volta, LOW, HIGH)
 
 
