@@ -290,7 +290,9 @@ class _Reader:
         x, y = self.trace.a[lane], self.trace.b[lane]
         one, two = (decode(fmt, word) for fmt, word in zip(self._factors, (x, y), strict=True))
         if self._chosen is not None:
-            if not self._flushed(number, x, y):
+            taken = self._taken(one, two)
+            whole = number in (multiply(*taken), ieee.exact_product(*taken))
+            if not whole and not self._flushed(number, x, y):
                 raise Unbounded("a product is not that of the operands' parts")
             return lane
         product = multiply(one, two)

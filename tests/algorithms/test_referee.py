@@ -27,10 +27,12 @@ from tcsmt.interpret.arrays import Program, storage
 from tcsmt.models import FusedDotAdd
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.recipes.algorithm import Algorithm
+from tcsmt.recipes.algorithm import Algorithm, Sum
+from tcsmt.recipes.split import Split
+from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent
-from tests.oracles import recipes
-from tests.oracles.tiny_recipes import WITHOUT, Drawn, varied
+from tests.oracles import recipes, tiny
+from tests.oracles.tiny_recipes import WITHOUT, Drawn, some_sequence, varied
 
 pytestmark = pytest.mark.usefixtures("no_luck")
 
@@ -144,6 +146,41 @@ def complemented(seed: int, most: int) -> str:
 def test_bounds_of_units_with_complements(seeds: range) -> None:
     counts = Counter(complemented(seed, 1 << 10 if len(seeds) < 9 else 1 << 14) for seed in seeds)
     print(f"bounds with complements: {dict(counts)}")
+    assert counts["a bound"] >= len(seeds) / 4
+
+
+def in_parts(seed: int, most: int) -> str:
+    """What was proved of instructions that multiply parts of significands, held against many inputs."""
+    rng = Random(f"in parts {seed}")
+    precision, own = rng.choice((2, 3, 4)), rng.choice((1, 1, 2, 2, 4))
+    narrow = tiny.described(exponent_bits=4, fraction_bits=precision - 1, bias=7)
+    wide = tiny.described(exponent_bits=5, fraction_bits=rng.choice((3, 4, 5)), bias=15)
+    one = Algorithm(
+        k=rng.choice((1, own, own, 2 * own)), unit=some_sequence(rng, narrow, wide, own),
+        split=Split(format=narrow, wide=wide, words=1), sums=(Sum(((0, 0),)),),
+        c_enters=rng.choice(("unit", "unit", "first", "last")),
+    )  # fmt: skip
+    low, bits = rng.randint(-3, 2), min(precision, wide.precision)
+    domain = Domain(
+        exponents=(low, low + rng.choice((0, 1, 2))), c_zero=rng.random() < 0.4, positive=rng.random() < 0.2,
+        bits=(rng.randint(1, bits), rng.randint(1, bits)),
+    )  # fmt: skip
+    try:
+        total = budget(StepwiseProof(solving()), one, domain).total
+    except Unbounded as why:
+        return str(why).partition(":")[0]
+    everything = recipes.inputs(domain, one)
+    rows = everything if everything.count <= most else [everything.some(rng, most)]
+    largest, where = recipes.largest_error(one, rows)
+    drawn = f"in parts {seed}: {one} on {domain}"
+    assert largest is not None and largest <= total, f"{drawn}: at most {total}, and {largest} at {where}"
+    return "a bound" if largest < total else "a bound that is reached"
+
+
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(100, 220), marks=pytest.mark.long)], ids=str)
+def test_bounds_of_products_of_parts(seeds: range) -> None:
+    counts = Counter(in_parts(seed, 1 << 11 if len(seeds) < 9 else 1 << 14) for seed in seeds)
+    print(f"bounds of products of parts: {dict(counts)}")
     assert counts["a bound"] >= len(seeds) / 4
 
 

@@ -377,6 +377,11 @@ def results(model: Any, columns: dict[str, Array]) -> Array:
             return _ieee(model, a, b, columns["c"])
         case "grouped-dot-add":
             return _grouped(model, a, b, columns["c"])
+        case "instruction-sequence":
+            word = columns["c"]
+            for one in model.instructions:
+                word = results(one, {**columns, "c": word})
+            return word
         case "integer-dot-add":
             rows = zip(*(words.tolist() for words in columns.values()), strict=True)
             found = [integers.result(model, dict(zip(columns, row, strict=True))) for row in rows]

@@ -74,7 +74,7 @@ def _finite_only(rng: Random) -> Format:
     )
 
 
-def _all_finite(fmt: Format) -> Format:
+def all_finite(fmt: Format) -> Format:
     """The format without its special values."""
     return described(**parts(fmt) | {"specials": Specials.NONE})
 
@@ -338,7 +338,7 @@ def _try_model(rng: Random, kind: type[Model], narrow: bool) -> Model | None:
     k = rng.choice((1, 1, 2) if narrow else (1, 2, 2, 2, 3, 4))
     given: dict[str, Any] = {**(_narrow(rng) if narrow else _formats(rng)), "k": k}
     if kind is GroupedDotAdd:
-        given |= {f"{side}_format": _all_finite(given[f"{side}_format"]) for side in "abcd"}
+        given |= {f"{side}_format": all_finite(given[f"{side}_format"]) for side in "abcd"}
     if kind is IeeeDotAdd:
         if rng.random() < 0.12:
             return _flushing(rng, given)

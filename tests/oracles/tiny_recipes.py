@@ -10,7 +10,7 @@ from typing import Any
 
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, InstructionSequence, Model
 from tcsmt.recipes.algorithm import Algorithm, Sum
 from tcsmt.recipes.split import Split
 from tcsmt.statements.domain import Domain
@@ -80,6 +80,45 @@ def some_unit(rng: Random, narrow: Format, wide: Format) -> Model:
             return tiny.consistent(kind, given)
         except TcsmtError:
             continue
+
+
+def some_parts(rng: Random, precision: int) -> list[tuple[int, int]]:
+    """Parts of significands: all bits in one or two parts; rarely some are missing, or are there twice."""
+    cut = rng.randint(1, precision)
+    parts = [(0, cut)] + [(cut, precision - cut)] * (cut < precision)
+    if rng.random() < 0.1:
+        parts.append((rng.randint(0, precision - 1), rng.randint(1, 3)))
+    return parts if rng.random() < 0.8 else parts[:1]
+
+
+def some_sequence(rng: Random, narrow: Format, wide: Format, k: int) -> InstructionSequence:
+    """Instructions that multiply parts of significands, mostly such that a bound can be proved."""
+    a, d = (tiny.all_finite(fmt) for fmt in (narrow, wide))
+    odd = rng.random() < 0.3
+    nearest = ("RNA", "RNU", "RNE")
+    given: dict[str, Any] = {
+        "a_format": a, "b_format": a, "c_format": d, "d_format": d, "k": k,
+        "group_lanes": rng.choice([n for n in range(1, k + 1) if k % n == 0]),
+        "fraction_bits": rng.choice((1, 2, 3, 5)),
+        "sum_fraction_bits": max(1, d.fraction_bits + rng.choice((0, 0, 1, 2, -1))),
+        "minus_one_shift": rng.choice((None, None, None, rng.randint(1, d.fraction_bits + 4))),
+        "zero_exponent": rng.randint(-8, 2) if odd else d.e_min - 20,
+        "least_exponent": rng.choice((None, rng.randint(-9, 3) if odd else d.e_min)),
+        "kept_fraction_bits": rng.randint(1, d.fraction_bits - 1) if odd and rng.random() < 0.3 else None,
+        "largest_result": d.largest_finite_word >> 1 if odd and rng.random() < 0.3 else None,
+        "flush_inputs": rng.random() < 0.7, "flush_outputs": rng.random() < 0.7,
+        "tininess": rng.choice(("after", "before", "result")),
+        "rounding": rng.choice((*nearest, "RTZ")),
+    }  # fmt: skip
+    for name in ("alignment", "group_alignment", "c_alignment"):
+        given[name] = rng.choice((*nearest, "RTZ")) if rng.random() < 0.9 else rng.choice(list(ROUNDINGS))
+    pairs = [(x, y) for y in some_parts(rng, a.precision) for x in some_parts(rng, a.precision)]
+    if rng.random() < 0.3:
+        pairs = pairs[: rng.randint(1, len(pairs))]
+    units = (
+        GroupedDotAdd(**given, a_first_bit=x[0], a_bits=x[1], b_first_bit=y[0], b_bits=y[1]) for x, y in pairs
+    )
+    return InstructionSequence(instructions=tuple(units))
 
 
 def some_sums(rng: Random, words: int, scale: int) -> tuple[Sum, ...]:
