@@ -43,18 +43,28 @@ BOUNDED = (
     ("fp32-fma", ANY_UNIT), ("ootomo-tf32tf32", "ampere"), ("cutlass-3xtf32", "ampere"),
     ("bf16x9", "hopper"), ("fasi-f16x2", "volta"), ("fasi-f16x2", "blackwell"), ("markidis", "cdna1"),
 )  # fmt: skip
-#: Units of CPUs and Radeon cards, whose own error is bounded, over one instruction and a chain of two.
+#: Sequences of instructions that multiply parts of significands, for each format of the operands.
+_IN_PARTS = {
+    name: tuple(
+        f"{architecture}/mvmul.f32.{name}.{fidelity}"
+        for architecture in ("wormhole", "blackhole") for fidelity in ("hifi4", "hifi2", "lofi")
+    )
+    for name in ("f16", "bf16")
+}  # fmt: skip
+#: Units of CPUs, Radeon cards and Tenstorrent, whose own error is bounded, over one instruction (or sequence
+#: of them) and a chain of two.
 BOUNDED_ALONE = {
     "single-f16": (
         "rdna3/v_dot2_f32_f16", "rdna3/v_wmma_f32_16x16x16_f16_w32", "rdna4/v_dot2_f32_f16",
         "rdna4/v_wmma_f32_16x16x16_f16_w32", "x86/tdpfp16ps", "arm/fmlal", "arm/fmopa.f32.f16.f16",
+        *_IN_PARTS["f16"],
     ),
     "single-bf16": (
         "rdna3/v_dot2_f32_bf16", "rdna3/v_wmma_f32_16x16x16_bf16_w32", "rdna4/v_dot2_f32_bf16",
         "rdna4/v_wmma_f32_16x16x16_bf16_w32",
         "x86/vdpbf16ps", "x86/tdpbf16ps", "arm/bfdot.ebf0", "arm/bfdot.ebf1", "arm/bfmmla.ebf0",
         "arm/bfmmla.ebf1", "arm/bfmlalb",
-        *(f"riscv/rvbna.n{n}.f32.bf16.bf16" for n in (2, 4, 8, 16, 32)),
+        *(f"riscv/rvbna.n{n}.f32.bf16.bf16" for n in (2, 4, 8, 16, 32)), *_IN_PARTS["bf16"],
     ),
     "fp8": (
         "rdna4/v_dot4_f32_fp8_fp8", "arm/fdot.f32.e4m3.e4m3",

@@ -2,7 +2,8 @@
 
 A file has the model's ``kind`` and parameters under their own names; ``"none"`` stands for None.
 With ``base = "ARCH/INSTRUCTION"`` it is that catalogue row's model with these parameters changed.
-``name``, ``source`` and ``note`` say what it is. A table ``[format.NAME]`` is a format of one's own (see
+``name``, ``source`` and ``note`` say what it is. Where a model is made of others, each of them is a table of
+its own, ``[[instructions]]``, with its ``kind`` and parameters. A table ``[format.NAME]`` is a format of one's own (see
 :mod:`tcsmt.arithmetic.format_tables`), which the parameters name like any other.
 """
 
@@ -106,12 +107,17 @@ def parameters_toml(model: Model) -> str:
     lines = [f'# "{_NONE}" stands for None', "", f"kind = {json.dumps(model.kind)}"]
     explained = meanings(type(model))
     said = ""
-    for one in fields(model):
+    for one in _parameters(type(model)):
+        if _is_of_models(one):
+            continue
         meaning = explained.get(one.name, "")
         if meaning != said:
             lines += ["", *textwrap.wrap(meaning, 98, initial_indent="# ", subsequent_indent="# ")]
             said = meaning
         lines.append(f"{one.name} = {_toml(getattr(model, one.name))}")
+    for name, part in _parts(model):
+        lines += ["", f"[[{name}]]", f"kind = {json.dumps(part.kind)}"]
+        lines += [f"{one.name} = {_toml(getattr(part, one.name))}" for one in _parameters(type(part))]
     for fmt in _own_formats(model):
         table = table_of_format(fmt)
         lines += [
@@ -123,16 +129,35 @@ def parameters_toml(model: Model) -> str:
 
 
 def has_file(model: Model) -> bool:
-    """Whether a file can hold the model: not where it is made of other models."""
+    """Whether a file can hold the model: not where one model of others is made of others again."""
     plain = (int, str, tuple, AnyFormat, Rounding, NanRule, type(None))
-    return all(isinstance(getattr(model, one.name), plain) for one in fields(model))
+    values = (getattr(model, one.name) for one in fields(model))
+    parts = [part for _, part in _parts(model)]
+    return all(isinstance(value, plain) for value in values) and not any(
+        _is_of_models(one) or not has_file(part) for part in parts for one in fields(part)
+    )
+
+
+def _parameters(kind: type[Model]) -> list[Field[Any]]:
+    """What a file of a kind of model gives: not what the model has from other parameters."""
+    return [one for one in fields(kind) if one.init]
+
+
+def _is_of_models(one: Field[Any]) -> bool:
+    return str(one.type).startswith("tuple[Model")
+
+
+def _parts(model: Model) -> list[tuple[str, Model]]:
+    """The models that a model is made of, in order, each with the parameter that it is in."""
+    lists = [one.name for one in _parameters(type(model)) if _is_of_models(one)]
+    return [(name, part) for name in lists for part in getattr(model, name)]
 
 
 def _own_formats(model: Model) -> list[AnyFormat]:
     """The formats whose names alone do not say what they are. Raises :class:`.TcsmtError`."""
     found: dict[str, AnyFormat] = {}
-    for one in fields(model):
-        fmt = getattr(model, one.name)
+    models = [model, *(part for _, part in _parts(model))]
+    for one, fmt in ((one, getattr(each, one.name)) for each in models for one in fields(each)):
         if not isinstance(fmt, AnyFormat) or is_known(fmt):
             continue
         if found.setdefault(fmt.name, fmt) != fmt:
@@ -230,7 +255,7 @@ class _File:
 
     def values(self, kind: type[Model]) -> dict[str, Any]:
         """The parameters for a kind of model, whose keys and types are checked."""
-        known = {one.name: one for one in fields(kind)}
+        known = {one.name: one for one in _parameters(kind)}
         for key in self.parameters:
             if key not in known:
                 raise self.error(
@@ -245,6 +270,8 @@ class _File:
 
     def _value(self, one: Field[Any], given: object) -> Any:
         kind = str(one.type)
+        if _is_of_models(one):
+            return tuple(self._models(one.name, given))
         if given == _NONE and kind.endswith("| None"):
             return None
         if isinstance(given, str) and "Format" in kind:
@@ -260,6 +287,14 @@ class _File:
             more = f' or "{_NONE}"' if kind.endswith("| None") else ""
             raise self.error(one.name, f"{one.name} = {shown_value(given)}: must be {allowed}{more}")
         return tuple(given) if isinstance(given, list) else given
+
+    def _models(self, name: str, given: object) -> Iterator[Model]:
+        if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+            raise self.error(name, f"{name} = {shown_value(given)}: must be tables, [[{name}]]")
+        for table in given:
+            part = _File(self.path, self.lines, table)
+            part.formats.update(self.formats)
+            yield _whole(part, {"kind": part.text("kind")} if "kind" in table else {})
 
     @contextmanager
     def explained(self, otherwise: str) -> Iterator[None]:
@@ -287,7 +322,7 @@ def _whole(file: _File, about: dict[str, str]) -> Model:
     values = file.values(kind)
     missing = [
         one.name
-        for one in fields(kind)
+        for one in _parameters(kind)
         if one.name not in values and one.default is MISSING and one.default_factory is MISSING
     ]
     if missing:
