@@ -177,13 +177,21 @@ class _Spending:
 
     def left_out(self, products: Iterable[tuple[int, int]]) -> Fraction:
         """What no step multiplies of words that are multiplied."""
-        pairs = {step.parts for step in self.steps if isinstance(step, FusedStep)}
-        if pairs <= {None}:
-            return Fraction(0)
-        if None in pairs or any(isinstance(step, IeeeStep) for step in self.steps):
-            raise Unbounded("no lemma is about units that multiply whole significands and parts of them")
-        share = left_out(self.fmt, self.significant, frozenset(pair for pair in pairs if pair is not None))
+        share = max(self.left_out_of(lane) for lane in range(self.algorithm.unit.k))
         return self.size((i, j, None) for i, j in products) * share
+
+    def left_out_of(self, lane: int) -> Fraction:
+        """What no step multiplies of the words of a lane. Refuses a lane that is multiplied more than once."""
+        pairs: list[tuple[Part, Part] | None] = []
+        for step in self.steps:
+            parts = step.parts if isinstance(step, FusedStep) else None
+            pairs += [parts] * step.sources.count(lane)
+        if pairs == [None]:
+            return Fraction(0)
+        parts_alone = tuple(pair for pair in pairs if pair is not None)
+        if len(parts_alone) < len(pairs):
+            raise Unbounded("a lane's product is there more than once")
+        return left_out(self.fmt, self.significant, parts_alone)
 
     def kept(self, side: int, parts: tuple[Part, Part]) -> PartKept:
         """The constants of the part of a's words (``side`` 0) or of b's."""

@@ -48,8 +48,8 @@ def part_kept(fmt: Format, bits: int, part: Part) -> PartKept:
 
 
 @lru_cache(maxsize=64)
-def left_out(fmt: Format, bits: tuple[int, int], pairs: frozenset[tuple[Part, Part]]) -> Fraction:
-    """How much of the product of two words is left out, where some pairs of parts are multiplied.
+def left_out(fmt: Format, bits: tuple[int, int], pairs: tuple[tuple[Part, Part], ...]) -> Fraction:
+    """How much of the product of two words is left out, where some pairs of parts are multiplied and added.
 
     Relative to the product, at most. bits: significant bits of the one's words and the other's. Raises
     :class:`.Unbounded` where the parts of some product are more than the product.

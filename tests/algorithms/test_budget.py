@@ -1,7 +1,7 @@
 """Error budgets: never below an error that occurs, close to it, and refused where a lemma does not hold."""
 
 import contextlib
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from random import Random
 
@@ -19,12 +19,12 @@ from tcsmt.algorithms.fused_loss import C, Unbounded
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.search import random_rows
 from tcsmt.algorithms.split_constants import WordsKept, kept
-from tcsmt.algorithms.steps import FusedStep, IeeeStep, steps_of
+from tcsmt.algorithms.steps import FusedStep, IeeeStep, require_same, steps_of
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.ieee import MultiplyAdd
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import rows_of
-from tcsmt.models import FusedDotAdd, IeeeDotAdd
+from tcsmt.models import FusedDotAdd, GroupedDotAdd, IeeeDotAdd, InstructionSequence, Model
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes import algorithm_named
@@ -35,7 +35,7 @@ from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
 from tcsmt.terms import const, var
-from tests.oracles import rationals
+from tests.oracles import rationals, tiny
 from tests.support.sampling import mostly_long
 
 ULP = unit_of(F32)
@@ -479,3 +479,98 @@ def test_every_sum_of_products_has_a_loss_of_its_own(step: int, chain: StepwiseP
         alone = budget(chain, replace(whole, sums=(one,), c_enters="first"), domain).shares
         (name,) = (name for name in alone if name.startswith("in the unit"))
         assert 0 < alone[name] <= together[name]
+
+
+# --- units that multiply parts of significands ---------------------------------------------------------
+
+SHARED = Domain(exponents=(-7, 0), bits=(8, 8))
+FIVE_BITS = Domain(exponents=(-2, 1), bits=(5, 5))
+NARROW = tiny.described(exponent_bits=4, fraction_bits=4, bias=7)
+WIDE = tiny.described(exponent_bits=6, fraction_bits=8, bias=31)
+FINITE = [tiny.all_finite(fmt) for fmt in (NARROW, WIDE)]
+HIGH = GroupedDotAdd(
+    a_format=FINITE[0], b_format=FINITE[0], c_format=FINITE[1], d_format=FINITE[1], k=2, group_lanes=2,
+    a_bits=3, b_bits=5, fraction_bits=6, zero_exponent=-31, least_exponent=-30, sum_fraction_bits=8,
+)  # fmt: skip
+LOW = replace(HIGH, a_first_bit=3)
+OF_WIDE = unit_of(WIDE)
+
+
+def in_parts(*instructions: Model, k: int = 2) -> Algorithm:
+    unit = InstructionSequence(instructions=instructions)
+    split = Split(format=NARROW, wide=WIDE, words=1)
+    return Algorithm(k=k, unit=unit, split=split, sums=(Sum(products=((0, 0),)),))
+
+
+def test_parts_of_significands(chain: StepwiseProof) -> None:
+    """What is left out of a is three of 19 at most; both parts lose half of a last bit of the groups' grid."""
+    both, alone = (budget(chain, in_parts(*units), FIVE_BITS) for units in ((HIGH, LOW), (HIGH,)))
+    assert "parts left out" not in both.shares
+    assert alone.shares["parts left out"] == Fraction(3, 19)
+    for spent, units in ((both, (HIGH, LOW)), (alone, (HIGH,))):
+        worst, _ = largest(in_parts(*units), FIVE_BITS, 0.3)
+        assert worst is not None
+        assert worst.relative is not None
+        assert Fraction(1, 2) * spent.total / OF_WIDE < worst.relative <= spent.total / OF_WIDE
+    # half of a last bit of the groups' grid counts once, however many instructions there are
+    longer = budget(chain, in_parts(HIGH, LOW, k=4), FIVE_BITS)
+    assert both.total < longer.total < 2 * both.total - Fraction(1, 2**7)
+
+
+def test_a_sum_of_minus_one_unit_that_is_counted_otherwise(chain: StepwiseProof) -> None:
+    """-1·1 + (1 - 2^-8) is -2^-8, and becomes -2^(12 - 8)."""
+    algorithm = in_parts(replace(HIGH, a_bits=5, minus_one_shift=12))
+    one, below = (WIDE.word(x) for x in (Fraction(-1), 1 - Fraction(1, 2**8)))
+    found = extreme(algorithm, {"a0": one, "b0": WIDE.word(Fraction(1)), "a1": 0, "b1": 0, "c": below})
+    assert found.result == WIDE.word(Fraction(-16))
+    assert found.relative is not None
+    total = budget(chain, algorithm, FIVE_BITS).total / OF_WIDE
+    assert 7 * 2**9 < found.relative <= total < 20 * 2**9
+
+
+class Lying(GroupedDotAdd):
+    """A unit that says that it multiplies all bits."""
+
+    parts = ((0, 5), (0, 5))
+
+
+@pytest.mark.parametrize(
+    ("instructions", "message"),
+    [
+        ((replace(HIGH, least_exponent=-2),), "left out only where all of its numbers are zeros"),
+        ((replace(HIGH, zero_exponent=3),), "the largest exponent is that of a term that is not zero"),
+        ((replace(HIGH, largest_result=0x2000),), "not proved"),
+        ((HIGH, HIGH), "multiplied more than once"),
+        ((Lying(**{one.name: getattr(HIGH, one.name) for one in fields(HIGH)}),), "not that of the operands' p"),
+    ],
+)
+def test_what_is_refused_of_parts(
+    instructions: tuple[Model, ...], message: str, chain: StepwiseProof
+) -> None:
+    with pytest.raises(Unbounded, match=message):
+        budget(chain, in_parts(*instructions), FIVE_BITS)
+
+
+def test_words_that_are_not_the_same_numbers(chain: StepwiseProof) -> None:
+    """Up to 2^127 both are; above, the one's numbers are the other's infinities and NaNs."""
+    require_same(chain, FORMATS["e8m23fn"], F32, 127)
+    with pytest.raises(Unbounded, match="not so for all words"):
+        require_same(chain, FORMATS["e8m23fn"], F32, 128)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("architecture", ["wormhole", "blackhole"])
+@pytest.mark.parametrize("source", ["f16", "bf16"])
+def test_bounds_of_fidelities(architecture: str, source: str, chain: StepwiseProof) -> None:
+    totals = []
+    for fidelity in ("hifi4", "hifi3", "hifi2", "lofi"):
+        name = f"{architecture}/mvmul.f32.{source}.{fidelity}"
+        algorithm, row = algorithm_named(f"single-{source}", name)
+        assert row.name == name
+        totals.append(budget(chain, algorithm, SHARED).total)
+        worst, _ = largest(algorithm, SHARED, 4.0)
+        assert worst is not None
+        assert worst.relative is not None
+        least = Fraction(9, 10) if architecture == "blackhole" else Fraction(4, 10)
+        assert least * totals[-1] / ULP < worst.relative <= totals[-1] / ULP
+    assert totals == sorted(totals) or architecture == "wormhole"

@@ -87,7 +87,7 @@ def some_parts(rng: Random, precision: int) -> list[tuple[int, int]]:
     cut = rng.randint(1, precision)
     parts = [(0, cut)] + [(cut, precision - cut)] * (cut < precision)
     if rng.random() < 0.1:
-        parts.append((rng.randint(0, precision - 1), rng.randint(1, 3)))
+        parts.append(rng.choice([parts[0], (rng.randint(0, precision - 1), rng.randint(1, 3))]))
     return parts if rng.random() < 0.8 else parts[:1]
 
 
