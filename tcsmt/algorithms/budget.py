@@ -14,8 +14,8 @@ Relative to S = |c| + Σ |a·b|, for every input of a domain and any length of t
   to nearest and a whole one otherwise, and what lies below the smallest number (IEEE 754-2019, 4.3).
 
 The sum of these is a bound by the triangle inequality. Chains over parts of the dot product add up
-disjoint parts of S, so the largest of their losses counts once. So does, of a chain's instructions, what a sum
-of products loses relative to these products alone. No result overflows: for each step it is
+disjoint parts of S, so the largest of their losses counts once. So does, of a chain's instructions, what a
+sum of products loses relative to these products alone. No result overflows: for each step it is
 checked that the largest value that it can reach lies below what its format holds.
 """
 
@@ -167,7 +167,9 @@ class _Spending:
         for i, j, parts in products:
             share = Fraction(1) if parts is None else self.kept(0, parts).size * self.kept(1, parts).size
             found[i, j] = min(found.get((i, j), Fraction(0)) + share, Fraction(1))
-        return sum((share * self.a.sizes[i] * self.b.sizes[j] for (i, j), share in found.items()), Fraction(0))
+        return sum(
+            (share * self.a.sizes[i] * self.b.sizes[j] for (i, j), share in found.items()), Fraction(0)
+        )
 
     def exponent(self, product: Product) -> Fraction:
         """μ_i μ_j."""
@@ -181,7 +183,7 @@ class _Spending:
         return self.size((i, j, None) for i, j in products) * share
 
     def left_out_of(self, lane: int) -> Fraction:
-        """What no step multiplies of the words of a lane. Refuses a lane that is multiplied more than once."""
+        """What no step multiplies of a lane's words. Refuses a lane that is multiplied more than once."""
         pairs: list[tuple[Part, Part] | None] = []
         for step in self.steps:
             parts = step.parts if isinstance(step, FusedStep) else None
@@ -206,8 +208,7 @@ class _Spending:
     def significant(self) -> tuple[int, int]:
         """Significant bits of the words of a and of b at most."""
         a, b = (min(bits, self.fmt.precision) for bits in self.domain.bits_in(self.algorithm.wide))
-        whole = self.algorithm.split.words == 1 and max(self.domain.bits_in(self.algorithm.wide)) <= self.fmt.precision
-        return (a, b) if whole else (self.fmt.precision, self.fmt.precision)
+        return a, b
 
     def terms(self, partial: Partial) -> Fraction:
         """Σ of the magnitudes of a partial sum's terms, at most, relative to S."""
@@ -402,7 +403,7 @@ class _Spending:
         miscounted = found.miscounted * max(size, largest) / rest if found.miscounted else Fraction(0)
         most_lost = found.cut * max(top for top, _ in cases) + miscounted
         self.stays_below(limit, reach + most_lost, shift, "a fused sum")
-        # sums of some products on grids of their own: the exponents of these add up to no more than the products'
+        # of sums of some products on grids of their own: their exponents are those of products of their own
         own = max(found.apart, default=Fraction(0)) * largest + miscounted
         cut = found.cut - sum(found.apart, Fraction(0))
         lost = found.small / self.least

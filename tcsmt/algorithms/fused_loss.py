@@ -385,7 +385,7 @@ class FusedSum:
         given = self.finite & signed_word(self.lowest).sle(signed(top))
         given &= signed(top).slt(signed_word(fmt.e_max + self.sum.fraction_bits - places))
         need(chain, f"a sum of -1 unit gives -2^{places} units", given & ~power)
-        return abs(Fraction(2) ** places - 1) / 2**self.sum.fraction_bits
+        return abs(Fraction(2) ** places - 1) / Fraction(2) ** self.sum.fraction_bits
 
     def _misrounded(self, share: Fraction, but: int | None = None) -> Term:
         """Is a sum, other than ``but``, rounded by more?"""
@@ -425,13 +425,13 @@ class FusedSum:
         return chain.prove(*self._alone(place, below=below))
 
     def stays_near(self, chain: StepwiseProof) -> Fraction:
-        """How far c alone, below 2^e_max, is from what comes out, if by less than a bit of the lowest grid."""
+        """How far c alone, below 2^e_max, may be from what comes out (0: not proved)."""
         c = self.numbers[C]
         off = max(self.lowest - self.sum.fraction_bits, c.exponent.low - c.fraction_bits)
         return Fraction(2) ** off if chain.prove(*self._alone(C, below=True, off=off)) else Fraction(0)
 
     def _alone(self, place: int, *, below: bool, off: int | None = None) -> tuple[str, Term]:
-        """That one number alone comes out as it is, or off by 2^off at most: in words, and what refutes it."""
+        """That one number alone comes out as it is, or off by 2^off: its words and what refutes it."""
         what = "c" if place == C else "one product"
         fmt = self.format
         x, got = self.numbers[place], decode(fmt, self.result)

@@ -6,7 +6,6 @@ parts of one product add up to no more than the product, if no bit is taken twic
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache

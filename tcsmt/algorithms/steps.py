@@ -309,7 +309,7 @@ class _Reader:
         return lane
 
     def _flushed(self, number: Number, x: Term, y: Term) -> bool:
-        """Whether a number is the product of both operands, or of their parts, a subnormal one being read as zero.
+        """Whether a number is the product of both operands, or of parts, a subnormal one being read as zero.
 
         Then each operand that counts is proved to be read as it is: the product of both is theirs.
         """
@@ -347,8 +347,8 @@ class _Reader:
         """The least exponent of a product: that of its operands, or less where it is normalised."""
         one, two = self._factors
         normalised = 2 * self.low - one.fraction_bits - two.fraction_bits
-        below = sum(first for first, _ in self._chosen or ())
-        for least in dict.fromkeys((2 * self.low - below, normalised)):
+        lower = sum(first for first, _ in self._chosen or ())
+        for least in dict.fromkeys((2 * self.low - lower, normalised)):
             for place in range(len(fused.lanes)):
                 x, y = (decode(f, var(f"{s}{place}", f.width)) for s, f in (("a", one), ("b", two)))
                 number = fused.numbers[place]

@@ -2,9 +2,9 @@
 
 A file has the model's ``kind`` and parameters under their own names; ``"none"`` stands for None.
 With ``base = "ARCH/INSTRUCTION"`` it is that catalogue row's model with these parameters changed.
-``name``, ``source`` and ``note`` say what it is. Where a model is made of others, each of them is a table of
-its own, ``[[instructions]]``, with its ``kind`` and parameters. A table ``[format.NAME]`` is a format of one's own (see
-:mod:`tcsmt.arithmetic.format_tables`), which the parameters name like any other.
+``name``, ``source`` and ``note`` say what it is. Of a model that is made of others, each is a table of its
+own, ``[[instructions]]``, with its ``kind`` and parameters. A table ``[format.NAME]`` is a format of one's
+own (see :mod:`tcsmt.arithmetic.format_tables`), which the parameters name like any other.
 """
 
 from __future__ import annotations

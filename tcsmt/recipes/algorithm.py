@@ -43,8 +43,8 @@ class Algorithm(Model):
     (Of numbers of ``split.wide``, where that is another format.)
 
     It is a model: it has a trace, runs on arrays, and can be asked about like a unit.
-    unit: the instruction that is used, or several as a sequence. Its formats have the fields of the words' and
-        of the wide format; words are passed as they are, also where only one of both calls them infinite.
+    unit: the instruction that is used, or several as a sequence. Its formats have the fields of the words'
+        and of the wide format; words are passed as they are, also where only one of both calls them infinite.
     split: how a and b become words.
     sums: what the unit adds up; the sums are added outside in this order, each first multiplied by
         2^(-scale·(i+j)), by binary32 multiply-adds with ``rounding``.

@@ -503,7 +503,7 @@ def in_parts(*instructions: Model, k: int = 2) -> Algorithm:
 
 
 def test_parts_of_significands(chain: StepwiseProof) -> None:
-    """What is left out of a is three of 19 at most; both parts lose half of a last bit of the groups' grid."""
+    """What is left out of a is three of 19 at most; both parts lose half of a bit of the groups' grid."""
     both, alone = (budget(chain, in_parts(*units), FIVE_BITS) for units in ((HIGH, LOW), (HIGH,)))
     assert "parts left out" not in both.shares
     assert alone.shares["parts left out"] == Fraction(3, 19)
@@ -541,7 +541,10 @@ class Lying(GroupedDotAdd):
         ((replace(HIGH, zero_exponent=3),), "the largest exponent is that of a term that is not zero"),
         ((replace(HIGH, largest_result=0x2000),), "not proved"),
         ((HIGH, HIGH), "multiplied more than once"),
-        ((Lying(**{one.name: getattr(HIGH, one.name) for one in fields(HIGH)}),), "not that of the operands' p"),
+        (
+            (Lying(**{one.name: getattr(HIGH, one.name) for one in fields(HIGH)}),),
+            "not that of the operands",
+        ),
     ],
 )
 def test_what_is_refused_of_parts(

@@ -1,4 +1,4 @@
-"""Instructions as one unit: each takes a, b and the result of the one before it; what does not fit is refused."""
+"""Instructions as one unit: each takes a, b and the result of the one before it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ HIGH = GroupedDotAdd(
     a_bits=5, b_bits=8, fraction_bits=20, zero_exponent=-127, sum_fraction_bits=30,
 )  # fmt: skip
 LOW = replace(HIGH, a_first_bit=5)
+SCALED = "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e5m2.e5m2.f32.ue8m0"
 WHOLE = replace(HIGH, a_bits=8)
 
 
@@ -84,7 +85,10 @@ def test_sequences_have_names_and_are_no_rows() -> None:
         ((HIGH, replace(LOW, k=4)), "the same formats of a, b and c, and k"),
         ((HIGH, replace(LOW, a_format="e5m10fn")), "the same formats"),
         ((HIGH, replace(LOW, d_format="e8m7fn")), "must be instructions that give e8m23fn, as c is"),
-        ((row_named("rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e5m2.e5m2.f32.ue8m0").model,), "block"),
+        (
+            (row_named(SCALED).model,),
+            "block",
+        ),
     ],
 )
 def test_what_is_refused(instructions: tuple[Model, ...], message: str) -> None:
