@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from math import ceil, log10
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,13 @@ def _by_vendor(panel: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return sorted(found, key=lambda label: order.index(_vendor(label)))
 
 
+def _powers(values: Iterable[float]) -> list[float]:
+    """Zero and every other power of ten, of both signs, up to the largest value: more would overlap."""
+    most = max(abs(value) for value in values)
+    powers = [10.0**n for n in range(0, max(0, ceil(log10(max(most, 1)))) + 1, 2)]
+    return [*(-x for x in reversed(powers)), 0.0, *powers]
+
+
 def _draw_units(
     panels: Mapping[str, Mapping[str, Mapping[str, Any]]],
     labels: Mapping[str, Sequence[str]],
@@ -150,6 +158,7 @@ def _draw_units(
                     axis.plot(value, place, marker, markersize=5, color=colour)
         error.set_xscale("log")
         bias.set_xscale("symlog", linthresh=1)
+        bias.set_xticks(_powers(found["mean"] for units in panel.values() for found in units.values()))
         bias.axvline(0, color="black", linewidth=0.6)
         error.set_yticks(range(len(labels[name])), labels[name], fontsize=7)
         for tick, label in zip(error.get_yticklabels(), labels[name], strict=True):
@@ -160,7 +169,8 @@ def _draw_units(
         for axis in (error, bias):
             axis.grid(alpha=0.3)
             axis.tick_params(labelbottom=True)
-    names = {_vendor(label): None for found in labels.values() for label in found}
+    there = {_vendor(label) for found in labels.values() for label in found}
+    names = [name for name in colours if name in there]
     for name in names:
         axes[0, 0].plot([], [], "s", color=colours[name], label=name)
     for marker, label in _SIGNS.values():

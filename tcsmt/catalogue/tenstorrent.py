@@ -69,8 +69,14 @@ def sequences(accepted: Mapping[str, Row]) -> Iterator[Row]:
             models = (accepted[f"{row.architecture}/{name}.phase{one}"].model for one in range(number))
             yield replace(
                 row, instruction=f"{name}.{fidelity}", model=InstructionSequence(instructions=tuple(models)),
-                note=f"fidelity phases 0 to {number - 1} one after another; {row.note}",
+                note=_NOTE.replace("in one fidelity phase", _phases(number)),
             )  # fmt: skip
+
+
+def _phases(number: int) -> str:
+    if number == 1:
+        return "in fidelity phase 0 alone"
+    return f"in fidelity phases 0 to {number - 1}, one after another on the same words"
 
 
 def claims(accepted: Mapping[str, Row]) -> Iterator[Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tcsmt.catalogue import rows, rows_of, selected
+from tcsmt.catalogue import rows, rows_of, selected, sequences_of
 from tcsmt.catalogue.row import EVIDENCE
 from tcsmt.cli import options
 from tcsmt.cli.names import ARCHITECTURE, UNIT
@@ -44,6 +44,8 @@ def models(
 ) -> None:
     """List the catalogue: every unit with its parameters and evidence.
 
+    With --arch, also the sequences of its instructions that are units of their own.
+
     \b
     Examples:
       tcsmt models --arch h100
@@ -58,8 +60,10 @@ def models(
         return
     found = rows_of(arch, claims=claims) if arch else rows(claims=claims)
     chosen = selected(found, formats=formats, k=k, evidence=evidence)
+    whole = selected(sequences_of(arch) if arch else (), formats=formats, k=k, evidence=evidence)
     if as_json:
-        echo_json({"units": [row.as_json() for row in chosen]})
+        listed = {"units": chosen} | ({"sequences": whole} if whole else {})
+        echo_json({name: [row.as_json() for row in given] for name, given in listed.items()})
         return
     if not chosen:
         click.echo(f"none of {len(found)} units fits", err=True)
@@ -75,3 +79,7 @@ def models(
         n_fma, bits, zero = ("-" if value is None else value for value in given)
         numbers = f"{m.k:>3} {n_fma:>5} {bits:>3}  {zero:>5}"
         click.echo(f"{row.name:<{width}}  {numbers}  {row.evidence:<11} {row.status}")
+    if whole:
+        click.echo("\nsequences of these instructions, which are units, too:")
+    for row in whole:
+        click.echo(f"{row.name:<{width}}  {row.note.partition('; ')[0]}")

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tcsmt import compare
 from tcsmt.catalogue import row_named, rows
+from tcsmt.models import Operands
+from tcsmt.prove.shorten import cost
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.solving import Solving
+from tcsmt.simulator.rows import run_words
+from tcsmt.terms import const, substitute, var
 from tests.support.catalogue_words import lanes, word_of
 
 TWO = "riscv/rvbna.n2.f32.bf16.bf16"
@@ -81,3 +89,59 @@ def test_spike_s_outputs_are_held_of_four_of_five_pairs() -> None:
     units = [row for row in rows(claims=False) if row.architecture == "riscv"]
     published = {row.instruction.partition(".f32.")[2] for row in units if row.evidence == "published"}
     assert published == {"e5m2.e4m3"}
+
+
+# --- the shortest input that tells text and pseudo-code apart ----------------------------------------
+
+
+def differing(columns: dict[str, np.ndarray]) -> np.ndarray:
+    """Where both readings have other results; inputs that are not named are zero."""
+    count = len(next(iter(columns.values())))
+    given = {name: columns.get(name, np.zeros(count, np.uint16)) for name in ("a0", "a1", "b0", "b1")}
+    a, b = (np.stack([given[f"{side}0"], given[f"{side}1"]], axis=1) for side in "ab")
+    operands = Operands(a, b, np.zeros(count, np.uint32))
+    one, two = (run_words(row_named(name).model, operands) for name in (TWO, f"{TWO}@pseudo-code"))
+    return one != two
+
+
+def powers(*columns: np.ndarray) -> list[np.ndarray]:
+    """BF16's words of powers of two; 0: of 1."""
+    return [((127 + column) << 7).astype(np.uint16) for column in columns]
+
+
+def test_no_shorter_witness_than_the_one_that_compare_prints() -> None:
+    """Fewest inputs that are not zero, then fewest significand bits, then exponents nearest to zero."""
+    traces = [row_named(name).model.trace for name in (TWO, f"{TWO}@pseudo-code")]
+    for none in (("b0", "b1"), ("a0", "a1"), ("a0", "b1"), ("a1", "b0")):
+        # without a product, whatever the other inputs are
+        zeros = {var(name, 16): const(0, 16) for name in none}
+        one, two = (substitute([trace.output], zeros)[0] for trace in traces)
+        assert Solving(Settings(timeout=60)).ask(one.ne(two)).answer == "unsat"
+    found = compare(TWO, f"{TWO}@pseudo-code").witness
+    assert found is not None
+    formats = row_named(TWO).model.input_formats
+    lanes_used, bits, distance, signs = cost(formats, found)
+    assert (lanes_used, bits, signs) == (2, 0, 0)
+    x, y = (grid.ravel() for grid in np.meshgrid(np.arange(-126, 129), np.arange(-126, 129)))
+    differ = differing(dict(zip(("a0", "b0"), powers(x, y), strict=True)))
+    assert distance == (abs(x) + abs(y))[differ].min() == 127
+
+
+def test_no_shorter_witness_of_the_last_rounding() -> None:
+    """Two products of powers of two, 24 places apart: the manual's own example is as short as any."""
+    ours = {"a0": 0x3F80, "b0": 0x3F80, "a1": 0x3980, "b1": 0x3980}
+    assert differing({name: np.array([word], np.uint16) for name, word in ours.items()}).all()
+    formats = row_named(TWO).model.input_formats
+    assert cost(formats, ours | {"c": 0}) == (4, 0, 24, 0)
+    # one product of normal size is exact
+    significands = np.arange(0x3F80, 0x4000, dtype=np.uint16)
+    x, y = (grid.ravel() for grid in np.meshgrid(significands, significands))
+    assert not differing({"a0": x, "b0": y}).any()
+    exponents = np.arange(-24, 25)
+    near = [grid.ravel() for grid in np.meshgrid(*[exponents] * 3)]
+    for last in range(-24, 25):
+        distance = sum(abs(x) for x in near) + abs(last)
+        kept = [x[distance <= 24] for x in near]
+        kept.append(np.full(len(kept[0]), last))
+        differ = differing(dict(zip(("a0", "b0", "a1", "b1"), powers(*kept), strict=True)))
+        assert (distance[distance <= 24][differ] == 24).all()
