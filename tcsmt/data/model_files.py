@@ -197,11 +197,16 @@ def _toml(value: object) -> str:
 
 @dataclass
 class _File:
-    """A parsed file, and where its keys are."""
+    """A parsed file, or one of its tables, and where its keys are.
+
+    within: of a table of an array of tables, the array's name; number: which one of them.
+    """
 
     path: Path
     lines: list[str]
     given: dict[str, Any]
+    within: str = ""
+    number: int = 0
     parameters: dict[str, Any] = field(init=False)
     formats: dict[str, AnyFormat] = field(init=False)
 
@@ -240,7 +245,7 @@ class _File:
 
     def at(self, key: str) -> str:
         """``FILE:LINE`` of a key of the file; ``FILE`` of any other."""
-        return place_of(self.path, self.lines, key)
+        return place_of(self.path, self.lines, key, number=self.number, within=self.within)
 
     def error(self, key: str, message: str) -> TcsmtError:
         """An error about a key."""
@@ -291,8 +296,8 @@ class _File:
     def _models(self, name: str, given: object) -> Iterator[Model]:
         if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
             raise self.error(name, f"{name} = {shown_value(given)}: must be tables, [[{name}]]")
-        for table in given:
-            part = _File(self.path, self.lines, table)
+        for number, table in enumerate(given):
+            part = _File(self.path, self.lines, table, name, number)
             part.formats.update(self.formats)
             yield _whole(part, {"kind": part.text("kind")} if "kind" in table else {})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tcsmt.catalogue import row_named, rows_of
+from tcsmt.catalogue import row_named, rows_of, sequences_of
 from tcsmt.catalogue.preferred import by_use, is_preferred, of_other_arithmetic
 
 
@@ -40,3 +40,9 @@ def test_other_arithmetic_is_of_the_same_formats_and_another_datapath() -> None:
         row.name for row in of_other_arithmetic(f16, rows_of("ampere"))
     }
     assert of_other_arithmetic(chosen, rows_of("blackwell")) == []
+    # a sequence is none of its instructions, and not a shorter one
+    sequences = sequences_of("wormhole")
+    whole, *shorter = sequences
+    names = {row.name for row in of_other_arithmetic(whole, [*sequences, *rows_of("wormhole")])}
+    assert whole.name not in names
+    assert {row.name for row in shorter if row.model.d_format == whole.model.d_format} & names

@@ -15,8 +15,21 @@ def test_models() -> None:
     assert re.search(rf"^{VOLTA} +4 +4 +23 +-131  measured +accepted$", text, re.MULTILINE)
     assert re.search(rf"^{VOLTA}@valpey .* refuted$", text, re.MULTILINE)
     assert "@" not in done("models", "--no-claims")
+    assert "sequences" not in text + done("models", "--arch", "hopper")
     hopper = json.loads(done("models", "--arch", "sm_90a", "--json"))["units"]
     assert {row["architecture"] for row in hopper} == {"hopper"}
     assert set(hopper[0]) == {
         "architecture", "instruction", "source", "date", "evidence", "measured", "status", "note", "model",
     }  # fmt: skip
+
+
+def test_sequences_of_instructions_are_listed_with_their_architecture() -> None:
+    text = done("models", "--arch", "wormhole", "--a", "e8m7fn")
+    before, after = text.split("sequences of these instructions, which are units, too:")
+    assert "wormhole/mvmul.f32.bf16.phase3 " in before
+    assert "hifi4" not in before
+    assert re.search(r"^wormhole/mvmul.f32.bf16.hifi4 .* phases 0 to 3, one after", after, re.MULTILINE)
+    assert "f32.f16" not in after
+    found = json.loads(done("models", "--arch", "wormhole", "--json"))
+    (row,) = [one for one in found["sequences"] if one["instruction"] == "mvmul.f32.bf16.hifi2"]
+    assert [one["a_first_bit"] for one in row["model"]["instructions"]] == [0, 5]

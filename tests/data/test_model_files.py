@@ -13,10 +13,18 @@ from click.testing import CliRunner
 
 from tcsmt.arithmetic.formats import Format, Specials
 from tcsmt.arithmetic.integer_format import IntegerFormat
-from tcsmt.catalogue import Row, row_named, rows
+from tcsmt.catalogue import Row, row_named, rows, sequences_of
 from tcsmt.cli import main
-from tcsmt.data.model_files import is_model_file, meanings, model_toml, read_model, row_given
-from tcsmt.models import FusedDotAdd, IntegerDotAdd
+from tcsmt.data.model_files import (
+    has_file,
+    is_model_file,
+    meanings,
+    model_toml,
+    parameters_toml,
+    read_model,
+    row_given,
+)
+from tcsmt.models import FusedDotAdd, InstructionSequence, IntegerDotAdd
 from tcsmt.simulator.rows import simulate
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import DATA
@@ -46,6 +54,43 @@ def test_every_row_reads_back(tmp_path: Path) -> None:
     for row in rows():
         path = written(tmp_path, model_toml(row))
         assert read_model(path).model == row.model, row.name
+
+
+def test_sequences_read_back(tmp_path: Path) -> None:
+    for row in sequences_of("wormhole"):
+        assert read_model(written(tmp_path, model_toml(row))).model == row.model, row.name
+    # formats of one's own belong to all instructions
+    half = row_named("volta/mma.m8n8k4.f32.f16.f16.f16").model
+    own = dict.fromkeys(("a_format", "b_format", "c_format", "d_format"), OWN["mine"])
+    model = InstructionSequence(instructions=(replace(half, **own),) * 2)
+    assert read_model(written(tmp_path, parameters_toml(model))).model == model
+    assert has_file(model)
+    assert not has_file(InstructionSequence(instructions=(model,)))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"missing parameters of instruction-sequence: instructions$"),
+        ("instructions = []", r":2: instructions = \(\): must be one model or more"),
+        ("instructions = [3]", r":2: instructions = \[3\]: must be tables, \[\[instructions\]\]"),
+        ("k = 4", r":2: unknown parameter of instruction-sequence 'k'"),
+        ("[[instructions]]\nk = 4", "neither kind nor base is given"),
+        ("[[instructions]]\nkind = 'grouped'", r":3: .*unknown kind of model 'grouped'"),
+        (
+            "[[instructions]]\nkind = 'integer-dot-add'\nbits = 5",
+            r":4: unknown parameter of integer-.* 'bits'",
+        ),
+        (
+            "[[instructions]]\nkind = 'integer-dot-add'\nk = 4",
+            "missing parameters of integer-dot-add: a_format",
+        ),
+    ],
+)
+def test_what_a_sequence_is_not(text: str, message: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"kind = 'instruction-sequence'\n{text}\n")
+    with pytest.raises(TcsmtError, match=message):
+        read_model(path)
 
 
 def test_words_and_orders_read_back(tmp_path: Path) -> None:
