@@ -517,6 +517,17 @@ def test_parts_of_significands(chain: StepwiseProof) -> None:
     assert both.total < longer.total < 2 * both.total - Fraction(1, 2**7)
 
 
+def test_the_budget_of_a_group_of_lanes_is_close(chain: StepwiseProof) -> None:
+    """Three of four products lose half of a bit of a coarse grid, on which the fourth one is."""
+    domain = Domain(exponents=(-3, 0), bits=(5, 5))
+    algorithm = in_parts(replace(HIGH, k=4, group_lanes=4, a_bits=5, fraction_bits=5), k=4)
+    worst, _ = largest(algorithm, domain, 0.5)
+    assert worst is not None
+    assert worst.relative is not None
+    total = budget(chain, algorithm, domain).total / OF_WIDE
+    assert Fraction(2, 3) * total < worst.relative <= total
+
+
 def test_a_sum_of_minus_one_unit_that_is_counted_otherwise(chain: StepwiseProof) -> None:
     """-1·1 + (1 - 2^-8) is -2^-8, and becomes -2^(12 - 8)."""
     algorithm = in_parts(replace(HIGH, a_bits=5, minus_one_shift=12))
