@@ -241,6 +241,8 @@ class ThreeTerms:
         self.sorted = {k: Operand.free(k, self.shape.P, bits) for k in ("max", "int", "min")}
         #: where the largest exponent is moved to for the additions
         self.place = max(self.shape.top, self.shape.high)
+        if self.width < self.place + self.shape.P + 3:
+            raise NotProved("the exact sum has too few bits to be moved there")
 
     def prove(self) -> None:
         """All of it. Raises :class:`NotProved`."""

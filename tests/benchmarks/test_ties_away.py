@@ -11,11 +11,15 @@ from ties_away import Chain, NotProved, ThreeTerms
 
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.implementations import rtl
+from tcsmt.interpret import jit
 from tcsmt.models import Circuit, IeeeDotAdd
+from tcsmt.prove.enumerating import Enumeration
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import difference
 from tcsmt.support.errors import TcsmtError
-from tests.support.three_terms import EXACT, design, rows, wrong
+from tests.support.three_terms import EXACT, design, exact_sum, narrow_and_wide, rows, wrong
 
 pytestmark = pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
 
@@ -61,6 +65,22 @@ def test_the_design_is_proved(no_luck: None) -> None:
     nearest = replace(EXACT, rounding=ROUNDINGS["RNE"])
     with pytest.raises(NotProved):
         proof(design(), nearest)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not jit.available(), reason="the extra `fast` (llvmlite) is not installed")
+@pytest.mark.parametrize(("fraction", "enough"), [(5, False), (6, True)])
+def test_windows_are_wide_enough_or_not(fraction: int, enough: bool, no_luck: None) -> None:
+    """2^w - 3 <= 2P + 3 - 2p, with w = 4 bits of exponent and p = 2: P is 7 or more. All inputs are run."""
+    formats = narrow_and_wide(4, 1, 6, fraction)
+    model, exact = design(formats=formats), exact_sum(*formats)
+    found = Enumeration(difference("", ("design", model), ("exact", exact), Domain())).run()
+    assert found.answer == ("unsat" if enough else "sat")
+    if enough:
+        proof(model, exact)
+    else:
+        with pytest.raises(NotProved):
+            proof(model, exact)
 
 
 #: Operations that may be mistaken for each other.

@@ -14,28 +14,53 @@ from tcsmt.simulator.rows import run_words
 from tests.oracles import exact
 from tests.support.paths import ROOT
 
-#: Formats of the factors, and of the addend and the result.
-NARROW = Format(name="s2m1", exponent_bits=2, fraction_bits=1, bias=1)
-WIDE = Format(name="s5m4", exponent_bits=5, fraction_bits=4, bias=15)
-#: The exact sum, rounded once, ties away from zero.
-EXACT = IeeeDotAdd(
-    a_format=NARROW, b_format=NARROW, c_format=WIDE, d_format=WIDE, k=2, method="exact", sum_format=WIDE,
-    rounding=ROUNDINGS["RNA"],
-)  # fmt: skip
+
+def narrow_and_wide(exponent: int, fraction: int, c_exponent: int, c_fraction: int) -> tuple[Format, Format]:
+    """Formats of the factors, and of the addend and the result."""
+    made = (
+        Format(name=f"s{e}m{f}", exponent_bits=e, fraction_bits=f, bias=(1 << e - 1) - 1)
+        for e, f in ((exponent, fraction), (c_exponent, c_fraction))
+    )
+    return next(made), next(made)
+
+
+def exact_sum(narrow: Format, wide: Format) -> IeeeDotAdd:
+    """The exact sum, rounded once, ties away from zero."""
+    return IeeeDotAdd(
+        a_format=narrow, b_format=narrow, c_format=wide, d_format=wide, k=2, method="exact", sum_format=wide,
+        rounding=ROUNDINGS["RNA"],
+    )  # fmt: skip
+
+
+NARROW, WIDE = FORMATS = narrow_and_wide(2, 1, 5, 4)
+EXACT = exact_sum(NARROW, WIDE)
 NAMES = ("a0", "b0", "a1", "b1", "c")
 Columns = dict[str, exact.Array]
 
 
-def design(mutant: int = 0, rare: Mapping[str, int] | None = None, bit: int = 0) -> Circuit:
-    """The design. mutant: 0 is EXACT; 1 adds terms in another order for some inputs, which changes nothing; 2
-    to 4 are wrong for some inputs. rare: an input at which this bit of the result is wrong.
+def design(
+    mutant: int = 0,
+    rare: Mapping[str, int] | None = None,
+    bit: int = 0,
+    formats: tuple[Format, Format] = FORMATS,
+) -> Circuit:
+    """The design. rare: an input at which this bit of the result is wrong.
+
+    mutant: 0 is the exact sum, rounded once, in formats for which its windows are wide enough; 1 adds some
+    terms in another order, which changes nothing; 2 to 4 are wrong for some inputs.
     """
-    parameters = {"MUTANT": str(mutant), "WRONG": str(bit)}
+    narrow, wide = formats
+    parameters = {
+        "EXPONENT": narrow.exponent_bits, "FRACTION": narrow.fraction_bits,
+        "C_EXPONENT": wide.exponent_bits, "C_FRACTION": wide.fraction_bits,
+        "MUTANT": mutant, "WRONG": bit,
+    }  # fmt: skip
     if rare is not None:
-        parameters["RARE"] = str(number(rare))
+        parameters["RARE"] = number(rare)
     files = DesignFiles(
-        files=[ROOT / "tests" / "support" / "three_terms.sv"], top="three_terms", parameters=parameters,
-        formats={"a": NARROW, "b": NARROW, "c": WIDE, "d": WIDE}, ports=[f"{n}={n}" for n in NAMES[:4]],
+        files=[ROOT / "tests" / "support" / "three_terms.sv"], top="three_terms",
+        parameters={name: str(value) for name, value in parameters.items()},
+        formats={"a": narrow, "b": narrow, "c": wide, "d": wide}, ports=[f"{n}={n}" for n in NAMES[:4]],
     )  # fmt: skip
     model = read_design(files).model
     assert isinstance(model, Circuit)
@@ -54,7 +79,8 @@ def finite(fmt: Format) -> exact.Array:
     """The words of finite numbers."""
     words = np.arange(1 << fmt.width)
     fields = words >> fmt.fraction_bits & ((1 << fmt.exponent_bits) - 1)
-    return words[fields != (1 << fmt.exponent_bits) - 1]
+    found: exact.Array = words[fields != (1 << fmt.exponent_bits) - 1]
+    return found
 
 
 def rows(step: int = 1, start: int = 0) -> Columns:
