@@ -58,7 +58,7 @@ class Options:
     """The parameters of an operation for each row, by their numbers.
 
     rounding: in :data:`.ROUNDINGS`. overflow: in :data:`OVERFLOWS`. writes: in :data:`WRITES`. zeros: 1
-    where an exact sum of negative zeros is +0.
+    where a sum of negative zeros is +0 (of a unit with exact sums, its addition of c, too).
     """
 
     rounding: Array
@@ -113,9 +113,7 @@ class Steps:
 
     def _run(self, step: Step, words: Mapping[str, Array], options: Options, lanes: int) -> Array:
         found = np.zeros(len(options.rounding), np.uint64)
-        exact = step in (Step.EXACT, Step.EXACT_WITH_C)
-        zeros = options.zeros if exact else np.zeros_like(options.zeros)
-        kinds = options.writes * 4 + _DOWN[options.rounding] * 2 + zeros
+        kinds = options.writes * 4 + _DOWN[options.rounding] * 2 + options.zeros
         for kind in np.unique(kinds):
             rows = np.flatnonzero(kinds == kind)
             program = _program(self, step, lanes, WRITES[kind // 4], bool(kind & 2), bool(kind & 1))

@@ -10,6 +10,7 @@ from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import row_named
 from tcsmt.identification.ieee_family import IeeeFamily, Shape, standard_orders
 from tcsmt.identification.ieee_questions import mixed
+from tcsmt.identification.questions import Questions
 from tcsmt.models import Operands
 from tcsmt.prove.engine import compare_models
 from tcsmt.prove.solving import Solving
@@ -143,3 +144,17 @@ def test_every_row_one_column_apart_is_a_hypothesis():
 def test_the_number_of_hypotheses():
     one = family("small", 2)
     assert one.count == len(one.grown(one.first()))
+
+
+@pytest.mark.parametrize("zeros", [0, 1])
+def test_the_sign_of_a_flushed_sum_and_a_negative_zero(zeros):
+    """Of exact sums with c last: where these have no negative zero, the addition of c has none either."""
+    one = family("bf16", 2)
+    shape = next(n for n, s in enumerate(one.shapes) if s.method == "exact" and not s.c_first)
+    minus, power = 1 << 15, (127 - 70) << 7
+    questions = Questions(*(np.array(x, np.uint64) for x in ([[minus | power, 0]], [[power, 0]], [1 << 31])))
+    rows = np.array(
+        [(shape, 0, mode, 0, 0, 0, writes, zeros) for mode in (0, 3) for writes in (1, 2, 3)], np.int16
+    )
+    for row, words in zip(rows, one.predictions(rows, questions), strict=True):
+        assert words.tolist() == simulated(one, row, questions) == [0 if zeros else 1 << 31]
