@@ -85,6 +85,7 @@ def test_every_input_is_run_or_follows_from_one(no_luck: None) -> None:
     assert uncovered(inside, apart & (sums > 0), sums) > 0
 
 
+@pytest.mark.long
 def test_inputs_are_run_where_any_of_the_sums_may_be_zero(no_luck: None) -> None:
     """Of two sums, here one of products that count twice."""
     twice = replace(FEW, product_exponent=1)
