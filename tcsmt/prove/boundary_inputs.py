@@ -19,7 +19,7 @@ from tcsmt.interpret.arrays import Program, storage
 from tcsmt.prove.shorten import cost, shorten
 from tcsmt.statements.question import Question
 
-__all__ = ["rows", "search", "ties", "underflows"]
+__all__ = ["near_ties", "rows", "search", "ties", "underflows"]
 
 _ROWS = 4096
 _BATCHES = 4
@@ -33,6 +33,8 @@ _KINDS = (
     FractionKind.SHORT,
 )
 _SHORT = _KINDS.index(FractionKind.SHORT)
+#: Exponents of c, and powers of two that are added to each tie, at most.
+_TIES, _ADDED = 8, 40
 
 
 def search(question: Question) -> dict[str, int] | None:
@@ -43,7 +45,7 @@ def search(question: Question) -> dict[str, int] | None:
     program = Program([question.goal])
     rng = np.random.default_rng(20250101)
     random = (rows(question.formats, _ROWS, rng) for _ in range(_BATCHES))
-    for columns in chain(random, [ties(question.formats)]):
+    for columns in chain(random, [ties(question.formats), near_ties(question.formats)]):
         places = np.flatnonzero(program.run(columns)[0])
         if places.size:
             used = np.asarray(sum((words[places] != 0).astype(int) for words in columns.values()))
@@ -113,6 +115,35 @@ def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
     }
 
 
+def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
+    """c is a power of two; one product makes the sum a tie of c's format, the other is a smaller power.
+
+    Where the second product is cut off before c is added, or after, the sum is a tie or lies beside it. No
+    rows where the formats have no such numbers.
+    """
+    factors, c = [formats.get(name) for name in ("a0", "b0", "a1", "b1")], formats.get("c")
+    found: list[dict[str, int]] = []
+    if isinstance(c, Format) and all(isinstance(fmt, Format) and fmt.signed for fmt in factors):
+        a0, b0, a1, b1 = (fmt for fmt in factors if isinstance(fmt, Format))
+        below = c.fraction_bits + 2  # half of the last place of what lies below c
+        lowest, highest = (side(a0) + side(b0) + below for side in (_smallest, lambda fmt: fmt.e_max))
+        exponents = range(max(c.e_min + 2, lowest), min(c.e_max, highest) + 1)
+        for exponent in exponents[:: -(-len(exponents) // _TIES) or 1]:
+            half = exponent - below
+            for times, power, minus in ((1, half, 1), (3, half, 1), (1, half + 1, 0), (3, half + 1, 0)):
+                tie = _factors(a0, b0, power) if times == 1 else _thrice(a0, b0, power)
+                for small in range(max(half - _ADDED, _smallest(a1) + _smallest(b1)), half):
+                    added = _factors(a1, b1, small)
+                    if tie is not None and added is not None:
+                        words = {"c": _power(c, exponent), "a0": tie[0] | minus << a0.sign_bit, "b0": tie[1]}
+                        words |= {"a1": added[0], "b1": added[1]}
+                        found += [words, words | {"a1": added[0] | 1 << a1.sign_bit}]
+    return {
+        name: np.array([words.get(name, 0) for words in found], storage(fmt.width))
+        for name, fmt in formats.items()
+    }
+
+
 def underflows(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
     """c is the smallest normal number; one product is each smaller power of two, added or subtracted.
 
@@ -142,11 +173,24 @@ def _smallest(fmt: Format) -> int:
 
 def _factors(a: Format, b: Format, power: int) -> tuple[int, int] | None:
     """Powers of two whose product is 2**power, as words; None where the formats have none such."""
-    first = min(max(power // 2, _smallest(a)), a.e_max)
-    second = power - first
-    if not _smallest(b) <= second <= b.e_max:
+    exponents = _shares(a, b, power)
+    return exponents and (_power(a, exponents[0]), _power(b, exponents[1]))
+
+
+def _thrice(a: Format, b: Format, power: int) -> tuple[int, int] | None:
+    """Words whose product is 3·2**power; None where a has no such normal number."""
+    exponents = _shares(a, b, power + 1)
+    if exponents is None or exponents[0] < a.e_min or not a.fraction_bits:
         return None
-    return _power(a, first), _power(b, second)
+    return _power(a, exponents[0]) | 1 << (a.fraction_bits - 1), _power(b, exponents[1])
+
+
+def _shares(a: Format, b: Format, power: int) -> tuple[int, int] | None:
+    """Exponents of two numbers whose product is 2**power, about as large; None where there are none."""
+    second = min(max(power - power // 2, _smallest(b)), b.e_max)
+    first = min(max(power - second, _smallest(a)), a.e_max)
+    second = power - first
+    return (first, second) if _smallest(b) <= second <= b.e_max else None
 
 
 def _power(fmt: Format, exponent: int) -> int:

@@ -1,4 +1,4 @@
-"""The fixed set of inputs: ties that show the exponent of zeros."""
+"""The fixed set of inputs: ties that show the exponent of zeros, and ties beside c."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.ask.investigation import one_block
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.arrays import Program
+from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd
-from tcsmt.prove.boundary_inputs import ties
+from tcsmt.prove.boundary_inputs import near_ties, search, ties
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import difference
 
@@ -41,3 +42,33 @@ def test_no_ties_where_no_product_is_so_small() -> None:
     """E4M3 products are no half of the smallest FP32 number."""
     formats = {"a0": "e4m3", "b0": "e4m3", "a1": "e4m3", "b1": "e4m3", "c": "f32"}
     assert ties({name: FORMATS[fmt] for name, fmt in formats.items()})["a0"].size == 0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c"),
+    [("f16", "f16", "f32"), ("e4m3", "e2m3", "f16"), ("e5m2", "e4m3", "f16"), ("bf16", "bf16", "f32")],
+)
+def test_sums_lie_beside_ties(a: str, b: str, c: str) -> None:
+    """c and the first product are half way between two numbers of c's format; the other product is less."""
+    formats = {name: FORMATS[fmt] for name, fmt in (("a0", a), ("b0", b), ("a1", a), ("b1", b), ("c", c))}
+    columns = near_ties(formats)
+    count = 0
+    for words in zip(*columns.values(), strict=True):
+        a0, b0, a1, b1, start = (fmt.value(int(w)) for fmt, w in zip(formats.values(), words, strict=True))
+        tie = start + a0 * b0
+        top = Fraction(start)  # a power of two; the sum is in its binade or in the one below
+        last = (top if tie >= top else top / 2) / 2 ** FORMATS[c].fraction_bits
+        assert top / 2 <= tie < 2 * top
+        assert (tie / last) % 1 == Fraction(1, 2)
+        assert 0 < abs(a1 * b1) < last / 2
+        count += 1
+    assert count >= 400
+
+
+def test_a_product_that_is_cut_off_with_c_or_before() -> None:
+    """No solver found this in minutes, for 32 products."""
+    model = row_named("blackwell/tcgen05.mMnNk32.kind::f8f6f4.f16.e4m3.e2m3").model
+    summed = replace(model, c_position="summed")
+    asked = difference("", ("one", model), ("other", summed), Domain(finite=True))
+    found = search(asked)
+    assert found is not None and evaluate([asked.goal], found) == [1]
