@@ -64,7 +64,7 @@ class Goals:
         monkeypatch.setattr(LemmaFiles, "check", checking)
 
 
-@pytest.fixture(scope="module", params=["ieee", "words", pytest.param("fused", marks=pytest.mark.long)])
+@pytest.fixture(scope="module", params=mostly_long(["ieee", "words", "fused"], ["ieee"]))
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A certificate of a bound, and the algorithm's name; beside it, what solvers were asked."""
     name, k = BOUNDS[request.param]

@@ -131,6 +131,7 @@ def test_records_are_what_the_algorithm_gives() -> None:
     assert {label.partition(", ")[2] for label in record["units"]} == {"", "RNE", "all RNE"}
 
 
+@pytest.mark.long
 def test_bias_of_units_of_several_vendors() -> None:
     """RDNA3 is biased with random signs, too; RDNA4 only with one sign; VDPBF16PS rounds to nearest: neither.
 

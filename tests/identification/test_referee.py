@@ -111,6 +111,7 @@ def _columns(closed: Any, number: int, model: Model) -> tiny.Columns:
     return {name: np.array([int(w)]) for name, w in zip(model.input_names, words, strict=True)}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("in_this_process")
 def test_audit(tmp_path: Path) -> None:
     counts: Counter[str] = Counter()

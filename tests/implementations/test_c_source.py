@@ -85,6 +85,7 @@ def by_gcc(file: Path, folder: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(library))
 
 
+@pytest.mark.long
 def test_as_gcc_compiles_it(tmp_path: Path) -> None:
     model = read(PROGRAM, tmp_path, function="mixed")
     function = by_gcc(tmp_path / "f.c", tmp_path).mixed

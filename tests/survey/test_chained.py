@@ -109,6 +109,7 @@ def test_unknown_is_not_equal() -> None:
     assert largest_equal([wide], 0, 1) == (None, [])
 
 
+@pytest.mark.long
 def test_goes_on_from_the_store(tmp_path: Path) -> None:
     said: list[str] = []
     group = chained_group()

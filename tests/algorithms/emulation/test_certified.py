@@ -164,6 +164,7 @@ def test_a_unit_that_saturates_early_is_refused(made: Made, tmp_path: Path) -> N
     assert checked(folder).flaw
 
 
+@pytest.mark.long
 def test_each_lemma_is_needed(made: Made, tmp_path: Path) -> None:
     for name in checked(made[0]).lemmas:
         folder = tmp_path / name

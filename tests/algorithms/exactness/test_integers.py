@@ -44,7 +44,10 @@ def test_rows_are_integers_below_the_limit(name: str, bits: int) -> None:
     assert not np.signbit(c[c == 0]).any()
 
 
-@pytest.mark.parametrize(("name", "size"), SIZES)
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [pytest.param(*one, marks=pytest.mark.long) if one == SIZES[1] else one for one in SIZES],
+)
 def test_the_smallest_sum_that_is_not_exact(name: str, size: int) -> None:
     unit = row_named(name).model
     found = nearest_inexact(unit, 25)

@@ -178,6 +178,7 @@ def test_the_portfolio_goes_on_without_a_failing_solver(failure: str, stub: Stub
     assert others.solver in ("z3", "cvc5")
 
 
+@pytest.mark.long
 def test_every_reason_is_told(stub: Stub) -> None:
     stub("sys.exit(7)")
     reason = solve(HARD, Settings("portfolio", timeout=2)).reason
@@ -214,6 +215,7 @@ def test_text_that_is_no_script() -> None:
     assert answer.reason.startswith("bitwuzla: bitwuzla failed: ")
 
 
+@pytest.mark.long
 def test_a_killed_parent(tmp_path: Path) -> None:
     """The solver ends by its own limit where nobody is left to end it."""
     program = f"from tcsmt.prove.solvers import run; run.solve({HARD!r}, run.Settings(timeout=1))"
