@@ -34,6 +34,7 @@ from machine import machine
 from tests.oracles import against_mmasim as oracle
 import tcsmt
 from tcsmt.interpret import jit
+from tcsmt.arithmetic.formats import Format
 from tcsmt.catalogue.digests import models_named
 from tcsmt.catalogue import Row, rows
 from tcsmt.arithmetic.datapath import decode
@@ -125,6 +126,7 @@ def chosen(only: str) -> list[Row]:
             "@" not in row.instruction
             and row.model not in seen
             and only in row.name
+            and isinstance(row.model.a_format, Format)  # the peer's integers are PyTorch's
             and oracle.principal(row)
         ):
             seen.add(row.model)
