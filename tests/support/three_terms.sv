@@ -66,50 +66,34 @@ module three_terms #(
   assign exponent_addend_z = exponent_t'({1'b0, field_e}) + exponent_t'(field_e == 0);
 
   // order of exponents
-  logic [P-1:0] addend_max, addend_int, addend_min;
-  exponent_t exponent_max, exponent_int, exponent_min;
-  logic sign_max, sign_int, sign_min, x_y, x_z, y_z;
-  assign x_y = exponent_addend_x >= exponent_addend_y;
-  assign x_z = exponent_addend_x >= exponent_addend_z;
-  assign y_z = exponent_addend_y >= exponent_addend_z;
+  typedef struct packed {
+    logic sign;
+    exponent_t exponent;
+    logic [P-1:0] addend;
+  } term_t;
+  term_t x, y, z, largest, middle, least;
+  assign x = {product_x_sign_q, exponent_addend_x, addend_x};
+  assign y = {product_y_sign_q, exponent_addend_y, addend_y};
+  assign z = {operand_e_sign_q, exponent_addend_z, addend_z};
+  logic x_y, x_z, y_z;
+  assign x_y = x.exponent >= y.exponent;
+  assign x_z = x.exponent >= z.exponent;
+  assign y_z = y.exponent >= z.exponent;
   always_comb
     case ({x_y, x_z, y_z})
-      3'b000: begin
-        {sign_max, sign_int, sign_min} = {operand_e_sign_q, product_y_sign_q, product_x_sign_q};
-        {exponent_max, exponent_int, exponent_min} = {exponent_addend_z, exponent_addend_y, exponent_addend_x};
-        {addend_max, addend_int, addend_min} = {addend_z, addend_y, addend_x};
-      end
-      3'b001: begin
-        {sign_max, sign_int, sign_min} = {product_y_sign_q, operand_e_sign_q, product_x_sign_q};
-        {exponent_max, exponent_int, exponent_min} = {exponent_addend_y, exponent_addend_z, exponent_addend_x};
-        {addend_max, addend_int, addend_min} = {addend_y, addend_z, addend_x};
-      end
-      3'b011: begin
-        {sign_max, sign_int, sign_min} = {product_y_sign_q, product_x_sign_q, operand_e_sign_q};
-        {exponent_max, exponent_int, exponent_min} = {exponent_addend_y, exponent_addend_x, exponent_addend_z};
-        {addend_max, addend_int, addend_min} = {addend_y, addend_x, addend_z};
-      end
-      3'b100: begin
-        {sign_max, sign_int, sign_min} = {operand_e_sign_q, product_x_sign_q, product_y_sign_q};
-        {exponent_max, exponent_int, exponent_min} = {exponent_addend_z, exponent_addend_x, exponent_addend_y};
-        {addend_max, addend_int, addend_min} = {addend_z, addend_x, addend_y};
-      end
-      3'b110: begin
-        {sign_max, sign_int, sign_min} = {product_x_sign_q, operand_e_sign_q, product_y_sign_q};
-        {exponent_max, exponent_int, exponent_min} = {exponent_addend_x, exponent_addend_z, exponent_addend_y};
-        {addend_max, addend_int, addend_min} = {addend_x, addend_z, addend_y};
-        if (MUTANT == 1) begin
-          {sign_int, sign_min} = {product_y_sign_q, operand_e_sign_q};
-          {exponent_int, exponent_min} = {exponent_addend_y, exponent_addend_z};
-          {addend_int, addend_min} = {addend_y, addend_z};
-        end
-      end
-      default: begin
-        {sign_max, sign_int, sign_min} = {product_x_sign_q, product_y_sign_q, operand_e_sign_q};
-        {exponent_max, exponent_int, exponent_min} = {exponent_addend_x, exponent_addend_y, exponent_addend_z};
-        {addend_max, addend_int, addend_min} = {addend_x, addend_y, addend_z};
-      end
+      3'b000: {largest, middle, least} = {z, y, x};
+      3'b001: {largest, middle, least} = {y, z, x};
+      3'b011: {largest, middle, least} = {y, x, z};
+      3'b100: {largest, middle, least} = {z, x, y};
+      3'b110: {largest, middle, least} = MUTANT == 1 ? {x, y, z} : {x, z, y};
+      default: {largest, middle, least} = {x, y, z};
     endcase
+  logic sign_max, sign_int, sign_min;
+  exponent_t exponent_max, exponent_int, exponent_min;
+  logic [P-1:0] addend_max, addend_int, addend_min;
+  assign {sign_max, exponent_max, addend_max} = largest;
+  assign {sign_int, exponent_int, addend_int} = middle;
+  assign {sign_min, exponent_min, addend_min} = least;
 
   // first addition
   exponent_t distance;
