@@ -405,10 +405,7 @@ def _converted(x: Numbers, wide: Format) -> Numbers:
     """As the wide format, which holds it, has it: the exponent is that of the leading bit, or e_min."""
     finite = x.mag > 0
     leading = x.lsb + np.floor(np.log2(np.where(finite, x.mag, 1))).astype(np.int64)  # mag is small
-    exp = np.where(finite, np.maximum(leading, wide.e_min), wide.e_min)
-    lsb = exp - wide.fraction_bits
-    places = np.where(finite, x.lsb - lsb, 0)
-    return replace(x, mag=x.mag << np.maximum(places, 0) >> np.maximum(-places, 0), lsb=lsb, exp=exp)
+    return replace(x, exp=np.where(finite, np.maximum(leading, wide.e_min), wide.e_min))
 
 
 #: The words that NVIDIA's units give for a NaN (MMA-Sim, FDA step 1), by the output format's name.
@@ -535,15 +532,29 @@ def _aligned(m: Any, x: Fixed, top: Array) -> Fixed:
     return Fixed(np.where(lost, cut.word * 2 + below, cut.word), np.where(lost, unit - 1, cut.lsb))
 
 
+#: Parameters with which nothing says how many bits the register of a sum has, unless they are these.
+SAID = {"alignment_complement": False, "group_fraction_bits": None, "group": 1, "c_exponent_offset": 0}
+
+
+def describes(m: Any) -> bool:
+    """Whether the model says enough to be held against this oracle.
+
+    What a register with carry bits does is said for some sums only; nor is the grid of misplaced subnormal
+    results said for them.
+    """
+    if getattr(m, "carry_bits", None) is None:
+        return True
+    return m.subnormal_results == "rounded" and all(getattr(m, name) == value for name, value in SAID.items())
+
+
 def _wrapped(m: Any, x: Fixed, top: Array) -> Fixed:
     """A sum in a register of a sign, a term's integer bits and carry_bits above the point of 2^top.
 
-    A product has two integer bits; with scales in [1, 2) it has four. The model does not say how many a
-    sum of a ``group`` has, so that there is nothing to hold it against.
+    A product has two integer bits; with scales in [1, 2) it has four.
     """
     if m.carry_bits is None:
         return x
-    assert m.group == 1 and not m.c_exponent_offset and not m.alignment_complement
+    assert describes(m)
     integer = 4 if m.scale_format is not None and m.scale_format.fraction_bits else 2
     place = np.where(x.word == 0, 3, top + 1 + integer + m.carry_bits - x.lsb)  # bits of the whole register
     assert int(place.min()) >= 1

@@ -449,10 +449,6 @@ def _flushing(rng: Random, given: dict[str, Any]) -> Model | None:
         return None
 
 
-#: Parameters with which nothing says how many bits the register of a sum has.
-_UNSAID = ("alignment_complement", "group_fraction_bits", "group", "c_exponent_offset")
-
-
 def mutated(rng: Random, model: Model) -> Model:
     """The model with one or two parameters drawn again, near their values or not; never the same."""
     while True:
@@ -469,8 +465,8 @@ def mutated(rng: Random, model: Model) -> Model:
             changed["alignment"] = ROUNDINGS["RTZ"]
         if isinstance(model, FusedDotAdd):
             both = given | changed
-            unsaid = both["group"] > 1 or any(both[name] for name in _UNSAID if name != "group")
-            if unsaid or any(name in changed for name in _UNSAID):
+            unsaid = any(both[name] != value for name, value in exact.SAID.items())
+            if unsaid or any(name in changed for name in exact.SAID):
                 changed["carry_bits"] = None
         if given.get("scale_format") is not None and changed.get("group", given.get("group", 1)) > 1:
             if {given["a_format"].specials, given["b_format"].specials} != {Specials.NONE}:

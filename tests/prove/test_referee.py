@@ -176,7 +176,8 @@ def held_finding(finding: Finding, most: int) -> str:
     holds = []
     for columns in everything:
         for side in question.sides:
-            held_side(side, columns)
+            if exact.describes(side.model):
+                held_side(side, columns)
         (goal,) = terms.values([question.goal], columns)
         holds += [{n: int(w[row]) for n, w in columns.items()} for row in np.flatnonzero(goal)[:1]]
     match verdict:
