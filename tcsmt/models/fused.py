@@ -176,7 +176,11 @@ class FusedDotAdd(Model):
         if wide is None:
             return
         held = all(_holds(wide, fmt) for fmt in (self.a_format, self.b_format))
-        self.check("operand_format", held, "None, or a format that holds every number of a and b")
+        self.check(
+            "operand_format",
+            held,
+            "None, or a format that has every value of a and b, NaNs and signs included",
+        )
         self.check("operand_format", not self.flush_inputs, "None when flush_inputs = True")
         by_payload = self.nan is not None and any(case.word is None for case in self.nan.cases)
         self.check("operand_format", not by_payload, "None when nan keeps payloads")
@@ -439,7 +443,8 @@ class FusedDotAdd(Model):
 
 
 def _holds(wide: Format, narrow: Format) -> bool:
-    """Whether a format with subnormal numbers holds every number of another, and its infinities."""
-    lowest = narrow.e_min - narrow.fraction_bits >= wide.e_min - wide.fraction_bits
-    fits = narrow.fraction_bits <= wide.fraction_bits and narrow.e_max <= wide.e_max
-    return lowest and fits and wide.has_infinity >= narrow.has_infinity
+    """Whether a format has every value of another: its numbers, its negative zero, infinities and a NaN."""
+    infinities = wide.has_infinity >= narrow.has_infinity
+    zeros = wide.has_negative_zero >= narrow.has_negative_zero
+    nans = wide.nan_word is not None or narrow.nan_word is None
+    return wide.holds(narrow) and infinities and zeros and nans

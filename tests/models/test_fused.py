@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError
+from tests.oracles import exact
 from tests.support.model_rows import (
     AMPERE,
     MANY,
@@ -214,3 +216,31 @@ def test_results_are_misplaced_on_one_grid() -> None:
         TcsmtError, match=r"subnormal_results = 'misplaced': must be rounded with .*normalisation"
     ):
         replace(AMPERE, subnormal_results="misplaced", normalisation="every", zero_exponent=-132)
+
+
+def values(name: str) -> set[tuple[bool, bool, bool, Fraction | bool]]:
+    """What the words of a format stand for, by the oracle; a NaN is the same with either sign."""
+    fmt = FORMATS[name]
+    numbers = exact.Format.of(fmt).decode(np.arange(1 << fmt.width))
+    rows = zip(numbers.nan, numbers.inf, numbers.sign, numbers.mag, numbers.lsb, strict=True)
+    found: set[tuple[bool, bool, bool, Fraction | bool]] = set()
+    for nan, infinite, sign, mag, lsb in rows:
+        size = False if nan or infinite else Fraction(int(mag)) * Fraction(2) ** int(lsb)
+        found.add((bool(nan), bool(infinite), not nan and bool(sign), size))
+    return found
+
+
+NARROW = sorted(name for name, fmt in FORMATS.items() if fmt.width <= 8)
+
+
+@pytest.mark.parametrize("narrow", NARROW)
+def test_an_operand_format_has_every_value_of_the_operands(narrow: str) -> None:
+    """No sign, NaN, infinity or negative zero gets lost: all pairs of formats of 8 bits at most."""
+    base = replace(AMPERE, a_format=FORMATS[narrow], b_format=FORMATS[narrow])
+    for wide in NARROW:
+        try:
+            replace(base, operand_format=FORMATS[wide])
+            taken = True
+        except TcsmtError:
+            taken = False
+        assert taken == (values(narrow) <= values(wide)), (narrow, wide)
