@@ -151,6 +151,8 @@ class IeeeDotAdd(Model):
         if self.method == "fma":
             return one and nearest and self.a_format == self.b_format == fmt
         narrow = all(f.width <= fmt.width for f in (self.a_format, self.b_format))
+        if self.flush_inputs:  # a flushed number keeps its sign, and then needs a word for -0
+            narrow = narrow and all(f.has_negative_zero for f in (self.a_format, self.b_format))
         return one and nearest and narrow and self.method == "pairwise" and self.product_format == fmt
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:

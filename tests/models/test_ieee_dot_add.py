@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from tests.support.model_rows import (
     ROWS,
     SEEDS,
     SOME,
+    agree,
     as_the_oracle,
     drawn_agrees,
     ends,
@@ -109,6 +112,18 @@ def test_drawn_trees_and_exact_sums_agree_with_the_oracle(data: st.DataObject, s
 @given(data=st.data(), seed=SEEDS)
 def test_many_drawn_trees_and_exact_sums_agree_with_the_oracle(data: st.DataObject, seed: int) -> None:
     drawn_agrees(grouped_ieee_models(), data, seed, 64)
+
+
+@pytest.mark.parametrize("operand", ["e4m3fnuz", "e4m3", "e5m2fnuz"])
+def test_a_flushed_operand_keeps_its_sign_where_its_format_has_no_negative_zero(operand: str) -> None:
+    fmt = FORMATS[operand]
+    model = IeeeDotAdd(
+        a_format=operand, b_format=operand, c_format="f32", d_format="f32", sum_format="f32", k=1,
+        method="pairwise", product_format="f32", flush_inputs=True,
+    )  # fmt: skip
+    given = (np.arange(1 << fmt.width), [1, fmt.word(Fraction(1))], [0, 1 << 31, 1 << 31 | 1])
+    a, b, c = (part.reshape(-1) for part in np.meshgrid(*given, indexing="ij"))
+    agree(model, a[:, None], b[:, None], c)
 
 
 #: Catalogue rows of this arithmetic.
