@@ -34,14 +34,15 @@ def definitions(
 ) -> tuple[list[str], list[str]]:
     """The lines that declare and define everything below ``roots``, and an expression for each.
 
-    ``labels`` gives names to nodes (a stage's results, say). Macros are expanded.
+    ``labels`` gives names to nodes (a stage's results, say). Macros are expanded; a variable that does not
+    matter to what they expand to is declared like the others.
     """
     labels = labels or {}
     labels = dict(zip(expand(labels), labels.values(), strict=True))
-    roots = expand(roots)
+    given, roots = roots, expand(roots)
     nodes = operands_first(roots)
     uses = Counter(arg for node in nodes for arg in set(node.args))
-    inputs = variables(roots)
+    inputs = dict.fromkeys([*variables(roots), *variables(given)])
     lines = [f"(declare-const {symbol(str(v.data))} {sort(v.width)})" for v in inputs]
     taken = {str(v.data) for v in inputs} | set(labels.values())
     fresh = (name for number in count() if (name := f"t{number}") not in taken)

@@ -6,10 +6,12 @@ import random
 
 import pytest
 
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.ieee import fma_words
 from tcsmt.interpret import smtlib
-from tcsmt.terms import all_of, expand, operands_first
+from tcsmt.terms import all_of, const, expand, operands_first, var, variables
 from tests.support.interpretations import MANY, Case, on_many_random_cases, on_random_cases, on_shapes
-from tests.support.scripts import ask_bitwuzla
+from tests.support.scripts import SOLVERS, ask_bitwuzla
 
 
 def check_text(case: Case) -> None:
@@ -27,6 +29,15 @@ def test_shapes() -> None:
 
 def test_random_computations() -> None:
     on_random_cases(check_text, 12)
+
+
+def test_a_variable_that_does_not_matter_to_a_macro_has_a_value() -> None:
+    fmt = FORMATS["f32"]
+    nan = fmt.nan_word or 0
+    word = fma_words(fmt, var("x", 32), const(nan, 32), const(0, 32))
+    assert variables([word]) and not variables(expand([word]))
+    for ask in SOLVERS.values():
+        assert ask(smtlib.script(word.eq(nan))) == "sat"
 
 
 @pytest.mark.long
