@@ -7,11 +7,13 @@ import pytest
 from tcsmt.algorithms.fused_loss import C, Unbounded
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, steps_of
+from tcsmt.arithmetic.ieee import MultiplyAdd
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named, rows_of
 from tcsmt.models import IeeeDotAdd, Kind, Model, Trace
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
+from tcsmt.terms import var
 
 LOW, HIGH = -14, 15
 
@@ -160,3 +162,16 @@ def test_operands_in_other_lanes_are_refused(chain: StepwiseProof) -> None:
     swapped.__dict__["trace"] = replace(trace, operands=replace(trace.operands, b=b))
     with pytest.raises(Unbounded, match="a product is not one of the words of a lane"):
         steps_of(chain, swapped, LOW, HIGH)
+
+
+def test_factors_that_are_no_operands_are_refused(chain: StepwiseProof) -> None:
+    """A multiply-add of words of which one, or neither, is a lane's a or b."""
+    unit = ieee(2, a_format="f32", b_format="f32", method="fma")
+    trace = unit.trace
+    assert all(isinstance(stage.operation, MultiplyAdd) for stage in trace.stages)
+    others = tuple(var(f"other{lane}", 32) for lane in range(2))
+    for changes in ({"b": others}, {"a": others, "b": others}, {"b": trace.b[::-1]}):
+        tampered = replace(unit)
+        tampered.__dict__["trace"] = replace(trace, operands=replace(trace.operands, **changes))
+        with pytest.raises(Unbounded, match="an operation multiplies what are not the words of one lane"):
+            steps_of(chain, tampered, LOW, HIGH)

@@ -55,6 +55,19 @@ def asked(left: Any, right: Any, domain: Domain = ALL, confirm: bool = False, **
     return compare_models(("one", left), ("two", right), domain, solving, **options)
 
 
+@pytest.mark.parametrize("lanes", [1, 3])
+def test_lanes_that_are_not_asked_about_are_zero(lanes: int) -> None:
+    """The domain: any words in the first lanes, zeros in the others, by the question's own graph."""
+    unit = fused(VOLTA)
+    question = engine.question_of_models(("", unit), ("", fused(VOLTA, fraction_bits=24)), ALL, lanes=lanes)
+    inside = {name: 0x3C00 if int(name[1:] or 0) < lanes else 0 for name in unit.input_formats}
+    assert evaluate([question.domain], inside)[0] == 1
+    for name in unit.input_formats:
+        if name != "c":
+            word = inside[name]
+            assert evaluate([question.domain], inside | {name: word ^ 1})[0] == (word != 0), name
+
+
 def test_every_row_equals_itself() -> None:
     """Another object with the same parameters: the same graph, and no solver."""
     for row in rows()[::29]:
