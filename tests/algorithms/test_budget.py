@@ -233,7 +233,7 @@ REFUSED = [
     pytest.param(
         {"flush_inputs": True},
         Domain(exponents=(-14, 0)),
-        "a product is finite, and that of its operands",
+        "a factor has the value of the operand",
         marks=pytest.mark.long,
     ),
     ({"zero_exponent": None}, Domain(exponents=(0, 0)), "the largest exponent is that of a term"),
@@ -537,6 +537,10 @@ def test_a_sum_of_minus_one_unit_that_is_counted_otherwise(chain: StepwiseProof)
     assert found.relative is not None
     total = budget(chain, algorithm, FIVE_BITS).total / OF_WIDE
     assert 7 * 2**9 < found.relative <= total < 20 * 2**9
+
+    coarse = in_parts(replace(HIGH, a_bits=5, minus_one_shift=12, sum_fraction_bits=2))
+    with pytest.raises(Unbounded, match="terms that nearly cancel may be those that alignment leaves"):
+        budget(chain, coarse, FIVE_BITS)
 
 
 class Lying(GroupedDotAdd):

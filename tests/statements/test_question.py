@@ -68,6 +68,20 @@ def test_a_witness_replays(name: str) -> None:
     assert results[0] != results[1]
 
 
+def test_a_case_restricts_the_question_that_was_asked() -> None:
+    """Whether the results differ, or anything else about the same two sides."""
+    asked = difference("", ("", unit()), ("", replace(unit(), fraction_bits=24)))
+    one, two = (side.trace.output for side in asked.sides)
+    zeros = dict.fromkeys(asked.formats, 0)
+    for goal in (asked.goal, one.eq(two)):
+        question = replace(asked, goal=goal)
+        assert question.about_outputs == (goal is asked.goal)
+        for word, case in ((0, one.eq(0)), (0, one.ne(0)), (1, one.eq(1)), (1, one.ne(1))):
+            values = zeros | {"c": word}  # the result is c: the two are equal
+            expected = evaluate([goal & case], values)
+            assert evaluate([question.assuming(case).goal], values) == expected, (word, goal is asked.goal)
+
+
 def test_models_that_do_not_fit() -> None:
     volta, f16 = unit(), unit("volta/mma.m8n8k4.f16.f16.f16.f16")
     with pytest.raises(TcsmtError, match="cannot compare x with y: c_format is f32 and f16"):
