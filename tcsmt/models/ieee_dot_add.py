@@ -150,9 +150,9 @@ class IeeeDotAdd(Model):
         nearest = self.rounding.ties_to_even and self.product_rounding.ties_to_even and usual
         if self.method == "fma":
             return one and nearest and self.a_format == self.b_format == fmt
-        narrow = all(f.width <= fmt.width for f in (self.a_format, self.b_format))
-        if self.flush_inputs:  # a flushed number keeps its sign, and then needs a word for -0
-            narrow = narrow and all(f.has_negative_zero for f in (self.a_format, self.b_format))
+        # a number that is flushed keeps its sign, and then needs a word for -0
+        signed = not self.flush_inputs or all(f.has_negative_zero for f in (self.a_format, self.b_format))
+        narrow = signed and all(fmt.holds(f) for f in (self.a_format, self.b_format))
         return one and nearest and narrow and self.method == "pairwise" and self.product_format == fmt
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:

@@ -126,6 +126,18 @@ def test_a_flushed_operand_keeps_its_sign_where_its_format_has_no_negative_zero(
     agree(model, a[:, None], b[:, None], c)
 
 
+def test_an_operand_beyond_the_sum_format() -> None:
+    """2^128·2^-10 is 2^118: numbers that the format of sums does not have are multiplied as they are."""
+    model = IeeeDotAdd(
+        a_format="e8m23fn", b_format="f16", c_format="f32", d_format="f32", sum_format="f32", k=1,
+        method="pairwise", product_format="f32",
+    )  # fmt: skip
+    large, tiny, none = (
+        np.array([[word]]) for word in (0x7F800000, FORMATS["f16"].word(Fraction(1, 1024)), 0)
+    )
+    agree(model, np.concatenate([large, large]), np.concatenate([tiny, none]), np.array([0, 0]))
+
+
 #: Catalogue rows of this arithmetic.
 UNITS = [
     "cdna1/v_mfma_f32_32x32x8f16",
