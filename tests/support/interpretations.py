@@ -210,6 +210,18 @@ def reductions(op: str, width: int, narrow: int) -> Shape:
     return made
 
 
+def one_sided(width: int) -> Shape:
+    """Sums of 31-bit words of one sign, sign-extended: one end leaves 32 bits long before the other."""
+    made = Shape()
+    for place in (made.x, made.y):
+        positive = made.add("lshr", 31, made.low(place, 31), made.const(31, 1))
+        for narrow in (positive, made.add("neg", 31, positive)):
+            term = made.add("sext", width, narrow)
+            for count in range(2, 7):
+                made.add("add", width, *[term] * count)
+    return made
+
+
 def carries(width: int) -> Shape:
     """Sums and differences of words that are not below, or not above, a constant."""
     made = Shape()
@@ -270,6 +282,8 @@ def shapes() -> Iterator[tuple[str, Shape]]:
     """Every shape with a name."""
     for op, width, narrow in itertools.product(wordmath.REDUCTIONS, (33, 48, 64), (17, 31, 32)):
         yield f"{op} of words of {narrow} bits sign-extended to {width}", reductions(op, width, narrow)
+    for width in (40, 64):
+        yield f"sums of one sign in {width} bits", one_sided(width)
     for width in (5, 20, 32, 40, 64, 90):
         yield f"carries of {width} bits", carries(width)
         yield f"signs of {width} bits", signs(width)
