@@ -23,6 +23,7 @@ from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
+from tcsmt.terms import var
 from tests.oracles import recipes
 from tests.oracles.numbers import truth
 from tests.oracles.tiny_recipes import Drawn
@@ -68,6 +69,31 @@ def test_limits_are_asked_about_until_time_runs_out(answers: list[str], limit: F
     assert prove(chain, algorithm, domain, Fraction(9, 8), None) == limit
     assert not solver.answers
     assert chain.stopped.endswith({"unknown": "timeout", "sat": "not so for all words"}.get(answers[-1], ""))
+
+
+@pytest.mark.parametrize(
+    ("k", "domain", "alone"),
+    [
+        (1, Domain(exponents=(0, 0), bits=(11, 11), c_zero=True), True),
+        (2, Domain(exponents=(0, 0), bits=(11, 11), c_zero=True), False),
+        (1, Domain(exponents=(0, 0), bits=(11, 11)), False),
+        (1, Domain(exponents=(-64, -64), bits=(11, 11), c_zero=True), False),
+    ],
+)
+def test_a_bound_in_ulps_is_of_one_normal_product_alone(
+    k: int, domain: Domain, *, alone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of more, or of a product below the normal numbers, an ulp of the result says nothing of the terms."""
+
+    def budget(chain: StepwiseProof, *_: object) -> Budget:
+        assert chain.prove("said", var("x", 1))
+        return Budget({"all": Fraction(1)})
+
+    monkeypatch.setattr(bounds, "budget", budget)
+    algorithm, _ = algorithm_named("fp32-fma", "hopper", k)
+    found = bound(algorithm, domain, Saying(["unsat", *["unknown"] * 9]), seconds=0.01, alternate=False)
+    assert found.proved is not None
+    assert found.in_ulps == (found.proved if alone else None)
 
 
 def test_limits_below_what_is_known() -> None:

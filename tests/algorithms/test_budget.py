@@ -454,6 +454,18 @@ def test_a_rounded_sum_is_no_further_off(rounding: str, flush: str, chain: Stepw
     assert subnormal > 100
 
 
+def test_c_that_is_added_last_is_rounded(chain: StepwiseProof) -> None:
+    """A product of 11-bit numbers is exact: all that is lost is lost when c is added."""
+    single, _ = algorithm_named("single-f16", "hopper", 1)
+    domain = Domain(exponents=(0, 0), bits=(11, 11))
+    algorithm = replace(single, c_enters="last")
+    worst, _ = largest(algorithm, domain, 0.2)
+    assert worst is not None
+    assert worst.relative is not None
+    total = budget(chain, algorithm, domain).total / unit_of(F32)
+    assert Fraction(1, 2) < worst.relative <= total <= 1
+
+
 def test_a_subnormal_c_that_is_read_as_zero(chain: StepwiseProof) -> None:
     """It is lost whole, though nothing is rounded."""
     operation = MultiplyAdd.sum(F32, var("c", 32), const(0, 32))
