@@ -404,8 +404,10 @@ def test_without_a_lemma_no_bound_is_smaller(seed: int) -> None:
     larger = 0
     for number in range(every.asked):
         try:
-            larger += budget(Refusing(shared, number), drawn.algorithm, drawn.domain).total > total
+            found = budget(Refusing(shared, number), drawn.algorithm, drawn.domain).total
         except TcsmtError:
             larger += 1
             continue
-    assert larger >= every.asked // 2
+        assert found >= total
+        larger += found > total
+    assert larger >= every.asked // 3  # the others are asked in two forms
