@@ -60,6 +60,7 @@ def test_lanes_that_are_not_asked_about_are_zero(lanes: int) -> None:
     """The domain: any words in the first lanes, zeros in the others, by the question's own graph."""
     unit = fused(VOLTA)
     question = engine.question_of_models(("", unit), ("", fused(VOLTA, fraction_bits=24)), ALL, lanes=lanes)
+    assert question.domain_text.endswith(f"{lanes} of 4 lanes")
     inside = {name: 0x3C00 if int(name[1:] or 0) < lanes else 0 for name in unit.input_formats}
     assert evaluate([question.domain], inside)[0] == 1
     for name in unit.input_formats:
