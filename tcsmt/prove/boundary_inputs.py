@@ -109,10 +109,7 @@ def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
             if tie is not None and small is not None:
                 first, second = ({"a0": tie[0], "b0": tie[1]}, {"a1": small[0], "b1": small[1]})
                 found += [first | second, first | second | {"a1": small[0] | 1 << (a1.width - 1)}]
-    return {
-        name: np.array([words.get(name, 0) for words in found], storage(fmt.width))
-        for name, fmt in formats.items()
-    }
+    return _columns(formats, found)
 
 
 def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
@@ -138,10 +135,7 @@ def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
                         words = {"c": _power(c, exponent), "a0": tie[0] | minus << a0.sign_bit, "b0": tie[1]}
                         words |= {"a1": added[0], "b1": added[1]}
                         found += [words, words | {"a1": added[0] | 1 << a1.sign_bit}]
-    return {
-        name: np.array([words.get(name, 0) for words in found], storage(fmt.width))
-        for name, fmt in formats.items()
-    }
+    return _columns(formats, found)
 
 
 def underflows(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
@@ -160,6 +154,11 @@ def underflows(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
                 one, two = factors
                 words = {"c": _power(c, c.e_min), "b0": two}
                 found += [words | {"a0": one}, words | {"a0": one | 1 << a0.sign_bit}]
+    return _columns(formats, found)
+
+
+def _columns(formats: Mapping[str, AnyFormat], found: list[dict[str, int]]) -> dict[str, np.ndarray]:
+    """Rows of words by name as an array for each input; what a row does not name is zero."""
     return {
         name: np.array([words.get(name, 0) for words in found], storage(fmt.width))
         for name, fmt in formats.items()
