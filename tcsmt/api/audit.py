@@ -27,7 +27,7 @@ from tcsmt.statements.finding import shown
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import Seen, unseen
-from tcsmt.support.text import counted, ranges
+from tcsmt.support.text import agreeing, counted, ranges
 from tcsmt.survey.audit import (
     Audit,
     Closing,
@@ -119,7 +119,7 @@ class Audited:
         return "\n".join(_lines(self.made, self.gaps, self.closing, self.readings))
 
     def __repr__(self) -> str:
-        hypotheses = counted(len(self.made.hypotheses), "hypothesis", "hypotheses")
+        hypotheses = counted(len(self.made.hypotheses), "hypothesis")
         return f"<Audited {counted(len(self.made.vectors), 'vector')} of {self.row.name}: {hypotheses}>"
 
     def _repr_html_(self) -> str:
@@ -228,7 +228,9 @@ def _lines(
     units = [h for h in made.hypotheses if not h.parameter]
     near = len(made.hypotheses) - len(units)
     yield f"{counted(len(made.vectors), 'vector')} for {made.row.name}"
-    yield f"{near} hypotheses differ from it in one parameter; {len(units) - 1} other units fit its inputs"
+    neighbours = counted(near, "hypothesis differs", "hypotheses differ")
+    others = counted(len(units) - 1, "other unit fits", "other units fit")
+    yield f"{neighbours} from it in one parameter; {others} its inputs"
     yield ""
     yield from _parameters(made, found)
     yield ""
@@ -333,11 +335,16 @@ def _item(head: str, names: Iterable[str]) -> Iterator[str]:
 def _redundant(made: Audit) -> Iterator[str]:
     nothing = [name for name, told in zip(made.vectors.names, made.sets, strict=True) if not told]
     chosen = made.enough.chosen
-    rest = len(made.vectors) - len(chosen)
+    whole, rest = counted(len(made.vectors), "vector"), len(made.vectors) - len(chosen)
+    if not chosen:
+        yield f"none of the {whole} tells any two hypotheses apart"
+        yield ""
+        return
     how = "no smaller set does" if made.enough.exact else "a greedy choice: a smaller set might do"
-    yield f"{len(chosen)} of the {len(made.vectors)} vectors tell apart as much as all of them ({how});"
-    none = f"{len(nothing)} of these decide nothing at all"
-    yield f"the other {rest} decide nothing new, and {none}. The {len(chosen)}:"
+    tell = agreeing(len(chosen), "tells", "tell")
+    yield f"{len(chosen)} of the {whole} {tell} apart as much as all of them ({how});"
+    new, none = (counted(count, "decides", "decide") for count in (rest, len(nothing)))
+    yield f"of the others, {new} nothing new, and {none} nothing at all. The {len(chosen)}:"
     yield from _item("", (made.vectors.names[n] for n in chosen))
     if 0 < len(nothing) <= 20:
         yield from _item("nothing at all: ", nothing)
@@ -365,13 +372,12 @@ def _readings(made: Audit, readings: _Readings) -> Iterator[str]:
 def _closing(made: Audit, closed: Closing | None) -> Iterator[str]:
     if closed is None:
         return
-    count = len(closed.vectors)
     how = (
         f"no smaller set of the {closed.candidates} candidates does"
         if closed.exact
         else "a greedy choice: a smaller set might do"
     )
-    yield f"{count} vector{'s' * (count > 1)} that would close every gap ({how}), replayed:"
+    yield f"{counted(len(closed.vectors), 'vector')} that would close every gap ({how}), replayed:"
     model = made.row.model
     for number, pairs in enumerate(closed.closes):
         inputs = ", ".join(_runs(_inputs(model, closed, number)))
@@ -403,7 +409,7 @@ _REASONS: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
 
 def _verdict(made: Audit, found: Sequence[Gap] | None) -> Iterator[str]:
     told = int((made.deciders > 0).sum())
-    text = f"{len(made.pairs)} pairs: {told} told apart"
+    text = f"{counted(len(made.pairs), 'pair')}: {told} told apart"
     if found is None:
         text += f", {len(made.pairs) - told} not (the engine was not asked which of them are equal)"
     else:

@@ -27,7 +27,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
-from tcsmt.support.text import counted
+from tcsmt.support.text import agreeing, counted
 
 __all__ = ["KernelIdentified", "KernelPlan", "kernel_identify"]
 
@@ -132,11 +132,11 @@ class KernelIdentified:
         formats = f"{product.a_format.name} x {product.b_format.name} to {product.d_format.name}"
         lines = [
             f"({m} x {product.a.shape[1]}) · ({product.a.shape[1]} x {n}), {formats}; "
-            f"{counted(found.tested, 'hypothesis', 'hypotheses')}"
+            f"{counted(found.tested, 'hypothesis')}"
         ]
         nan = int(product.nan.sum())
         if nan:
-            are = "is" if nan == 1 else "are"
+            are = agreeing(nan, "is", "are")
             lines.append(f"{counted(nan, 'element')} of D {are} NaN; any NaN counts as the same")
         if not found.kernels:
             lines.append("EXPLAINED BY NONE; the nearest:")
@@ -154,9 +154,9 @@ class KernelIdentified:
             texts = [str(reduction) for reduction in self._same(kernel)]
             lines += [f"    the same function at this K: {_few(texts)}"] if texts else []
         if len(found.kernels) > _LISTED:
-            lines.append(f"  and {len(found.kernels) - _LISTED} others")
+            lines.append(f"  and {counted(len(found.kernels) - _LISTED, 'other')}")
         if found.open:
-            count = counted(len(found.open), "hypothesis", "hypotheses")
+            count = counted(len(found.open), "hypothesis")
             lines.append(f"OPEN: {count} more that give the {found.looked_at} elements that were looked at")
         places = ", ".join(f"D[{i}, {j}]" for i, j in found.deciding[:8])
         more = ", ..." if len(found.deciding) > 8 else ""
@@ -232,9 +232,7 @@ class KernelPlan:
     def __str__(self) -> str:
         found, fmt = self.found, self.product.d_format
         count = counted(len(found.a), "element")
-        lines = [
-            f"PLAN: {count} of the diagonal of A·B for {counted(len(found.classes), 'class', 'classes')}:"
-        ]
+        lines = [f"PLAN: {count} of the diagonal of A·B for {counted(len(found.classes), 'class')}:"]
         for kernels, words in zip(found.classes, found.answers, strict=True):
             told = ", ".join(f"D[{i}, {i}] = {fmt.hex(word)}" for i, word in enumerate(words))
             lines.append(f"  {told or 'no input'}: {_few([kernel.name for kernel in kernels])}")
@@ -243,7 +241,8 @@ class KernelPlan:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<KernelPlan: {len(self.found.a)} inputs for {len(self.found.classes)} classes>"
+        classes = counted(len(self.found.classes), "class")
+        return f"<KernelPlan: {counted(len(self.found.a), 'input')} for {classes}>"
 
 
 def _few(texts: Sequence[str]) -> str:

@@ -129,7 +129,7 @@ class KernelInvariant:
         if len(groups.members) == 1:
             title = "all reductions give the same bits"
         elif groups.unknown:
-            title = f"{len(groups.members)} groups; some pairs are unknown"
+            title = f"{counted(len(groups.members), 'group')}; some pairs are unknown"
         else:
             title = f"{len(groups.members)} groups, no two of which give the same bits for every input"
         lines = [f"{groups.domain}: {title}"]

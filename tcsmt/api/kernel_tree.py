@@ -11,6 +11,7 @@ from tcsmt import __version__
 from tcsmt.arithmetic.formats import Format, format_named
 from tcsmt.kernels.tree import SumTree, read
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
 
 __all__ = ["KernelTree", "kernel_tree"]
 
@@ -44,7 +45,7 @@ class KernelTree:
 
     def __str__(self) -> str:
         m, n = self.shape
-        asked = "1 call" if self.calls == 1 else f"{self.calls} calls"
+        asked = counted(self.calls, "call")
         return f"({m} x {self.k}) · ({self.k} x {n}), {self.format.name}; {asked}\n{self.tree}"
 
     def __repr__(self) -> str:

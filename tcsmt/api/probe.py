@@ -29,6 +29,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
 from tcsmt.survey.vectors import vectors_of
 
 __all__ = ["EMITTED", "Probe", "ProbeAnswers", "probe", "witnesses"]
@@ -116,7 +117,7 @@ class Probe:
         return len(self.vectors)
 
     def __repr__(self) -> str:
-        return f"<Probe of {self.row.name}: {len(self)} vectors>"
+        return f"<Probe of {self.row.name}: {counted(len(self), 'vector')}>"
 
 
 def probe(

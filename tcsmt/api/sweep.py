@@ -32,6 +32,7 @@ from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
 from tcsmt.survey.tasks import Workers, computed
 
 __all__ = ["LENGTHS", "Sweep", "sweep"]
@@ -102,7 +103,7 @@ class Sweep:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<Sweep of {len(self.records)} records on {', '.join(self.settings['units'])}>"
+        return f"<Sweep of {counted(len(self.records), 'record')} on {', '.join(self.settings['units'])}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

@@ -95,8 +95,9 @@ class Validation:
         """The last line for people."""
         others = len(self.replayed) - len(self.results)
         skipped = f"; {others} skipped" if others else ""
-        wrong = counted(self.mismatches, "mismatch", "mismatches")
-        told = f"{counted(len(self.predictions), 'prediction')}, {self.differing} differ"
+        wrong = counted(self.mismatches, "mismatch")
+        differ = counted(self.differing, "differs", "differ")
+        told = f"{counted(len(self.predictions), 'prediction')}, {differ}"
         more = f"{skipped}; {told}" if self.predictions else skipped
         return f"{counted(len(self.results), 'data set')}, {counted(self.rows, 'row')}, {wrong}{more}"
 

@@ -16,6 +16,7 @@ from tcsmt.cli.printing import json_text
 from tcsmt.prove.dumping import Dump
 from tcsmt.support.errors import Exit
 from tcsmt.support.files import replace_text
+from tcsmt.support.text import counted
 
 
 @click.command()
@@ -72,8 +73,7 @@ def find(
 
     def progress(report: Report) -> None:
         if output is not None:  # written before the work starts, too: a file that cannot be is known then
-            count = len(report.findings)
-            replace_text(output, _json(report) + "\n", f"{count} {'finding' if count == 1 else 'findings'}")
+            replace_text(output, _json(report) + "\n", counted(len(report.findings), "finding"))
         if report.findings and sys.stderr.isatty():
             last = report.findings[-1]
             click.echo(f"{last.question.title}: {type(last.verdict).__name__.lower()}", err=True)

@@ -34,6 +34,7 @@ from tcsmt.identification.search import Identification
 from tcsmt.identification.transcript import Exchange, Transcript
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.text import agreeing, counted
 
 _EXIT = {
     "identified": Exit.ANSWERED, "refuted": Exit.DIFFERS, "inconsistent": Exit.DIFFERS, "open": Exit.UNKNOWN
@@ -283,7 +284,7 @@ def _probed(family: Family, source: Box, kind: str, as_json: bool) -> None:
                 click.echo(f"  {key}: {', '.join(f'{k} {v}' for k, v in shown) if shown else value}")
         else:
             click.echo(f"{name}: {said}" if "\n" not in str(said) else str(said))
-    click.echo(f"{count()} questions")
+    click.echo(counted(count(), "question"))
 
 
 def _recorded(path: Path, rows: int, seed: int, as_json: bool) -> None:
@@ -302,13 +303,14 @@ def _recorded(path: Path, rows: int, seed: int, as_json: bool) -> None:
         }  # fmt: skip
         echo_json(report)
     else:
-        click.echo(f"{data.name}: {found.rows} rows, {found.seconds:.1f} s")
-        click.echo(f"{len(found.table)} of {family.count} hypotheses explain them all")
+        click.echo(f"{data.name}: {counted(found.rows, 'row')}, {found.seconds:.1f} s")
+        explain = agreeing(len(found.table), "explains", "explain")
+        click.echo(f"{len(found.table)} of {counted(family.count, 'hypothesis')} {explain} them all")
         for name, several in values.items():
             if several != [None] or name in COLUMNS:
                 click.echo(f"  {name} = {', '.join(map(str, several))}")
         for question, count in zip(questions, found.splits, strict=True):
-            click.echo(f"ask ({count} different answers predicted): {json.dumps(question)}")
+            click.echo(f"ask ({counted(count, 'different answer')} predicted): {json.dumps(question)}")
         if found.best is not None:
             click.echo("\n".join(identified.best_lines(data, family, found.rows, found.best)))
     left = len(found.table)

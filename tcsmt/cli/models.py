@@ -11,6 +11,7 @@ from tcsmt.cli.names import ARCHITECTURE, UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.cli.table import markdown
 from tcsmt.data.model_files import model_toml, row_given
+from tcsmt.support.text import counted
 
 
 @click.command("models")
@@ -66,7 +67,7 @@ def models(
         echo_json({name: [row.as_json() for row in given] for name, given in listed.items()})
         return
     if not chosen:
-        click.echo(f"none of {len(found)} units fits", err=True)
+        click.echo(f"none of {counted(len(found), 'unit')} fits", err=True)
         return
     if as_markdown:
         click.echo(markdown(chosen))

@@ -16,6 +16,7 @@ from tcsmt.data.row_files import line_of_row, shaped
 from tcsmt.models import Model
 from tcsmt.simulator.rows import Words
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
 
 __all__ = ["HEXADECIMAL", "DataSet", "Formats", "words_of"]
 
@@ -118,8 +119,9 @@ def words_of(where: str, rows: object, formats: Formats, model: Model | None = N
         if not isinstance(texts, list):
             raise TcsmtError(f"{where}{place} is not a list of words")
         if len(texts) != count:
-            wanted = f"[0].a has {lanes}" if count == lanes else f"the unit has {count} block scales"
-            raise TcsmtError(f"{where}{place} has {len(texts)} words, but {wanted}")
+            scales = f"the unit has {counted(count, 'block scale')}"
+            wanted = f"[0].a has {lanes}" if count == lanes else scales
+            raise TcsmtError(f"{where}{place} has {counted(len(texts), 'word')}, but {wanted}")
         return [word(f"{place}[{i}]", fmt, text) for i, text in enumerate(texts)]
 
     found = {

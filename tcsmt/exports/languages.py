@@ -14,6 +14,7 @@ from tcsmt.exports.smtlib import smtlib
 from tcsmt.exports.systemverilog import latency, systemverilog
 from tcsmt.exports.testbench import bench
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.text import counted
 
 __all__ = ["LANGUAGES", "Exported", "exported"]
 
@@ -42,7 +43,7 @@ class Exported:
         return self.text
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {self.unit} in {self.language}, {self.text.count(chr(10))} lines>"
+        return f"<{self.name}: {self.unit} in {self.language}, {counted(self.text.count(chr(10)), 'line')}>"
 
     def as_json(self) -> dict[str, Any]:
         """As plain data, without the texts."""

@@ -15,6 +15,7 @@ from tcsmt.hardware.instructions import TARGETS, HardwareInstruction, instructio
 from tcsmt.hardware.layouts import RegisterOperand
 from tcsmt.hardware.vectors import Vector, members
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
 
 __all__ = ["build_command", "program"]
 
@@ -81,7 +82,7 @@ def _values(row: Row, vectors: Sequence[Vector], made_by: str) -> dict[str, obje
     """What every program says."""
     model, name = row.model, row.name.partition("@")[0]
     return {
-        "title": f"Probe of {name}: {len(vectors)} vectors",
+        "title": f"Probe of {name}: {counted(len(vectors), 'vector')}",
         "made_by": f"tcsmt {__version__}: {_comment(made_by)}",
         "build": " ".join(build_command(row)) + _toolkits(row),
         "k": model.k, "vectors": len(vectors),

@@ -20,6 +20,7 @@ from tcsmt.identification.outcomes import outcomes
 from tcsmt.identification.questions import Questions, ordinary_rows, zero_words
 from tcsmt.identification.score import entropy
 from tcsmt.identification.vectors import Random, ordinary
+from tcsmt.support.text import counted
 
 __all__ = ["Opening"]
 
@@ -121,7 +122,8 @@ class Opening:
         self.groups = found
         if self._left() < ROUNDED:
             self._round()
-        self.progress(f"{len(self.asked)} questions, {self._left()} hypotheses left, some parameters apart")
+        said = counted(len(self.asked), "question"), counted(self._left(), "hypothesis")
+        self.progress(f"{', '.join(said)} left, some parameters apart")
 
     def _alike(self, question: Questions) -> Iterator[_Group]:
         """The groups divided, so that all structures of one answer alike to a question."""
@@ -157,7 +159,8 @@ class Opening:
         self._round()
         if self._left() * len(self.family.rest(0)) > LARGEST:
             raise TooMany(
-                f"{self._left()} hypotheses of blocks and roundings explain {len(self.asked)} ordinary sums: "
+                f"{self._left()} hypotheses of blocks and roundings explain "
+                f"{counted(len(self.asked), 'ordinary sum')}: "
                 f"with all other parameters that is more than the {LARGEST} which a table may hold"
             )
         parts = [np.zeros((0, len(COLUMNS)), np.int16)]

@@ -19,6 +19,7 @@ from tcsmt.identification.nan_rules import rules_of_words
 from tcsmt.identification.questions import Questions, zero_words
 from tcsmt.identification.score import best_of
 from tcsmt.models import IeeeDotAdd, Model
+from tcsmt.support.text import counted
 
 __all__ = ["IeeeHypotheses", "IeeeOpening"]
 
@@ -178,7 +179,8 @@ class IeeeOpening:
             self.rows = self.rows[
                 self._unsigned(self.family.predictions(self.rows, question))[:, 0] == answered
             ]
-            self.progress(f"{len(self.asked)} questions, {len(self.rows)} orders and roundings left")
+            asked = counted(len(self.asked), "question")
+            self.progress(f"{asked}, {len(self.rows)} orders and roundings left")
 
     def _unsigned(self, words: Array) -> Array:
         """Zeros without their sign, which other columns decide."""
@@ -187,7 +189,8 @@ class IeeeOpening:
     def table(self) -> Table:
         """The rows that explain every answer. Raises :class:`.TooMany`."""
         if len(self.rows) > LARGEST:
-            raise TooMany(f"{len(self.rows)} orders and roundings explain {len(self.asked)} plain sums")
+            asked = counted(len(self.asked), "plain sum")
+            raise TooMany(f"{len(self.rows)} orders and roundings explain {asked}")
         table = self.family.grown(self.rows)
         for question, word in self.asked:
             if len(table):

@@ -18,6 +18,7 @@ from tcsmt.identification.plan import Candidates, Planned, PlanNode, candidates
 from tcsmt.identification.questions import Questions
 from tcsmt.identification.recorded import Best
 from tcsmt.identification.search import Outcome
+from tcsmt.support.text import agreeing, counted
 
 __all__ = [
     "as_data",
@@ -108,9 +109,9 @@ def best_lines(dataset: DataSet, family: Family, rows: int, best: Best) -> list[
     data = best_data(dataset, family, best)
     count = data["hypotheses"]
     which = f" ({', '.join(data['catalogue'])})" if data["catalogue"] else ""
-    each = "hypothesis explains" if count == 1 else "hypotheses each explain"
-    text = [f"best found: {count} {each} {rows - best.missed} of {rows} rows{which}"]
-    text.append("rows that contradict it:" if count == 1 else "rows that contradict any of them:")
+    each = counted(count, "hypothesis explains", "hypotheses each explain")
+    text = [f"best found: {each} {rows - best.missed} of {rows} rows{which}"]
+    text.append(f"rows that contradict {agreeing(count, 'it', 'any of them')}:")
     for one in data["rows"][:MISSES]:
         predicted = _listed_words(one["predicted"])
         text.append(f"  {one['place']}: recorded {one['recorded']}, predicted {predicted}")
@@ -121,7 +122,7 @@ def best_lines(dataset: DataSet, family: Family, rows: int, best: Best) -> list[
 
 def _listed_words(words: list[str]) -> str:
     """A few words, and how many more there are."""
-    return " or ".join(words[:3]) + (f" or {len(words) - 3} others" if len(words) > 3 else "")
+    return " or ".join(words[:3]) + (f" or {counted(len(words) - 3, 'other')}" if len(words) > 3 else "")
 
 
 def _name(family: Family, near: Candidates, place: int) -> str:
@@ -178,11 +179,13 @@ def as_text(found: Outcome) -> str:
     """The same, for people."""
     text = [f"{found.verdict}" + (f": {found.reason}" if found.reason else "")]
     text.append(
-        f"{len(found.exchanges)} questions, {found.seconds:.1f} s; {found.count} hypotheses, "
+        f"{counted(len(found.exchanges), 'question')}, {found.seconds:.1f} s; "
+        f"{counted(found.count, 'hypothesis')}, "
         f"every plan needs at least {found.floor:.2f} answers"
     )
     if found.by_whom:
-        text.append(f"{found.proofs} hypotheses proved equal to the result by {'; by '.join(found.by_whom)}")
+        proved = counted(found.proofs, "hypothesis")
+        text.append(f"{proved} proved equal to the result by {'; by '.join(found.by_whom)}")
     if found.model is not None:
         settled = found.verdict == "identified"
         for name, values in _values(found).items():
@@ -214,7 +217,7 @@ def set_data(family: Family, like: str | None, near: Candidates, plan: list[Plan
     """A fixed set, in the form that `tcsmt probe --vectors` reads."""
     rows = []
     for one in plan:
-        said = f"{one.classes} of {len(near.table)} hypotheses told apart"
+        said = f"{one.classes} of {counted(len(near.table), 'hypothesis')} told apart"
         asks = f"{said}; decides {', '.join(one.decides)}" if one.decides else said
         rows.append({**lines(family.formats, one.question)[0], "asks": asks})
     told = plan[-1].classes if plan else 1

@@ -41,6 +41,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.simulator.rows import run_words
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown
+from tcsmt.support.text import counted
 
 __all__ = ["Identification", "Outcome", "next_questions"]
 
@@ -206,14 +207,15 @@ class Identification:
                 self._challenged()
             verdict = "refuted" if not len(self.left) else "open" if self.unproved else "identified"
             if self.unproved:
-                reason = f"{len(self.unproved)} hypotheses were neither proved equal nor told apart"
+                few = counted(len(self.unproved), "hypothesis was", "hypotheses were")
+                reason = f"{few} neither proved equal nor told apart"
                 reason = "; ".join(dict.fromkeys([reason, *self.reasons]))
             if self.outside:
                 verdict, reason = "open", "only units that no kind of hypotheses has explain every answer"
         except TooMany as error:
             reason = f"{error}: ask more of them, as `--plan set` does"
         except NoBox:
-            reason = f"{len(self.left)} hypotheses explain the answers"
+            reason = f"{counted(len(self.left), 'hypothesis explains', 'hypotheses explain')} the answers"
             following = next_questions(self.left, self.random)[0]
         except OutOfBudget:
             reason = f"the budget of {self.budget} questions is spent"
@@ -330,7 +332,7 @@ class Identification:
     def _left(self, left: Left) -> None:
         self.left = left
         self.counts.append(len(left))
-        self.progress(f"{len(self.exchanges)} questions, {len(left)} hypotheses left")
+        self.progress(f"{counted(len(self.exchanges), 'question')}, {counted(len(left), 'hypothesis')} left")
 
     def _consistent(self, kind: Hypotheses, table: Array, exchanges: Sequence[Exchange]) -> Array:
         """Rows that explain every one of some answers."""

@@ -12,6 +12,7 @@ import numpy as np
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
 
 __all__ = ["Band", "Differences"]
 
@@ -145,6 +146,6 @@ def _doubling(apart: Array) -> Iterator[tuple[str, Array]]:
     while low <= largest:
         text = "0 ulps (the sign of a zero)" if high == 0 else f"{low} to {high} ulps"
         if low == high and high:
-            text = "1 ulp" if low == 1 else f"{low} ulps"
+            text = counted(low, "ulp")
         yield text, (apart >= np.uint64(low)) & (apart <= np.uint64(high))
         low, high = high + 1, max(1, 2 * high)

@@ -29,6 +29,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
 
 __all__ = ["Plan", "planned"]
 
@@ -74,7 +75,8 @@ def planned(
     rng = np.random.default_rng(seed)
     search = _Search(list(kernels), formats, length)
     for number in range(_ROUNDS):
-        seen(number + 1, _ROUNDS, f"inputs; {len(search.classes)} classes of {len(kernels)} kernels")
+        classes = counted(len(search.classes), "class")
+        seen(number + 1, _ROUNDS, f"inputs; {classes} of {counted(len(kernels), 'kernel')}")
         if len(search.classes) == len(kernels) or len(search.inputs) == most:
             break
         a, b = (np.stack(side) for side in zip(*_made(rng, formats, length), strict=True))

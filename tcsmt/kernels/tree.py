@@ -20,6 +20,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import from_words, unsigned
 from tcsmt.kernels.reduction import Reduction, fold
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
 
 __all__ = ["SumTree", "products_for", "read", "sizes_of", "tree_of"]
 
@@ -100,7 +101,7 @@ def _added(word: str, step: Sequence[int | SumTree]) -> list[str]:
     own = [part for part in step if isinstance(part, int)]
     sums = [part for part in step if isinstance(part, SumTree)]
     parts = [_names(own)] if own else []
-    parts += ["1 sum:" if len(sums) == 1 else f"{len(sums)} sums:"] if sums else []
+    parts += [f"{counted(len(sums), 'sum')}:"] if sums else []
     return [f"{word} {' and '.join(parts)}", *_listed(sums)]
 
 

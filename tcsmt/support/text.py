@@ -5,18 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["counted", "one_line", "ranges"]
+__all__ = ["agreeing", "counted", "one_line", "ranges"]
 
+#: Nouns that end so have a plural in -es; those in -is lose that.
+_HISSES = ("s", "x", "ch", "sh")
 _COUNTED = re.compile(r"([a-z]*)(-?\d+)")
 
 
-def counted(number: int, one: str, several: str = "") -> str:
-    """``1 row`` or ``2 rows``; several: where the plural is not made by an s.
+def agreeing(number: int, one: str, several: str = "") -> str:
+    """The words that agree with a number; several: what goes with all but 1, if it is not the noun's plural.
 
-    >>> counted(1, "row"), counted(0, "mismatch", "mismatches")
-    ('1 row', '0 mismatches')
+    >>> agreeing(2, "row"), agreeing(0, "hypothesis"), agreeing(1, "tells", "tell")
+    ('rows', 'hypotheses', 'tells')
     """
-    return f"{number} {one if number == 1 else several or one + 's'}"
+    if number == 1 or several:
+        return one if number == 1 else several
+    return f"{one.removesuffix('is')}es" if one.endswith(_HISSES) else f"{one}s"
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number, and the words that agree with it.
+
+    >>> counted(1, "row"), counted(0, "mismatch"), counted(2, "unit differs", "units differ")
+    ('1 row', '0 mismatches', '2 units differ')
+    """
+    return f"{number} {agreeing(number, one, several)}"
 
 
 def one_line(text: str) -> str:

@@ -29,6 +29,7 @@ from tcsmt.statements.domain import Domain
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
 from tcsmt.survey.neighbours import neighbours, value_text
 from tcsmt.survey.pairs import DistinctUnit, Pair, witnessed
 from tcsmt.survey.set_cover import Cover, cover
@@ -275,7 +276,7 @@ def _sets(words: Array, pairs: Sequence[tuple[int, int]]) -> list[int]:
 def audit_of(row: Row, vectors: Vectors, progress: Seen = unseen) -> Audit:
     """Run every hypothesis on every vector."""
     hypotheses = tuple(_hypotheses(row))
-    said = f"rows of {len(hypotheses)} hypotheses"
+    said = f"rows of {counted(len(hypotheses), 'hypothesis')}"
     words = run_together(
         [one.row.model for one in hypotheses],
         vectors.inputs,

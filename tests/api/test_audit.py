@@ -26,7 +26,12 @@ def test_rows_without_an_overflow_leave_how_it_ends_open(tmp_path: Path) -> None
     assert found.complete is False
     assert len(found.fewest) == 0
     assert found.as_json()["gaps"] is None
-    assert f"6 vectors for {UNIT}" in str(found)
+    lines = str(found).splitlines()
+    assert lines[:2] == [
+        f"6 vectors for {UNIT}",
+        "1 hypothesis differs from it in one parameter; 1 other unit fits its inputs",
+    ]
+    assert "none of the 6 vectors tells any two hypotheses apart" in lines
     assert repr(found) == f"<Audited 6 vectors of {UNIT}: 3 hypotheses>"
 
 
@@ -54,6 +59,7 @@ def test_the_fewest_tell_apart_as_much() -> None:
     found = tcsmt.audit(vectors, solve=False)
     assert found.complete and found.row.name == UNIT
     assert len(found.fewest) == 1
+    assert "1 of the 40 vectors tells apart as much as all of them (no smaller set does);" in str(found)
     assert tcsmt.audit(found.fewest, solve=False).complete
 
 

@@ -69,9 +69,7 @@ def test_block_scales() -> None:
     row = ROW | {"a": ["1"], "b": ["2"], "scale_a": scales, "scale_b": scales}
     found = words_of("rows", [row], formats, SCALED)
     assert found["scale_a"].tolist() == [[127] * SCALED.scales]
-    with pytest.raises(
-        TcsmtError, match=rf"rows\[0\]\.scale_b has 1 words, but the unit has {SCALED.scales}"
-    ):
+    with pytest.raises(TcsmtError, match=rf"rows\[0\]\.scale_b has 1 word, but the unit has {SCALED.scales}"):
         words_of("rows", [row | {"scale_b": ["7f"]}], formats, SCALED)
     with pytest.raises(TcsmtError, match=r"rows\[0\]\.scale_a is not a list of words"):
         words_of("rows", [ROW | {"a": ["1"], "b": ["2"]}], formats, SCALED)
@@ -85,7 +83,7 @@ def test_block_scales() -> None:
     ([ROW | {"c": 3}], r"rows\[0\]\.c: 3 is not a hexadecimal word"),
     ([ROW | {"c": "-1"}], r"rows\[0\]\.c: '-1' is not"),
     ([ROW, ROW | {"a": ["1", "10000"]}], r"rows\[1\]\.a\[1\]: '10000': a word of f16 has 16 bits"),
-    ([ROW, ROW | {"b": ["1"]}], r"rows\[1\]\.b has 1 words, but \[0\]\.a has 2"),
+    ([ROW, ROW | {"b": ["1"]}], r"rows\[1\]\.b has 1 word, but \[0\]\.a has 2"),
     ([ROW | {"b": "11"}], r"rows\[0\]\.b is not a list of words"),
 ])  # fmt: skip
 def test_bad_rows(rows: Any, said: str) -> None:

@@ -2,10 +2,11 @@
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tcsmt.support.text import ranges
+from tcsmt.support.text import agreeing, counted, ranges
 
 
 def test_examples() -> None:
@@ -30,3 +31,17 @@ def test_nothing_is_lost(given: list[str]) -> None:
             assert len(inside) >= 2
             spelled += [f"{stem}{number}" for number in inside]
     assert spelled == given
+
+
+@pytest.mark.parametrize(
+    ("one", "several"),
+    [
+        ("row", "rows"), ("hypothesis", "hypotheses"), ("mismatch", "mismatches"), ("class", "classes"),
+        ("different answer", "different answers"),
+    ],
+)  # fmt: skip
+def test_words_agree_with_their_number(one: str, several: str) -> None:
+    assert [counted(number, one) for number in (0, 1, 2)] == [f"0 {several}", f"1 {one}", f"2 {several}"]
+    assert [agreeing(number, f"{one} differs", f"{several} differ") for number in (1, 3)] == [
+        f"{one} differs", f"{several} differ",
+    ]  # fmt: skip
