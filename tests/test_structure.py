@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
 from tests.support.paths import ROOT
 
@@ -134,9 +135,9 @@ def test_the_checker_can_be_read_in_one_sitting() -> None:
 
 #: Rooms of mechanism: architectures are data of the catalogue and of the rooms above.
 MECHANISM = (
-    "algorithms", "api", "arithmetic", "ask", "certificates", "data", "identification", "implementations",
-    "interpret", "kernels", "models", "pictures", "prove", "recipes", "simulator", "statements", "support",
-    "survey",
+    "algorithms", "api", "arithmetic", "ask", "certificates", "data", "exports", "identification",
+    "implementations", "interpret", "kernels", "models", "pictures", "prove", "recipes", "simulator",
+    "statements", "support", "survey",
 )  # fmt: skip
 #: The curated scripts ask about units by name.
 CURATED = ROOT / "tcsmt" / "ask" / "scripts.py"
@@ -144,7 +145,10 @@ VENDORS = ("nvidia", "amd", "cdna", "rdna", "gfx", "geforce", "radeon")
 
 
 def named_architectures(path: Path) -> list[str]:
-    """Names and texts of a module's code that name an architecture, a GPU or a vendor; not its docstrings."""
+    """Names and texts of a module's code that name an architecture, a GPU or a vendor; not its docstrings.
+
+    Nor a macro such as ``__x86_64__``, by which C tells the machine that it is compiled for.
+    """
     module = tree(path)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     prose = {
@@ -155,7 +159,7 @@ def named_architectures(path: Path) -> list[str]:
     texts = []
     for node in ast.walk(module):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
-            texts.append(node.value)
+            texts.append(re.sub(r"__\w+?__", "", node.value))
         names = (getattr(node, field, None) for field in ("id", "attr", "name", "arg"))
         texts += [name for name in names if isinstance(name, str)]
     known = [*ARCHITECTURES, *ALIASES, *GPUS, *VENDORS]
@@ -171,3 +175,29 @@ def test_no_architecture_in_the_mechanism(tmp_path: Path) -> None:
         for path in (ROOT / "tcsmt" / room).rglob("*.py"):
             assert not named_architectures(path) or path == CURATED, path
     assert not named_architectures(ROOT / "tcsmt" / "terms.py")
+
+
+def compared_roundings(path: Path) -> list[str]:
+    """Where a module compares a rounding's name, or which rounding it is, instead of asking what it does."""
+    found = []
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Compare):
+            sides = [ast.unparse(side) for side in (node.left, *node.comparators)]
+            named = any(re.search(r"(rounding|mode)(\.name)?$", side) for side in sides)
+            known = any(re.search(rf"ROUNDINGS\[|'({'|'.join(ROUNDINGS)})'", side) for side in sides)
+            found += [ast.unparse(node)] if named and known else []
+    return found
+
+
+def test_nobody_compares_the_name_of_a_rounding(tmp_path: Path) -> None:
+    """The classical probes have names of their own for what they see."""
+    made = tmp_path / "made.py"
+    made.write_text(
+        "a = one.rounding.name == 'RNE'\nb = mode is not ROUNDINGS['RTO']\n"
+        "c = rounding.name in ('RTZ', 'RNE')\nd = rounding.truncates\ne = ROUNDINGS['RNE']\nf = mode in names\n"
+    )
+    assert len(compared_roundings(made)) == 3
+    classical = ROOT / "tcsmt" / "identification" / "classical.py"
+    for room in (*MECHANISM, "catalogue", "hardware"):
+        for path in (ROOT / "tcsmt" / room).rglob("*.py"):
+            assert not compared_roundings(path) or path == classical, (path, compared_roundings(path))

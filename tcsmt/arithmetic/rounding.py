@@ -67,6 +67,11 @@ class Rounding:
         """Whether it rounds down, toward minus infinity."""
         return all(away == (s & (h | r)) for s, _, h, r, away in self._decisions)
 
+    @cached_property
+    def to_odd(self) -> bool:
+        """Whether what is below the last kept bit sets it: the OR of all of them."""
+        return all(away == ((1 - o) & (h | r)) for _, o, h, r, away in self._decisions)
+
     @property
     def overflows_by_sign(self) -> bool:
         """Whether the sign decides what an overflow becomes."""

@@ -60,7 +60,7 @@ _ALWAYS = {
 
 #: Rounding to odd is there as a sticky bit one place higher.
 ALIGNMENTS = (
-    *(Alignment(mode) for mode in ROUNDINGS.values() if mode is not ROUNDINGS["RTO"]),
+    *(Alignment(mode) for mode in ROUNDINGS.values() if not mode.to_odd),
     Alignment(ROUNDINGS["RTZ"], sticky=True),
 )
 

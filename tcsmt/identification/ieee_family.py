@@ -46,7 +46,7 @@ READS = ((False, False, False), (True, False, False), (False, True, False), (Tru
          (False, True, True))  # fmt: skip
 _MODES = tuple(ROUNDINGS.values())
 #: Which roundings never carry into the next binade: they cut off, or set the last bit.
-_KEEPS = [mode.truncates or mode is ROUNDINGS["RTO"] for mode in _MODES]
+_KEEPS = [mode.truncates or mode.to_odd for mode in _MODES]
 #: Pairs of a hypothesis and a question that are computed at once.
 _AT_ONCE = 1 << 18
 

@@ -336,9 +336,9 @@ def _details(m: IeeeDotAdd) -> Iterator[str]:
     """What is not as IEEE 754's default."""
     if m.sum_format != m.d_format:
         yield f"rounded to {m.d_format.name} at the end"
-    if m.rounding.name != "RNE":
+    if not m.rounding.ties_to_even:
         yield f"sums rounded {m.rounding.name}"
-    if m.product_format is not None and m.product_rounding.name != "RNE":
+    if m.product_format is not None and not m.product_rounding.ties_to_even:
         yield f"products rounded {m.product_rounding.name}"
     if m.overflow != "ieee":
         yield {"infinity": "too large is infinite", "saturate": "too large is the largest number"}[m.overflow]

@@ -161,7 +161,7 @@ class FusedDotAdd(Model):
             )
         self._validate_scales()
         if self.alignment_sticky:
-            self.check("alignment", self.alignment is RTZ, "RTZ when alignment_sticky = True")
+            self.check("alignment", self.alignment.truncates, "RTZ when alignment_sticky = True")
         zero = self.zero_exponent
         self.check("zero_exponent", zero is None or -4096 <= zero <= 4096, "None or from -4096 to 4096")
         kept = self.round_fraction_bits

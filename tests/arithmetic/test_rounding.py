@@ -31,12 +31,18 @@ def half_away(x: Fraction) -> int:
     return floor(abs(x) + Fraction(1, 2)) * (-1 if x < 0 else 1)
 
 
+def odd(x: Fraction) -> int:
+    """The number itself, or the odd one of its two neighbours."""
+    return int(x) if x.denominator == 1 else next(n for n in (floor(x), ceil(x)) if n % 2)
+
+
 @pytest.mark.parametrize("mode", ROUNDINGS.values(), ids=str)
 def test_what_a_rounding_does(mode: Rounding) -> None:
     assert mode.truncates == follows(mode, int) == (mode.name == "RTZ")
     assert mode.floors == follows(mode, floor) == (mode.name == "RTN")
     assert mode.ties_to_even == follows(mode, round) == (mode.name == "RNE")
     assert mode.ties_away == follows(mode, half_away) == (mode.name == "RNA")
+    assert mode.to_odd == follows(mode, odd) == (mode.name == "RTO")
     assert mode.nearest == all(abs(rounded(mode, x) - x) <= Fraction(1, 2) for x in NUMBERS)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
+from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row
 from tcsmt.catalogue.preferred import by_use
 from tcsmt.data.model_files import none_fits, rows_given
@@ -33,7 +34,7 @@ _SCHEME_2 = "Ozaki, Uchino and Imamura 2025 (GEMMul8)"
 
 def _slices(name: str, fmt: AnyFormat, source: str, **parameters: Any) -> SlicesRecipe:
     rounding, bits, slices = (parameters[key] for key in ("rounding", "bits", "slices"))
-    how = "to nearest" if rounding == "RNE" else "toward zero"
+    how = "to nearest" if ROUNDINGS[rounding].nearest else "toward zero"
     title = f"binary64 by {slices} {fmt.name} slices of {bits} bits, {how}"
     return SlicesRecipe(name=name, title=title, source=source, format=fmt, **parameters)
 

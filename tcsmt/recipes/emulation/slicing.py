@@ -50,7 +50,7 @@ class Slicing:
             raise TcsmtError(f"bits = {self.bits}: must be from 1 to 60")
         if not 1 <= self.count <= 32:
             raise TcsmtError(f"slices = {self.count}: must be from 1 to 32")
-        if self.rounding.name not in ("RTZ", "RNE"):
+        if not (self.rounding.truncates or self.nearest):
             raise TcsmtError(f"split = {self.rounding.name}: must be RTZ or RNE")
         if self.nearest and self.bits < 2:
             raise TcsmtError(f"bits = {self.bits}: must be at least 2 for digits to nearest")
