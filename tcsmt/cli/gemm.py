@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Any, Self
@@ -24,6 +23,7 @@ from tcsmt.kernels.gemm import output_format
 from tcsmt.kernels.reduction import reduction_named
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import shown
 from tcsmt.support.sources import digest_of_sources
 
 #: The record of a checkpoint.
@@ -116,15 +116,13 @@ def gemm(
     ]
     started = time.perf_counter()
     shape, dtype = (m, n), dtype_of(output_format(row.model, epilogue))
-    with _Partial(output, json.dumps(job), shape, dtype) as partial:
+    with _Partial(output, json.dumps(job), shape, dtype) as partial, shown(lines=False) as seen:
         done = partial.columns
         for first in range(done, n, portion):
             last = min(first + portion, n)
 
             def progress(part: int, whole: int, first: int = first, last: int = last) -> None:
-                if sys.stderr.isatty():
-                    share = (first + (last - first) * part / whole) / n
-                    click.echo(f"\r{share:7.1%}", err=True, nl=False)
+                seen(first + (last - first) * part // whole, n, "columns")
 
             partial.add(
                 last,
@@ -138,8 +136,6 @@ def gemm(
             )  # fmt: skip
         seconds = time.perf_counter() - started
         digest = partial.finish()
-    if sys.stderr.isatty():
-        click.echo("\r", err=True, nl=False)
     facts: dict[str, Any] = {
         "model": row.name, "shape": [m, a.shape[1], n], "reduction": str(reduction),
         "epilogue": str(epilogue), "output": str(output),

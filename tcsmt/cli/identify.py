@@ -34,6 +34,7 @@ from tcsmt.identification.search import Identification
 from tcsmt.identification.transcript import Exchange, Transcript
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import Exit, TcsmtError
+from tcsmt.support.progress import told
 from tcsmt.support.text import agreeing, counted
 
 _EXIT = {
@@ -171,10 +172,13 @@ def identify(
             _probed(_fused(unit, "--probe"), source, probe, as_json)
             return
         kinds = hypotheses_of(unit.formats, unit.k)
-        with Transcript(unit.formats, transcript) if transcript else nullcontext() as kept:
+        with (
+            Transcript(unit.formats, transcript) if transcript else nullcontext() as kept,
+            told() as progress,
+        ):
             found = Identification(
                 kinds, source, budget=budget, seed=seed, settings=Settings(timeout=timeout), confirm=confirm,
-                progress=_progress, transcript=kept, given=_exchanges(given, unit),
+                progress=progress, transcript=kept, given=_exchanges(given, unit),
                 certificates=certificates,
             ).run()  # fmt: skip
     if certificates is not None:
@@ -185,11 +189,6 @@ def identify(
     else:
         click.echo(identified.as_text(found))
     sys.exit(_EXIT[found.verdict])
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"\r\033[K{text}", err=True, nl=False)
 
 
 @dataclass(frozen=True)
@@ -290,7 +289,8 @@ def _probed(family: Family, source: Box, kind: str, as_json: bool) -> None:
 def _recorded(path: Path, rows: int, seed: int, as_json: bool) -> None:
     data = _one_data_set("--data", path)
     family = family_of(data)
-    found = survivors(data, rows=rows, seed=seed, progress=_progress)
+    with told() as progress:
+        found = survivors(data, rows=rows, seed=seed, progress=progress)
     values = identified.summary(family, found.table) if len(found.table) else {}
     questions = identified.lines(family.formats, found.questions) if found.questions is not None else []
     if as_json:

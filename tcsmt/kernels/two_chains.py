@@ -11,6 +11,7 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.kernels.chain_steps import Elements, Link, Walk, common_links, walk
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.reduction import Reduction
+from tcsmt.support.text import ranges
 
 __all__ = ["TwoChains", "two_chains"]
 
@@ -176,7 +177,5 @@ def _told(fmt: AnyFormat, word: int) -> str:
 
 def _places(indices: Any) -> str:
     """``16..31``, or ranges with commas; long lists are cut."""
-    numbers = np.sort(np.asarray(indices))
-    runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
-    texts = [str(run[0]) if len(run) == 1 else f"{run[0]}..{run[-1]}" for run in runs]
+    texts = ranges(str(index) for index in np.sort(np.asarray(indices)))
     return ",".join(texts[:4]) + (",..." if len(texts) > 4 else "")

@@ -1,1 +1,1 @@
-"""One dot-add drawn bit by bit: what is drawn (sheet), from a trace (build), as text, SVG and HTML."""
+"""One dot-add drawn bit by bit: what is drawn (drawing), from a trace (build), as text, SVG and HTML."""

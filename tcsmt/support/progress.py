@@ -1,4 +1,4 @@
-"""How far a long run is: a bar on a terminal, a line for each step elsewhere; always on standard error."""
+"""How far a long run is: on a terminal a bar, or a line that changes; always on standard error."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Seen", "shown", "unseen"]
+__all__ = ["Seen", "shown", "told", "unseen"]
 
 #: Takes what is done, of how many, and what was done last.
 Seen = Callable[[int, int, str], None]
@@ -14,6 +14,22 @@ Seen = Callable[[int, int, str], None]
 
 def unseen(done: int, count: int, what: str) -> None:
     """Show nothing."""
+
+
+@contextmanager
+def told() -> Iterator[Callable[[str], None]]:
+    """Something to call with how far a run is of which nobody knows how long it will be.
+
+    Nothing is shown where standard error is no terminal.
+    """
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console  # slow to import
+    from rich.text import Text
+
+    with Console(stderr=True).status("") as line:
+        yield lambda text: line.update(Text(text))
 
 
 @contextmanager

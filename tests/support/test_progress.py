@@ -9,13 +9,15 @@ import sys
 
 import pytest
 
-from tcsmt.support.progress import shown, unseen
+from tcsmt.support.progress import shown, told, unseen
 from tests.support.paths import ROOT
 
 PROGRAM = """
+import time
 from tcsmt.support.progress import shown
 with shown() as step:
     step(1, 3, "[bold]first[/bold]")
+    time.sleep(0.3)
     step(3, 3, "last")
 print("result")
 """
@@ -36,11 +38,11 @@ def test_nothing_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_bar_on_a_terminal() -> None:
-    """What was done is shown as it is, without the markup that it might hold; the result is apart."""
+def on_a_terminal(program: str) -> tuple[str, str]:
+    """Standard output, and what a terminal gets as standard error."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], cwd=ROOT, stderr=theirs, stdout=subprocess.PIPE, text=True,
+        [sys.executable, "-c", program], cwd=ROOT, stderr=theirs, stdout=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "100"},
     ) as process:  # fmt: skip
         os.close(theirs)
@@ -51,9 +53,38 @@ def test_a_bar_on_a_terminal() -> None:
         except OSError:  # the other side is closed
             pass
         assert process.stdout is not None
-        assert process.stdout.read() == "result\n"
+        out = process.stdout.read()
     os.close(ours)
-    text = said.decode()
     assert process.returncode == 0
+    return out, said.decode()
+
+
+def test_a_bar_on_a_terminal() -> None:
+    """What was done is shown as it is, without the markup that it might hold; the result is apart."""
+    out, text = on_a_terminal(PROGRAM)
+    assert out == "result\n"
+    assert "1/3" in text and "[bold]first[/bold]" in text
     assert "3/3" in text and "last" in text
-    assert "1/3 " not in text.replace("1/3", "", 0) or "[bold]first[/bold]" in text
+
+
+SAYING = """
+import time
+from tcsmt.support.progress import told
+with told() as say:
+    for text in ("[bold]2 questions[/bold]", "3 questions"):
+        say(text)
+        time.sleep(0.3)
+print("result")
+"""
+
+
+def test_a_line_that_changes_on_a_terminal() -> None:
+    out, text = on_a_terminal(SAYING)
+    assert out == "result\n"
+    assert "[bold]2 questions[/bold]" in text and "3 questions" in text
+
+
+def test_no_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with told() as say:
+        say("3 questions")
+    assert capsys.readouterr() == ("", "")
