@@ -176,12 +176,6 @@ class Family:
         whole[:, 11] = np.tile(np.arange(count), len(table))
         return whole
 
-    def expanded(self, table: Table) -> Table:
-        """Every row with every value of columns 6 to 10."""
-        numbers = np.unique(table[:, 0])
-        parts = [self.grown(table[table[:, 0] == number])[0] for number in numbers]
-        return np.concatenate([table[:0], *parts])
-
     def grown(self, table: Table) -> tuple[Table, Any]:
         """Every row of one structure with every value of columns 6 to 10, and the row's number."""
         rest = self.rest(int(table[0, 0]))

@@ -18,11 +18,10 @@ import numpy as np
 
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import from_words, unsigned
-from tcsmt.kernels.reduction import Reduction, fold
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 
-__all__ = ["SumTree", "products_for", "read", "sizes_of", "tree_of"]
+__all__ = ["SumTree", "products_for", "read", "sizes_of"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: X / y swallows sums of K numbers y in arithmetic of 53 bits; where the format does not reach as far, of 24.
@@ -292,31 +291,3 @@ def sizes_of(tree: SumTree, k: int) -> Array:
 
     fill(tree)
     return sizes
-
-
-def tree_of(reduction: Reduction, k: int, step: int) -> SumTree:
-    """The tree of a reduction on a unit that adds ``step`` products to c in one sum."""
-
-    def made(levels: Reduction, indices: Array) -> Any:
-        if not levels.levels:
-            return [indices[first : first + step].tolist() for first in range(0, len(indices), step)]
-        level, inner = levels.levels[0], Reduction(levels.levels[1:])
-        parts = [made(inner, part) for part in level.cut(indices, step)]
-        return fold(level, parts, lambda one, two: [[one, two]], lambda value: value)
-
-    sizes = np.ones((k, k), np.int64)
-
-    def fill(value: Any) -> list[int]:
-        if isinstance(value, int):
-            return [value]
-        total: list[int] = []
-        for one in value:
-            parts = ([total] if total else []) + [fill(part) for part in one]
-            total = [leaf for part in parts for leaf in part]
-            for part in parts:
-                rest = sorted({*total} - {*part})
-                sizes[np.ix_(part, rest)] = len(total)
-        return total
-
-    fill(made(reduction, np.arange(k)))
-    return _tree(list(range(k)), sizes)

@@ -28,7 +28,7 @@ def test_count_is_the_number_of_rows():
     for number, _ in enumerate(family.structures):
         first = family.first(number)
         by_rounding = [
-            len(family.expanded(family.with_last_rounding(first[first[:, 4] == r][:1])))
+            len(family.grown(family.with_last_rounding(first[first[:, 4] == r][:1]))[0])
             for r in range(len(ROUNDINGS))
         ]
         total += sum(int((first[:, 4] == r).sum()) * by_rounding[r] for r in range(len(ROUNDINGS)))

@@ -42,7 +42,7 @@ def test_first_answers_never_exclude_the_truth(formats, k):
                 )
                 assert found.fitting(int(answers[place])).all()
             if found.certain()[0] and not zero_words(family.d_format, answers[[place]])[0]:
-                others = family.expanded(bare[None])
+                others = family.grown(bare[None])[0]
                 others = others[random.permutation(len(others))[:8]]
                 assert (predictions(family, others, questions[[place]])[:, 0] == answers[place]).all()
 

@@ -39,7 +39,7 @@ def random_row(family: Family, random: np.random.Generator) -> Array:
     number = int(random.integers(len(family.structures)))
     first = family.first(number)
     row = first[[int(random.integers(len(first)))]]
-    whole = family.expanded(family.with_last_rounding(row))
+    whole = family.grown(family.with_last_rounding(row))[0]
     return whole[int(random.integers(len(whole)))]
 
 
