@@ -28,7 +28,7 @@ from tcsmt.arithmetic.formats import format_named
 from tcsmt.arithmetic.nans import NanRule
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.catalogue import Row, row_named, rows, rows_named
-from tcsmt.data.toml_files import place_of, read_toml, shown_value
+from tcsmt.data.toml_files import TomlFile, read_toml, shown_value
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
@@ -196,17 +196,9 @@ def _toml(value: object) -> str:
 
 
 @dataclass
-class _File:
-    """A parsed file, or one of its tables, and where its keys are.
+class _File(TomlFile):
+    """A parsed file, or the table of a part of its model."""
 
-    within: of a table of an array of tables, the array's name; number: which one of them.
-    """
-
-    path: Path
-    lines: list[str]
-    given: dict[str, Any]
-    within: str = ""
-    number: int = 0
     parameters: dict[str, Any] = field(init=False)
     formats: dict[str, AnyFormat] = field(init=False)
 
@@ -242,21 +234,6 @@ class _File:
         named = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=") if key else None
         found = (number for number, line in inside if named is not None and named.match(line))
         return f"{self.path}:{next(found, start + 1)}"
-
-    def at(self, key: str) -> str:
-        """``FILE:LINE`` of a key of the file; ``FILE`` of any other."""
-        return place_of(self.path, self.lines, key, number=self.number, within=self.within)
-
-    def error(self, key: str, message: str) -> TcsmtError:
-        """An error about a key."""
-        return TcsmtError(f"{self.at(key)}: {message}")
-
-    def text(self, key: str) -> str:
-        """The value of a key that is one line of text."""
-        value = self.given[key]
-        if not isinstance(value, str) or not value or not value.isprintable():
-            raise self.error(key, f"{key} = {shown_value(value)}: must be one line of text")
-        return value
 
     def values(self, kind: type[Model]) -> dict[str, Any]:
         """The parameters for a kind of model, whose keys and types are checked."""

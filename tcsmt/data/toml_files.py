@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tcsmt.data.row_files import read_bytes
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["place_of", "read_toml", "shown_value"]
+__all__ = ["TomlFile", "read_toml", "shown_value"]
 
 
 def read_toml(path: Path) -> tuple[list[str], dict[str, Any]]:
@@ -26,22 +27,47 @@ def read_toml(path: Path) -> tuple[list[str], dict[str, Any]]:
         raise TcsmtError(f"{path}: not TOML: nested too deeply") from None
 
 
-def place_of(path: Path, lines: list[str], key: str, *, number: int = 0, within: str = "") -> str:
-    """``FILE:LINE`` of a key of the file; of any other, ``FILE``.
+@dataclass
+class TomlFile:
+    """What a file or one of its tables says, and the file's lines, which errors name.
 
-    within: the key is one of the table ``[[within]]`` with this number, from 0, or the line is that table's.
+    within: of a table of an array of tables, the array's name; number: which one of them, from 0.
     """
-    start = re.compile(rf"\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
-    header = re.compile(rf"\s*\[\[\s*{re.escape(within)}\s*\]\]")
-    tables, found = 0, str(path)
-    for place, line in enumerate(lines):
-        if within and header.match(line) and _parses(lines[:place]):
-            tables += 1
-            if tables == number + 1:
-                found = f"{path}:{place + 1}"
-        if (not within or tables == number + 1) and start.match(line) and _parses(lines[:place]):
-            return f"{path}:{place + 1}"
-    return found
+
+    path: Path
+    lines: list[str]
+    given: dict[str, Any]
+    within: str = ""
+    number: int = 0
+
+    def at(self, key: str) -> str:
+        """``FILE:LINE`` of a key; of any other, that of the table, or ``FILE``.
+
+        TOML's libraries do not say on which line a value stands.
+        """
+        start = re.compile(rf"\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
+        header = re.compile(rf"\s*\[\[\s*{re.escape(self.within)}\s*\]\]")
+        tables, found = 0, str(self.path)
+        for place, line in enumerate(self.lines):
+            if self.within and header.match(line) and _parses(self.lines[:place]):
+                tables += 1
+                if tables == self.number + 1:
+                    found = f"{self.path}:{place + 1}"
+            inside = not self.within or tables == self.number + 1
+            if inside and start.match(line) and _parses(self.lines[:place]):
+                return f"{self.path}:{place + 1}"
+        return found
+
+    def error(self, key: str, message: str) -> TcsmtError:
+        """An error about a key."""
+        return TcsmtError(f"{self.at(key)}: {message}")
+
+    def text(self, key: str) -> str:
+        """The value of a key that is one line of text."""
+        value = self.given[key]
+        if not isinstance(value, str) or not value or not value.isprintable():
+            raise self.error(key, f"{key} = {shown_value(value)}: must be one line of text")
+        return value
 
 
 def _parses(lines: list[str]) -> bool:

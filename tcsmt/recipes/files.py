@@ -8,12 +8,12 @@ other keys are the parameters of names (:data:`.PARAMETERS`) with the same value
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tcsmt.arithmetic.formats import float_format, format_named
-from tcsmt.data.toml_files import place_of, read_toml, shown_value
+from tcsmt.data.toml_files import TomlFile, read_toml, shown_value
 from tcsmt.recipes.algorithm import Sum
 from tcsmt.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe
 from tcsmt.recipes.split import Split
@@ -42,12 +42,7 @@ def read_recipe(path: Path, named: Mapping[str, Recipe]) -> Recipe:
     return _File(path, *read_toml(path)).recipe(named)
 
 
-@dataclass(frozen=True)
-class _File:
-    path: Path
-    lines: list[str]
-    given: dict[str, Any]
-
+class _File(TomlFile):
     def recipe(self, named: Mapping[str, Recipe]) -> Recipe:
         allowed = [*_ABOUT, *_OWN, _SUM]
         for key in self.given:
@@ -95,9 +90,10 @@ class _File:
             raise self.error(_SUM, f"{_SUM} = {shown_value(tables)}: must be tables, [[{_SUM}]]")
         found = []
         for number, table in enumerate(tables):
+            place = TomlFile(self.path, self.lines, table, _SUM, number)
             for key in table:
                 if key not in _OF_SUM:
-                    raise self.error(key, str(UnknownName(f"key of [[{_SUM}]]", key, _OF_SUM)), number)
+                    raise place.error(key, str(UnknownName(f"key of [[{_SUM}]]", key, _OF_SUM)))
             products = table.get("products", [])
             fine = (
                 isinstance(products, list)
@@ -106,13 +102,13 @@ class _File:
             )
             if not fine:
                 allowed = f"pairs [word of a, word of b], words 0 to {words - 1}"
-                raise self.error("products", f"products = {shown_value(products)}: must be {allowed}", number)
+                raise place.error("products", f"products = {shown_value(products)}: must be {allowed}")
             every = table.get("every", 0)
             if every == "instruction":
                 every = INSTRUCTION
             elif type(every) is not int or every < 0:
                 allowed = '"instruction", or an integer, 0 or more'
-                raise self.error("every", f"every = {shown_value(every)}: must be {allowed}", number)
+                raise place.error("every", f"every = {shown_value(every)}: must be {allowed}")
             found.append(Sum(tuple((i, j) for i, j in products), every))
         return tuple(found)
 
@@ -122,27 +118,14 @@ class _File:
             raise self.error(key, f"{key} = {shown_value(value)}: must be an integer")
         return value
 
-    def text(self, key: str) -> str:
-        value = self.given[key]
-        if not isinstance(value, str) or not value or not value.isprintable():
-            raise self.error(key, f"{key} = {shown_value(value)}: must be one line of text")
-        return value
-
     def made(self, key: str, make: Callable[[], Made]) -> Made:
         """What is made of a key's value; an error has the file and the line before it."""
         try:
             return make()
         except TcsmtError as error:
-            where = place_of(self.path, self.lines, key)
-            if str(error).startswith(where):
+            if str(error).startswith(self.at(key)):
                 raise
             raise self.error(key, str(error)) from None
-
-    def error(self, key: str, message: str, number: int | None = None) -> TcsmtError:
-        if number is None:
-            return TcsmtError(f"{place_of(self.path, self.lines, key)}: {message}")
-        where = place_of(self.path, self.lines, key, number=number, within=_SUM)
-        return TcsmtError(f"{where}: {message}")
 
 
 def _with_words(recipe: Recipe, words: int) -> Recipe:

@@ -10,7 +10,7 @@ from tcsmt.arithmetic.rounding import rounding_named
 from tcsmt.models import IeeeDotAdd, Model
 from tcsmt.recipes.algorithm import Algorithm, Sum
 from tcsmt.recipes.split import F32, Split
-from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.errors import choose, whole_number
 
 __all__ = ["INSTRUCTION", "PARAMETERS", "Recipe"]
 
@@ -54,12 +54,6 @@ def _yes(text: str) -> bool:
     return choose("interleaved", text, ("yes", "no")) == "yes"
 
 
-def _number(name: str, text: str, least: int) -> int:
-    if not text.isdigit() or int(text) < least:
-        raise TcsmtError(f"{name} = {text!r}: must be an integer, {least} or more")
-    return int(text)
-
-
 def _on_sums(recipe: Recipe, change: Callable[[Sum], Sum]) -> Recipe:
     return replace(recipe, sums=tuple(map(change, recipe.sums)))
 
@@ -71,7 +65,7 @@ def _order(recipe: Recipe, text: str) -> Recipe:
 
 
 def _every(recipe: Recipe, text: str) -> Recipe:
-    number = INSTRUCTION if text == "instruction" else _number("every", text, 0)
+    number = INSTRUCTION if text == "instruction" else whole_number("every", text, 0)
     first, *others = recipe.sums
     return replace(recipe, sums=(replace(first, every=number), *others))
 
@@ -85,7 +79,7 @@ PARAMETERS: Mapping[str, Callable[[Recipe, str], Recipe]] = {
     "format": lambda r, t: _on_split(r, format=format_named(t)),
     "split": lambda r, t: _on_split(r, rounding=rounding_named(t)),
     "residual": lambda r, t: _on_split(r, residual=rounding_named(t)),
-    "scale": lambda r, t: _on_split(r, scale=_number("scale", t, 0)),
+    "scale": lambda r, t: _on_split(r, scale=whole_number("scale", t, 0)),
     "order": _order,
     "every": _every,
     "interleaved": lambda r, t: replace(r, interleaved=_yes(t)),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.data.toml_files import place_of, read_toml, shown_value
+from tcsmt.data.toml_files import TomlFile, read_toml, shown_value
 from tcsmt.support.errors import TcsmtError
 
 
@@ -71,8 +71,16 @@ LINES = [
 ])  # fmt: skip
 def test_the_line_of_a_key(key: str, given: dict[str, object], line: int | None) -> None:
     path = Path("mine.toml")
-    found = place_of(path, LINES, key, **given)  # type: ignore[arg-type]
+    found = TomlFile(path, LINES, {}, **given).at(key)  # type: ignore[arg-type]
     assert found == ("mine.toml" if line is None else f"mine.toml:{line}")
+
+
+@pytest.mark.parametrize("value", [3, "", "two\nlines", "\x1b[31mred"])
+def test_a_text_is_one_line(value: object) -> None:
+    file = TomlFile(Path("mine.toml"), ["k = 4", 'title = "?"'], {"title": value, "source": "a paper"})
+    assert file.text("source") == "a paper"
+    with pytest.raises(TcsmtError, match=r"^mine\.toml:2: title = .*: must be one line of text$"):
+        file.text("title")
 
 
 def test_values_as_files_have_them() -> None:

@@ -19,7 +19,7 @@ from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row
 from tcsmt.catalogue.preferred import by_use
 from tcsmt.data.model_files import none_fits, rows_given
-from tcsmt.data.toml_files import place_of, read_toml, shown_value
+from tcsmt.data.toml_files import TomlFile, read_toml, shown_value
 from tcsmt.recipes.emulation.recipe import EmulationRecipe, ResiduesRecipe, SlicesRecipe
 from tcsmt.recipes.emulation.schemes import Emulation
 from tcsmt.support.errors import TcsmtError, UnknownName
@@ -110,34 +110,33 @@ def emulation_named(name: str, unit: str | Row) -> tuple[Emulation, Row]:
 
 def _read(path: Path) -> EmulationRecipe:
     """A file: base = NAME, and the parameters of names; ``products`` may be pairs of slices."""
-    lines, given = read_toml(path)
-
-    def error(key: str, message: str) -> TcsmtError:
-        return TcsmtError(f"{place_of(path, lines, key)}: {message}")
-
+    file = TomlFile(path, *read_toml(path))
+    given = file.given
     base = str(given.get("base", ""))
     if base.lower() not in EMULATIONS:
-        raise error("base", str(UnknownName("emulation", base, EMULATIONS, "tcsmt accuracy algorithms")))
+        raise file.error("base", str(UnknownName("emulation", base, EMULATIONS, "tcsmt accuracy algorithms")))
     recipe: Any = EMULATIONS[base.lower()]
     for key, value in given.items():
         if key not in (*_ABOUT, *recipe.parameters):
             allowed = [*_ABOUT, *recipe.parameters]
-            raise error(key, str(UnknownName("key of an emulation", key, allowed)))
+            raise file.error(key, str(UnknownName("key of an emulation", key, allowed)))
         if key in ("title", "source"):
-            recipe = replace(recipe, **{key: str(value)})
+            recipe = replace(recipe, **{key: file.text(key)})
         elif key == "products" and isinstance(value, list):
             fine = bool(value) and all(
                 isinstance(one, list) and len(one) == 2 and all(type(n) is int for n in one) for one in value
             )
             if not fine:
-                raise error(key, f"products = {shown_value(value)}: must be pairs [slice of a, slice of b]")
+                raise file.error(
+                    key, f"products = {shown_value(value)}: must be pairs [slice of a, slice of b]"
+                )
             recipe = replace(recipe, products=tuple((i, j) for i, j in value))
         elif key != "base":
             if isinstance(value, bool) or not isinstance(value, (int, str)):
-                raise error(key, f"{key} = {shown_value(value)}: must be a number or a name")
+                raise file.error(key, f"{key} = {shown_value(value)}: must be a number or a name")
             try:
                 recipe = recipe.changed(key, str(value))
             except TcsmtError as why:
-                raise error(key, str(why)) from None
+                raise file.error(key, str(why)) from None
     found: EmulationRecipe = replace(recipe, name=str(path))
     return found

@@ -19,7 +19,7 @@ from tcsmt.recipes.emulation.schemes import (
     moduli,
 )
 from tcsmt.recipes.emulation.slicing import Slicing
-from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.errors import TcsmtError, choose, whole_number
 
 __all__ = ["EmulationRecipe", "ResiduesRecipe", "SlicesRecipe"]
 
@@ -56,14 +56,8 @@ class EmulationRecipe:
         return change(self, text)
 
 
-def _number(name: str, text: str, least: int) -> int:
-    if not text.isdigit() or int(text) < least:
-        raise TcsmtError(f"{name} = {text!r}: must be an integer, {least} or more")
-    return int(text)
-
-
 def _set(field: str, least: int, name: str = "") -> Callable[[Any, str], Any]:
-    return lambda recipe, text: replace(recipe, **{field: _number(name or field, text, least)})
+    return lambda recipe, text: replace(recipe, **{field: whole_number(name or field, text, least)})
 
 
 _COMMON: Mapping[str, Callable[[Any, str], Any]] = {
