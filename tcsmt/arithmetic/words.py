@@ -264,7 +264,7 @@ def _beyond(fmt: AnyFormat, value: Fraction) -> str:
 
 def _number(text: str) -> Fraction:
     exponent = text.rpartition("p" if "x" in text else "e")[2]
-    if exponent != text and exponent.lstrip("+-").isdigit() and abs(int(exponent)) > _LARGEST_EXPONENT:
+    if exponent != text and exponent.lstrip("+-").isdecimal() and abs(int(exponent)) > _LARGEST_EXPONENT:
         raise ValueError("the exponent is beyond every format")
     parts = _HEX_FLOAT.fullmatch(text)
     if parts is None:

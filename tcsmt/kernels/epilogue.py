@@ -137,7 +137,7 @@ def epilogue_named(text: str) -> Epilogue:
         elif key in ("bias", "saturate"):
             given[key] = True
         elif key == "stochastic":
-            if not value.isdigit():
+            if not value.isdecimal():
                 raise TcsmtError(f"epilogue {text!r}: {key} = {value!r}: must be a number of bits")
             given[key] = int(value)
         else:

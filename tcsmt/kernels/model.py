@@ -237,6 +237,6 @@ def kernel_row(kernel: Kernel, k: int) -> Row:
 def row_named(text: str, unit_named: Callable[[str], Row]) -> Row:
     """The row of ``UNIT+REDUCTION[+EPILOGUE]@K``. Raises :class:`.TcsmtError`."""
     name, at, k = text.rpartition("@")
-    if not at or not k.isdigit() or not int(k):
+    if not at or not k.isdecimal() or not int(k):
         raise TcsmtError(f"{text!r}: a kernel as a unit needs its K at the end: UNIT+split-k:2@64")
     return kernel_row(kernel_named(name, unit_named), int(k))

@@ -342,7 +342,7 @@ def _level(text: str) -> Level:
     if kind == "cuts":
         given["at"] = tuple(_integer(text, "cuts", place) for place in number.split("-"))
     else:
-        if not (colon and number.isdigit()):
+        if not (colon and number.isdecimal()):
             raise TcsmtError(f"reduction {text!r}: expected {kind}:{_KINDS[kind]}")
         given["number"] = int(number)
     for option in options:
@@ -386,6 +386,6 @@ def separate(text: str) -> list[str]:
 
 
 def _integer(text: str, name: str, value: str) -> int:
-    if not value.isdigit():
+    if not value.isdecimal():
         raise TcsmtError(f"reduction {text!r}: {name} = {value!r}: must be an integer")
     return int(value)

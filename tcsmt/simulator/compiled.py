@@ -65,7 +65,7 @@ def threads_in_use() -> int:
     """Threads for large batches: ``$TCSMT_THREADS``, else the processors that this process may use."""
     given = os.environ.get("TCSMT_THREADS", "")
     if given:
-        if not given.isdigit() or int(given) < 1:
+        if not given.isdecimal() or int(given) < 1:
             raise TcsmtError(f"TCSMT_THREADS = {given!r}: must be a number of threads, 1 or more")
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -45,6 +45,7 @@ def test_the_text_keeps_every_bit_of_a_number() -> None:
         ("saturate", "saturate, stochastic and rounding need out=FORMAT"),
         ("out=bf16,stochastic=33", "stochastic must be from 1 to 32 bits"),
         ("out=bf16,stochastic=x", "stochastic = 'x': must be a number of bits"),
+        ("out=bf16,stochastic=²", "stochastic = '²': must be a number of bits"),
         ("out=bf16,RTZ,stochastic=3", "stochastic has no other rounding"),
         ("out=s8", "s8"),
     ],

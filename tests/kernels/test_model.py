@@ -116,6 +116,7 @@ def test_a_domain_where_it_never_does() -> None:
     [
         ("volta+split-k:2", "needs its K at the end: UNIT\\+split-k:2@64"),
         ("volta+split-k:2@0", "needs its K at the end"),
+        ("volta+split-k:2@²", "needs its K at the end"),
         ("volta+split:2@8", "unknown reduction 'split'"),
         ("volta+chained+bias@8", "takes no numbers but a, b and c"),
         ("volta+stream-k:2,tile=8x8x8@8", "where K is cut depends on the tile"),

@@ -54,6 +54,8 @@ def test_names_of_the_usual_ones() -> None:
         ("split-k:2,parts=e4m3", "parts must be a floating-point format with infinities"),
         ("split-k:2,parts=s32", "parts must be a floating-point format with infinities"),
         ("split-k:2,step=x", "step = 'x': must be an integer"),
+        ("split-k:2,step=²", "step = '²': must be an integer"),
+        ("split-k:²", "reduction 'split-k:²': expected split-k:PARTS"),
         ("promote:8,step=2", "only split-k and sliced have a step"),
         ("split-k:8,halved=2", "only promote can be halved"),
         ("cuts:4-4", "cuts must be positive and rising"),

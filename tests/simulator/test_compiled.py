@@ -276,9 +276,10 @@ def test_threads_share_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = MachineCode(model).rows(words)
     monkeypatch.setenv("TCSMT_THREADS", "3")
     assert np.array_equal(MachineCode(model).rows(words), alone)
-    monkeypatch.setenv("TCSMT_THREADS", "none")
-    with pytest.raises(TcsmtError, match="TCSMT_THREADS = 'none'"):
-        MachineCode(model).rows(words)
+    for wrong in ("none", "²"):
+        monkeypatch.setenv("TCSMT_THREADS", wrong)
+        with pytest.raises(TcsmtError, match=f"TCSMT_THREADS = '{wrong}'"):
+            MachineCode(model).rows(words)
 
 
 def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ def test_exit_codes() -> None:
     assert str(Contradiction("a", "b")).endswith("evidence contradicts a proof; proved: a; found: b")
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "²", "1.5", "", " 3", "٣"])
+@pytest.mark.parametrize("text", ["0", "-1", "²", "1.5", "", " 3"])
 def test_what_is_no_whole_number(text: str) -> None:
     with pytest.raises(TcsmtError, match=r"^slices = .*: must be an integer, 1 or more$"):
         whole_number("slices", text, 1)
