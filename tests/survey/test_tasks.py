@@ -161,14 +161,18 @@ def two_findings(effort: findings.Effort) -> Iterator[Task]:
 
 #: A small run of each command, and the file that it goes on from.
 COMMANDS = {
-    "findings": ("findings", "--output", "FOLDER/findings.json"),
+    "atlas": (
+        "atlas", "--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm",
+        "--store", "FOLDER/atlas.json",
+    ),
+    "findings": ("accuracy", "findings", "--output", "FOLDER/findings.json"),
     "reduced": (
-        "reduced", "--widths", "2,3", "--arch", "volta", "--inputs", "14", "--question", "error-single",
-        "--results", "FOLDER",
+        "accuracy", "reduced", "--widths", "2,3", "--arch", "volta", "--inputs", "14",
+        "--question", "error-single", "--results", "FOLDER",
     ),
     "sweep": (
-        "sweep", "--arch", "volta", "--algorithm", "markidis", "--distribution", "uniform", "--k", "16",
-        "--k", "33", "--size", "2", "--seeds", "1", "--output", "FOLDER/sweep.json",
+        "accuracy", "sweep", "--arch", "volta", "--algorithm", "markidis", "--distribution", "uniform",
+        "--k", "16", "--k", "33", "--size", "2", "--seeds", "1", "--output", "FOLDER/sweep.json",
     ),
 }  # fmt: skip
 
@@ -178,7 +182,7 @@ def test_commands_on_a_full_disk(name: str, tmp_path: Path, monkeypatch: pytest.
     """Exit code 2 and one line; the file is what it was, and the next run goes on from it."""
     monkeypatch.setattr(cli_findings, "entries", two_findings)
     monkeypatch.setattr(processes, "answers_of", lambda jobs, given: ((one, one.run()) for one in given))
-    arguments = [word.replace("FOLDER", str(tmp_path)) for word in ("accuracy", *COMMANDS[name])]
+    arguments = [word.replace("FOLDER", str(tmp_path)) for word in COMMANDS[name]]
     path, real, writes = tmp_path / f"{name}.json", os.replace, list[Path]()
 
     def once(source: Any, target: Any) -> None:
