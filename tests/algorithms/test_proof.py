@@ -160,6 +160,23 @@ def test_what_is_added_outside() -> None:
     assert counts[1] and counts[2], counts
 
 
+class WithoutZeros(Tried):
+    """Cannot show that adding zero changes nothing."""
+
+    def prove(self, what: str, goal: Term) -> bool:
+        return what != "adding zero changes nothing" and super().prove(what, goal)
+
+
+def test_a_c_of_zero_is_left_out_only_where_adding_zero_changes_nothing() -> None:
+    counts: Counter[str] = Counter()
+    for one in sums("addends", 24):
+        enters, domain = one.drawn.algorithm.c_enters, one.drawn.domain
+        if domain.c_zero and enters != "unit":
+            assert proof._addends(WithoutZeros(one.columns), one.words) is None, one.drawn
+            counts[enters] += 1
+    assert counts["first"] and counts["last"], counts
+
+
 def test_the_last_addition_of_exact_terms() -> None:
     """Where it is not called inexact, its two numbers add up to the exact sum."""
     counts: Counter[bool] = Counter()
