@@ -542,9 +542,12 @@ def describes(m: Any) -> bool:
     What a register with carry bits does is said for some sums only; nor is the grid of misplaced subnormal
     results said for them.
     """
-    if getattr(m, "carry_bits", None) is None:
-        return True
-    return m.subnormal_results == "rounded" and all(getattr(m, name) == value for name, value in SAID.items())
+    limited = getattr(m, "carry_bits", None) is not None
+    return not limited or (_has_known_register(m) and m.subnormal_results == "rounded")
+
+
+def _has_known_register(m: Any) -> bool:
+    return all(getattr(m, name) == value for name, value in SAID.items())
 
 
 def _wrapped(m: Any, x: Fixed, top: Array) -> Fixed:
@@ -554,7 +557,7 @@ def _wrapped(m: Any, x: Fixed, top: Array) -> Fixed:
     """
     if m.carry_bits is None:
         return x
-    assert describes(m)
+    assert _has_known_register(m)
     integer = 4 if m.scale_format is not None and m.scale_format.fraction_bits else 2
     place = np.where(x.word == 0, 3, top + 1 + integer + m.carry_bits - x.lsb)  # bits of the whole register
     assert int(place.min()) >= 1
