@@ -178,7 +178,7 @@ def test_a_c_of_zero_is_left_out_only_where_adding_zero_changes_nothing() -> Non
 
 
 def test_the_last_addition_of_exact_terms() -> None:
-    """Where it is not called inexact, its two numbers add up to the exact sum."""
+    """It is called inexact exactly where its two numbers do not add up to the exact sum."""
     counts: Counter[bool] = Counter()
     for one, addends in additions("last addition", 12):
         if len(addends) < 2:
@@ -190,7 +190,7 @@ def test_the_last_addition_of_exact_terms() -> None:
         for row, (second, first) in enumerate(pairs):
             x, y = finite(wide, second), finite(wide, first)
             right = x is not None and y is not None and x / 2**shift + y == sum(one.parts[row])
-            assert inexact[row] or right, (one.drawn, row)
+            assert inexact[row] != right, (one.drawn, row)
             counts[bool(inexact[row])] += 1
     assert counts[True] and counts[False], counts
 
