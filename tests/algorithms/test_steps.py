@@ -7,7 +7,7 @@ import pytest
 from tcsmt.algorithms.fused_loss import C, Unbounded
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result, steps_of
-from tcsmt.arithmetic.ieee import MultiplyAdd
+from tcsmt.arithmetic.ieee import MultiplyAdd, RoundedSum
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import row_named, rows_of
 from tcsmt.models import IeeeDotAdd, Kind, Model, Trace
@@ -174,4 +174,20 @@ def test_factors_that_are_no_operands_are_refused(chain: StepwiseProof) -> None:
         tampered = replace(unit)
         tampered.__dict__["trace"] = replace(trace, operands=replace(trace.operands, **changes))
         with pytest.raises(Unbounded, match="an operation multiplies what are not the words of one lane"):
+            steps_of(chain, tampered, LOW, HIGH)
+
+
+def test_a_c_that_is_read_as_another_number_is_refused(chain: StepwiseProof) -> None:
+    unit = ieee(1)
+    stage = unit.trace.stages[0]
+    assert isinstance(stage.operation, RoundedSum)
+    for place, number in enumerate(stage.operation.terms):
+        negated = replace(number, sign=~number.sign)
+        terms = (*stage.operation.terms[:place], negated, *stage.operation.terms[place + 1 :])
+        other = replace(stage.operation, terms=terms)
+        tampered = replace(unit)
+        changed_stage = replace(stage, operation=other, term=other.word())
+        tampered.__dict__["trace"] = replace(unit.trace, stages=(changed_stage,), output=other.word())
+        said = "c is read as it is, or a subnormal c as zero" if place == 0 else "that of its operands"
+        with pytest.raises(Unbounded, match=said):
             steps_of(chain, tampered, LOW, HIGH)
