@@ -1,6 +1,6 @@
 """How additions lose bits: nearest, toward zero, up, down, or truncation of what alignment shifts out.
 
-Valpey et al.'s point: truncation is not rounding toward zero; they part when the dropped bits have the
+Valpey et al.'s point: truncation is not rounding toward zero; they differ when the dropped bits have the
 other sign than the sum.
 """
 

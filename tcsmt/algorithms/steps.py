@@ -198,7 +198,7 @@ class _Reader:
         formats = {source: fmt for source, fmt, _ in read if source is not None}
         fmt = operation.format
         whole = {source for source, narrow in formats.items() if narrow and fmt.holds(narrow)}
-        last = [self._last_bit(source, narrow) for source, narrow in formats.items()]
+        last = [self._last_bit(narrow) for narrow in formats.values()]
         fine = all(bit >= fmt.e_min - fmt.fraction_bits for bit in last) and not operation.flush
         kept = frozenset() if operation.flush else frozenset(whole)
         return IeeeStep(sources, operation, kept, fine, any(drops for _, _, drops in read))
@@ -208,7 +208,8 @@ class _Reader:
         """The formats of a and of b."""
         return float_format(self.unit.a_format), float_format(self.unit.b_format)
 
-    def _last_bit(self, source: Source, fmt: Format | None) -> int:
+    def _last_bit(self, fmt: Format | None) -> int:
+        """The exponent of the last bit of a number of a format; None: of a product of a's and b's."""
         formats = [fmt] if fmt is not None else [*self._factors]
         return sum(f.e_min - f.fraction_bits for f in formats)
 

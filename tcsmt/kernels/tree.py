@@ -26,8 +26,6 @@ __all__ = ["SumTree", "products_for", "read", "sizes_of"]
 Array = np.ndarray[Any, np.dtype[Any]]
 #: X / y swallows sums of K numbers y in arithmetic of 53 bits; where the format does not reach as far, of 24.
 _WIDE, _NARROW = 53, 24
-#: Steps of a chain that are shown at each end.
-_SHOWN = 2
 
 
 @dataclass(frozen=True)

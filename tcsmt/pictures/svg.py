@@ -235,7 +235,7 @@ class _Drawing:
             if number == len(grid.terms) and number:
                 self._rule(_MARGIN, x, self.y + 8)
                 self.y += _SPACE
-            self._row(grid, row, columns, at, x)
+            self._row(row, columns, at, x)
         point = edge(grid.top - 1)
         self._vertical(point, head + 34, bottom, "2,3")
         for place in (edge(grid.top + INTEGER_BITS - 1), edge(grid.unit - 1)):
@@ -243,9 +243,7 @@ class _Drawing:
         self.y = int(bottom) + 2
         self._notes(grid.notes)
 
-    def _row(
-        self, grid: BitGrid, row: BitRow, columns: Sequence[int | Blank], at: dict[int, float], end: float
-    ) -> None:
+    def _row(self, row: BitRow, columns: Sequence[int | Blank], at: dict[int, float], end: float) -> None:
         self.y += _LINE
         self._text(_MARGIN, row.label, "ink")
         self._text(self.left - 16, "−" if row.negative else "+", "ink")

@@ -1,4 +1,4 @@
-"""Inputs on which models of matrix units tend to part: a fixed set, evaluated before any solver.
+"""Inputs on which models of matrix units tend to differ: a fixed set, evaluated before any solver.
 
 Random words almost never reach a boundary of the arithmetic. These rows do: few lanes or all alike,
 exponents close together or at the ends, significands that are all ones, one bit, or short.
