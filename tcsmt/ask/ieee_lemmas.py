@@ -345,15 +345,15 @@ def _rounded(fmt: Format, mode: str, value: str) -> str:
     return f"((_ to_fp {_sizes(fmt)}) {mode} {value})"
 
 
-def _script(terms: Sequence[Term], claim: str, given: Term = TRUE) -> str:
-    """Can the claim hold, ``{0}`` in it being the first term and so on, where ``given`` does?"""
+def _script(terms: Sequence[Term], statement: str, given: Term = TRUE) -> str:
+    """Can the statement hold, ``{0}`` in it being the first term and so on, where ``given`` does?"""
     lines, texts = definitions([*terms, given])
     return "\n".join(
         [
             "(set-logic QF_BVFP)",
             *lines,
             f"(assert {texts[-1]})",
-            f"(assert {claim.format(*texts)})",
+            f"(assert {statement.format(*texts)})",
             "(check-sat)",
             "(exit)",
             "",

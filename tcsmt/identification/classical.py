@@ -1,7 +1,7 @@
 """Questions to a unit that can only be asked: inputs made for one feature, and what the answers mean.
 
 The methods of MMA-Sim (Xie et al. 2025, sections II-C to II-F): summation tree by masking, kept bits
-by halving, rounding by four and four more inputs, special values by boundary cases. A probe sees a
+by halving, rounding by four and four more inputs, special values by boundary cases. They see a
 :class:`BlackBox` and nothing of the model or the hardware behind it.
 
 An addend is named by its number: 0 to k - 1 are the products, k is c.

@@ -1,1 +1,1 @@
-"""What is claimed, apart from how it is proved: questions, domains, verdicts, findings."""
+"""What is stated, apart from how it is proved: questions, domains, verdicts, findings."""
