@@ -19,6 +19,8 @@ from tcsmt.catalogue import Row
 from tcsmt.data.datasets import find_datasets, objection
 from tcsmt.data.packed_rows import batch, result_type
 from tcsmt.identification.resemblance import Resemblance, resemblance
+from tcsmt.implementations.check import Examination, Implementation, ShortMismatch, recorded
+from tcsmt.implementations.check import check as checked
 from tcsmt.models import Model, Operands
 from tcsmt.pictures.explain import stage_lines
 from tcsmt.simulator.rows import Words
@@ -27,8 +29,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import ranges
-from tcsmt.survey.check import Examination, Implementation, ShortMismatch, recorded
-from tcsmt.survey.check import check as checked
 
 __all__ = ["Check", "check", "difference", "explained", "of_arrays", "of_file", "remembered"]
 

@@ -20,8 +20,10 @@ from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import row_given
 from tcsmt.hardware.device import Device
 from tcsmt.hardware.measured import as_dataset
-from tcsmt.identification.batches import Batches
 from tcsmt.identification.boxes import Command
+from tcsmt.implementations.batches import Batches
+from tcsmt.implementations.check import Examination, Implementation, ShortMismatch
+from tcsmt.implementations.check import check as checked
 from tcsmt.models import Model
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.simulator.rows import Words, words_of_row
@@ -29,8 +31,6 @@ from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import shown as progress_shown
-from tcsmt.survey.check import Examination, Implementation, ShortMismatch
-from tcsmt.survey.check import check as checked
 from tcsmt.survey.settle import Asking, verdicts_in
 
 #: Of the edge cases, every so many is written.

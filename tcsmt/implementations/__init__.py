@@ -1,1 +1,1 @@
-"""Somebody's own implementation as a unit: RTL, or C."""
+"""Somebody's own implementation: a program, RTL or C; as a unit, and checked against one."""

@@ -12,7 +12,7 @@ from tcsmt.simulator.rows import Words, run_words
 from tcsmt.support.errors import choose
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.audit import Audit, Vectors, audit_of, joined
-from tcsmt.survey.check import edges, random_rows
+from tcsmt.survey.rows import edges, random_rows
 
 __all__ = ["KINDS", "Made", "smallest", "vectors_of"]
 

@@ -13,7 +13,7 @@ from tcsmt.data.word_files import as_hex, as_readmemh
 from tcsmt.models import Model
 from tcsmt.simulator.rows import run_words, words_of_row
 from tcsmt.support.errors import TcsmtError
-from tcsmt.survey.check import random_rows
+from tcsmt.survey.rows import random_rows
 
 UNITS = [
     "volta/mma.m8n8k4.f32.f16.f16.f32",

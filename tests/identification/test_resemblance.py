@@ -16,7 +16,7 @@ from tcsmt.catalogue import row_named
 from tcsmt.identification.resemblance import resemblance
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.simulator.rows import Words, run_words
-from tcsmt.survey.check import edges
+from tcsmt.survey.rows import edges
 
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
 EDGES = edges(VOLTA, 1, 1000).inputs

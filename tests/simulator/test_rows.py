@@ -16,8 +16,8 @@ from tcsmt.simulator import rows as simulator_rows
 from tcsmt.simulator.compiled import kernel
 from tcsmt.simulator.rows import run_together, run_words, simulate, with_one_nan
 from tcsmt.support.errors import TcsmtError
-from tcsmt.survey.check import edges, random_rows
 from tcsmt.survey.neighbours import neighbours
+from tcsmt.survey.rows import edges, random_rows
 from tests.oracles import integers as exact_integers
 from tests.support.graphs import by_graph
 from tests.support.integer_units import INTEGER_UNITS, VNNI

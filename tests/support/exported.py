@@ -18,7 +18,7 @@ from tcsmt.exports.languages import exported
 from tcsmt.interpret import cc
 from tcsmt.simulator.compiled import operands
 from tcsmt.simulator.rows import Words, run_words, words_of_row
-from tcsmt.survey.check import edges
+from tcsmt.survey.rows import edges
 from tests.support import simulators
 
 __all__ = ["OWN", "c_header", "decided", "one_of_each_kind", "own_formats", "systemverilog"]

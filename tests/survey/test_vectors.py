@@ -8,7 +8,7 @@ import pytest
 from tcsmt.catalogue import row_named
 from tcsmt.support.errors import TcsmtError
 from tcsmt.survey.audit import audit_of
-from tcsmt.survey.check import edges
+from tcsmt.survey.rows import edges
 from tcsmt.survey.vectors import smallest, vectors_of
 from tests.oracles.exact import results
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tcsmt.catalogue import row_named
-from tcsmt.identification.batches import ROWS, Batches
 from tcsmt.identification.boxes import BoxFailed
+from tcsmt.implementations.batches import ROWS, Batches
 from tcsmt.simulator.rows import Words
 from tcsmt.support.errors import TcsmtError
-from tcsmt.survey.check import random_rows
+from tcsmt.survey.rows import random_rows
 
 MODEL = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 #: Answers c, and what it does before that with c and the number of the batch.

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tcsmt.catalogue import row_named
+from tcsmt.implementations.check import Implementation, check
 from tcsmt.models import FusedDotAdd
 from tcsmt.simulator.rows import run_words
-from tcsmt.survey.check import Implementation, check, edges
 from tcsmt.survey.settle import Asking, verdicts_in
 from tests.oracles.exact import results
 
@@ -73,16 +73,3 @@ def test_solvers_find_rows_that_the_edges_do_not(tmp_path: Path) -> None:
     assert found.gaps is not None
     assert all(gap.verdict != "open" for gap in found.gaps)
     assert len(found.audit.untold()) == len(found.gaps)
-
-
-@pytest.mark.parametrize("unit", ["x86/vdpbf16ps", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"])
-def test_the_edges_are_the_same_for_a_seed_and_of_every_kind(unit: str) -> None:
-    row = row_named(unit)
-    one, two, other = edges(row, 1, 1000), edges(row, 1, 1000), edges(row, 2, 1000)
-    assert (one.inputs.a == two.inputs.a).all()
-    assert (one.inputs.a != other.inputs.a).any()
-    assert {name.split()[0] for name in one.names} >= {"special", "boundary"}
-    d = run_words(row.model, one.inputs).tolist()
-    fmt = row.model.d_format
-    assert any(fmt.is_nan(word) for word in d)
-    assert any(fmt.is_infinite(word) for word in d)
