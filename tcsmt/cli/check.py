@@ -70,6 +70,7 @@ _EACH = 100
     help="Write rows with answers (.json): the fewest that exclude as much as all, and some others.",
 )  # fmt: skip
 @options.jobs(1)
+@options.scheduler
 @options.solver
 @options.timeout(20.0)
 @options.memory
@@ -92,6 +93,7 @@ def check(
     resume: Path | None,
     output: Path | None,
     jobs: int,
+    scheduler: str,
     solver: str,
     timeout: float,
     memory: int,
@@ -164,7 +166,8 @@ def check(
                 if not as_json:
                     click.echo(difference(name, row, first))
 
-            asking = Asking(Settings(solver, timeout, memory), False, jobs) if solve else None
+            settings = Settings(solver, timeout, memory)
+            asking = Asking(settings, False, jobs, scheduler) if solve else None
             verdicts = opened.enter_context(verdicts_in(store)) if solve else None
             found = checked(
                 row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts,

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tcsmt.prove.solvers.run import Settings
+from tcsmt.support.errors import TcsmtError
+from tcsmt.survey.settle import Asking
 from tests.support.command_line import done, refused
 from tests.support.fake_device import fake_device
 from tests.support.sampling import mostly_long
@@ -145,3 +150,19 @@ def test_a_program_that_changes_its_mind(emulator: Path) -> None:
 )
 def test_bad_input(given: list[str], said: str, emulator: Path) -> None:
     assert said in refused("check", "volta", *given)
+
+
+def test_solvers_work_where_they_are_told_to(emulator: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How the rows are looked for that exclude more: by whom, and how many at a time."""
+    asked: list[Asking | None] = []
+
+    def check(*given: Any, asking: Asking | None, **more: Any) -> Any:
+        asked.append(asking)
+        raise TcsmtError("enough")
+
+    monkeypatch.setattr(import_module("tcsmt.cli.check"), "checked", check)
+    given = ("check", "volta", "--python", "an_emulator:naive", "--store", emulator / "store.json")
+    refused(*given, "--solve", "--jobs", 3, "--scheduler", "tcp://host:8786", "--timeout", 5)
+    refused(*given, "--jobs", 3)
+    settings = Settings("auto", 5.0, 8192)
+    assert asked == [Asking(settings, confirm=False, jobs=3, scheduler="tcp://host:8786"), None]

@@ -77,6 +77,15 @@ def test_a_name_means_the_same_in_every_command() -> None:
     assert all(choice in (solver.help or "") for choice in CHOICES)
 
 
+def test_what_takes_jobs_takes_a_scheduler() -> None:
+    """But for ``compare``, whose jobs are threads that run inputs."""
+    taking = {command.name for command in leaves(main) if "jobs" in {one.name for one in command.params}}
+    assert taking >= {"atlas", "audit", "check", "findings", "reduced", "sweep"}
+    assert taking - {"compare"} == {
+        c.name for c in leaves(main) if "scheduler" in {one.name for one in c.params}
+    }
+
+
 def values_of(option: Any) -> list[click.Option]:
     made = click.command()(option(lambda **given: None))
     return [one for one in made.params if isinstance(one, click.Option)]
