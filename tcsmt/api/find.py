@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tcsmt.api.certificates import certificates_in
-from tcsmt.api.units import UnitLike, row_of
+from tcsmt.api.units import UnitLike, rows_meant
 from tcsmt.ask.discovery import choose_row, load
 from tcsmt.ask.discovery import properties as found_in
 from tcsmt.ask.investigation import Investigation, Report
@@ -55,7 +55,7 @@ def find(
     '3 carry bits are enough and 2 are not (4'
     """
     prop = load(property, [Path(folder) for folder in folders])
-    row = choose_row(prop, unit) if isinstance(unit, str) else row_of(unit)
+    row = choose_row(prop, rows_meant(unit))
     solving = Solving(
         Settings(solver, timeout, memory),
         confirm=confirm,

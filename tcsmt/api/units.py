@@ -12,13 +12,13 @@ from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy, like_given
 from tcsmt.catalogue import Row, rows, rows_of, selected
 from tcsmt.catalogue.description import description
-from tcsmt.data.model_files import is_model_file, model_toml, row_given
+from tcsmt.data.model_files import is_model_file, model_toml, rows_given
 from tcsmt.kernels.model import row_named as kernel_named
 from tcsmt.kernels.units import ARCHITECTURE, ieee_unit
 from tcsmt.models import Model
 from tcsmt.simulator.rows import simulate
 
-__all__ = ["Unit", "UnitLike", "read_model", "row_of", "unit", "units"]
+__all__ = ["Unit", "UnitLike", "read_model", "row_of", "rows_meant", "unit", "units"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,15 +135,18 @@ def row_of(given: UnitLike) -> Row:
             date=0,
             evidence="conjectured",
         )
-    return _row_named(os.fspath(given))
+    return _rows_named(os.fspath(given))[0]
 
 
-def _row_named(name: str) -> Row:
-    if is_model_file(name):
-        return row_given(name)
-    if "+" in name:
-        return kernel_named(name, _row_named)
-    return ieee_unit(name) if name.startswith(f"{ARCHITECTURE}/") else row_given(name)
+def rows_meant(given: UnitLike) -> list[Row]:
+    """All rows of an architecture or a GPU, or the one that is meant, as :func:`row_of` has it."""
+    return _rows_named(os.fspath(given)) if isinstance(given, (str, os.PathLike)) else [row_of(given)]
+
+
+def _rows_named(name: str) -> list[Row]:
+    if "+" in name and not is_model_file(name):
+        return [kernel_named(name, row_of)]
+    return [ieee_unit(name)] if name.startswith(f"{ARCHITECTURE}/") else rows_given(name)
 
 
 def unit(name: UnitLike) -> Unit:

@@ -13,7 +13,6 @@ from types import ModuleType
 
 from tcsmt.ask.investigation import Claim, Investigation, Report
 from tcsmt.catalogue import Row
-from tcsmt.data.model_files import rows_given
 from tcsmt.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError, UnknownName
 
@@ -134,9 +133,8 @@ class LoadedProperty:
             ) from None
 
 
-def choose_row(prop: LoadedProperty, unit: str) -> Row:
-    """Of the rows that ``unit`` means, the first one to which the property applies."""
-    rows = rows_given(unit)
+def choose_row(prop: LoadedProperty, rows: Sequence[Row]) -> Row:
+    """Of the rows of a unit or an architecture, the first one to which the property applies."""
     for row in rows:
         if not prop.objection(row):
             return row

@@ -9,12 +9,12 @@ import click
 
 from tcsmt.api.audit import CLOSING_FILES, PUBLISHED, audited, solved, vectors_given
 from tcsmt.api.certificates import require_sat_solver
+from tcsmt.api.units import row_of
 from tcsmt.api.vectors import file_format
 from tcsmt.cli import options
 from tcsmt.cli.certified import say_certified
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
-from tcsmt.data.model_files import row_given
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import shown as progress_shown
@@ -102,7 +102,7 @@ def audit(
         file_format(subset)
     require_sat_solver(certificate)
     asking = Asking(Settings(solver, timeout, memory), confirm, jobs, scheduler, kept, certificate)
-    given = row_given(model) if model is not None else None
+    given = row_of(model) if model is not None else None
     row, parts = given, []
     if files:
         row, from_files = gathered(files, given)

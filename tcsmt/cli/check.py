@@ -11,13 +11,13 @@ import click
 import numpy as np
 
 from tcsmt.api.check import difference, explained, of_arrays, of_file, remembered
+from tcsmt.api.units import row_of
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.functions import function_named
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
-from tcsmt.data.model_files import row_given
 from tcsmt.hardware.device import Device
 from tcsmt.hardware.measured import as_dataset
 from tcsmt.identification.boxes import Command
@@ -133,7 +133,7 @@ def check(
         raise click.UsageError(f"--data asks nothing: {'--solve' if solve else '--resume'} is not allowed")
     if output is not None and output.suffix.lower() != ".json":
         raise TcsmtError(f"--output {output}: allowed suffix: .json")
-    row = row_given(model)
+    row = row_of(model)
     provenance: dict[str, Any] = {}
     implementation: Implementation
     with ExitStack() as opened:

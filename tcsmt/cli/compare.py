@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from tcsmt.api.compare import compare as compare_units
+from tcsmt.api.units import row_of
 from tcsmt.catalogue import Row
 from tcsmt.cli import options
 from tcsmt.cli.design_options import of_design
@@ -18,7 +19,6 @@ from tcsmt.cli.dumped import say_dumped
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.cli.verdict import EXIT
-from tcsmt.data.model_files import row_given
 from tcsmt.implementations.designs import DesignFiles, is_design, read_design
 from tcsmt.pictures.text import as_text
 from tcsmt.prove.dumping import Dump
@@ -127,7 +127,7 @@ def _sides(a: str, b: str, design: DesignFiles) -> tuple[str | Row, str | Row]:
         return a, b
     if all(designs):
         return _read(design, a), _read(design, b)
-    other = row_given(b if designs[0] else a)
+    other = row_of(b if designs[0] else a)
     read = _read(design.like(other.model), a if designs[0] else b)
     return (read, other) if designs[0] else (other, read)
 

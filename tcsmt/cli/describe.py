@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from tcsmt.api.formats import describe_format
+from tcsmt.api.units import row_of
 from tcsmt.catalogue import rows_of
 from tcsmt.catalogue.description import description
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
-from tcsmt.data.model_files import is_model_file, row_given
+from tcsmt.data.model_files import is_model_file
 from tcsmt.support.errors import TcsmtError
 
 
@@ -45,11 +46,11 @@ def describe(arch: str | None, instruction: str | None, number_format: str | Non
         return
     if arch is None or name is None:
         raise TcsmtError("expected a UNIT, or --format NAME")
-    row = row_given(name)
+    row = row_of(name)
     if as_json:
         echo_json(row.as_json())
         return
     click.echo(description(row))
-    if instruction is None and "/" not in arch and not is_model_file(arch):
+    if instruction is None and not {"/", "+"} & {*arch} and not is_model_file(arch):
         others = [r.instruction for r in rows_of(arch, claims=True) if r is not row]
         click.echo("\nother instructions:\n  " + "\n  ".join(others))

@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from tcsmt import __version__
+from tcsmt.api.units import row_of
 from tcsmt.cli import options
 from tcsmt.cli.design_options import of_design
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
-from tcsmt.data.model_files import model_toml, row_given
+from tcsmt.data.model_files import model_toml
 from tcsmt.implementations.designs import DesignFiles, read_design
 from tcsmt.support.files import replace_text
 
@@ -42,7 +43,7 @@ def design(
       tcsmt design unit.btor2 --format a=u8 --format b=u8 --format c=u32 --format d=u32
     """
     given = replace(design, files=(*design.files, *files))
-    row = read_design(given if like is None else given.like(row_given(like).model))
+    row = read_design(given if like is None else given.like(row_of(like).model))
     if output is not None:
         replace_text(output, model_toml(row))
         click.echo(f"{output}: {row.name}, k = {row.model.k}", err=True)

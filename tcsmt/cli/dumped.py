@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from tcsmt.prove.dumping import Dump
+from tcsmt.support.text import counted
 
 __all__ = ["say_dumped"]
 
@@ -18,5 +19,5 @@ def say_dumped(dump: Dump | None) -> None:
         click.echo("--dump-smt: nothing to write: every question was answered without a solver", err=True)
         return
     last = f" to {paths[-1].name}" if len(paths) > 1 else ""
-    scripts = f"{len(paths)} {'scripts' if len(paths) > 1 else 'script'}"
+    scripts = counted(len(paths), "script")
     click.echo(f"--dump-smt: {scripts}: {paths[0]}{last}", err=True)

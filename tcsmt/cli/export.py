@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tcsmt.api.units import row_of
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
@@ -89,12 +90,11 @@ def _unit(
     unit: str, language: str | None, output: Path | None, name: str | None, pipeline: bool,
     testbench: Path | None, as_json: bool,
 ) -> None:  # fmt: skip
-    from tcsmt.data.model_files import row_given
     from tcsmt.exports.languages import LANGUAGES, exported
 
     if language is None:
         raise TcsmtError(f"--as is missing: one of {', '.join(LANGUAGES)}")
-    made = exported(row_given(unit), language, name=name, pipeline=pipeline)
+    made = exported(row_of(unit), language, name=name, pipeline=pipeline)
     files = {}
     if testbench is not None:
         if made.testbench is None:

@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from tcsmt.api.certificates import certificates_in
+from tcsmt.api.units import row_of
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import Row
@@ -21,7 +22,6 @@ from tcsmt.cli.classical import probed
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.datasets import DataSet, find_datasets
-from tcsmt.data.model_files import row_given
 from tcsmt.hardware.device import Device
 from tcsmt.identification import report as identified
 from tcsmt.identification.boxes import Box, Command, device_box, model_box, probed_box
@@ -214,7 +214,7 @@ def _unit(
         return _Unit(tuple(given.formats), given.k)
     if name is None:
         raise click.UsageError("give --formats and --k, or --like")
-    model = row_given(name).model
+    model = row_of(name).model
     if model.scale_format is not None:
         raise TcsmtError(f"{name} has block scales; identify supports only units without them")
     return _Unit((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
@@ -229,7 +229,7 @@ def _fused(unit: _Unit, option: str) -> Family:
 
 
 def _fitting(name: str, unit: _Unit) -> Row:
-    row = row_given(name)
+    row = row_of(name)
     model = row.model
     other = (model.a_format, model.b_format, model.c_format, model.d_format)
     if other != unit.formats or model.k != unit.k or model.scale_format is not None:
@@ -256,7 +256,7 @@ def _exchanges(given: DataSet | None, unit: _Unit) -> list[Exchange]:
 def _planned(family: Family, kind: str, like: str | None, seed: int, budget: int) -> None:
     near, random = candidates(family), np.random.default_rng(seed)
     if kind == "set":
-        name = row_given(like).name if like is not None else None
+        name = row_of(like).name if like is not None else None
         data = identified.set_data(family, name, near, fixed_set(family, near, random, budget))
         rows = ",\n".join(json.dumps(row) for row in data.pop("rows"))
         click.echo(f'{json.dumps(data)[:-1]}, "rows": [\n{rows}\n]}}')

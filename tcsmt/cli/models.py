@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from tcsmt.api.units import row_of
 from tcsmt.catalogue import rows, rows_of, selected, sequences_of
 from tcsmt.catalogue.row import EVIDENCE
 from tcsmt.cli import options
 from tcsmt.cli.names import ARCHITECTURE, UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.cli.table import markdown
-from tcsmt.data.model_files import model_toml, row_given
+from tcsmt.data.model_files import model_toml
 from tcsmt.support.text import counted
 
 
@@ -57,7 +58,7 @@ def models(
     if toml is not None:
         if any([arch, *formats.values(), k, evidence, as_json, as_markdown]):
             raise click.UsageError("--toml UNIT takes no other option")
-        click.echo(model_toml(row_given(toml)), nl=False)
+        click.echo(model_toml(row_of(toml)), nl=False)
         return
     found = rows_of(arch, claims=claims) if arch else rows(claims=claims)
     chosen = selected(found, formats=formats, k=k, evidence=evidence)

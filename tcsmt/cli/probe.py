@@ -10,10 +10,10 @@ from pathlib import Path
 import click
 
 from tcsmt.api.probe import EMITTED, Probe, witnesses
+from tcsmt.api.units import row_of
 from tcsmt.cli import options
 from tcsmt.cli.names import PROPERTY, UNIT
 from tcsmt.cli.printing import echo_json
-from tcsmt.data.model_files import row_given
 from tcsmt.hardware import vectors as probe_vectors
 from tcsmt.hardware.instructions import language_of
 from tcsmt.hardware.run import require_device
@@ -89,7 +89,7 @@ def probe(
         raise click.UsageError(
             "--json describes what was written: give --output FILE, or use --emit json instead"
         )
-    row = row_given(model)
+    row = row_of(model)
     if emit not in ("json", "csv"):  # before the solvers work
         program(row, [], emit or language_of(row))
     if run:

@@ -7,6 +7,7 @@ import click
 from tcsmt.data.vectors import vector_of
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
 
 __all__ = ["RoundedInputs", "vector_option"]
 
@@ -29,7 +30,7 @@ class RoundedInputs:
         """Say how many more there were."""
         if len(self.said) > _MOST:
             more = len(self.said) - _MOST
-            click.echo(f"and {more} more {'values' if more > 1 else 'value'} rounded to nearest", err=True)
+            click.echo(f"and {counted(more, 'more value')} rounded to nearest", err=True)
 
 
 def vector_option(text: str, model: Model) -> dict[str, int]:

@@ -6,15 +6,17 @@ from pathlib import Path
 
 import click
 
+from tcsmt.api.units import row_of
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.cli.rounded import RoundedInputs
-from tcsmt.data.model_files import is_model_file, row_given
+from tcsmt.data.model_files import is_model_file
 from tcsmt.data.row_files import read_rows, write_rows
 from tcsmt.pictures.explain import stage_lines
 from tcsmt.simulator.rows import run_words, words_of_row
 from tcsmt.statements.finding import shown
+from tcsmt.support.text import counted
 
 
 @click.command()
@@ -46,14 +48,14 @@ def run(model: str, source: Path, output: Path | None, explain: bool, as_json: b
     Examples:
       tcsmt run volta --input rows.csv --output results.csv
     """
-    row, rounded = row_given(model), RoundedInputs()
+    row, rounded = row_of(model), RoundedInputs()
     inputs = read_rows(source, row.model, rounded)
     rounded.finish()
     d = run_words(row.model, inputs)
     if output is not None:
         name = str(Path(model).resolve()) if is_model_file(model) else row.name
         write_rows(output, row.model, inputs, d, name=name)
-        click.echo(f"{output}: {len(d)} {'rows' if len(d) > 1 else 'row'} of {row.name}", err=True)
+        click.echo(f"{output}: {counted(len(d), 'row')} of {row.name}", err=True)
         if as_json:
             facts = {"model": row.name, "output": str(output), "rows": len(d), "rounded": rounded.said}
             echo_json(facts)

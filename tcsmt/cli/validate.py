@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from tcsmt.api.units import row_of
 from tcsmt.api.validate import (
     HEAD,
     ReplayedDataset,
@@ -19,7 +20,6 @@ from tcsmt.api.validate import (
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import json_text
-from tcsmt.data.model_files import row_given
 from tcsmt.support.errors import Exit
 
 
@@ -55,7 +55,7 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
       tcsmt validate ../shared/hardware ../shared/units
       tcsmt validate results.csv --against volta
     """
-    other = row_given(against) if against is not None else None
+    other = row_of(against) if against is not None else None
     found: list[ReplayedDataset] = []
     left = examples
     if not as_json:

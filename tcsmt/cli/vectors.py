@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from tcsmt.api.units import row_of
 from tcsmt.api.vectors import FILE_FORMATS, file_format, made
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
-from tcsmt.data.model_files import row_given
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_bytes
 from tcsmt.support.progress import shown as progress_shown
@@ -66,7 +66,7 @@ def vectors(
         raise TcsmtError("--format npz needs --output FILE.npz")
     if output is None and as_json and written not in (None, "json"):
         raise click.UsageError("--json needs --output, or no other --format")
-    row = row_given(model)
+    row = row_of(model)
     with progress_shown(lines=False) as progress:
         found = made(row, model, kind, rows, seed, progress)
     content = found.as_bytes(written or "json")

@@ -97,7 +97,12 @@ def read_model(path: Path) -> Row:
 
 
 def model_toml(row: Row) -> str:
-    """A file that reads back as the row's model: every parameter, below what it means."""
+    """A file that reads back as the row's model: every parameter, below what it means.
+
+    Raises :class:`.TcsmtError` for a model of others that no file can hold.
+    """
+    if not has_file(row.model):
+        raise TcsmtError(f"{row.name}: a model file cannot hold {row.model.title}")
     about = [f"# {row.name}", f"# source: {row.source} ({row.date}); evidence: {row.evidence}", ""]
     return "\n".join(about) + parameters_toml(row.model)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tcsmt.catalogue import ARCHITECTURES, Row
+from tcsmt.catalogue import ARCHITECTURES, Row, rows_of
 from tcsmt.hardware.layouts import Tile, mfma_tile, quadpair_tile, warp_tile, warpgroup_tile
 from tcsmt.models import IntegerDotAdd, Model
 from tcsmt.support.errors import TcsmtError
@@ -53,12 +53,14 @@ class HardwareInstruction:
 def language_of(row: Row) -> str:
     """The language of a row's programs: ``cuda``, ``hip`` or ``c``.
 
-    Raises :class:`.TcsmtError` for a model file's row, and for architectures that no program is made for.
+    Raises :class:`.TcsmtError` for what is no instruction (a model file's row, a kernel), and for
+    architectures that no program is made for.
     """
     target = TARGETS.get(row.architecture)
     if target is None and row.architecture in ARCHITECTURES:
         raise unsupported(row)
-    if target is None:
+    known = {one.instruction for one in rows_of(row.architecture)} if target is not None else set()
+    if target is None or row.instruction.partition("@")[0] not in known:
         raise TcsmtError(
             f"{row.name} is not an instruction of a GPU or CPU: give ARCH/INSTRUCTION (see tcsmt models)"
         )

@@ -11,6 +11,7 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.support.checkpoint import GOES_ON, Kept
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import wrote
+from tcsmt.support.text import counted
 
 __all__ = ["Exchange", "Transcript"]
 
@@ -46,8 +47,7 @@ class Transcript(Kept):
 
     @property
     def _held(self) -> str:
-        answers = "answers" if self._count > 1 else "answer"
-        return f"{self._count} {answers}; {GOES_ON}" if self._count else ""
+        return f"{counted(self._count, 'answer')}; {GOES_ON}" if self._count else ""
 
     def answered(self, number: int, a: tuple[int, ...], b: tuple[int, ...], c: int) -> int | None:
         """The answer on file to question ``number``. Raises TcsmtError where another was asked."""

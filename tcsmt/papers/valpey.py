@@ -16,7 +16,7 @@ from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.ask.discovery import choose_row, load
 from tcsmt.ask.investigation import Investigation
-from tcsmt.catalogue import instruction_named
+from tcsmt.catalogue import instruction_named, rows_named
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, Model
 from tcsmt.prove.solvers.run import SOLVERS, Settings
@@ -119,7 +119,7 @@ def table_four(timeout: float = 60.0) -> Iterator[dict[str, Any]]:
 
 def _ask(row: TableRow, solver: str, timeout: float) -> dict[str, Any]:
     prop = load(row.prop)
-    unit = choose_row(prop, f"{row.arch}/{row.instruction}" if row.instruction else row.arch)
+    unit = choose_row(prop, rows_named(f"{row.arch}/{row.instruction}" if row.instruction else row.arch))
     ask = Investigation(unit, Solving(Settings(solver, timeout)))
     prop.investigate(ask)
     findings = [f for f in ask.findings if row.chosen(f)]

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import forget, replace_text, wrote
+from tcsmt.support.text import counted
 
 __all__ = ["GOES_ON", "Checkpoint", "Kept", "Layout", "Record"]
 
@@ -143,7 +144,7 @@ class Checkpoint(Kept):
     @property
     def _held(self) -> str:
         count = len(self.records)
-        return f"{count} {'entries' if count > 1 else 'entry'}; {GOES_ON}" if count else ""
+        return f"{counted(count, 'entry', 'entries')}; {GOES_ON}" if count else ""
 
     def keep(self, key: str, record: Record) -> None:
         """Write a record, in place of an older one of its key."""

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
 
 __all__ = ["forget", "kept_files", "make_folder", "replace_bytes", "replace_text", "store_bytes", "wrote"]
 
@@ -30,9 +31,7 @@ def kept_files() -> str:
     """What this process has written for its user, in words; empty if nothing."""
     texts = [f"{path} ({holds})" if holds else str(path) for path, holds in _WRITTEN.items()]
     more = len(texts) - _NAMED
-    return ", ".join(texts[:_NAMED]) + (
-        f" and {more} more {'files' if more > 1 else 'file'}" if more > 0 else ""
-    )
+    return ", ".join(texts[:_NAMED]) + (f" and {counted(more, 'more file')}" if more > 0 else "")
 
 
 def make_folder(path: Path) -> None:

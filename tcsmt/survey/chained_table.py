@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from tcsmt.support.text import counted
 from tcsmt.survey.chained import ChainedAtlas, ChainedGroup, OnDomain, largest_equal, smallest_witness
 from tcsmt.survey.pairs import proved_by
 
@@ -69,5 +70,5 @@ def _said(
     if bits:
         yield f"equal on: integers, |c| + Σ |a·b| below 2^{bits}"
     if unknown:
-        more = f" and {len(unknown) - 1} smaller domains" if len(unknown) > 1 else ""
+        more = f" and {counted(len(unknown) - 1, 'smaller domain')}" if len(unknown) > 1 else ""
         yield f"unknown on: {unknown[0].domain}{more}"

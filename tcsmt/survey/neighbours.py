@@ -92,8 +92,10 @@ def _others(model: Model, name: str, kind: str, choices: tuple[str, ...]) -> lis
         found = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *_other_rules(given), *nothing]
     elif kind == "int":
         found = [*_numbers(model, name, given), *nothing]
-    else:  # a permutation of lanes, or its absence
+    elif kind.startswith("tuple[int"):  # a permutation of lanes, or its absence
         found = [tuple(reversed(range(model.k)))]
+    else:  # what a kernel, a design or a sequence of instructions is made of
+        found = []
     return [value for value in found if value != given]
 
 

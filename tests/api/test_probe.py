@@ -45,7 +45,7 @@ def test_the_program_is_in_the_devices_language() -> None:
     assert (made.language, len(made)) == ("cuda", 1)
     assert made.text() == made.text("cuda")
     assert "mma.sync" in made.text()
-    assert repr(made) == "<Probe of volta/mma.m8n8k4.f32.f16.f16.f32: 1 vectors>"
+    assert repr(made) == "<Probe of volta/mma.m8n8k4.f32.f16.f16.f32: 1 vector>"
     with pytest.raises(tcsmt.TcsmtError, match="--emit cuda, not hip"):
         made.text("hip")
     with pytest.raises(tcsmt.TcsmtError, match="unknown form of a probe 'cudo': did you mean cuda"):

@@ -25,7 +25,7 @@ def test_sweep_goes_on_from_its_file(tmp_path: Path) -> None:
     printed = CliRunner().invoke(main, ["accuracy", "sweep", *arguments]).stdout
     assert printed == f"{one}\n"
     assert json.loads(json.dumps(one.as_json()))["records"][0]["k"] == 16
-    assert "markidis" in one._repr_html_() and "1 records on volta" in repr(one)
+    assert "markidis" in one._repr_html_() and "1 record on volta" in repr(one)
     with pytest.raises(tcsmt.TcsmtError, match="no record of markidis at K = 99"):
         one.error("markidis", "volta", 99)
     with pytest.raises(tcsmt.TcsmtError, match="was made with seeds = 1, now it is 2"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import tcsmt
 from tcsmt.catalogue import row_named
 from tcsmt.simulator.rows import simulate
+from tests.support.command_line import done, refused
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 
@@ -65,3 +67,32 @@ def test_python_integers_are_exact_or_refused() -> None:
         unit([0, 2**53 + 1, 0, 0], [1, 0, 0, 0])
     with pytest.raises(tcsmt.TcsmtError, match="c = 9007199254740993: a Python integer"):
         unit([0.0] * 4, [0.0] * 4, 2**53 + 1)
+
+
+KERNEL = "volta/mma.m8n8k4.f32.f16.f16.f32+split-k:2@8"
+
+
+def test_what_is_meant_is_one_thing_everywhere(tmp_path: Path) -> None:
+    """A name of the catalogue, a kernel, IEEE operations, a model file: on the command line as in Python."""
+    path = tmp_path / "mine.toml"
+    path.write_text(tcsmt.unit("volta").as_toml())
+    rows = tmp_path / "rows.csv"
+    for name, k in (("volta", 4), (KERNEL, 8), ("ieee/fma.f32", 1), (str(path), 4)):
+        unit = tcsmt.unit(name)
+        assert unit.k == k
+        lanes = [f"{side}{lane}" for side in "ab" for lane in range(k)]
+        rows.write_text(",".join([*lanes, "c"]) + "\n" + ",".join(["1"] * (2 * k) + ["0.5"]) + "\n")
+        found = json.loads(done("run", name, "--input", rows, "--json"))
+        assert (found["model"], float(found["d"][0]["decimal"])) == (unit.row.name, k + 0.5)
+        assert done("describe", name).startswith(unit.row.name)
+        assert len(done("vectors", name, "--kind", "edge", "--rows", 3).splitlines()) >= 3
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("models", "--toml", KERNEL), "a model file cannot hold a kernel on a matrix unit"),
+    (("probe", KERNEL, "--emit", "cuda"), "is not an instruction of a GPU or CPU"),
+    (("check", KERNEL, "--device"), "is not an instruction of a GPU or CPU"),
+    (("find", "--model", KERNEL, "--property", "carry-bits"), "properties ask about units of one fused sum"),
+])  # fmt: skip
+def test_what_a_kernel_cannot_be(arguments: tuple[str, ...], said: str) -> None:
+    assert said in refused(*arguments)

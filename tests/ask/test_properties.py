@@ -173,9 +173,9 @@ def test_every_architecture(name: str, arch: str) -> None:
     prop = load(name)
     if all(prop.objection(row) for row in rows_of(arch)):
         with pytest.raises(TcsmtError, match=f"{name} does not apply to any instruction of {arch}"):
-            choose_row(prop, arch)
+            choose_row(prop, rows_of(arch))
     else:
-        report_on(name, choose_row(prop, arch), timeout=300)
+        report_on(name, choose_row(prop, rows_of(arch)), timeout=300)
 
 
 #: One row of each unit: rows of one key have the same parameters.

@@ -44,7 +44,7 @@ def test_kernels_are_separated_by_few_inputs() -> None:
     assert len(plan.classes) == len({expression(kernel.reduction, 48, 4) for kernel in given}) == 5
     assert len(plan.a) <= 4 and len(plan.equal) == 1
     assert plan.open == ()
-    assert seen[0] == "inputs; 1 classes of 6 kernels"
+    assert seen[0] == "inputs; 1 class of 6 kernels"
     again = planned(given, F16, 48, most=8)
     assert (again.a.tolist(), again.answers) == (plan.a.tolist(), plan.answers)
     other = planned(given, F16, 48, most=8, seed=2)

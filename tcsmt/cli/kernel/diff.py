@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from tcsmt.api.kernel_diff import kernel_diff
+from tcsmt.api.units import row_of
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.arrays import read_array
-from tcsmt.data.model_files import row_given
 from tcsmt.kernels.kernel import Kernel, kernel_named
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
@@ -63,7 +63,7 @@ def diff(
     if output is not None and output.suffix != ".html":
         raise TcsmtError(f"--output {output}: the name must end in .html")
     kernels: list[Kernel | None] = [
-        None if text is None else kernel_named(text, row_given) for text in (left_unit, right_unit)
+        None if text is None else kernel_named(text, row_of) for text in (left_unit, right_unit)
     ]
     a, b, left, right = (read_array(path) for path in (a_path, b_path, left_path, right_path))
     c, bias = (None if path is None else read_array(path) for path in (c_path, bias_path))
