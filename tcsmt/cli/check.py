@@ -24,7 +24,7 @@ from tcsmt.identification.boxes import Command
 from tcsmt.implementations.batches import Batches
 from tcsmt.implementations.check import Examination, Implementation, ShortMismatch
 from tcsmt.implementations.check import check as checked
-from tcsmt.models import Model
+from tcsmt.models import Model, Operands
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.simulator.rows import Words, words_of_row
 from tcsmt.support.errors import Exit, TcsmtError
@@ -195,9 +195,8 @@ def _by_lines(model: Model, command: Command) -> Implementation:
     """A program that is asked row by row."""
 
     def run(words: Words) -> Any:
-        rows = (words_of_row(words, number) for number in range(len(words.c)))
-        given = ((row[: model.k], row[model.k : 2 * model.k], row[2 * model.k]) for row in rows)
-        return np.array([command(a, b, c) for a, b, c in given], unsigned(model.d_format))
+        rows = (Operands.split(words_of_row(words, n), model.k, 0) for n in range(len(words.c)))
+        return np.array([command(row.a, row.b, row.c) for row in rows], unsigned(model.d_format))
 
     return run
 
