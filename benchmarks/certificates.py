@@ -16,8 +16,8 @@ from typing import Any
 
 import tcsmt
 from tcsmt import accuracy
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.certify import Certificates
-from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.certified import Certified

@@ -40,7 +40,7 @@ from tcsmt.algorithms.lemma_chain import LemmaChain
 from tcsmt.algorithms.result_flaws import FLAWS
 from tcsmt.algorithms.split_constants import guessed
 from tcsmt.certificates.checker import check_statement
-from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.recipes.named import algorithm_named

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tcsmt.prove import engine
-from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.prove.stage_by_stage import StageByStage

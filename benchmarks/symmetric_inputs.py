@@ -30,9 +30,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tcsmt.arithmetic.formats import Format
 from tcsmt.data.model_files import row_given
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.engine import decide
 from tcsmt.prove.enumerating import LAYOUT, Enumeration
-from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain

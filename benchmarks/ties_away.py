@@ -42,7 +42,7 @@ from symmetric_inputs import sum_of
 from tcsmt.arithmetic.formats import Format
 from tcsmt.data.model_files import row_given
 from tcsmt.models import Circuit, Model
-from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain

@@ -36,7 +36,7 @@ from tcsmt.catalogue import Row
 from tcsmt.certificates.checker import Check
 from tcsmt.certificates.derivation import Flaw
 from tcsmt.certificates.files import model_named
-from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.certificates.statement import domain_of
 from tcsmt.data.model_files import read_model
 from tcsmt.prove.certify import Certificates

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tcsmt.algorithms.proof import StepwiseProof
-from tcsmt.certificates.lemmas import Missing
+from tcsmt.certificates.lemma_files import Missing
 from tcsmt.prove.refutations import NotRefuted
 from tcsmt.prove.solving import Solving
 from tcsmt.recipes.files import is_recipe_file

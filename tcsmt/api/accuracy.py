@@ -29,8 +29,8 @@ from tcsmt.algorithms.records import bound_json, comparison_json, error_text
 from tcsmt.algorithms.walk import parting, walk
 from tcsmt.api.certificates import certificates_in
 from tcsmt.api.exact import AccuracyExactness, exact
-from tcsmt.api.flaws import TYPE1, AccuracyFlaw, find
 from tcsmt.api.multiply import multiply
+from tcsmt.api.result_flaws import TYPE1, AccuracyFlaw, find
 from tcsmt.api.splits import SplitAnalysis, split
 from tcsmt.api.sweep import Sweep, sweep
 from tcsmt.api.units import UnitLike, row_of

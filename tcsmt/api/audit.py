@@ -41,8 +41,8 @@ from tcsmt.survey.audit import (
     joined,
     listed,
 )
+from tcsmt.survey.model_pairs import proved_by
 from tcsmt.survey.neighbours import value_text
-from tcsmt.survey.pairs import proved_by
 from tcsmt.survey.settle import Asking, verdicts_in
 from tcsmt.survey.vectors import smallest
 

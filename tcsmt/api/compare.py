@@ -16,11 +16,11 @@ from tcsmt.catalogue import Row
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.drawing import Sheet, compared
 from tcsmt.pictures.svg import as_svg
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.dumping import Dump
 from tcsmt.prove.engine import Decision, compare_models, finding_of
 from tcsmt.prove.enumerating import LAYOUT
 from tcsmt.prove.exhaustive import compare_exhaustively
-from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain

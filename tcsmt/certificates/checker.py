@@ -9,7 +9,7 @@ from typing import Any
 
 from tcsmt.certificates.derivation import Flaw, check
 from tcsmt.certificates.files import opened, record_of, statement_files
-from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.support.text import one_line
 from tcsmt.terms import Term
 

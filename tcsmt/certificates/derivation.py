@@ -3,7 +3,7 @@
 A proof shows that no input satisfies a truth value, the *goal*. On the way it collects *facts*, truth values
 that hold wherever the goal does, and *replacements*, nodes with other terms of the same value there. What
 follows from what is decided here and nowhere else; that a formula has no solution is left to ``refute``,
-which looks for its lemma (:mod:`tcsmt.certificates.lemmas`).
+which looks for its lemma (:mod:`tcsmt.certificates.lemma_files`).
 """
 
 from __future__ import annotations

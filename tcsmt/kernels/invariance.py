@@ -20,8 +20,8 @@ from tcsmt.kernels.gemm import chains_of
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.model import kernel_row
 from tcsmt.kernels.reduction import Reduction
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.engine import Decision, compare_models
-from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import difference

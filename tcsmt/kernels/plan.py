@@ -23,8 +23,8 @@ from tcsmt.kernels import outside
 from tcsmt.kernels.elements import SampledElements, on_elements
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.model import KernelModel
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.engine import compare_models
-from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.verdict import Distinguished, Equivalent

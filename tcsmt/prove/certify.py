@@ -18,7 +18,7 @@ from typing import Any
 from tcsmt import __version__
 from tcsmt.certificates.derivation import Flaw, Proof, check
 from tcsmt.certificates.files import FORMAT
-from tcsmt.certificates.lemmas import SUFFIXES, Lemma, LemmaFiles, lemma_of, path_of
+from tcsmt.certificates.lemma_files import SUFFIXES, Lemma, LemmaFiles, lemma_of, path_of
 from tcsmt.certificates.lrat import check_refutation
 from tcsmt.certificates.statement import read_statement
 from tcsmt.data.model_files import has_file, parameters_toml

@@ -16,8 +16,8 @@ from tcsmt import __version__
 from tcsmt.certificates.derivation import Cases, Close, Proof, Step
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Circuit, Model
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.boundary_inputs import search
-from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.proof_steps import ProofStep, Proving
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solving import Disagreement, Solving

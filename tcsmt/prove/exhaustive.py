@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tcsmt import __version__
 from tcsmt.models import Model
+from tcsmt.prove.asked_lemmas import CountedAnswer, Lemmas
 from tcsmt.prove.boundary_inputs import search
 from tcsmt.prove.engine import Decision, decide, finite_part, question_of_models
 from tcsmt.prove.enumerating import Enumeration
-from tcsmt.prove.lemmas import CountedAnswer, Lemmas
 from tcsmt.prove.proof_steps import Proving
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solving import Disagreement, Solving

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tcsmt.certificates.derivation import Step
-from tcsmt.prove.lemmas import CountedAnswer, Lemmas
+from tcsmt.prove.asked_lemmas import CountedAnswer, Lemmas
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.question import Question
 from tcsmt.statements.verdict import Answered, Equivalent

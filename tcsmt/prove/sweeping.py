@@ -17,8 +17,8 @@ import numpy as np
 from tcsmt.certificates.derivation import Close, Equal, characterised
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.alike import Alike, values_of
+from tcsmt.prove.asked_lemmas import CountedAnswer
 from tcsmt.prove.boundary_inputs import rows
-from tcsmt.prove.lemmas import CountedAnswer
 from tcsmt.prove.proof_steps import Proving
 from tcsmt.prove.stage_by_stage import levels
 from tcsmt.prove.witnesses import Replayed, replayed

@@ -14,7 +14,7 @@ from tcsmt.prove.prover import prover
 from tcsmt.statements.domain import Domain
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.progress import Seen, unseen
-from tcsmt.survey.pairs import DistinctUnit, Pair
+from tcsmt.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.survey.settle import Asking, settle
 
 __all__ = ["Atlas", "Group", "groups", "run"]

@@ -30,8 +30,8 @@ from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import counted
+from tcsmt.survey.model_pairs import DistinctUnit, Pair, witnessed
 from tcsmt.survey.neighbours import neighbours, value_text
-from tcsmt.survey.pairs import DistinctUnit, Pair, witnessed
 from tcsmt.survey.set_cover import Cover, cover
 from tcsmt.survey.settle import Asking, settle
 from tcsmt.terms import Term, all_of

@@ -33,7 +33,7 @@ from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.ladder import columns_in, includes, ladder
-from tcsmt.survey.pairs import DistinctUnit, Pair
+from tcsmt.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.survey.settle import Asking, settle
 from tcsmt.terms import var
 

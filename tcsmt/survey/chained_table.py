@@ -7,7 +7,7 @@ from itertools import combinations
 
 from tcsmt.support.text import counted
 from tcsmt.survey.chained import ChainedAtlas, ChainedGroup, OnDomain, largest_equal, smallest_witness
-from tcsmt.survey.pairs import proved_by
+from tcsmt.survey.model_pairs import proved_by
 
 __all__ = ["as_chained_table"]
 

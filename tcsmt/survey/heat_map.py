@@ -14,7 +14,7 @@ from tcsmt.pictures.build import draw
 from tcsmt.pictures.drawing import compared
 from tcsmt.pictures.svg import as_svg
 from tcsmt.survey.atlas import Atlas, Group
-from tcsmt.survey.pairs import DistinctUnit, proved_by
+from tcsmt.survey.model_pairs import DistinctUnit, proved_by
 
 __all__ = ["as_page", "as_table"]
 

@@ -15,7 +15,7 @@ from tcsmt.statements.certified import has_certificate
 from tcsmt.statements.trust import Trust
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.progress import Seen, unseen
-from tcsmt.survey.pairs import Pair, explained_again, verdict_on, without_verdict
+from tcsmt.survey.model_pairs import Pair, explained_again, verdict_on, without_verdict
 from tcsmt.survey.tasks import Workers, computed
 from tcsmt.survey.work import Task
 

@@ -35,9 +35,9 @@ from tcsmt.catalogue.surveyed import (
 from tcsmt.certificates.derivation import Close, Proof
 from tcsmt.interpret.digest import digest_of_graph, digest_of_texts
 from tcsmt.models import FusedDotAdd, Kind, Model, Operands
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.engine import Decision, compare_models, decide, finding_of
-from tcsmt.prove.lemmas import Lemmas
 from tcsmt.prove.prover import prover
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving, proof_of

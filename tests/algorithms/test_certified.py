@@ -22,7 +22,7 @@ from tcsmt.algorithms.search import random_rows
 from tcsmt.algorithms.split_analysis import SPLITS, name_of
 from tcsmt.algorithms.split_constants import WordsKept, kept, kept_goal
 from tcsmt.certificates.checker import Checked, check_certificate
-from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.interpret.digest import digest_of_graph
 from tcsmt.prove import certify
 from tcsmt.prove.certify import Certificates

@@ -11,7 +11,7 @@ import pytest
 from certify_accuracy import certified, proofs, tried
 
 from tcsmt.algorithms.findings import Effort, entries
-from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.certified import Certified

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from tcsmt.certificates import Flaw, check_certificate, check_statement, lemmas
+from tcsmt.certificates import Flaw, check_certificate, check_statement, lemma_files
 from tcsmt.certificates.description import described
 from tcsmt.certificates.files import opened, record_of
-from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.support.errors import TcsmtError
 from tests.support.certificates import edited, flaws, only, repacked, statement_path
 
@@ -173,7 +173,7 @@ def test_a_file_that_unpacks_to_too_much(
     """A refutation of more than the limit; a formula longer than the one that is expected."""
     only(certificates, tmp_path / "c", CARRY)
     (one,) = check_certificate(tmp_path / "c")
-    monkeypatch.setattr(lemmas, "_MOST", 1 << 16)
+    monkeypatch.setattr(lemma_files, "_MOST", 1 << 16)
     lrat, cnf = (tmp_path / "c" / "lemmas" / f"{one.lemmas[0]}.{suffix}.xz" for suffix in ("lrat", "cnf"))
     content = lrat.read_bytes()
     lrat.write_bytes(lzma.compress(b" " * (1 << 24)))

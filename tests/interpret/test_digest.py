@@ -45,7 +45,7 @@ from tcsmt.papers import variants
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.survey import theorems
 from tcsmt.statements.question import Domain
-from tcsmt.survey.pairs import DistinctUnit, Pair
+from tcsmt.survey.model_pairs import DistinctUnit, Pair
 
 floating = [row for row in rows() if not isinstance(row.model, IntegerDotAdd)]  # others do not use it
 units = list({row.model: DistinctUnit(row.model, (row,)) for row in floating}.values())

@@ -10,10 +10,10 @@ from tcsmt.interpret import jit
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd
 from tcsmt.prove import exhaustive
+from tcsmt.prove.asked_lemmas import CountedAnswer, Lemmas
 from tcsmt.prove.dumping import Dump
 from tcsmt.prove.engine import Decision
 from tcsmt.prove.exhaustive import compare_exhaustively
-from tcsmt.prove.lemmas import CountedAnswer, Lemmas
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving

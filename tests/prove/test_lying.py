@@ -33,8 +33,8 @@ from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import difference
 from tcsmt.statements.verdict import Equivalent, Unknown
 from tcsmt.survey import audit, processes
+from tcsmt.survey.model_pairs import DistinctUnit, Pair, without_verdict
 from tcsmt.survey.neighbours import neighbours
-from tcsmt.survey.pairs import DistinctUnit, Pair, without_verdict
 from tcsmt.survey.settle import Asking, settle, verdicts_in
 from tcsmt.survey.work import Task
 from tcsmt.terms import var

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tcsmt.prove.lemmas import CountedAnswer, Lemmas
+from tcsmt.prove.asked_lemmas import CountedAnswer, Lemmas
 from tcsmt.prove.proof_steps import ProofStep, Proving
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solvers.run import Settings

@@ -14,7 +14,7 @@ import pytest
 
 from tcsmt.api.certificates import certificates_in
 from tcsmt.certificates.derivation import Flaw
-from tcsmt.certificates.lemmas import LemmaFiles, lemma_of
+from tcsmt.certificates.lemma_files import LemmaFiles, lemma_of
 from tcsmt.certificates.lrat import check_refutation
 from tcsmt.prove import certify, refutations
 from tcsmt.prove.certify import Certificates

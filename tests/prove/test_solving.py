@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.certificates.lemmas import SUFFIXES, lemma_of
+from tcsmt.certificates.lemma_files import SUFFIXES, lemma_of
 from tcsmt.models import Kind
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.dumping import Dump

@@ -22,7 +22,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.simulator.rows import run_words
 from tcsmt.survey import audit
 from tcsmt.survey.audit import Vectors, audit_of, closing, gaps, gathered, listed
-from tcsmt.survey.pairs import Pair, without_verdict
+from tcsmt.survey.model_pairs import Pair, without_verdict
 from tcsmt.survey.settle import Asking, verdicts_in
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"

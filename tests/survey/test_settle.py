@@ -14,7 +14,7 @@ from tcsmt.models import FusedDotAdd
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.domain import Domain
 from tcsmt.survey import processes, settle
-from tcsmt.survey.pairs import DistinctUnit, Pair
+from tcsmt.survey.model_pairs import DistinctUnit, Pair
 from tcsmt.survey.settle import Asking, verdicts_in
 from tests.support.questions import unit
 

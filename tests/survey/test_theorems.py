@@ -12,7 +12,7 @@ import pytest
 
 from tcsmt.catalogue import row_named
 from tcsmt.models import FusedDotAdd
-from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.solvers.run import SOLVERS
 from tcsmt.prove.solving import Solving
 from tcsmt.survey import processes, theorems

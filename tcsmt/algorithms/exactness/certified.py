@@ -17,7 +17,7 @@ from tcsmt.algorithms.lemma_chain import LemmaChain
 from tcsmt.catalogue import Row
 from tcsmt.certificates.derivation import Flaw
 from tcsmt.certificates.files import model_named
-from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.data.model_files import read_model
 from tcsmt.kernels.reduction import Reduction, reduction_named
 from tcsmt.models import Model

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.api.flaws import find as find_in
+from tcsmt.api.result_flaws import find as find_in
 from tcsmt.cli import options
 from tcsmt.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
 from tcsmt.cli.domain import domain_of_algorithm

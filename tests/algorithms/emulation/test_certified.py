@@ -17,7 +17,7 @@ from tcsmt.algorithms.certified import CHECKS
 from tcsmt.algorithms.emulation import certified as module
 from tcsmt.certificates.checker import Checked, check_certificate
 from tcsmt.certificates.description import described
-from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.interpret.digest import digest_of_graph
 from tcsmt.prove.solvers.answer import Answer
 from tcsmt.prove.solving import Solving

@@ -19,7 +19,7 @@ from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row
 from tcsmt.certificates.checker import check_statement
 from tcsmt.certificates.description import described
-from tcsmt.certificates.lemmas import LemmaFiles
+from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.kernels.reduction import reduction_named
 from tcsmt.models import FusedDotAdd
 from tcsmt.prove.certify import Certificates

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tcsmt.interpret.smtlib import script
-from tcsmt.prove import lemmas as module
+from tcsmt.prove import asked_lemmas as module
 from tcsmt.prove import solving
-from tcsmt.prove.lemmas import Lemmas
+from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.solvers.run import SOLVERS, Settings, installed
 from tcsmt.prove.solving import Solving
 from tcsmt.support import cache

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from tcsmt.certificates.derivation import Flaw
-from tcsmt.certificates.lemmas import SUFFIXES, LemmaFiles, Missing, lemma_of, path_of
+from tcsmt.certificates.lemma_files import SUFFIXES, LemmaFiles, Missing, lemma_of, path_of
 from tcsmt.prove.refutations import refutation
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.terms import Term, const, var

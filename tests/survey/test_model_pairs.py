@@ -8,7 +8,7 @@ from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.statements.domain import Domain
-from tcsmt.survey.pairs import DistinctUnit, Pair, verdict_on
+from tcsmt.survey.model_pairs import DistinctUnit, Pair, verdict_on
 from tests.support.small_atlas import ALIKE, VOLTA
 
 
