@@ -10,8 +10,8 @@ import pytest
 import tcsmt
 
 MODULES = ["tcsmt", *(f"tcsmt.api.{name}" for name in (
-    "accuracy", "audit", "compare", "designs", "export", "find", "flaws", "formats", "identify", "pictures",
-    "probe", "sweep", "units", "validate",
+    "accuracy", "audit", "compare", "designs", "export", "find", "formats", "identify", "pictures",
+    "probe", "result_flaws", "sweep", "units", "validate",
 ))]  # fmt: skip
 
 
