@@ -50,6 +50,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_sessionfinish() -> None:
+    """pytest looks for cycles five times more at its end: for seconds, among all terms that tests made."""
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def interruptible() -> Iterator[None]:
     """Child processes take SIGINT, also where the tests run in the background of a shell."""

@@ -379,6 +379,7 @@ def test_every_rounding_of_a_custom_unit_is_counted(
     assert worst.relative <= budget(chain, algorithm, Domain(exponents=(0, 3))).total / ULP
 
 
+@pytest.mark.long
 def test_nearest_is_not_nearest_where_the_sum_overflows() -> None:
     """Ootomo and Yokota's last addition is exact here, but infinite; with truncation it is not."""
     one, two = (
@@ -464,6 +465,7 @@ def test_a_rounded_sum_is_no_further_off(rounding: str, flush: str, chain: Stepw
     assert subnormal > 100
 
 
+@pytest.mark.long
 def test_c_that_is_added_last_is_rounded(chain: StepwiseProof) -> None:
     """A product of 11-bit numbers is exact: all that is lost is lost when c is added."""
     single, _ = algorithm_named("single-f16", "hopper", 1)
@@ -524,6 +526,7 @@ def in_parts(*instructions: Model, k: int = 2) -> Algorithm:
     return Algorithm(k=k, unit=unit, split=split, sums=(Sum(products=((0, 0),)),))
 
 
+@pytest.mark.long
 def test_parts_of_significands(chain: StepwiseProof) -> None:
     """What is left out of a is three of 19 at most; both parts lose half of a bit of the groups' grid."""
     both, alone = (budget(chain, in_parts(*units), FIVE_BITS) for units in ((HIGH, LOW), (HIGH,)))
@@ -539,6 +542,7 @@ def test_parts_of_significands(chain: StepwiseProof) -> None:
     assert both.total < longer.total < 2 * both.total - Fraction(1, 2**7)
 
 
+@pytest.mark.long
 def test_the_budget_of_a_group_of_lanes_is_close(chain: StepwiseProof) -> None:
     """Three of four products lose half of a bit of a coarse grid, on which the fourth one is."""
     domain = Domain(exponents=(-3, 0), bits=(5, 5))

@@ -119,6 +119,7 @@ def test_fused_sums_are_chained(chain: StepwiseProof) -> None:
     assert added.operation.rounding is ROUNDINGS["RTP"]
 
 
+@pytest.mark.long
 def test_normalised_products_have_smaller_exponents(chain: StepwiseProof) -> None:
     volta = rows_of("volta")[0].model
     (step,) = steps_of(chain, replace(volta, products="normalised"), LOW, HIGH)

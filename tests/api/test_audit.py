@@ -63,6 +63,7 @@ def test_the_fewest_tell_apart_as_much() -> None:
     assert tcsmt.audit(found.fewest, solve=False).complete
 
 
+@pytest.mark.long
 def test_published_vectors() -> None:
     found = tcsmt.audit(unit="volta", published=["fasi"], solve=False)
     assert len(found.made.vectors) == 26

@@ -61,6 +61,7 @@ def test_find(name: str, tmp_path: Path) -> None:
     assert stated(tmp_path) == posed
 
 
+@pytest.mark.long
 def test_compare(tmp_path: Path) -> None:
     """On all words, and on a domain; of units that are not the same graph."""
     one, two = (two_products(carry_bits=bits) for bits in (2, 3))

@@ -42,6 +42,7 @@ def test_tiny() -> None:
     assert [*failing(TINY.multiplication()), *failing(TINY.multiply_add())] == []
 
 
+@pytest.mark.long
 def test_multiplication_of_binary16() -> None:
     assert list(failing(BINARY16.multiplication())) == []
 

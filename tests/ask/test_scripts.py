@@ -25,6 +25,8 @@ SLOW = {
     ("carry-bits-hopper-4-5", "bitwuzla"),
     ("carry-bits-hopper-4-5", "cvc5"),
     ("carry-bits-ampere-3-4", "cvc5"),
+    ("carry-bits-volta-2-3", "cvc5"),
+    ("carry-bits-volta-3-4", "cvc5"),
     ("ieee-add-e4-p4-rne", "bitwuzla"),
     ("ieee-add-e4-p4-rne", "z3"),
     ("ieee-fma-e4-p4-rne", "bitwuzla"),

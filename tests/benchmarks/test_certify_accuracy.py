@@ -18,7 +18,6 @@ from tcsmt.statements.certified import Certified
 from tcsmt.support.checkpoint import Record
 from tcsmt.survey.work import Task
 from tests.support.paths import ROOT
-from tests.support.sampling import mostly_long
 
 pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
 
@@ -46,6 +45,7 @@ def test_a_bound_without_lemmas(tmp_path: Path) -> None:
     assert found["models"].keys() == {"fp32-fma"}
 
 
+@pytest.mark.long
 def test_another_bound_than_that_of_the_file(tmp_path: Path) -> None:
     task, record = entry("bound of fp32-fma: hopper, K = 4")
     found = tried(
@@ -55,10 +55,8 @@ def test_another_bound_than_that_of_the_file(tmp_path: Path) -> None:
     assert found["reason"] == f"lemmas prove {record['proved']:.6g}, and not {record['proved'] / 2:.6g}"
 
 
-@pytest.mark.parametrize(
-    "start",
-    mostly_long(["bound of single-f16", "sign single-f16", "markidis worse than"], ["bound of single-f16"]),
-)
+@pytest.mark.long
+@pytest.mark.parametrize("start", ["bound of single-f16", "sign single-f16", "markidis worse than"])
 def test_no_time(start: str, tmp_path: Path) -> None:
     certificates = Certificates(tmp_path, Settings(timeout=0.01))
     found = tried(*entry(start), certificates, LemmaFiles(tmp_path))

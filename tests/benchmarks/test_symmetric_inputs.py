@@ -70,6 +70,7 @@ def uncovered(inside: Array, apart: Array, sums: Array) -> int:
     return int((~(either | apart & either.transpose(exchanged))).sum())
 
 
+@pytest.mark.long
 def test_every_input_is_run_or_follows_from_one(no_luck: None) -> None:
     sums = exact_sums()
     assert (negated(sums) == -sums).all()

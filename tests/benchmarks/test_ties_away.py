@@ -33,7 +33,10 @@ def proof(model: Circuit, exact: IeeeDotAdd = EXACT) -> int:
 
 @pytest.mark.parametrize(
     ("mutant", "why"),
-    [(2, "additions: large: the first bits: sat"), (4, "rounding: exponent 16: sat")],
+    [
+        pytest.param(2, "additions: large: the first bits: sat", marks=pytest.mark.long),
+        (4, "rounding: exponent 16: sat"),
+    ],
 )
 def test_a_wrong_design_is_refused(mutant: int, why: str, no_luck: None) -> None:
     """One whose first sum may be zero while the third term has lost bits; one that rounds ties to even."""

@@ -24,7 +24,7 @@ ASKED = {"n_fma", "rounding", "fraction_bits"}
 @pytest.mark.parametrize(
     ("number", "every"),
     [
-        (1, False),
+        pytest.param(1, False, marks=pytest.mark.long),
         pytest.param(1, True, marks=pytest.mark.long),
         pytest.param(2, True, marks=pytest.mark.long),
     ],

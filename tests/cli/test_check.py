@@ -49,7 +49,7 @@ def test_a_naive_emulator_is_shown_where_it_differs(emulator: Path) -> None:
     assert "it looks like: IEEE additions in f32, in order, k0 first, from c on; " in text
     assert "what the unit does:" in text and "aligned product 0" in text
     data = json.loads(
-        done("check", "volta", "--python", "an_emulator:naive", "--rows", 20_000, "--json", code=1)
+        done("check", "volta", "--python", "an_emulator:naive", "--rows", 2_000, "--json", code=1)
     )
     assert data["mismatches"] and data["first"]["unit"]["word"] != data["first"]["implementation"]["word"]
     assert VOLTA not in data["looks_like"]

@@ -23,7 +23,7 @@ def check(row: Row, count: int, folder: Path, *, pipeline: bool) -> None:
     assert f"unit: {count} rows, 0 mismatches" in said
 
 
-@pytest.mark.parametrize("pipeline", [False, True])
+@pytest.mark.parametrize("pipeline", [pytest.param(False, marks=pytest.mark.long), True])
 @pytest.mark.parametrize("row", one_of_each_kind(), ids=lambda row: row.model.kind)
 def test_kinds(row: Row, pipeline: bool, tmp_path: Path) -> None:
     check(row, 100, tmp_path, pipeline=pipeline)

@@ -19,7 +19,7 @@ from tests.support.fake_device import fake_device
 UNIT = "rtx-blackwell/mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"
 
 
-@pytest.mark.parametrize("unit", ["volta/mma.m8n8k4.f32.f16.f16.f32", UNIT])
+@pytest.mark.parametrize("unit", [UNIT])
 def test_rows_go_in_batches_and_answers_come_back_in_order(
     unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ from tcsmt.hardware import cpu
 from tcsmt.hardware.source import program
 from tcsmt.hardware.vectors import Vector
 from tests.support.cpu_programs import UNIT, VECTORS, compiled
+from tests.support.sampling import one_in
 
 #: Every instruction that programs are made for, and words for it.
 WORDS = {
@@ -37,7 +38,7 @@ def test_instructions_are_units() -> None:
     assert set(WORDS) == {name for name in cpu._INSTRUCTIONS if name.startswith("x86/")}
 
 
-@pytest.mark.parametrize("unit", WORDS)
+@pytest.mark.parametrize("unit", one_in(3, WORDS))
 def test_the_program_compiles_to_the_instruction(unit: str, tmp_path: Path) -> None:
     vectors = [Vector(asks="one", words=WORDS[unit], predictions={})]
     binary = compiled(program(row_named(unit), vectors, "c"), tmp_path, "-c")

@@ -41,6 +41,7 @@ def chains(model):
     return (IeeeHypotheses.of((model.a_format, model.b_format, model.c_format, model.d_format), model.k),)
 
 
+@pytest.mark.long
 def test_which_nan_is_handed_on():
     model = row_named("x86/vdpbf16ps").model
     found = Identification(chains(model), model_box(model)).run()

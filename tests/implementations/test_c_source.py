@@ -19,6 +19,7 @@ from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
 from tests.support.c_programs import program
 from tests.support.paths import ROOT
+from tests.support.sampling import mostly_long
 
 pytestmark = pytest.mark.skipif(not available(), reason="clang is not installed")
 
@@ -103,9 +104,7 @@ def test_as_gcc_compiles_it(tmp_path: Path) -> None:
     assert np.array_equal(found, np.array(expected, np.uint32))
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(3), *(pytest.param(n, marks=pytest.mark.long) for n in range(3, 60))]
-)
+@pytest.mark.parametrize("seed", mostly_long(range(60), [2]))
 def test_random_functions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As gcc compiles them; nothing in them is undefined, so that solvers are not asked."""
     monkeypatch.setattr(c_source._Reading, "_refute", lambda self, faults: None)

@@ -70,6 +70,7 @@ print(json.dumps(keys))
 
 
 @cache
+@cache
 def keys(*how: str, seed: str = "0") -> dict[str, str]:
     """The keys as another process makes them."""
     done = subprocess.run(

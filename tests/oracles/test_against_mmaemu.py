@@ -16,6 +16,7 @@ def same(ways: list[Way], shape: tuple[int, int, int], kinds: tuple[str, ...], s
     assert [record for record in found if record["differ"]] == []
 
 
+@pytest.mark.long
 def test_products_are_the_same_bit_for_bit() -> None:
     same(WHOLE, (1, 16, 256), ("near",), seed=2)
 

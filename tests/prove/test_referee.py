@@ -240,7 +240,7 @@ SLOW = ("accumulation-order", "accumulator-rounding")
 @pytest.mark.parametrize(
     "name",
     [
-        *one_in(3, (name for name in FOUND if name not in SLOW)),
+        *one_in(6, (name for name in FOUND if name not in SLOW)),
         *(pytest.param(name, marks=pytest.mark.long) for name in SLOW),
     ],
 )

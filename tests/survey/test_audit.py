@@ -37,6 +37,7 @@ def vectors_for(row: Row, count: int) -> Vectors:
     return listed(row, [(f"row {n}", w) for n, w in enumerate(words)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", [SMALL, pytest.param(f'base = "{VOLTA}"\n', marks=pytest.mark.long)])
 def test_told_apart_is_what_the_evaluator_says(text: str, tmp_path: Path) -> None:
     file = tmp_path / "unit.toml"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tcsmt.catalogue import row_named
 from tcsmt.interpret.exact import evaluate
 from tcsmt.prove.solvers.run import Settings
@@ -23,6 +25,7 @@ def test_keys_go_by_content() -> None:
     assert Pair(renamed, two, Domain()).key == keys[0]
 
 
+@pytest.mark.long
 def test_witnesses_are_small() -> None:
     """The pool finds one of eight products here; a solver one of two."""
     pair = [

@@ -28,6 +28,7 @@ from tcsmt.survey import processes
 from tcsmt.survey.tasks import Computed, Workers, computed
 from tcsmt.survey.work import Task
 from tests.support.paths import ROOT
+from tests.support.sampling import one_in
 
 
 def square(number: int) -> Record:
@@ -177,7 +178,7 @@ COMMANDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", one_in(2, COMMANDS))
 def test_commands_on_a_full_disk(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 2 and one line; the file is what it was, and the next run goes on from it."""
     monkeypatch.setattr(cli_findings, "entries", two_findings)

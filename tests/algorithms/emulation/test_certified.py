@@ -142,7 +142,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
 }
 
 
-@pytest.mark.parametrize("what", one_in(3, CHANGES))
+@pytest.mark.parametrize("what", one_in(6, CHANGES))
 def test_what_says_more_is_refused(what: str, made: Made, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(made[0], folder)

@@ -40,6 +40,7 @@ def test_proofs_on_tiny_units_hold_for_every_input(seed: int) -> None:
                 assert wrong(model, limit, found.beyond.k)
 
 
+@pytest.mark.long
 def test_tiny_units_are_decided_at_the_next_k() -> None:
     d = RESULTS[1]
     common = {"a_format": NARROW, "b_format": NARROW, "c_format": d, "d_format": d, "k": 2}
@@ -60,6 +61,7 @@ def test_an_input_that_contradicts_the_proof_is_an_error(monkeypatch: pytest.Mon
         asked(model, integers=15)
 
 
+@pytest.mark.long
 def test_integers_in_e4m3_on_hopper() -> None:
     model = row_named("hopper/wgmma.m64nNk32.f32.e4m3.e4m3").model
     proof = chain()

@@ -46,7 +46,8 @@ def test_bound_on_the_command_line() -> None:
 LONG = ("accuracy", "bound", "fp32-fma", "--arch", "hopper", "--exponents", "0:0", "--search", "0.2")
 
 
-@pytest.mark.parametrize("k", [50, pytest.param(8192, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("k", [9, 8192])
 def test_long_dot_products(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound holds for any K; the search changes the first products, the error is that of all."""
     monkeypatch.setattr(bound, "SEARCHED", 2)
