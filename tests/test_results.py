@@ -36,19 +36,17 @@ def read(name: str) -> Any:
     return json.loads((RESULTS / name).read_text())
 
 
-@pytest.mark.parametrize(
-    "name",
-    sorted(p.name for p in RESULTS.glob("*.json") if p.stem not in (*BY_RECORD, "accuracy-certified")),
-)
-def test_units_that_results_name(name: str) -> None:
-    """A file that names a unit has its digest, and the unit still has it."""
-    data = read(name)
-    assert stale(data) == [], f"{name} is stale: made by another model of these, or not stamped"
-    for unit, digest in data.get("models", {}).items():
-        if unit.startswith("custom/"):
-            assert read_model(DATA / f"{unit.partition('/')[2]}.toml").model.digest == digest, (
-                f"{name}: {unit}"
-            )
+def test_units_that_results_name() -> None:
+    """A file that names a unit has its digest, and the unit still has it. Many files name the same ones."""
+    names = {p.name for p in RESULTS.glob("*.json") if p.stem not in (*BY_RECORD, "accuracy-certified")}
+    assert len(names) > 20
+    for name in sorted(names):
+        data = read(name)
+        assert stale(data) == [], f"{name} is stale: made by another model of these, or not stamped"
+        for unit, digest in data.get("models", {}).items():
+            if unit.startswith("custom/"):
+                model = read_model(DATA / f"{unit.partition('/')[2]}.toml").model
+                assert model.digest == digest, f"{name}: {unit}"
 
 
 def accuracy() -> Iterator[tuple[str, Mapping[str, str]]]:

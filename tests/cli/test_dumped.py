@@ -62,6 +62,7 @@ def test_without_the_option_nothing_is_said() -> None:
     assert process("compare", "volta", "volta").stderr == ""
 
 
+@pytest.mark.long
 def test_a_witness_on_few_lanes_names_stages(tmp_path: Path) -> None:
     path = tmp_path / "q.smt2"
     done("find", "--property", "product-normalization", "--arch", "volta", "--dump-smt", path)

@@ -170,7 +170,10 @@ ROUNDED: list[tuple[str, Model]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "model"), ROUNDED)
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [pytest.param(*one, marks=pytest.mark.long if place % 4 else ()) for place, one in enumerate(ROUNDED)],
+)
 def test_the_record_is_the_node(name: str, model: Model) -> None:
     """What a stage says that it rounds makes the stage's own node again."""
     stages = [stage for stage in model.trace.stages if stage.operation is not None]
