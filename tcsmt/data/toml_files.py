@@ -43,7 +43,7 @@ class TomlFile:
     def at(self, key: str) -> str:
         """``FILE:LINE`` of a key; of any other, that of the table, or ``FILE``.
 
-        TOML's libraries do not say on which line a value stands.
+        No TOML library, tomlkit among them, says on which line a value stands.
         """
         start = re.compile(rf"\s*\[*\s*[\"']?{re.escape(key)}[\"']?\s*[=.\]]")
         header = re.compile(rf"\s*\[\[\s*{re.escape(self.within)}\s*\]\]")
