@@ -319,7 +319,15 @@ def test_what_is_claimed_of_sums_of_groups(seeds: Iterable[int]) -> None:
     assert counts["bounded"] >= len(seeds) / 6
 
 
-@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(100, 200), marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(3),
+        pytest.param(range(6), marks=pytest.mark.long),
+        pytest.param(range(100, 200), marks=pytest.mark.long),
+    ],
+    ids=str,
+)
 def test_what_is_claimed_of_sums_with_complements(seeds: range) -> None:
     counts = claimed(seeds, some_complement, "complements")
     assert {"zeros", "cut", "rounding 1/2", "drops", "losses"} <= counts.keys()

@@ -143,7 +143,15 @@ def complemented(seed: int, most: int) -> str:
     return "a bound" if largest < total else "a bound that is reached"
 
 
-@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(100, 160), marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(2),
+        pytest.param(range(4), marks=pytest.mark.long),
+        pytest.param(range(100, 160), marks=pytest.mark.long),
+    ],
+    ids=str,
+)
 def test_bounds_of_units_with_complements(seeds: range) -> None:
     counts = Counter(complemented(seed, 1 << 10 if len(seeds) < 9 else 1 << 14) for seed in seeds)
     print(f"bounds with complements: {dict(counts)}")
@@ -180,7 +188,15 @@ def in_parts(seed: int, most: int) -> str:
     return "a bound" if largest < total else "a bound that is reached"
 
 
-@pytest.mark.parametrize("seeds", [(0, 2), pytest.param(range(100, 220), marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        (0, 2),
+        pytest.param(range(3), marks=pytest.mark.long),
+        pytest.param(range(100, 220), marks=pytest.mark.long),
+    ],
+    ids=str,
+)
 def test_bounds_of_products_of_parts(seeds: Sequence[int]) -> None:
     counts = Counter(in_parts(seed, 1 << 11 if len(seeds) < 9 else 1 << 14) for seed in seeds)
     print(f"bounds of products of parts: {dict(counts)}")

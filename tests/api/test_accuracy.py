@@ -11,10 +11,10 @@ from tcsmt.catalogue import row_named
 @pytest.mark.long
 def test_accuracy() -> None:
     assert "markidis" in tcsmt.accuracy.recipes()
-    found = tcsmt.accuracy.compare("markidis", "single-f16", "volta", k=1, search=0.05, timeout=0.1)
+    found = tcsmt.accuracy.compare("markidis", "single-f16", "volta", k=1, search=0.3, timeout=0.1)
     assert found.ever_worse in (True, None) and "markidis: volta/" in str(found)
     domain = tcsmt.Domain(exponents=(0, 0), bits=(4, 4), c_zero=True)
-    bound = tcsmt.accuracy.bound("single-f16", "volta", k=1, domain=domain, search=0.05)
+    bound = tcsmt.accuracy.bound("single-f16", "volta", k=1, domain=domain, search=0.3)
     assert bound.proved is not None and bound.as_json()["unit"] == row_named("volta").name
     assert "(proved)" in str(bound)
 

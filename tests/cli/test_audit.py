@@ -21,14 +21,8 @@ SMALL = f'base = "{VOLTA}"\nk = 1\nn_fma = 1\n'
 ASKED = {"n_fma", "rounding", "fraction_bits"}
 
 
-@pytest.mark.parametrize(
-    ("number", "every"),
-    [
-        pytest.param(1, False, marks=pytest.mark.long),
-        pytest.param(1, True, marks=pytest.mark.long),
-        pytest.param(2, True, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("number", "every"), [(1, False), (1, True), (2, True)])
 def test_fttn_misidentifies_the_custom_models(
     number: int, every: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

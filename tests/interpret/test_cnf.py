@@ -22,6 +22,7 @@ from tests.oracles.assignments import satisfiable
 from tests.oracles.wordmath import Node
 from tests.support.computations import constructed
 from tests.support.propagation import Propagator
+from tests.support.sampling import mostly_long
 
 
 def literals(cnf: Cnf, values: dict[str, int]) -> list[int]:
@@ -199,8 +200,9 @@ def check_random(seed: int, steps: int) -> None:
             assert (holds is not None) == bool(right >> bit & 1), (seed, bit)
 
 
-def test_random_computations() -> None:
-    for seed in range(60):
+@pytest.mark.parametrize("count", mostly_long([60, 150], [60]))
+def test_random_computations(count: int) -> None:
+    for seed in range(count):
         check_random(seed, 6)
 
 

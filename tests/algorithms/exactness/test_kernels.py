@@ -199,7 +199,11 @@ def made(draw: Callable[[], Model]) -> Model:
 
 
 #: By default, units that are refused are among them.
-SEEDS = (range(26, 30), pytest.param(range(100, 180), marks=pytest.mark.long))
+SEEDS = (
+    range(26, 30),
+    pytest.param(range(22, 30), marks=pytest.mark.long),
+    pytest.param(range(100, 180), marks=pytest.mark.long),
+)
 
 
 def largest(unit: Model, reduction: Reduction, k: int) -> int:
@@ -251,7 +255,15 @@ def test_operations_that_round_down_are_not_proved(method: str) -> None:
     assert exact_kernel(StepwiseProof(Solving()), up, reduction_named("chained"), 2).integers == 2897
 
 
-@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(100, 160), marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(2),
+        pytest.param(range(3), marks=pytest.mark.long),
+        pytest.param(range(100, 160), marks=pytest.mark.long),
+    ],
+    ids=str,
+)
 def test_planted_negative_zeros_are_not_proved_away(seeds: range) -> None:
     """A fused sum whose zeros are -0, for all inputs or for few: refused for that."""
     for seed in seeds:

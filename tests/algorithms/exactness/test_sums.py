@@ -125,7 +125,15 @@ def test_sums_of_groups(seeds: range) -> None:
     assert closed >= len(seeds) / 2 and wrong >= len(seeds) / 4
 
 
-@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(100, 160), marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(3),
+        pytest.param(range(5), marks=pytest.mark.long),
+        pytest.param(range(100, 160), marks=pytest.mark.long),
+    ],
+    ids=str,
+)
 def test_what_is_proved_of_tiny_units_holds_for_all_inputs(seeds: range) -> None:
     counts: Counter[str] = Counter()
     for seed in seeds:
@@ -162,7 +170,13 @@ def test_sums_with_a_c_that_is_flushed(seeds: range) -> None:
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(2, 4), pytest.param(range(100, 180), marks=pytest.mark.long)], ids=str
+    "seeds",
+    [
+        range(2, 4),
+        pytest.param(range(4), marks=pytest.mark.long),
+        pytest.param(range(100, 180), marks=pytest.mark.long),
+    ],
+    ids=str,
 )
 def test_planted_errors_are_not_proved_away(seeds: range) -> None:
     """A stage that is wrong on few inputs: what is proved still holds."""
