@@ -2,18 +2,23 @@
 
 The published encoding (Valpey et al. 2025) states each product through the floating-point theory;
 ours multiplies significands. Both ask for an input at which k and k + 1 carry bits differ.
-Usage: python benchmarks/queries.py [--limit SECONDS] [--published]
+Usage: python benchmarks/queries.py [--limit SECONDS] [--published] [--output results/benchmark-queries.json]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from machine import machine
+
+import tcsmt
 from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.rounding import ROUNDINGS
@@ -28,8 +33,11 @@ from tcsmt.prove.witnesses import narrowed
 from tcsmt.statements.question import difference
 from tcsmt.terms import var
 
+#: What a solver said, and its seconds.
+Answer = dict[str, Any]
 
-def ours(arch: str, bits: int, solver: str, limit: float) -> str:
+
+def ours(arch: str, bits: int, solver: str, limit: float) -> Answer:
     unit = one_block(row_named(arch).model)
     assert isinstance(unit, FusedDotAdd)
     pair = [(str(n), replace(unit, carry_bits=n)) for n in (bits, bits + 1)]
@@ -38,13 +46,15 @@ def ours(arch: str, bits: int, solver: str, limit: float) -> str:
     solving = Solving(Settings(solver, limit))
     if enough:
         verdict = decide(question, solving).verdict
-        return f"{type(verdict).__name__.lower()} {verdict.seconds:.3f} s"
+        return {"answer": type(verdict).__name__.lower(), "seconds": round(verdict.seconds, 3)}
     # the solver's own witness: the engine would find one by evaluation, and ask no solver
     found = narrowed(question, question.smaller(), solving.ask)
-    return "unknown" if found is None else f"distinguished {found.answer.seconds:.3f} s"
+    if found is None:
+        return {"answer": "unknown", "seconds": limit}
+    return {"answer": "distinguished", "seconds": round(found.answer.seconds, 3)}
 
 
-def published(products: int, fraction_bits: int, bits: int, solver: str, limit: float) -> str:
+def published(products: int, fraction_bits: int, bits: int, solver: str, limit: float) -> Answer:
     """Products are FP32 words, tied to FP16 inputs by the floating-point theory."""
     f32 = FORMATS["f32"]
     words = [var(f"p{i}", 32) for i in range(products)] + [var("c", 32)]
@@ -76,25 +86,37 @@ def published(products: int, fraction_bits: int, bits: int, solver: str, limit: 
         ]
     )
     answer = solve(text, Settings(solver, limit))
-    return f"{answer.answer} {answer.seconds:.3f} s"
+    return {"answer": answer.answer, "seconds": round(answer.seconds, 3)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for each query")
     parser.add_argument("--published", action="store_true", help="the published encoding too")
+    parser.add_argument("--output", type=Path, help="a JSON file for the table")
     chosen = parser.parse_args()
     units = (("volta", 4, 23, 2), ("ampere", 8, 24, 3), ("hopper", 16, 25, 4))
+    queries: list[dict[str, Any]] = []
+
+    def keep(name: str, encoding: str, answers: list[Answer]) -> None:
+        cells = [f"{answer['answer']} {answer['seconds']:.3f} s" for answer in answers]
+        print(f"{name:<28}{encoding:<12}" + "".join(f"{cell:>24}" for cell in cells), flush=True)
+        queries.append({"query": name, "encoding": encoding, **dict(zip(SOLVERS, answers, strict=True))})
+
     print(f"{'query':<28}{'encoding':<12}" + "".join(f"{s:>24}" for s in SOLVERS))
     for arch, products, fraction_bits, few in units:
         for bits in (few, few + 1):
             name = f"{arch}: {bits} against {bits + 1}"
-            cells = [ours(arch, bits, s, chosen.limit) for s in SOLVERS]
-            print(f"{name:<28}{'ours':<12}" + "".join(f"{c:>24}" for c in cells), flush=True)
+            keep(name, "ours", [ours(arch, bits, s, chosen.limit) for s in SOLVERS])
         if chosen.published:
-            cells = [published(products, fraction_bits, few, s, chosen.limit) for s in SOLVERS]
             name = f"{arch}: {few} against {few + 1}"
-            print(f"{name:<28}{'published':<12}" + "".join(f"{c:>24}" for c in cells), flush=True)
+            answers = [published(products, fraction_bits, few, s, chosen.limit) for s in SOLVERS]
+            keep(name, "published", answers)
+    if chosen.output:
+        rows = [row_named(arch) for arch, *_ in units]
+        models = {row.name: row.model.digest for row in rows}
+        record = {"machine": machine(), "tcsmt": tcsmt.__version__, "models": models, "queries": queries}
+        chosen.output.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,499 @@
+"""Figures for the documentation's sentences, each read from the results that we hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from tcsmt.catalogue import row_named
+from tcsmt.models import FusedDotAdd
+from tests.support.paths import ROOT
+
+
+@cache
+def result(name: str) -> Any:
+    return json.loads((ROOT / "results" / f"{name}.json").read_text())
+
+
+def digits(value: float, places: int = 0) -> str:
+    """As prose writes a number: a true minus, and commas in numbers of five digits or more."""
+    text = f"{value:,.{places}f}" if abs(value) >= 10_000 else f"{value:.{places}f}"
+    return text.replace("-", "−")
+
+
+def seconds(*values: float) -> tuple[str, ...]:
+    return tuple(f"{value:.2f}" if value < 10 else f"{value:.0f}" for value in values)
+
+
+def ends(values: Iterable[float], places: int = 0) -> tuple[str, str]:
+    held = list(values)
+    return digits(min(held), places), digits(max(held), places)
+
+
+# -- hardware, and what others measured ---------------------------------------------------------------------
+
+
+def asked(*devices: str) -> list[dict[str, Any]]:
+    runs: list[dict[str, Any]] = result("hardware")["checked"]
+    assert not any(run["mismatches"] for run in runs)
+    return [run for run in runs if any(device in run["device"] for device in devices)]
+
+
+def millions_asked(*devices: str) -> str:
+    return digits(sum(run["rows"] for run in asked(*devices)) / 1e6)
+
+
+def _shared(folder: str) -> Path:
+    path = ROOT.parent / "shared" / folder
+    if not path.is_dir():
+        pytest.skip(f"there is no folder {path}")
+    return path
+
+
+def shared(folder: str) -> tuple[str, str]:
+    """The data sets and rows of a folder beside the repository."""
+    from tcsmt.data.datasets import find_datasets
+
+    sets = list(find_datasets([_shared(folder)]))
+    return str(len(sets)), digits(sum(len(data.d) for data in sets))
+
+
+def predictions() -> tuple[str]:
+    from tcsmt.data.datasets import find_predictions
+
+    return (str(len(list(find_predictions([_shared("units")])))),)
+
+
+def identified_here() -> tuple[str, str, str]:
+    """Of the H100 and the Xeon: no device of ours plays the two oracles, and the EPYC and QEMU are others."""
+    others = ("_epyc", "_qemu", "_oracle")
+    held = [
+        record
+        for record in result("hardware-identified")["identified"]
+        if not any(other in record["transcript"] for other in others)
+    ]
+    found = [record["verdict"] for record in held]
+    return str(found.count("identified")), str(len(found)), _word(found.count("open"))
+
+
+def _word(number: int) -> str:
+    return ("no", "one", "two", "three", "four", "five", "six", "seven")[number]
+
+
+SOLVERS = ("bitwuzla", "z3", "cvc5")
+
+# -- solvers ------------------------------------------------------------------------------------------------
+
+
+def query(text: str, solver: str = "bitwuzla") -> float:
+    """The solver's own seconds."""
+    (found,) = [one for one in result("benchmark-queries")["queries"] if one["query"] == text]
+    return float(found[solver]["seconds"])
+
+
+def carry_bit_inputs(solver: str) -> tuple[str, ...]:
+    return seconds(
+        *(
+            query(text, solver)
+            for text in ("volta: 2 against 3", "ampere: 3 against 4", "hopper: 4 against 5")
+        )
+    )
+
+
+def carry_bit_proofs(solver: str) -> tuple[str, str]:
+    names = ("volta: 3 against 4", "ampere: 4 against 5", "hopper: 5 against 6")
+    answers = [one for one in result("benchmark-queries")["queries"] if one["query"] in names]
+    assert all(one[solver]["answer"] == "equivalent" for one in answers)
+    return ends([one[solver]["seconds"] for one in answers], 2)
+
+
+def found_by_evaluation() -> tuple[str]:
+    """An upper limit of the seconds that all three carry-bit queries take with the witness search."""
+    records = [
+        record["bitwuzla"]
+        for record in result("valpey")["table 4"]
+        if record["property"] == "carry-bits" and record["bitwuzla"]["answer"] == "distinguished"
+    ]
+    assert len(records) == 3
+    assert max(record["seconds"] for record in records) < 0.01
+    return ("0.01",)
+
+
+def published_seconds(text: str, solver: str) -> float:
+    (record,) = [one for one in result("valpey")["table 4"] if one["query"] == text]
+    return float(record["published"][solver])
+
+
+def table_4(solver: str) -> str:
+    return digits(max(one[solver]["seconds"] for one in result("valpey")["table 4"] if one["in_paper"]), 1)
+
+
+def slower_than_published() -> tuple[str, str]:
+    """The one row on which our Z3 takes longer than the published one."""
+    (row,) = [
+        one
+        for one in result("valpey")["table 4"]
+        if one["published"]["z3 4.8.9"] is not None and one["z3"]["seconds"] > one["published"]["z3 4.8.9"]
+    ]
+    assert row["query"] == "Rounding of Accumulator"
+    assert row["z3"]["questions"] == 10
+    return digits(row["z3"]["seconds"], 1), digits(row["published"]["z3 4.8.9"], 2)
+
+
+def theorems(part: str, text: str = "", verdict: str = "equivalent") -> list[dict[str, Any]]:
+    held = [
+        record
+        for record in result("compare")
+        if record["part"] == part and text in record["question"] and record["verdict"] == verdict
+    ]
+    assert held
+    assert all(record["confirmed"] for record in held if verdict == "equivalent" and record["seconds"])
+    return held
+
+
+def half_of_the_lanes() -> tuple[str]:
+    return (rounded_up(max(one["seconds"] for one in theorems("half of the lanes zero")), 1),)
+
+
+def truncation() -> tuple[str, str]:
+    return ends([one["seconds"] for one in theorems("truncation and rounding toward zero")], 1)
+
+
+def converted_inputs() -> tuple[str, ...]:
+    """Of FP8 through the FP16 unit, for both output formats: lemmas and seconds."""
+    figures: tuple[str, ...] = ()
+    for fmt in ("e5m2", "e4m3"):
+        held = theorems("FP8 on the FP16 unit", fmt)
+        assert len(held) == 2
+        lemmas = dict.fromkeys(str(len(one["steps"])) for one in held)
+        figures += (*lemmas, *(digits(one["seconds"]) for one in held))
+    return figures
+
+
+def published_third_carry_bit() -> tuple[str, str]:
+    cvc5, z3 = (published_seconds("3 Carry Bits", solver) for solver in ("cvc5 1.0.2", "z3 4.8.9"))
+    return digits(cvc5, 1), digits(z3)
+
+
+def their_encoding() -> tuple[str, ...]:
+    times = (as_published("published", "bitwuzla"), as_published("published", "z3"))
+    answers = result("benchmark-accuracy")["queries"]
+    cvc5 = answers["ootomo-halfhalf worse than markidis, K = 4, exponents -15 to 14: published, cvc5"]
+    assert cvc5["answer"] == "unknown"
+    assert cvc5["seconds"] >= 300
+    return *map(digits, times), "300", digits(as_published("compare", ""), 1)
+
+
+def as_published(side: str, by: str) -> float:
+    key = f"ootomo-halfhalf worse than markidis, K = 4, exponents -15 to 14: {side}"
+    return float(result("benchmark-accuracy")["queries"][f"{key}, {by}" if by else key]["seconds"])
+
+
+# -- the simulator ------------------------------------------------------------------------------------------
+
+
+def simulated(unit: str) -> str:
+    (record,) = [one for one in result("benchmark-simulator")["units"] if one["unit"] == unit]
+    return digits(record["tcsmt"])
+
+
+def beside_mmasim(group: str, ratio: str = "ratio") -> list[float]:
+    """The ratios of a group of units that mmasim has, too."""
+    groups = {
+        "nvidia": lambda name: not name.startswith("cdna") and ".f64." not in name,
+        "tf32": lambda name: ".tf32." in name,
+        "cdna3": lambda name: name.startswith("cdna3/"),
+        "ieee": lambda name: name.startswith(("cdna1/", "cdna2/")),
+        "ampere-f64": lambda name: name.startswith("ampere/") and ".f64." in name,
+        "hopper-f64": lambda name: name.startswith("hopper/") and ".f64." in name,
+    }
+    held = [one for one in result("benchmark-simulator")["units"] if one.get("ratio")]
+    assert not any(one["differences"] for one in held)
+    return [float(one[ratio]) for one in held if groups[group](one["unit"])]
+
+
+def small_batches(group: str, places: int = 0) -> str:
+    return digits(median(beside_mmasim(group, ratio="ratio_small_batch")), places)
+
+
+def nvidia_beside_mmasim() -> tuple[str, ...]:
+    ratios = beside_mmasim("nvidia")
+    middle = (digits(median(ratios)), *ends(beside_mmasim("tf32")), small_batches("nvidia"))
+    return str(len(ratios)), *ends(ratios), *middle
+
+
+def rows_beside_mmasim() -> tuple[str]:
+    (count,) = {one["rows"] for one in result("benchmark-simulator")["units"] if one.get("ratio")}
+    return (digits(count),)
+
+
+def whole_gemm() -> tuple[str, ...]:
+    held = result("benchmark-simulator")["gemm"]
+    return (*(str(held["size"]) for _ in range(3)), digits(held["seconds"], 2), digits(held["MiB"]))
+
+
+def first_call() -> tuple[str, str]:
+    held = result("benchmark-simulator")["first_call_seconds"]
+    return digits(held["compiled"], 2), digits(held["cached"], 2)
+
+
+def kernels_size() -> tuple[str, ...]:
+    return tuple(str(side) for side in result("benchmark-gemm-kernels")["size"])
+
+
+def kernels_kept() -> tuple[str, str]:
+    """The share of a chain's rate that reductions and epilogues keep, in per cent."""
+    _, *others = result("benchmark-gemm-kernels")["kernels"]
+    return ends([100 * one["ratio"] for one in others])
+
+
+# -- algorithms ---------------------------------------------------------------------------------------------
+
+
+def bounds(algorithm: str = "", **wanted: Any) -> list[dict[str, Any]]:
+    """The proved bounds of ``accuracy.json``, of an algorithm, of units and domains that begin so."""
+    return [
+        record
+        for key, record in result("accuracy").items()
+        if key.startswith(f"bound of {algorithm}")
+        and record["proved"] is not None
+        and all(str(record[name]).startswith(str(value)) for name, value in wanted.items())
+    ]
+
+
+def bound(algorithm: str, unit: str, k: int, domain: str) -> dict[str, Any]:
+    (record,) = [
+        one for one in bounds(f"{algorithm}:", domain=domain) if (one["unit"], one["k"]) == (unit, k)
+    ]
+    return record
+
+
+def excess(record: dict[str, Any]) -> float:
+    """By how much a proved bound is above the error that was found."""
+    return float(record["proved"]) / float(record["relative"]["relative"]) - 1
+
+
+def tight_bounds() -> tuple[str, str, str]:
+    held = bounds()
+    return str(sum(excess(one) <= 0.05 for one in held)), str(len(held)), "5"
+
+
+#: What one fused sum loses of FP16 products: the unit, and the instruction's K.
+SINGLE = (("volta", 4), ("turing", 8), ("hopper", 16))
+WIDE, FULL = "exponents -14 to 14", "exponents -15 to 14"
+
+
+def losses() -> tuple[str, ...]:
+    nvidia = ("volta", "turing", "ampere", "hopper", "blackwell")
+    one_product = {
+        domain: max(float(bound("single-f16", unit, 1, domain)["proved"]) for unit in nvidia)
+        for domain in (WIDE, "exponents 0 to 0")
+    }
+    cdna3 = rounded_up(float(bound("single-f16", "cdna3", 1, WIDE)["proved"]), 2)
+    sums = [bound("single-f16", unit, k, WIDE) for unit, k in SINGLE]
+    assert max(map(excess, sums)) < 0.003
+    first, second = (f"{most:g}" for most in one_product.values())
+    return first, second, "0", cdna3, *(f"{float(one['proved']):g}" for one in sums), "0.3"
+
+
+def worst(of: str, domain: str) -> float:
+    """The largest difference of errors that a search found."""
+    return max(
+        record["worst"]["excess"]["2^-24 Σ|ab|"]
+        for key, record in result("accuracy").items()
+        if key.startswith(of) and record["domain"].startswith(domain) and "worst" in record
+    )
+
+
+def largest_bound(algorithm: str) -> float:
+    return max(float(one["proved"]) for one in bounds(f"{algorithm}:", domain=FULL) if one["k"] == 1)
+
+
+def rounded_up(value: float, places: int) -> str:
+    """A bound stays one where it is rounded."""
+    shift = 10**places
+    return digits(-(-value * shift // 1) / shift, places)
+
+
+def fall(algorithm: str) -> str:
+    """The largest fall that was found where a word grows, in units of the last place."""
+    held = [one for key, one in result("accuracy").items() if key.startswith(f"monotone {algorithm}:")]
+    return digits(max(one["worst"]["ulps"] for one in held if "worst" in one))
+
+
+def wrong_sign() -> tuple[str]:
+    sizes = [
+        one["worst"]["size"] for key, one in result("accuracy").items()
+        if key.startswith("sign markidis:") and "worst" in one
+    ]  # fmt: skip
+    return (f"{max(sizes) / 1e9:.1f}·10^9",)
+
+
+def kept_bits() -> tuple[str, ...]:
+    """Of Markidis' split: for large exponents, and the mean over FP16's."""
+    (split,) = [one for one in result("splits")["splits"] if one["split"] == "2 x f16 RNE"]
+    bits = [split["exponents"][str(exponent)]["kept_bits"] for exponent in range(-15, 15)]
+    assert set(bits[14:]) == {22.75}
+    return "22.75", f"{sum(bits) / len(bits):.2f}"
+
+
+def conclusion(paper: str, section: str, pattern: str) -> tuple[str, ...]:
+    """Figures of one conclusion of a reproduced paper."""
+    texts = [
+        one["ours"] for one in result(paper)["conclusions"] if section in one["section"] + one["published"]
+    ]
+    (found,) = [match for text in texts if (match := re.search(pattern, text))]
+    return found.groups()
+
+
+def variant(unit: str, change: str) -> float:
+    (found,) = [
+        one for one in result("variants")["conclusions"] if (one["unit"], one["change"]) == (unit, change)
+    ]
+    return float(found["error_times"])
+
+
+# -- sums of all vendors ------------------------------------------------------------------------------------
+
+
+def shared_matrices(distribution: str) -> dict[str, dict[str, float]]:
+    """Of each unit, at K = 4096: its mean error, that mean's standard error, and the relative residual."""
+    held = result("sweep-units")
+    means: dict[str, dict[str, float]] = {}
+    for record in held["records"]:
+        if (record["distribution"], record["k"]) == (distribution, 4096):
+            for name, unit in record["units"].items():
+                if "deviation" in unit:
+                    error = unit["deviation"] / (held["size"] ** 2 * held["seeds"]) ** 0.5
+                    means[name] = {"mean": unit["mean"], "error": error, "residual": unit["residual"]}
+    return means
+
+
+RDNA = "v_wmma_f32_16x16x16_f16_w32"
+
+
+def biases() -> tuple[str, ...]:
+    held = shared_matrices("shared-positive")
+    names = ("volta", "turing", "hopper, blackwell, rtx-blackwell", f"rdna3/{RDNA}", f"rdna4/{RDNA}")
+    assert held["turing"] == held["ampere, ada"]
+    cdna3 = held["cdna3"]
+    return (
+        *(digits(held[name]["mean"]) for name in names),
+        digits(cdna3["mean"], 2),
+        digits(cdna3["error"], 2),
+    )
+
+
+def unbiased() -> tuple[str, str]:
+    held = shared_matrices("shared-positive")
+    others = [
+        one for name, one in held.items() if name.startswith(("cdna1", "cdna2", "x86/", "arm/", "riscv/"))
+    ]
+    assert len(others) >= 15
+    largest = max(abs(one["mean"]) / one["error"] for one in others)
+    return f"{-(-largest * 10 // 1) / 10:.1f}", rounded_up(max(one["error"] for one in others), 2)
+
+
+def random_signs() -> tuple[str, ...]:
+    held = shared_matrices("shared")
+    three, four = held[f"rdna3/{RDNA}"], held[f"rdna4/{RDNA}"]
+    others = [
+        one["residual"]
+        for name, one in held.items()
+        if not name.startswith(("rdna3", "wormhole", "blackhole"))
+    ]
+    assert three["residual"] > max(others)
+    times_ampere = three["residual"] / held["ampere, ada"]["residual"]
+    residual = f"{three['residual'] * 1e5:.1f}", digits(times_ampere, 1)
+    return (
+        *residual,
+        digits(three["mean"], 1),
+        *(digits(x, 2) for x in (three["error"], four["mean"], four["error"])),
+    )
+
+
+def tenstorrent() -> tuple[str, ...]:
+    held = shared_matrices("shared-positive")
+    four, two, one = (held[f"blackhole/mvmul.f32.f16.{name}"] for name in ("hifi4", "hifi2", "lofi"))
+    return digits(four["mean"]), digits(four["error"], 1), digits(two["mean"]), digits(one["mean"])
+
+
+# -- whole products -----------------------------------------------------------------------------------------
+
+
+def fasi_tests() -> tuple[str]:
+    tests = result("fasi")["tests"]
+    assert all(test["reproduces"] for test in tests)
+    return (str(len(tests)),)
+
+
+def mma_sim_conclusions() -> tuple[str, str]:
+    agree = [one["agrees"] for one in result("mma-sim")["conclusions"]]
+    return str(agree.count(True)), str(len(agree))
+
+
+def distinct_arithmetics() -> tuple[str, str]:
+    held = result("against-mmasim")
+    assert {one["rows"] for one in held["units"]} == {held["rows"]} == {1_000_000}
+    return str(len(held["units"])), str(len(held["units"]))
+
+
+def exact_up_to(name: str) -> str:
+    """The largest K that a claim's proof states."""
+    (claim,) = [one for one in result("claims")["claims"] if one["name"] == name]
+    found = re.search(r"up to K = (\d+)", claim["why"])
+    assert found
+    return found[1]
+
+
+def beyond() -> tuple[str, str, str]:
+    (claim,) = [one for one in result("claims")["claims"] if one["name"] == "gemmul8-fp8-error-free-hopper"]
+    found = re.search(r"K = (\d+): .* the result is (\d+), exactly (\d+)", claim["why"])
+    assert found
+    return found[1], found[2], found[3]
+
+
+def contradicted(name: str) -> tuple[str, str]:
+    (claim,) = [one for one in result("claims")["claims"] if one["name"] == name]
+    found = re.search(r"(\d+) of (\d+) measured rows contradict", claim["why"])
+    assert found
+    return found[1], found[2]
+
+
+def zero_exponents(fmt: str) -> tuple[str, ...]:
+    """Of FP16 products on Volta, Ampere and Hopper, with results in a format."""
+    names = (
+        f"volta/mma.m8n8k4.{fmt}.f16.f16.{fmt}",
+        f"ampere/mma.m16n8k16.{fmt}.f16.f16.{fmt}",
+        f"hopper/mma.m16n8k16.{fmt}.f16.f16.{fmt}",
+    )
+    models = [row_named(name).model for name in names]
+    assert all(isinstance(model, FusedDotAdd) for model in models)
+    return tuple(digits(model.zero_exponent) for model in models)
+
+
+def all_inputs_and_proofs() -> tuple[str, ...]:
+    """Where b is exact in FP16 on Volta: the widths of which all inputs were tried, and those proved."""
+    verdicts = {
+        record["width"]: record["verdict"]
+        for key, record in result("reduced")["entries"].items()
+        if key.startswith("two-by-one-exact, volta,")
+    }
+    tried = [width for width, verdict in verdicts.items() if verdict == "holds for all inputs"]
+    proved = [width for width, verdict in verdicts.items() if verdict == "proved"]
+    assert sorted([*tried, *proved]) == list(range(2, 12))
+    return (str(max(tried)), *ends(proved))
+
+
+def shown(page: str, pattern: str) -> tuple[str, ...]:
+    """Figures of a page's console block, whose output is compared when it is run."""
+    found = re.search(pattern, (ROOT / page).read_text(encoding="utf-8"))
+    assert found, f"{page} does not show {pattern}"
+    return found.groups()

@@ -1,0 +1,421 @@
+"""What the documentation states in figures is what our results hold, and every figure has a source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support import figures as of
+from tests.support.stated import Stated, numbers_without_a_source
+
+README, INSTALL = "README.md", "docs/install.md"
+SCOPE, EVIDENCE, BENCHMARKS, FINDINGS = (
+    f"docs/explanation/{name}.md" for name in ("scope", "evidence", "benchmarks", "findings")
+)
+EMULATION = "docs/howto/emulation.md"
+#: Pages of which every number is accounted for.
+PAGES = (README, INSTALL, SCOPE, EVIDENCE, BENCHMARKS, FINDINGS)
+
+H100, XEON, EPYC = "H100", "Xeon", "EPYC"
+
+#: Sentences with figures, and where these stand.
+STATED = [
+    Stated(
+        README,
+        "{} measured results from seven GPUs, {} rows of other units",
+        lambda: (of.shared("hardware")[1], of.shared("units")[1]),
+    ),
+    Stated(
+        README,
+        "and {} million rows that we put to an H100, a Xeon and an EPYC",
+        lambda: (of.millions_asked(H100, XEON, EPYC),),
+    ),
+    Stated(README, "tcsmt finds an input by evaluation in less than {} s", of.found_by_evaluation),
+    Stated(README, "and its solver takes {} s", lambda: of.seconds(of.query("ampere: 3 against 4"))),
+    Stated(
+        README,
+        "(proved up to K = {}); on Hopper integers up to 16 are exact up to K = {} (proved), and not at {}.",
+        lambda: (
+            of.exact_up_to("gemmul8-fp8-error-free-blackwell"),
+            of.exact_up_to("gemmul8-fp8-error-free-hopper"),
+            of.beyond()[0],
+        ),
+    ),
+    Stated(README, "{} of the {} bounds are within {} % of an error that was found", of.tight_bounds),
+    Stated(README, "On {} million random rows", lambda: of.distinct_arithmetics()[:1]),
+    Stated(
+        README,
+        "simulates {} million dot-adds per second of Hopper's FP16 unit, and {} million of Volta's",
+        lambda: (
+            of.simulated("hopper/mma.m16n8k16.f32.f16.f16.f32"),
+            of.simulated("volta/mma.m8n8k4.f32.f16.f16.f32"),
+        ),
+    ),
+    Stated(
+        README,
+        "the simulator is {} to {} times faster than mmasim for NVIDIA's units",
+        lambda: of.ends(of.beside_mmasim("nvidia")),
+    ),
+    Stated(EVIDENCE, "{} data sets have {} results from seven GPUs", lambda: of.shared("hardware")),
+    Stated(EVIDENCE, "{} data sets have {} results of Radeon cards", lambda: of.shared("units")),
+    Stated(EVIDENCE, "also has {} predictions", of.predictions),
+    Stated(
+        BENCHMARKS,
+        "One core simulates {} million dot-adds per second of Hopper's FP16 unit, {} million of Volta's, and {} million of Hopper's FP8",
+        lambda: tuple(
+            of.simulated(name)
+            for name in (
+                "hopper/mma.m16n8k16.f32.f16.f16.f32",
+                "volta/mma.m8n8k4.f32.f16.f16.f32",
+                "hopper/wgmma.m64nNk32.f32.e4m3.e4m3",
+            )
+        ),
+    ),
+    Stated(BENCHMARKS, "A {} × {} × {} GEMM on a Hopper unit takes {} s and {} MiB", of.whole_gemm),
+    Stated(
+        BENCHMARKS,
+        "The first call in a new process takes {} s, or {} s if the kernel is cached",
+        of.first_call,
+    ),
+    Stated(BENCHMARKS, "a {} × {} × {} product on Hopper's FP16 unit", of.kernels_size),
+    Stated(BENCHMARKS, "keeps {} to {} % of the rate of one chain", of.kernels_kept),
+    Stated(BENCHMARKS, "on the same {} rows", of.rows_beside_mmasim),
+    Stated(
+        BENCHMARKS,
+        "NVIDIA below FP64 ({} units) | {} to {}, median {} (TF32 {} to {}) | {} |",
+        of.nvidia_beside_mmasim,
+    ),
+    Stated(
+        BENCHMARKS,
+        "| CDNA3 | {} to {} | {} |",
+        lambda: (*of.ends(of.beside_mmasim("cdna3")), of.small_batches("cdna3")),
+    ),
+    Stated(
+        BENCHMARKS,
+        "plain IEEE operations | {} to {} | {} |",
+        lambda: (*of.ends(of.beside_mmasim("ieee")), of.small_batches("ieee")),
+    ),
+    Stated(
+        BENCHMARKS,
+        "| FP64 of Ampere | {} | {} |",
+        lambda: (of.ends(of.beside_mmasim("ampere-f64"))[0], of.small_batches("ampere-f64")),
+    ),
+    Stated(
+        BENCHMARKS,
+        "NaN words were measured | {} to {} | {} |",
+        lambda: (*of.ends(of.beside_mmasim("hopper-f64"), 1), of.small_batches("hopper-f64", 1)),
+    ),
+    Stated(
+        BENCHMARKS,
+        "third carry bit: an input | {} s | {} s | {} s | {} s (cvc5), {} s (Z3)",
+        lambda: (*(of.carry_bit_inputs(solver)[0] for solver in of.SOLVERS), *of.published_third_carry_bit()),
+    ),
+    Stated(
+        BENCHMARKS,
+        "fourth carry bit: an input | {} s | {} s | {} s |",
+        lambda: tuple(of.carry_bit_inputs(solver)[1] for solver in of.SOLVERS),
+    ),
+    Stated(
+        BENCHMARKS,
+        "fifth carry bit: an input | {} s | {} s | {} s |",
+        lambda: tuple(of.carry_bit_inputs(solver)[2] for solver in of.SOLVERS),
+    ),
+    Stated(
+        BENCHMARKS,
+        "changes nothing: a proof | {} to {} s | {} to {} s | {} to {} s |",
+        lambda: tuple(figure for solver in of.SOLVERS for figure in of.carry_bit_proofs(solver)),
+    ),
+    Stated(
+        BENCHMARKS, "Table 4 takes at most {} s with the default solver", lambda: (of.table_4("bitwuzla"),)
+    ),
+    Stated(BENCHMARKS, "({} s for ten pairs of roundings, where {} s is published", of.slower_than_published),
+    Stated(
+        BENCHMARKS,
+        "takes {} s in Bitwuzla and {} s in Z3 here; cvc5 gave no answer in {} s. `…` takes {} s",
+        of.their_encoding,
+    ),
+    Stated(
+        BENCHMARKS,
+        "given to Bitwuzla as a single query, takes {} s",
+        lambda: of.seconds(of.as_published("ours", "bitwuzla")),
+    ),
+    Stated(FINDINGS, "tcsmt finds an input by evaluation in less than {} s", of.found_by_evaluation),
+    Stated(
+        FINDINGS,
+        "asked of a solver, the query takes {} s. The one for Volta's third carry bit takes a solver {} s (published: {} s with cvc5 and {} s with Z3), and the one for Hopper's fifth {} s.",
+        lambda: (
+            of.carry_bit_inputs("bitwuzla")[1],
+            of.carry_bit_inputs("bitwuzla")[0],
+            *of.published_third_carry_bit(),
+            of.carry_bit_inputs("bitwuzla")[2],
+        ),
+    ),
+    Stated(
+        FINDINGS,
+        "The proof that one more bit changes nothing takes {} to {} s",
+        lambda: of.carry_bit_proofs("bitwuzla"),
+    ),
+    Stated(
+        FINDINGS, "fails on {} of {} measured V100 rows", lambda: of.contradicted("volta-products-normalised")
+    ),
+    Stated(FINDINGS, "proved in at most {} s, and confirmed by a second solver", of.half_of_the_lanes),
+    Stated(FINDINGS, "with FP16 operands ({} to {} s)", of.truncation),
+    Stated(
+        FINDINGS,
+        "and confirmed; e5m2: {} lemmas, {} and {} s; e4m3: {} and {} lemmas, {} and {} s",
+        of.converted_inputs,
+    ),
+    Stated(
+        FINDINGS,
+        "{} rows of normal, uniform or uniformly random bits",
+        lambda: of.shown("docs/howto/audit.md", r"(65,536)"),
+    ),
+    Stated(FINDINGS, "We asked an H100 the {} `…` and `…` instructions", lambda: (str(len(of.asked(H100))),)),
+    Stated(FINDINGS, "ten instructions: {} million rows in all", lambda: (of.millions_asked(H100, XEON),)),
+    Stated(
+        FINDINGS,
+        "finds on this hardware: {} of {} instructions are identified",
+        lambda: of.identified_here()[:2],
+    ),
+    Stated(FINDINGS, "All {} tests give", of.fasi_tests),
+    Stated(
+        FINDINGS,
+        "({} of {} published numbers, n up to",
+        lambda: of.conclusion(
+            "khattak", "the numbers behind the figure", r"(\d+) of (\d+) with the same digits"
+        ),
+    ),
+    Stated(
+        FINDINGS,
+        "errors are up to {} times smaller",
+        lambda: of.conclusion("khattak", "CPFloat", r"up to (\d+) times"),
+    ),
+    Stated(
+        FINDINGS,
+        "a B200 has {} times the V100's error for double words and {} times for triple words",
+        lambda: of.conclusion(
+            "khattak", "left open", r"has ([\d.]+) times the V100's error \(f16 2\), ([\d.]+) times"
+        ),
+    ),
+    Stated(
+        FINDINGS,
+        "the real B200 has {} and {} times as much",
+        lambda: of.conclusion(
+            "khattak", "two orders of magnitude", r"f16 2: (\d+) times, f16 3: (\d+) times"
+        ),
+    ),
+    Stated(FINDINGS, "{} of {} conclusions agree with the paper", of.mma_sim_conclusions),
+    Stated(
+        FINDINGS,
+        "on {} million random rows (one million for each of the {} distinct arithmetics",
+        of.distinct_arithmetics,
+    ),
+    Stated(
+        FINDINGS,
+        "proved of Blackwell's model up to K = {}, and of Hopper's up to K = {}; at K = {} Hopper's model gives {} for {}",
+        lambda: (
+            of.exact_up_to("gemmul8-fp8-error-free-blackwell"),
+            of.exact_up_to("gemmul8-fp8-error-free-hopper"),
+            *of.beyond(),
+        ),
+    ),
+    Stated(
+        FINDINGS,
+        "Ootomo-Yokota is worse by up to {} and Markidis by up to {} (found)",
+        lambda: (
+            of.digits(of.worst("ootomo-halfhalf worse than markidis", of.FULL), 1),
+            of.digits(of.worst("markidis worse than ootomo-halfhalf", of.FULL)),
+        ),
+    ),
+    Stated(
+        FINDINGS,
+        "the error itself is at most {} for Ootomo-Yokota and {} for Markidis (proved)",
+        lambda: (
+            of.rounded_up(of.largest_bound("ootomo-halfhalf"), 1),
+            of.digits(of.largest_bound("markidis")),
+        ),
+    ),
+    Stated(
+        FINDINGS,
+        "Does Markidis' split keep {} bits? | Yes, exactly, for exponents −1 to 14. Over −15…14 it keeps {} bits",
+        of.kept_bits,
+    ),
+    Stated(
+        FINDINGS,
+        "rounding to nearest makes the error {} times smaller",
+        lambda: of.conclusion("ootomo", "(uniform, K = 4096)", r"alone gains ([\d.]+) times"),
+    ),
+    Stated(
+        FINDINGS,
+        "improves the error by at most a factor of {}",
+        lambda: of.conclusion("ootomo", "in matrix products", r"at most ([\d.]+) times"),
+    ),
+    Stated(
+        FINDINGS,
+        "one product and c lose at most {} on NVIDIA's units ({} if all exponents are {}) and {} on CDNA3. A fused sum loses {} on Volta (K = 4), {} on Turing (K = 8) and {} on Hopper (K = 16). These bounds are proved, and errors within {} %",
+        of.losses,
+    ),
+    Stated(
+        FINDINGS,
+        "(the largest fall that was found is {} ulp for Markidis and {} ulp for Ootomo-Yokota)",
+        lambda: (of.fall("markidis"), of.fall("ootomo-halfhalf")),
+    ),
+    Stated(FINDINGS, "the error is up to {} times the exact sum", of.wrong_sign),
+    Stated(
+        FINDINGS,
+        "is {} on Volta, {} on Turing to Ada, {} on Hopper and Blackwell, {} on RDNA3 and {} on RDNA4. CDNA3 has a small one ({}, standard error {})",
+        of.biases,
+    ),
+    Stated(FINDINGS, "every mean is within {} standard errors of zero (at most {} each)", of.unbiased),
+    Stated(
+        FINDINGS,
+        "(relative residual {}·10^-5, {} times Ampere's) and a bias of {} (standard error {}); RDNA4 has no bias there ({}, standard error {})",
+        of.random_signs,
+    ),
+    Stated(
+        FINDINGS,
+        "biased away from zero, by {} (standard error {}), as ties are rounded away; with two phases, by {}, and with one, by {}:",
+        of.tenstorrent,
+    ),
+    Stated(FINDINGS, "distinguishes a zero exponent of {}, {} or {} from", lambda: of.zero_exponents("f32")),
+    Stated(FINDINGS, "where the zero exponents are {}, {} and {}", lambda: of.zero_exponents("f16")),
+    Stated(FINDINGS, "all inputs for p ≤ {}, proved for p = {} to {}", of.all_inputs_and_proofs),
+    Stated(
+        FINDINGS,
+        "the error is at most {}·2^-53 of Σ|a·b|, or {}·2^-53 if the smallest products are added first",
+        lambda: (
+            of.rounded_up(float(of.shown(EMULATION, r"at most (24[.]\d+)·2\^-53 \(proved\)")[0]), 2),
+            of.rounded_up(float(of.shown(EMULATION, r"at most (4[.]\d+)·2\^-53 \(proved\)")[0]), 2),
+        ),
+    ),
+    Stated(
+        FINDINGS,
+        "scheme I's bound is {}·2^-53 ({} was found in a run of {} s)",
+        lambda: (
+            f"{of.rounded_up(float(of.shown(EMULATION, r'(2[.]67[0-9e+]+)·2.-53 .proved')[0]) / 1e6, 2)}·10^6",
+            *of.shown(EMULATION, r"found \((\S+) in a run of (\d+) s\)"),
+        ),
+    ),
+]
+
+#: Sentences whose numbers define something, or are what others published.
+QUOTED = (
+    [
+        Stated(README, text)
+        for text in (
+            "bits below the 13 fraction bits are cut",
+            "Python 3.11 or newer",
+            "(exit code 0)",
+            "(exit code 1)",
+            "(exit code 3)",
+            "gave no answer in 6 hours",
+            "integers up to 16 are exact",
+            "over 16 products",
+            "needs 5 carry bits (proved); the published formula says 6",  # claims.json: hopper-fp8-six-carry-bits
+        )
+    ]
+    + [
+        Stated(INSTALL, text)
+        for text in (
+            "Python 3.11 or newer",
+            "about 90 MB",
+            "multiply-adds of up to 13 bits",
+            "Linux (x86-64)",
+        )
+    ]
+    + [
+        Stated(BENCHMARKS, text)
+        for text in (
+            "promoted every 128",
+            "Do *n* carry bits and *n* + 1 differ?",
+            "no answer in 6 hours",
+            "needed up to 5 minutes",
+            "of 15 units as boxes",
+        )
+    ]
+    + [
+        Stated(FINDINGS, text)
+        for text in (
+            # papers and packages, as `tcsmt claims` and `tcsmt reproduce` compare them
+            "had no answer after 6 hours",
+            "ceil(log2(N_FMA + 1))",
+            "gives 6. The reason",
+            "Hawkeye has −139, mmaemu −132 and mmasim −133",
+            "FPy's table has −20, −21 and −22 for FP16 output where mmasim has −19, −20 and −21, and −133 for `…` and `…` where mmasim has −21",
+            "or from −126",
+            "not −126; with FP16 output",
+            "not −22 (FPy's table for `…`) and not −133",
+            "exponent −133,",
+            "with −21,",
+            "cannot reach 1; with *b1* = 1.998046875·2^+7 (or with 2^6 in *a1*)",
+            "according to `…` 2.1.1",
+            "`…` 2.1.1, on",
+            "the exponent −1. On CDNA1",
+            "2^128 − 2^103",
+            "With exponent 7 in b1",
+            "exponent 6 in a1",
+            "the V100 100 times better",
+            "F is 23 instead of 25",
+            # derivations and inputs, which the sentence lets its reader check
+            "with 32 products and c, needs 5 (proved)",
+            "at most 1.875, so that the sum stays below 32 · 1.875² + 2, which is below 128",
+            "2N products",
+            "1 · 1 − 2^24",
+            "by up to 6, but only",
+            "2^-7 · 1.5·2^-9 − 2^-8 · 2^15 (lanes 2 and 3",
+            "is −127.999977 on an H100, and −127.999985 without",
+            "2^-13 · 2^-12 + 2^-22 · 2^-21",
+            "from −141 to −125",
+            "a = b = (1, 1)",
+            "new chain after every 128 products",
+            "integers up to 16 in e4m3",
+            "(1+2^-11)² is 2 ulp off",
+            "one factor has 11 bits and the other 22",
+            "exponents −2…14 (proved",
+            # what was asked
+            "multiples of 64 (`…`), six at 8192 and twelve at 16384",
+            "at K = 64 and eight at 512",
+            "for K = 1, 2, 4 and the unit's own K",
+            "yes for K = 1 and 2,",
+            "for K = 1, 2 and 4 with any c",
+            "products of 4096 positive terms",
+            # a model that is no longer there
+            # tests/simulator/test_library_gemms.py computes them again
+            "(18 of 18 products",
+            "75 to 129 of them differed from the model that we had",
+        )
+    ]
+    + [Stated(README, "2.1.1 differs from our models")]
+)
+
+
+@pytest.mark.parametrize("entry", STATED, ids=lambda entry: f"{entry.page}: {entry.text[:40]}")
+def test_figures_are_those_of_the_results(entry: Stated) -> None:
+    assert entry.figures is not None
+    places = [values for _, values in entry.spans()]
+    assert places, f"{entry.page} no longer says: {entry.text}"
+    assert set(places) == {entry.figures()}
+
+
+@pytest.mark.parametrize("entry", QUOTED, ids=lambda entry: f"{entry.page}: {entry.text[:40]}")
+def test_quotations_stand_in_their_pages(entry: Stated) -> None:
+    assert list(entry.spans()), f"{entry.page} no longer says: {entry.text}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_number_has_a_source(page: str) -> None:
+    assert numbers_without_a_source(page, [*STATED, *QUOTED]) == []
+
+
+def test_a_number_without_a_source_is_named(tmp_path: Path) -> None:
+    """Numbers in code and names count for nothing; a figure does, and so does a sentence that has another one."""
+    page = tmp_path / "page.md"
+    page.write_text("FP16 with `k = 7` and K = 4096 is 3 times\nas fast, and 12 of 13 agree.\n")
+    sentence = Stated(str(page), "{} of {} agree", lambda: ("12", "13"))
+    (left,) = numbers_without_a_source(str(page), [sentence])
+    assert "is 3 times as fast" in left
+    assert [figures for _, figures in sentence.spans()] == [("12", "13")]
+    page.write_text("12 of 14 agree\n")
+    with pytest.raises(AssertionError):
+        test_figures_are_those_of_the_results(sentence)
