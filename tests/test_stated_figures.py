@@ -10,12 +10,12 @@ from tests.support import figures as of
 from tests.support.stated import Stated, numbers_without_a_source
 
 README, INSTALL = "README.md", "docs/install.md"
-SCOPE, EVIDENCE, BENCHMARKS, FINDINGS = (
-    f"docs/explanation/{name}.md" for name in ("scope", "evidence", "benchmarks", "findings")
+SCOPE, EVIDENCE, BENCHMARKS, FINDINGS, UNITS = (
+    f"docs/explanation/{name}.md" for name in ("scope", "evidence", "benchmarks", "findings", "units")
 )
 EMULATION = "docs/howto/emulation.md"
 #: Pages of which every number is accounted for.
-PAGES = (README, INSTALL, SCOPE, EVIDENCE, BENCHMARKS, FINDINGS)
+PAGES = (README, INSTALL, SCOPE, EVIDENCE, BENCHMARKS, FINDINGS, UNITS)
 
 H100, XEON, EPYC = "H100", "Xeon", "EPYC"
 
@@ -297,6 +297,17 @@ STATED = [
             *of.shown(EMULATION, r"found \((\S+) in a run of (\d+) s\)"),
         ),
     ),
+    Stated(
+        UNITS,
+        "F is {} on Volta, {} on Ampere and Ada, {} on Hopper and Blackwell; for FP8 it is {} on Ada and in Hopper's `…`",
+        of.fraction_bits,
+    ),
+    Stated(UNITS, "FP4 units first form exact sums of {} products", of.products_of_a_group),
+    Stated(
+        UNITS,
+        "multiplies {} bits of each significand of a (SrcA) by {} bits of each significand of b (SrcB)",
+        of.multiplier,
+    ),
 ]
 
 #: Sentences whose numbers define something, or are what others published.
@@ -384,6 +395,30 @@ QUOTED = (
             # tests/simulator/test_library_gemms.py computes them again
             "(18 of 18 products",
             "75 to 129 of them differed from the model that we had",
+        )
+    ]
+    + [
+        Stated(UNITS, text)
+        for text in (
+            # numbers of list items, and definitions
+            "1. Multiply.",
+            "in [1, 2) lies in [1, 4)",
+            "2. Maximum.",
+            "3. Align.",
+            "4. Add.",
+            "5. Normalise",
+            "of phases 0 to 3, together multiply 10 bits of a by 11 bits of b",
+            "is phases 0 to 3",
+            "is phase 0 alone",
+            "Lanes 0 to 7 and 8 to 15",
+            "ends 10 places below",
+            "at 23 fraction bits",
+            "to 10 fraction bits",
+            "exactly −1 unit",
+            "becomes −2^27 units: −1·1 + `…` gives −16 instead",
+            "from +0",
+            "are +0",
+            "low 13 bits",
         )
     ]
     + [Stated(README, "2.1.1 differs from our models")]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tcsmt.catalogue import row_named
-from tcsmt.models import FusedDotAdd
+from tcsmt.catalogue import row_named, rows
+from tcsmt.models import FusedDotAdd, GroupedDotAdd
 from tests.support.paths import ROOT
 
 
@@ -477,6 +477,39 @@ def zero_exponents(fmt: str) -> tuple[str, ...]:
     models = [row_named(name).model for name in names]
     assert all(isinstance(model, FusedDotAdd) for model in models)
     return tuple(digits(model.zero_exponent) for model in models)
+
+
+def _fused(architectures: str, operands: str) -> list[FusedDotAdd]:
+    """Models of accepted rows, of some architectures and with operands of a format."""
+    accepted = [
+        row.model for row in rows() if row.architecture in architectures.split() and row.status == "accepted"
+    ]
+    held = [model for model in accepted if isinstance(model, FusedDotAdd) and model.a_format.name == operands]
+    assert held
+    return held
+
+
+def fraction_bits() -> tuple[str, ...]:
+    """Of units of 16-bit operands, by generation; of FP8 through Ada's ``mma`` and Hopper's ``wgmma``."""
+    generations = ("volta", "ampere ada", "hopper blackwell rtx-blackwell")
+    fp16 = [{model.fraction_bits for model in _fused(names, "f16")} for names in generations]
+    fp8 = {model.fraction_bits for model in _fused("ada", "e4m3")}
+    wgmma = row_named("hopper/wgmma.m64nNk32.f32.e4m3.e4m3").model
+    assert isinstance(wgmma, FusedDotAdd)
+    assert fp8 == {wgmma.fraction_bits}
+    return tuple(digits(bits) for found in (*fp16, fp8) for bits in found)
+
+
+def products_of_a_group() -> tuple[str, ...]:
+    return tuple(
+        digits(group) for group in {model.group for model in _fused("blackwell", "e2m1") if model.k == 64}
+    )
+
+
+def multiplier() -> tuple[str, str]:
+    model = row_named("blackhole/mvmul.f32.bf16.phase0").model
+    assert isinstance(model, GroupedDotAdd)
+    return digits(model.a_bits), digits(model.b_bits)
 
 
 def all_inputs_and_proofs() -> tuple[str, ...]:
