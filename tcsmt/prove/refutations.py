@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,16 +56,21 @@ def refutation(cnf: str, settings: Settings) -> str:
                 f"CaDiCaL: {said or f'exit code {done.returncode}'}"
             )
         try:
+            count = sum(line[:1] not in ("c", "p") for line in cnf.splitlines())
             with found.open() as lines:
-                return "\n".join([*trimmed(lines), ""])
+                return "\n".join([*trimmed(lines, count), ""])
         except (OSError, ValueError, IndexError):
             raise NotRefuted("CaDiCaL: what it wrote is not a refutation") from None
 
 
-def trimmed(lines: Iterable[str]) -> list[str]:
-    """Only the lines on which the empty clause rests, numbered without gaps from the first line's number.
+def trimmed(lines: Iterable[str], count: int) -> list[str]:
+    """Only the lines on which the empty clause rests, numbered without gaps after the ``count`` clauses.
 
-    Raises :class:`NotRefuted` where the empty clause is not reached.
+    CaDiCaL gives clauses their numbers as they come in, one after the other. What it derives meanwhile, such
+    as a clause without a literal that a unit clause makes false, takes a number, too, and the clauses after
+    it are not numbered as in their file. But each derived clause has its line here: so the number of a clause
+    in its file is CaDiCaL's, less the derived ones before it.
+    Raises :class:`NotRefuted` where the empty clause is not reached, or a hint names no clause.
     """
     found: dict[int, tuple[str, str]] = {}  # most lines are not needed: their numbers stay text
     last = None
@@ -88,12 +94,16 @@ def trimmed(lines: Iterable[str]) -> list[str]:
         if number in wanted:
             needed[number] = [int(word) for word in found[number][1].split()[:-1]]
             wanted.update(needed[number])
-    first = next(iter(found))
     kept = [number for number in found if number in needed]
-    names = {number: first + place for place, number in enumerate(kept)}
+    names = {number: count + place for place, number in enumerate(kept, 1)}
+    derived = sorted(found)
+    for hint in wanted - found.keys():
+        names[hint] = hint - bisect_left(derived, hint)
+        if not 1 <= names[hint] <= count:
+            raise NotRefuted(f"CaDiCaL: a refutation with the hint {hint}, which names no clause")
     text = []
     for number in kept:
-        hints = " ".join(str(names.get(hint, hint)) for hint in needed[number])
+        hints = " ".join(str(names[hint]) for hint in needed[number])
         text.append(f"{names[number]}{found[number][0]} 0 {hints} 0")
     return text
 

@@ -8,9 +8,12 @@ import random
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tcsmt.api.certificates import certificates_in
 from tcsmt.certificates.derivation import Flaw
@@ -18,7 +21,7 @@ from tcsmt.certificates.lemma_files import LemmaFiles, lemma_of
 from tcsmt.certificates.lrat import check_refutation
 from tcsmt.prove import certify, refutations
 from tcsmt.prove.certify import Certificates
-from tcsmt.prove.refutations import NotRefuted, refutation, strict, trimmed
+from tcsmt.prove.refutations import NotRefuted, Satisfiable, refutation, strict, trimmed
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, all_of, any_of, var
@@ -74,6 +77,84 @@ def test_random_formulas(solver: None) -> None:
     assert answers == {"CaDiCaL: sat", "refuted"}
 
 
+#: A unit clause whose variable recurs, literals and clauses given twice, clauses that are always true.
+ODD = [
+    [(1,), (-1, 2), (1, 2), (-2, 3), (-1, -3), (3, 4)],
+    [(1, 1, 2), (-1, -1), (-2,)],
+    [(1,), (1,), (-1, 2), (-2, -1)],
+    [(1, -1), (2,), (2, 3, -3), (-2,)],
+    [(1,), (-1,), (2, 1), (3, -1)],
+    [(2, 3), (-1,), (1, 2, -3), (1, -2, 3), (1, 1), (-2, -3)],
+]
+literals = st.integers(1, 5).flatmap(lambda v: st.sampled_from((v, -v)))
+units = st.lists(literals.map(lambda literal: (literal,)), max_size=3)
+clause_lists = st.tuples(units, st.lists(st.lists(literals, min_size=1, max_size=3).map(tuple), min_size=1,
+                                         max_size=40)).map(lambda parts: [*parts[0], *parts[1]])  # fmt: skip
+
+
+def holds(clause: Iterable[int], point: Sequence[bool]) -> bool:
+    return any(point[abs(literal) - 1] == (literal > 0) for literal in clause)
+
+
+def check_clauses(clauses: list[tuple[int, ...]]) -> bool:
+    """Whether they are refuted, as they must be where no point satisfies them.
+
+    That each line follows from the clauses that it names, by their numbers in the file, is looked up in the
+    truth table: no unit propagation, nothing of the checker.
+    """
+    points = list(itertools.product((False, True), repeat=5))
+    possible = any(all(holds(clause, point) for clause in clauses) for point in points)
+    text = "".join(" ".join(map(str, (*clause, 0))) + "\n" for clause in clauses)
+    try:
+        lines = refutation(f"p cnf 5 {len(clauses)}\n{text}", SETTINGS).splitlines()
+    except Satisfiable:
+        assert possible
+        return False
+    assert not possible
+    known = dict(enumerate(clauses, 1))
+    for place, line in enumerate(lines, len(clauses) + 1):
+        number, *rest = map(int, line.split())
+        end = rest.index(0)
+        clause, hints = tuple(rest[:end]), rest[end + 1 : -1]
+        assert number == place
+        assert all(
+            holds(clause, point) for point in points if all(holds(known[hint], point) for hint in hints)
+        )
+        known[number] = clause
+    assert clause == ()
+    check_refutation(clauses, strict("\n".join(lines), clauses).splitlines())
+    return True
+
+
+@pytest.mark.parametrize("clauses", ODD, ids=str)
+def test_hints_name_clauses_by_their_places_in_the_file(clauses: list[tuple[int, ...]], solver: None) -> None:
+    """Whatever CaDiCaL derives while it reads them."""
+    assert check_clauses(clauses)
+
+
+def test_an_outside_checker_accepts_the_derived_clauses(solver: None) -> None:
+    drup = pytest.importorskip("drup", reason="the extra `oracle` is missing")
+    for clauses in ODD:
+        text = "".join(" ".join(map(str, (*clause, 0))) + "\n" for clause in clauses)
+        lines = refutation(f"p cnf 5 {len(clauses)}\n{text}", SETTINGS).splitlines()
+        words = [[int(word) for word in line.split()] for line in lines]
+        proof = [line[1 : line.index(0, 1)] for line in words]
+        assert drup.check_proof([list(clause) for clause in clauses], proof).outcome == drup.Outcome.VALID
+
+
+@given(clause_lists)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_hints_of_any_clauses(solver: None, clauses: list[tuple[int, ...]]) -> None:
+    check_clauses(clauses)
+
+
+@pytest.mark.long
+@given(clause_lists)
+@settings(max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_hints_of_very_many_clauses(solver: None, clauses: list[tuple[int, ...]]) -> None:
+    check_clauses(clauses)
+
+
 def test_no_time(solver: None) -> None:
     with pytest.raises(NotRefuted, match=r"timeout after 0\.3 s"):
         refutation(lemma_of(pigeons(11)).cnf, Settings(timeout=0.3))
@@ -88,7 +169,8 @@ def test_no_room(solver: None) -> None:
         "try: refutation('p cnf 1 1\\n' + '1 0\\n' * 9999, Settings(timeout=60))\n"
         "except TcsmtError as why: print(why)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # -B: or the limit cuts short the compiled modules that the process writes, and every later one reads them
+    done = subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True, check=True)
     assert re.fullmatch(r"cannot write .*cnf: File too large\n", done.stdout)
 
 
@@ -142,11 +224,15 @@ def test_a_solver_that_fails_or_lies(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_trimmed() -> None:
     """Lines on which nothing rests are dropped, the others are numbered again."""
     lines = ["5 1 0 1 2 0", "5 d 1 0", "7 9 0 1 0", "8 2 0 5 3 0", "9 0 8 5 4 0", "10 3 0 1 0"]
-    assert trimmed(lines) == ["5 1 0 1 2 0", "6 2 0 5 3 0", "7 0 6 5 4 0"]
+    assert trimmed(lines, 4) == ["5 1 0 1 2 0", "6 2 0 5 3 0", "7 0 6 5 4 0"]
     with pytest.raises(NotRefuted, match="without the empty clause"):
-        trimmed(lines[:3])
+        trimmed(lines[:3], 4)
     with pytest.raises(NotRefuted, match="without the empty clause"):
-        trimmed([])
+        trimmed([], 4)
+    assert trimmed(["2 1 0 1 0", "4 0 2 3 0"], 2) == ["3 1 0 1 0", "4 0 3 2 0"]  # line 2 was derived first
+    for bad in ("5 0 9 0", "5 0 0 0", "5 0 -1 0"):
+        with pytest.raises(NotRefuted, match="which names no clause"):
+            trimmed([bad], 4)
 
 
 def test_hints_that_say_nothing_are_left_out() -> None:
