@@ -158,6 +158,7 @@ def check(
             else:
                 name = str(function)
                 implementation = of_arrays(row.model, function_named(name))
+            again = implementation  # itself, and not its remembered answers
             if resume is not None:
                 kept = opened.enter_context(KeptAnswers(resume, f"{name} {row.model.digest}"))
                 implementation = remembered(row.model, implementation, kept)
@@ -171,7 +172,7 @@ def check(
             verdicts = opened.enter_context(verdicts_in(store)) if solve else None
             found = checked(
                 row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts,
-                progress=progress, differs=differs,
+                progress=progress, differs=differs, again=again,
             )  # fmt: skip
             result = explained(name, found, implementation, seed)
     if output is not None:

@@ -84,12 +84,14 @@ def check(
     store: Checkpoint | None = None,
     progress: Seen = unseen,
     differs: Callable[[ShortMismatch], None] = lambda first: None,
+    again: Implementation | None = None,
 ) -> Examination:
     """Ask the edges, the rows that decide between hypotheses, and so many rows more.
 
     rows: in all, at least. asking, store: how solvers look for rows that exclude what the edges do not; None:
     they are not asked. A mismatch ends the search for hypotheses that are not excluded. differs: is told of
-    the first mismatch, made short, before the hypotheses are looked at.
+    the first mismatch, made short, before the hypotheses are looked at. again: who is asked some rows once
+    more, where the implementation may answer from an earlier run; None: the implementation.
     Raises what the implementation raises.
     """
     model, first_vectors = row.model, edges(row, seed)
@@ -113,7 +115,7 @@ def check(
     for words in random_rows(model, rows - asked, seed):
         held(words)
         progress(asked, rows, row.name)
-    changed = _changed(model, implementation, first_vectors.inputs, answers)
+    changed = _changed(model, again or implementation, first_vectors.inputs, answers)
     made = audit_of(row, first_vectors, progress)
     found: tuple[Gap, ...] | None = None
     if asking is not None and store is not None and not mismatches:

@@ -111,7 +111,19 @@ def test_a_stop_loses_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     asked = count.stat().st_size
     count.write_text("")
     assert json.loads(done(*given, "--json", code=1)) == whole
-    assert count.stat().st_size == 0 < asked
+    assert count.stat().st_size == 1 < asked  # the rows that are asked once more
+
+
+def test_a_program_that_was_exchanged_since_the_last_run(emulator: Path) -> None:
+    """Its remembered answers are right; some rows are asked of the program that is there now."""
+    code = "import tcsmt\nunit = tcsmt.unit('x86/vpdpbusd')\ndef f(a, b, c):\n    return unit(a, b, c)"
+    given = ["check", "x86/vpdpbusd", "--python", "an_emulator:f", "--rows", 20_000, "--resume", "kept"]
+    (emulator / "an_emulator.py").write_text(f"{code}\n")
+    assert "an_emulator:f agrees with x86/vpdpbusd" in done(*given)
+    sys.modules.pop("an_emulator", None)
+    (emulator / "an_emulator.py").write_text(f"{code} ^ 1  # another program\n")
+    text = done(*given, code=1)
+    assert "but not every time" in text and "its answers change: " in text
 
 
 def test_a_program_that_changes_its_mind(emulator: Path) -> None:
