@@ -10,6 +10,8 @@ import pytest
 
 import tcsmt
 
+pytestmark = pytest.mark.library
+
 
 def one_by_one(a: Any, b: Any) -> Any:
     """Binary32 sums from the last product to the first."""

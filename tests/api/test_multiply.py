@@ -10,6 +10,7 @@ from tcsmt.recipes.arrays import multiply
 from tcsmt.recipes.named import algorithm_named
 
 
+@pytest.mark.library
 def test_algorithms_and_emulations() -> None:
     rng = np.random.default_rng(2)
     a, b, c = (rng.standard_normal(shape).astype(np.float32) for shape in ((3, 8), (8, 2), (3, 2)))

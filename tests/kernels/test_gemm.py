@@ -40,6 +40,7 @@ def test_reductions() -> None:
     assert np.array_equal(tcsmt.gemm(a, b, unit="hopper", reduction="sliced:2,step=1"), expected)
 
 
+@pytest.mark.library
 @pytest.mark.long
 def test_promotion_helps_fp8_on_hopper() -> None:
     """DeepSeek-V3's remedy: 13 fraction bits lose less when sums stay short."""

@@ -164,6 +164,7 @@ def test_any_nan_is_the_same() -> None:
     assert names(zero, b, d, units=["ieee/fma.f32"]) == []
 
 
+@pytest.mark.library
 def test_blocks_of_numpy() -> None:
     """OpenBLAS or another library: whatever explains the product gives it again by ``gemm``."""
     a, b = operands(64, 300, 64)

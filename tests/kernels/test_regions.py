@@ -59,6 +59,7 @@ def test_edges_below_and_right() -> None:
             assert (block == d[rows, columns]).all()
 
 
+@pytest.mark.library
 def test_what_nothing_explains_is_said() -> None:
     a, b = operands(16, 18)
     d = added(a, b)

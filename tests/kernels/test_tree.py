@@ -15,6 +15,8 @@ from tcsmt.support.errors import TcsmtError
 
 F32 = FORMATS["f32"]
 
+pytestmark = pytest.mark.library
+
 
 def added(order: Any, products: Any) -> Any:
     """Binary32 sums in an order: a number is a product, a pair a sum of two."""

@@ -44,6 +44,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(variants, "one_at_a_time", lambda: {label: whole[label] for label in labels})
 
 
+@pytest.mark.library
 def test_errors_of_exact_products(few: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of products that are given: none for the exact one, half as much for half of it as for twice it."""
 
@@ -115,6 +116,7 @@ def test_what_the_errors_are_about(monkeypatch: pytest.MonkeyPatch) -> None:
     assert content() != before
 
 
+@pytest.mark.library
 @pytest.mark.long
 @pytest.mark.parametrize("signs", ["random", "positive"])
 def test_fraction_bits_alone_explain_the_v100(signs: str) -> None:

@@ -36,6 +36,7 @@ def test_terms_and_arrays_agree(name: str) -> None:
             assert evaluate([algorithm.trace.output], rows.values(row)) == [int(results[row])]
 
 
+@pytest.mark.library
 def test_matrices_and_rows_agree_beyond_the_units_k() -> None:
     rng = np.random.default_rng(5)
     for name in (

@@ -60,6 +60,7 @@ def test_a_file_that_changes_a_named_algorithm(tmp_path: Path) -> None:
     assert changed.name.endswith("mine.toml,split=RNE")
 
 
+@pytest.mark.library
 def test_a_file_on_a_unit_computes_by_its_words(tmp_path: Path) -> None:
     algorithm, row = algorithm_named(written(tmp_path, THREE), "hopper", 32)
     assert row.model.a_format.name == "bf16"

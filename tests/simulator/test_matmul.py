@@ -172,6 +172,7 @@ def test_padding_with_zeros_changes_nothing(name: str) -> None:
     assert isinstance(decide(question, Solving(Settings("auto", 60, 4096))).verdict, Equivalent)
 
 
+@pytest.mark.library
 def test_results_that_numpy_cannot_add() -> None:
     """Words of a format without a dtype: chained by the unit alone."""
     unit = "wormhole/mvmul.f32.bf16.phase0"
@@ -187,6 +188,7 @@ def test_results_that_numpy_cannot_add() -> None:
             tcsmt.gemm(a, b, c, unit=unit, **options)
 
 
+@pytest.mark.library
 def test_ieee_reference_units_multiply_too() -> None:
     """A chain of binary64 fused multiply-adds."""
     double = IeeeDotAdd(

@@ -61,6 +61,7 @@ def integers(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
     return RNG.integers(-3, 4, shape).astype(dtype)
 
 
+@pytest.mark.library
 @pytest.mark.parametrize(("name", "dtype"), DTYPES)
 def test_every_input_dtype(name: str, dtype: Any) -> None:
     """The format's own dtype, float64 values and raw words are the same input."""
@@ -109,6 +110,7 @@ def test_float64() -> None:
     assert simulate(FP64, [[tiny, 1.0, -1.0, 0.0]], [[1.0] * 4], 0.0).item() == 0.0
 
 
+@pytest.mark.library
 def test_broadcasting() -> None:
     """Leading dimensions broadcast as in NumPy: a whole matrix product in one call."""
     a, b = integers((5, 16), np.float16), integers((16, 7), np.float16)
@@ -179,6 +181,7 @@ def test_wrong_arguments(a: Any, b: Any, c: Any, message: str) -> None:
 MXFP8 = replace(HOPPER, a_format="e4m3", b_format="e4m3", k=8, n_fma=8, scale_format="ue8m0", scale_block=4)
 
 
+@pytest.mark.library
 def test_block_scales_multiply() -> None:
     """One scale for four lanes; leading dimensions broadcast."""
     a, b = integers((5, 3, 8), np.float32), integers((3, 8), np.float32)
