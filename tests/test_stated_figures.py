@@ -14,8 +14,14 @@ SCOPE, EVIDENCE, BENCHMARKS, FINDINGS, UNITS = (
     f"docs/explanation/{name}.md" for name in ("scope", "evidence", "benchmarks", "findings", "units")
 )
 EMULATION = "docs/howto/emulation.md"
+ATLAS, CERTIFICATES, COMPARE, IDENTIFY, SWEEP = (
+    f"docs/howto/{name}.md" for name in ("atlas", "certificates", "compare", "identify", "sweep")
+)
 #: Pages of which every number is accounted for.
-PAGES = (README, INSTALL, SCOPE, EVIDENCE, BENCHMARKS, FINDINGS, UNITS)
+PAGES = (
+    *(README, INSTALL, SCOPE, EVIDENCE, BENCHMARKS, FINDINGS, UNITS),
+    *(ATLAS, CERTIFICATES, COMPARE, IDENTIFY, SWEEP),
+)
 
 H100, XEON, EPYC = "H100", "Xeon", "EPYC"
 
@@ -308,6 +314,94 @@ STATED = [
         "multiplies {} bits of each significand of a (SrcA) by {} bits of each significand of b (SrcB)",
         of.multiplier,
     ),
+    Stated(
+        ATLAS,
+        "the full atlas has {} pairs of different models: {} are proved equal (each is an FP16 unit and the same unit with a zero exponent of −126), and {} have a witness",
+        of.atlas_pairs,
+    ),
+    Stated(CERTIFICATES, "It accepts all {} refutations", lambda: (of.certificates_kept(),)),
+    Stated(
+        CERTIFICATES,
+        "lists the proofs in `…`: all {} have one",
+        lambda: (str(of.result("accuracy-certified")["certified"]),),
+    ),
+    Stated(COMPARE, "asks a list of {} such questions", lambda: (str(len(of.result("compare"))),)),
+    Stated(
+        IDENTIFY, "took 7 or 8 questions, `…` took {} and", lambda: (of.asked_questions("x86_vdpbf16ps"),)
+    ),
+    Stated(IDENTIFY, "(K = 32, two chains) {}; an oracle", lambda: (of.asked_questions("x86_tdpbf16ps"),)),
+    Stated(
+        IDENTIFY,
+        "a single chain of 32 multiply-adds, took {}. QEMU's `…` took {}, and an oracle of `…`, an exact sum before c is added, {}.",
+        lambda: tuple(
+            of.asked_questions(name)
+            for name in ("x86_tdpbf16ps_guide_oracle", "arm_bfdot.ebf0_qemu72", "arm_bfdot.ebf1_oracle")
+        ),
+    ),
+    Stated(
+        IDENTIFY,
+        "each of {} distinct fused arithmetics of the catalogue as a black box. Of these, {} are identified, with {} to {} questions (mean {})",
+        lambda: (
+            *(str(of.identified()[verdict]) for verdict in ("all", "identified")),
+            *of.questions(),
+        ),
+    ),
+    Stated(
+        IDENTIFY,
+        "Of NVIDIA's {}, {} are;",
+        lambda: tuple(str(of.identified(*of.NVIDIA)[verdict]) for verdict in ("all", "identified")),
+    ),
+    Stated(
+        IDENTIFY,
+        "Of RVBNA's {}, {} are;",
+        lambda: tuple(str(of.identified("riscv")[verdict]) for verdict in ("all", "identified")),
+    ),
+    Stated(
+        IDENTIFY,
+        "Of RDNA3's and RDNA4's {}, none is: {} are refuted",
+        lambda: tuple(str(of.identified("rdna3", "rdna4")[verdict]) for verdict in ("all", "refuted")),
+    ),
+    Stated(IDENTIFY, "The lower bound is {} to {} answers", of.floors),
+    Stated(
+        IDENTIFY,
+        "for {} instructions. {} were identified",
+        lambda: tuple(reversed(of.identified_here()[:2])),
+    ),
+    Stated(
+        IDENTIFY,
+        "units of at most 32 bits with {} to {} questions in {} to {} s",
+        lambda: of.asked_here(floating=True),
+    ),
+    Stated(
+        IDENTIFY,
+        "integers and FP64 with {} to {} questions in at most {} s",
+        lambda: of.asked_here(floating=False),
+    ),
+    Stated(IDENTIFY, "AMX's `…` took {} questions", lambda: (of.asked_questions("x86_tdpbf16ps"),)),
+    Stated(
+        IDENTIFY,
+        "{} rows of a V100 leave {} hypotheses; of an A100, {}; of an H200, {} (FP16) and {} (`…`, e4m3)",
+        lambda: of.recorded("v100_f16_f32", "a100_f16_f32", "h200_f16_f32", "h200_e4m3_f32"),
+    ),
+    Stated(IDENTIFY, "Volta's unit from {} of the {} units that differ", of.unseen_neighbours),
+    Stated(
+        SWEEP,
+        "is up to {} on NVIDIA's units, {} on Tenstorrent's with all four phases, and up to {} on the others",
+        of.standard_errors,
+    ),
+    Stated(
+        SWEEP,
+        "Its two products and c lose at most {} ({} found)",
+        lambda: of.bound_and_found("rdna3/v_dot2_f32_f16", 2),
+    ),
+    Stated(
+        SWEEP,
+        "all four phases lose at most {}·2^-24, {} %, of |c| + Σ|a·b|, and phase 0 alone {} %",
+        of.phases_lose,
+    ),
+    Stated(SWEEP, "are too large, by {}·2^-24 on average", lambda: of.tenstorrent()[:1]),
+    Stated(SWEEP, "a result of {} times |c| + Σ|a·b|: Its bound is {} times", of.wrong_unit_loses),
+    Stated(SWEEP, "contains {} such statements", lambda: (str(len(of.result("reduced")["entries"])),)),
 ]
 
 #: Sentences whose numbers define something, or are what others published.
@@ -420,6 +514,52 @@ QUOTED = (
             "are +0",
             "low 13 bits",
         )
+    ]
+    + [
+        Stated(page, text)
+        for page, texts in {
+            ATLAS: (
+                "It took 23 minutes on one core",
+                "then exponents −8 to 8",
+                "over 16 products",
+            ),
+            CERTIFICATES: (
+                "The exit code is 0 if every statement is proved, 1 if some statement is not, and 2 if a file cannot be read",
+                "1. It reads the models",
+                "2. It goes through",
+                "3. It turns each formula",
+                "in 20 seconds of one core",
+                "one of 15.8 million hints",
+            ),
+            COMPARE: (
+                "| 0 | equal",
+                "| 1 | different",
+                "| 3 | unknown",
+                "a = b = (1, 2^-12)",
+                "c is +0",
+            ),
+            IDENTIFY: (
+                "This run took 2.2 s",
+                "The exit code is 0 if the box is identified, 1 if no hypothesis explains the answers or the answers contradict each other, 2 for a usage error, and 3 if",
+                "formats of at most 32 bits",
+                "chains from +0",
+                "took 7 or 8 questions",
+                "shapes (1, K), (1, K) and (1,)",
+                "the 25 questions above",
+            ),
+            SWEEP: (
+                "exponents from −7 to 0",
+                "7 s of CPU time",
+                "over 4096 elements",
+                "Arm's FDOT loses at most 1, RISC-V's RVBNA at most 5.000001 and RDNA4's DOT4 at most 6",
+                "10 places below",
+                "and phase 0 alone",
+                "exactly −1 unit of its grid becomes −2^27 units",
+                "2*p* + 2 bits",
+                "With *p* = 11",
+            ),
+        }.items()
+        for text in texts
     ]
     + [Stated(README, "2.1.1 differs from our models")]
 )

@@ -83,8 +83,114 @@ def identified_here() -> tuple[str, str, str]:
     return str(found.count("identified")), str(len(found)), _word(found.count("open"))
 
 
+def asked_here(floating: bool) -> tuple[str, ...]:
+    """Of the instructions that are identified on the H100 and the Xeon: questions and seconds, from and to.
+
+    floating: fused sums and dot products of at most 32 bits; otherwise integers and FP64.
+    """
+    held = [
+        record
+        for record in result("hardware-identified")["identified"]
+        if not any(other in record["transcript"] for other in ("_epyc", "_qemu", "_oracle"))
+        and record["verdict"] == "identified"
+        and "tdpbf16ps" not in record["transcript"]
+        and (record["model"]["kind"] == "integer-dot-add" or ".f64" in record["transcript"]) != floating
+    ]
+    seconds = [record["seconds"] for record in held]
+    times = ends(seconds) if floating else (digits(-(-max(seconds) // 1)),)
+    return (*ends(record["questions"] for record in held), *times)
+
+
+def asked_questions(transcript: str) -> str:
+    """How many questions identified what a transcript is of."""
+    (record,) = [
+        one
+        for one in result("hardware-identified")["identified"]
+        if one["transcript"] == f"hardware/identified/{transcript}.jsonl"
+    ]
+    assert record["verdict"] == "identified"
+    return str(record["questions"])
+
+
+#: NVIDIA's architectures.
+NVIDIA = ("volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackwell")
+
+
+def identified(*architectures: str) -> dict[str, int]:
+    """Of the catalogue's arithmetics, asked as boxes: how many have each verdict."""
+    verdicts: dict[str, int] = {"all": 0}
+    for record in result("identify")["rows"]:
+        if not architectures or record["model"].split("/")[0] in architectures:
+            verdicts["all"] += 1
+            verdicts[record["verdict"]] = verdicts.get(record["verdict"], 0) + 1
+    return verdicts
+
+
+def questions() -> tuple[str, ...]:
+    """Of the boxes that are identified: the fewest and most questions, and their mean."""
+    held = [one["questions"] for one in result("identify")["rows"] if one["verdict"] == "identified"]
+    return (*ends(held), digits(sum(held) / len(held)))
+
+
+def floors() -> tuple[str, ...]:
+    """The lower bounds of answers that identifying a box needs."""
+    held = [float(one["floor"]) for one in result("identify")["rows"]]
+    return f"{min(held):g}", f"{max(held):g}"
+
+
+def atlas_pairs() -> tuple[str, ...]:
+    """Pairs of different models in the atlas: all, proved equal, with a witness.
+
+    A class has models that are proved equal; each stands there with every name of its graph.
+    """
+    equal = different = 0
+    for group in result("atlas")["groups"]:
+        sizes = [len(models) for models in group["classes"]]
+        equal += sum(size * (size - 1) // 2 for size in sizes)
+        for pair in group["pairs"]:
+            assert pair["record"]["verdict"] == "distinguished"
+            left, right = pair["classes"]
+            different += sizes[left] * sizes[right]
+    return digits(equal + different), digits(equal), digits(different)
+
+
+def recorded(*datasets: str) -> tuple[str, ...]:
+    """How many recorded rows each search read, and how many hypotheses it left."""
+    held = [result(f"identify-{name}") for name in datasets]
+    assert all(
+        len(one["values"][name]) == 1 for one in held for name in ("fraction_bits", "n_fma", "rounding")
+    )
+    (rows,) = {one["rows"] for one in held}
+    return digits(rows), *(str(one["remaining"]) for one in held)
+
+
+def certificates_kept() -> str:
+    """The refutations in ``results/certificates``."""
+    return digits(len(list((ROOT / "results" / "certificates").rglob("*.lrat*"))))
+
+
+def unseen_neighbours() -> tuple[str, ...]:
+    """Of the units that differ from Volta's in one parameter: those that classical probes do not see."""
+    (row,) = result("classical")["rows"]
+    return str(row["same_profile"]), str(row["other_units"])
+
+
 def _word(number: int) -> str:
-    return ("no", "one", "two", "three", "four", "five", "six", "seven")[number]
+    return (
+        "no",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+    )[number]
 
 
 SOLVERS = ("bitwuzla", "z3", "cvc5")
@@ -316,6 +422,36 @@ def largest_bound(algorithm: str) -> float:
     return max(float(one["proved"]) for one in bounds(f"{algorithm}:", domain=FULL) if one["k"] == 1)
 
 
+#: The domain on which the units of all vendors have bounds.
+SHARED = "exponents -7 to 0, a of 8 and b of 8 significand bits"
+
+
+def bound_and_found(unit: str, k: int, algorithm: str = "single-f16") -> tuple[str, str]:
+    """What a unit loses, in units of 2^-24·(|c|+Σ|a·b|): proved, and found."""
+    record = bound(algorithm, unit, k, SHARED)
+    return f"{float(record['proved']):g}", f"{float(record['relative']['relative']):.2f}"
+
+
+def phases_lose() -> tuple[str, str, str]:
+    """What all of Blackhole's fidelity phases lose, in units of 2^-24 and in per cent, and what one does."""
+    every, first = (
+        float(bound("single-f16", f"blackhole/mvmul.f32.f16.{name}", 16, SHARED)["proved"])
+        for name in ("hifi4", "lofi")
+    )
+    return (
+        digits(every, 0).replace(",", ""),
+        rounded_up(every / 2**24 * 100, 2),
+        rounded_up(first / 2**24 * 100, 1),
+    )
+
+
+def wrong_unit_loses() -> tuple[str, str]:
+    """The error on Wormhole where a sum of −1 unit counts as another number: found, and proved."""
+    record = bound("single-bf16", "wormhole/mvmul.f32.bf16.hifi4", 16, SHARED)
+    found = float(record["relative"]["relative"]) / 2**24
+    return digits(found), rounded_up(float(record["proved"]) / 2**24, 1)
+
+
 def rounded_up(value: float, places: int) -> str:
     """A bound stays one where it is rounded."""
     shift = 10**places
@@ -423,6 +559,20 @@ def tenstorrent() -> tuple[str, ...]:
     held = shared_matrices("shared-positive")
     four, two, one = (held[f"blackhole/mvmul.f32.f16.{name}"] for name in ("hifi4", "hifi2", "lofi"))
     return digits(four["mean"]), digits(four["error"], 1), digits(two["mean"]), digits(one["mean"])
+
+
+def standard_errors() -> tuple[str, str, str]:
+    """The largest standard error of a mean: of NVIDIA's units, Tenstorrent's with all phases, and others."""
+    errors: dict[str, list[float]] = {"nvidia": [], "tenstorrent": [], "others": []}
+    for name, unit in shared_matrices("shared-positive").items():
+        maker = "nvidia" if name.split(",")[0] in NVIDIA else "others"
+        if name.startswith(("wormhole", "blackhole")):
+            if not name.endswith("hifi4"):
+                continue
+            maker = "tenstorrent"
+        errors[maker].append(unit["error"])
+    nvidia, tenstorrent, others = (max(held) for held in errors.values())
+    return rounded_up(nvidia, 1), rounded_up(tenstorrent, 1), rounded_up(others, 2)
 
 
 # -- whole products -----------------------------------------------------------------------------------------
