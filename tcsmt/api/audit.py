@@ -9,7 +9,6 @@ from functools import cached_property
 from html import escape
 from itertools import groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import wrap
 from typing import Any
 
@@ -181,9 +180,7 @@ def audit(
     made = audited(row, several, published, progress)
     if not solve:
         return made
-    with TemporaryDirectory(prefix="tcsmt-audit-") as temporary:
-        path = Path(temporary) / "store.json" if store is None else Path(store)
-        return solved(made, asking, path, progress)
+    return solved(made, asking, None if store is None else Path(store), progress)
 
 
 def vectors_given(row: Row | None, parts: Sequence[Vectors], published: Sequence[str]) -> tuple[Row, Vectors]:
@@ -208,7 +205,7 @@ def audited(row: Row, several: Vectors, published: Sequence[str], progress: Seen
     return Audited(audit_of(row, several, progress), readings=readings)
 
 
-def solved(found: Audited, asking: Asking, store: Path, progress: Seen = unseen) -> Audited:
+def solved(found: Audited, asking: Asking, store: Path | None, progress: Seen = unseen) -> Audited:
     """The same with what solvers say of pairs that no vector tells apart; store: keeps their verdicts."""
     with verdicts_in(store) as verdicts:
         undecided = gaps(found.made, verdicts, asking, progress)

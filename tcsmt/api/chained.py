@@ -30,7 +30,7 @@ def chained_atlas(
     *,
     types: Sequence[str] = SHARED,
     k: int | None = None,
-    store: str | os.PathLike[str] = "atlas-store.json",
+    store: str | os.PathLike[str] | None = None,
     timeout: float = 60.0,
     confirm: bool = True,
     jobs: int = 1,
@@ -39,7 +39,7 @@ def chained_atlas(
 
     >>> import tcsmt
     >>> units = "volta", "x86/vdpbf16ps"
-    >>> atlas = tcsmt.chained_atlas(units, types=["f32.bf16.bf16.f32"], store="doc-store.json", confirm=False)
+    >>> atlas = tcsmt.chained_atlas(units, types=["f32.bf16.bf16.f32"], confirm=False)
     >>> atlas.integers["x86/vdpbf16ps"]["bits"]
     24
 
@@ -55,7 +55,7 @@ def chained_atlas(
     having = [row for row in rows() if row.status == "accepted"]
     having = having if units is None else [row_of(unit) for unit in units]
     asking = Asking(Settings(timeout=timeout), confirm, jobs)
-    with verdicts_in(Path(store)) as verdicts:
+    with verdicts_in(None if store is None else Path(store)) as verdicts:
         return chained_atlas_of(having, types, k, verdicts, asking)
 
 

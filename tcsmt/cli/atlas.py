@@ -57,7 +57,7 @@ from tcsmt.survey.settle import Asking, verdicts_in
 @options.timeout()
 @options.memory
 @options.confirmed
-@options.store("atlas-store.json")
+@options.store
 @options.kept
 @options.certificate
 @click.option("--output", type=click.Path(path_type=Path), help="Folder for atlas.json, .txt and .html.")
@@ -75,7 +75,7 @@ def atlas(
     timeout: float,
     memory: int,
     confirm: bool,
-    store: Path,
+    store: Path | None,
     kept: bool | None,
     certificate: Path | None,
     output: Path | None,
@@ -131,7 +131,7 @@ def _chained(
     having: Sequence[Row],
     types: Sequence[str],
     k: int | None,
-    store: Path,
+    store: Path | None,
     asking: Asking,
     output: Path | None,
     as_json: bool,

@@ -50,7 +50,7 @@ from tcsmt.survey.settle import Asking
 @options.timeout(20.0)
 @options.memory
 @options.confirmed
-@options.store("audit-store.json")
+@options.store
 @options.kept
 @options.certificate
 @options.as_json
@@ -67,7 +67,7 @@ def audit(
     timeout: float,
     memory: int,
     confirm: bool,
-    store: Path,
+    store: Path | None,
     kept: bool | None,
     certificate: Path | None,
     as_json: bool,

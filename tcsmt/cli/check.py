@@ -74,7 +74,7 @@ _EACH = 100
 @options.solver
 @options.timeout(20.0)
 @options.memory
-@options.store("check-store.json")
+@options.store
 @click.option(
     "--answer-timeout", default=30.0, show_default=True,
     help="Time limit of --command for each answer, or for any progress in a batch, in seconds.",
@@ -97,7 +97,7 @@ def check(
     solver: str,
     timeout: float,
     memory: int,
-    store: Path,
+    store: Path | None,
     answer_timeout: float,
     as_json: bool,
 ) -> None:

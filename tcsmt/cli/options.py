@@ -24,7 +24,6 @@ __all__ = [
     "kept",
     "memory",
     "positive",
-    "results",
     "resumed",
     "scheduler",
     "solver",
@@ -81,9 +80,10 @@ folders = click.option(
     "--properties", "folders", type=_PATH, multiple=True,
     help="A folder with property modules of your own (may be repeated).",
 )  # fmt: skip
-results = click.option(
-    "--results", type=click.Path(path_type=Path, file_okay=False), default=Path("results"),
-    show_default=True, help="Folder for the results.",
+#: See :func:`.verdicts_in`.
+store = click.option(
+    "--store", type=_PATH,
+    help="Keep verdicts in this JSON file; a run continues where it stopped (see --kept).",
 )  # fmt: skip
 
 
@@ -100,14 +100,6 @@ def timeout(seconds: float = 60.0) -> _Option:
     return click.option(
         "--timeout", default=seconds, help="Time limit of each query, in seconds.", show_default=True
     )
-
-
-def store(name: str) -> _Option:
-    """``--store``, with the name of the file that it is by default."""
-    return click.option(
-        "--store", type=_PATH, default=Path(name), show_default=True,
-        help="Keep verdicts in this file; see --kept.",
-    )  # fmt: skip
 
 
 def resumed(*, required: bool = False) -> _Option:

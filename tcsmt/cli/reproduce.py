@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -29,23 +29,27 @@ from tcsmt.support.sources import digest_of_sources
 @click.command()
 @click.argument("paper")
 @options.timeout()
-@options.results
+@click.option(
+    "--output", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
+    help="Folder for PAPER.json and the plots; a run continues where it stopped.",
+)  # fmt: skip
 @options.as_json
-def reproduce(paper: str, timeout: float, results: Path, as_json: bool) -> None:
+def reproduce(paper: str, timeout: float, output: Path | None, as_json: bool) -> None:
     """Run a paper's experiments again, and print our results next to the published ones.
 
-    PAPER: valpey, fasi, mma-sim, khattak or ootomo. Writes RESULTS/PAPER.json, and plots next to it. Until
-    the run is complete, the file is PAPER.partial.json. With --json, prints that JSON, and the text goes to
+    PAPER: valpey, fasi, mma-sim, khattak or ootomo. Nothing is written without --output. Until the run is
+    complete, the file in FOLDER is PAPER.partial.json. With --json, prints JSON, and the text goes to
     standard error.
 
     \b
     Examples:
       tcsmt reproduce fasi
+      tcsmt reproduce khattak --output khattak-2025
     """
     name = choose("paper", paper, _PAPERS)
     Settings(timeout=timeout)
-    make_folder(results)
-    path, unfinished = results / f"{name}.json", results / f"{name}.partial.json"
+    if output is not None:
+        make_folder(output)
     data: dict[str, Any] = {
         "paper": name,
         "tcsmt": __version__,
@@ -53,23 +57,31 @@ def reproduce(paper: str, timeout: float, results: Path, as_json: bool) -> None:
         "date": datetime.now(UTC).date().isoformat(),
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
     }
-    with Checkpoint(unfinished, _LAYOUT) as kept:
-        job = _Job(data, kept, timeout, results)
+    with Checkpoint(None if output is None else output / f"{name}.partial.json", _LAYOUT) as kept:
+        job = _Job(data, kept, timeout, output)
         with redirect_stdout(sys.stderr) if as_json else nullcontext():
             _PAPERS[name](job)
         data["models"] = models_named(data) | job.models
         text = json.dumps(data, indent=1, ensure_ascii=False)
-        replace_text(path, text + "\n")
+        if output is not None:
+            path = output / f"{name}.json"
+            replace_text(path, text + "\n")
+            click.echo(f"written: {path}", err=True)
         kept.finish()
-    click.echo(f"written: {path}", err=True)
-    try:
-        for suffix, draw in job.plots.items():
-            draw(results / f"{name}-{suffix}.svg")
-            click.echo(f"written: {results / f'{name}-{suffix}.svg'}", err=True)
-    except TcsmtError as error:
-        click.echo(f"no plots: {error}", err=True)
+    if output is not None:
+        _draw(job.plots, output, name)
     if as_json:
         click.echo(text)
+
+
+def _draw(plots: Mapping[str, Callable[[Path], None]], folder: Path, name: str) -> None:
+    try:
+        for suffix, draw in plots.items():
+            path = folder / f"{name}-{suffix}.svg"
+            draw(path)
+            click.echo(f"written: {path}", err=True)
+    except TcsmtError as error:
+        click.echo(f"no plots: {error}", err=True)
 
 
 #: Until a paper is complete: what each experiment has found, and by which code.
@@ -80,14 +92,14 @@ _LAYOUT = Layout("experiments")
 class _Job:
     """A paper's run: what it found so far, and how to keep that.
 
-    results: the folder. plots: drawn when all numbers are written. models: the digests of what has no row in
-    the catalogue.
+    folder: where its numbers are written, if anywhere. plots: drawn when all numbers are written. models:
+    the digests of what has no row in the catalogue.
     """
 
     data: dict[str, Any]
     kept: Checkpoint
     timeout: float
-    results: Path
+    folder: Path | None
     plots: dict[str, Callable[[Path], None]] = field(default_factory=dict)
     models: dict[str, str] = field(default_factory=dict)
 
@@ -260,7 +272,7 @@ def _ootomo(job: _Job) -> None:
                 f"    (1 + 2^-11)^2: without {found['without']}, with {found['with']}, {found['exact']}"
             )
     splits = ootomo.split_conclusions()
-    swept = [one for one in ootomo.conclusions(_swept(job.results / "sweep.json")) if one not in splits]
+    swept = [one for one in ootomo.conclusions(_swept(job.folder)) if one not in splits]
     asked = [
         ootomo.last_bit_conclusion(experiment),
         ootomo.residual_product_conclusion(job.data["residual product"]),
@@ -269,8 +281,12 @@ def _ootomo(job: _Job) -> None:
     job.plots["splits"] = ootomo.plot_splits
 
 
-def _swept(path: Path) -> list[dict[str, Any]]:
-    """The records that ``accuracy sweep --output`` left, where it has run."""
+def _swept(folder: Path | None) -> list[dict[str, Any]]:
+    """The records that ``accuracy sweep --output`` left in the folder, where it has run."""
+    if folder is None:
+        click.echo("the conclusions about a sweep need --output FOLDER, with sweep.json in it", err=True)
+        return []
+    path = folder / "sweep.json"
     if not path.exists():
         click.echo(f"{path} is missing; make it with tcsmt accuracy sweep --output {path}", err=True)
         return []

@@ -40,8 +40,8 @@ class Asking:
     certificates: Path | None = None
 
 
-def verdicts_in(path: Path) -> Checkpoint:
-    """The verdicts of a store, by the content of what was asked. Raises :class:`.TcsmtError`."""
+def verdicts_in(path: Path | None) -> Checkpoint:
+    """The verdicts of a store, by the content of what was asked; None: kept nowhere. Raises :class:`.TcsmtError`."""
     return Checkpoint(path, Layout("verdicts", head=lambda records: {"tcsmt": __version__}), "--store")
 
 

@@ -48,7 +48,7 @@ BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "missing data": (("validate", "/nowhere"), "/nowhere"),
     "against": (("validate", "/nowhere", "--against", "volta/none"), "unknown instruction of volta 'none'"),
     "paper": (("reproduce", "fassi"), "unknown paper 'fassi': did you mean fasi?"),
-    "results": (("reproduce", "fasi", "--results", "/dev/null/x"), "cannot make the folder /dev/null/x: "),
+    "folder": (("reproduce", "fasi", "--output", "/dev/null/x"), "cannot make the folder /dev/null/x: "),
     "queries": (("export", "--queries", "/dev/null/x"), "cannot make the folder /dev/null/x: "),
 }  # fmt: skip
 

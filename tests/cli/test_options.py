@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from tcsmt.cli import main, options
 from tcsmt.prove.solvers.run import CHOICES
+from tests.support.command_line import tcsmt
 
 
 def values(option: Any, *arguments: str) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def test_defaults() -> None:
     assert values(options.confirmed) == {"confirm": True}
     assert values(options.kept) == {"kept": None}
     assert values(options.kept, "--again") == {"kept": False}
-    assert values(options.store("a.json")) == {"store": Path("a.json")}
+    assert values(options.store) == {"store": None}
     assert values(options.resumed()) == {"output": None}
     assert values(options.folders, "--properties", "x", "--properties", "y") == {
         "folders": (Path("x"), Path("y"))
@@ -89,3 +90,23 @@ def test_what_takes_jobs_takes_a_scheduler() -> None:
 def values_of(option: Any) -> list[click.Option]:
     made = click.command()(option(lambda **given: None))
     return [one for one in made.params if isinstance(one, click.Option)]
+
+
+@pytest.mark.parametrize("command", list(leaves(main)), ids=lambda command: command.name)
+def test_no_command_has_a_path_of_its_own(command: click.Command) -> None:
+    """What is written is where its user said; without that, it is shown, and nothing is written."""
+    paths = [one for one in command.params if isinstance(one.type, click.Path)]
+    assert [one.name for one in paths if isinstance(one.default, (str, Path))] == []
+
+
+@pytest.mark.parametrize("arguments", [
+    ("reproduce", "fasi"),
+    ("atlas", "--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"),
+    ("accuracy", "reduced", "--widths", 2, "--arch", "volta", "--inputs", 14, "--question", "error-single"),
+], ids=lambda arguments: " ".join(map(str, arguments[:2])))  # fmt: skip
+def test_nothing_is_written_unasked(
+    arguments: tuple[object, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert tcsmt(*arguments).exit_code in (0, 1), arguments
+    assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,7 @@ from tcsmt.support.checkpoint import Checkpoint, Layout
 from tests.support.command_line import done, refused, tcsmt
 
 command = importlib.import_module("tcsmt.cli.reproduce")
-GIVEN = ("reproduce", "fasi", "--results")
+GIVEN = ("reproduce", "fasi", "--output")
 
 
 class Paper:
@@ -73,7 +73,7 @@ def test_two_runs_of_one_paper(paper: Paper, tmp_path: Path) -> None:
 
 def test_reproduce_fasi(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
-    found = tcsmt("reproduce", "fasi", "--results", folder, "--json")
+    found = tcsmt("reproduce", "fasi", "--output", folder, "--json")
     assert found.exit_code == 0
     assert "31 of 31 tests give on V100 and T4 what the paper reports" in found.stderr
     data = json.loads(found.stdout)
@@ -84,7 +84,7 @@ def test_reproduce_fasi(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_reproduce_valpey(tmp_path: Path) -> None:
-    text = done("reproduce", "valpey", "--results", tmp_path, "--timeout", 300)
+    text = done("reproduce", "valpey", "--output", tmp_path, "--timeout", 300)
     data = json.loads((tmp_path / "valpey.json").read_text())
     assert "Table 3: reproduces as printed" in text
     for row in data["table 4"]:

@@ -168,7 +168,7 @@ def test_a_lemma_has_a_verdict() -> None:
 
 @pytest.mark.long
 def test_reproduce_ootomo(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["reproduce", "ootomo", "--results", str(tmp_path)])
+    result = CliRunner().invoke(main, ["reproduce", "ootomo", "--output", str(tmp_path)])
     assert result.exit_code == 0, result.output
     data = json.loads((tmp_path / "ootomo.json").read_text())
     assert all(one["answer"] == "proved" for one in data["residual product"])

@@ -228,7 +228,7 @@ COMMANDS: dict[str, Arguments] = {
     "accuracy split": ["accuracy", "split", "--format", "bf16", "--prove"],
     "accuracy reduced": lambda folder, patch: [
         "accuracy", "reduced", "--widths", 2, "--arch", "volta", "--inputs", 0, "--question", "one-by-one",
-        "--results", folder,
+        "--output", folder / "reduced.json",
     ],
     "atlas": _atlas,
     "audit": _audit,

@@ -44,5 +44,5 @@ def process(*arguments: object, **options: Any) -> subprocess.CompletedProcess[s
 
 def reproduced(paper: str, folder: Path) -> tuple[str, dict[str, Any]]:
     """What ``tcsmt reproduce`` prints, and the data that it leaves in a folder."""
-    text = done("reproduce", paper, "--results", folder)
+    text = done("reproduce", paper, "--output", folder)
     return text, json.loads((folder / f"{paper}.json").read_text())

@@ -169,7 +169,7 @@ COMMANDS = {
     "findings": ("accuracy", "findings", "--output", "FOLDER/findings.json"),
     "reduced": (
         "accuracy", "reduced", "--widths", "2,3", "--arch", "volta", "--inputs", "14",
-        "--question", "error-single", "--results", "FOLDER",
+        "--question", "error-single", "--output", "FOLDER/reduced.json",
     ),
     "sweep": (
         "accuracy", "sweep", "--arch", "volta", "--algorithm", "markidis", "--distribution", "uniform",

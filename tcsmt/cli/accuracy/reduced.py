@@ -21,7 +21,6 @@ from tcsmt.statements.trust import Trust
 from tcsmt.statements.verdict import said_by
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import Exit, TcsmtError, choose
-from tcsmt.support.files import make_folder
 from tcsmt.support.progress import shown
 from tcsmt.survey.tasks import Workers
 
@@ -58,7 +57,7 @@ _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
 @options.confirm
 @options.kept
 @options.as_json
-@options.results
+@options.resumed()
 def reduced(
     questions: tuple[str, ...],
     units: tuple[str, ...],
@@ -72,28 +71,26 @@ def reduced(
     confirm: bool,
     kept: bool | None,
     as_json: bool,
-    results: Path,
+    output: Path | None,
 ) -> None:
     """Check facts about algorithms on smaller formats: on all inputs where possible, then with solvers.
 
     A format of p significant bits stands for FP16, one of 2p + 2 stands for FP32, and the unit between them
-    is scaled in the same way; p = 11 is the real case. Writes RESULTS/reduced.json during the run, and
-    continues where it stopped.
+    is scaled in the same way; p = 11 is the real case.
 
     Exit code: 0 every fact holds at every width, 1 some input refutes a fact, 2 usage error, 3 no fact is
     refuted, but some fact is open at some width.
 
     \b
     Examples:
-      tcsmt accuracy reduced --results results
+      tcsmt accuracy reduced --output reduced.json
     """
     chosen = [FACTS[choose("question", name, FACTS)] for name in questions] or list(FACTS.values())
     for unit in units:
         rows_of(unit)
     numbers = widths_of(widths)
     limits = Limits(inputs, seconds, Settings(solver, timeout), Trust(confirm, kept))
-    make_folder(results)
-    with Checkpoint(results / "reduced.json", _LAYOUT) as file, shown() as progress:
+    with Checkpoint(output, _LAYOUT, "--output") as file, shown() as progress:
         made = survey(chosen, units, numbers, file, limits, Workers(jobs, scheduler), progress)
     found = {
         key: {**entry, "earlier": True} if key in made.earlier and entry["verdict"] in PROOFS else entry

@@ -20,7 +20,6 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.certified import has_certificate
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
-from tcsmt.support.files import make_folder
 from tcsmt.support.progress import shown
 
 
@@ -31,7 +30,7 @@ from tcsmt.support.progress import shown
 @options.confirm
 @options.certificate
 @options.as_json
-@options.results
+@options.resumed()
 def slices(
     only: str,
     solver: str,
@@ -39,25 +38,24 @@ def slices(
     confirm: bool,
     certificate: Path | None,
     as_json: bool,
-    results: Path,
+    output: Path | None,
 ) -> None:
     """Prove for every unit up to which K slices are multiplied exactly.
 
-    A slice of b bits is an integer of at most 2^b in magnitude, as Ozaki's schemes have them. Writes
-    RESULTS/exact.json and prints a Markdown table of it; continues where it stopped. In the table, the K
-    in bold are the largest ones: an input with the next K, replayed, has another result.
+    A slice of b bits is an integer of at most 2^b in magnitude, as Ozaki's schemes have them. Prints a
+    Markdown table. In it, the K in bold are the largest ones: an input with the next K, replayed, has
+    another result.
 
     \b
     Examples:
-      tcsmt accuracy slices --only volta/mma.m8n8k4.f32 --results results
+      tcsmt accuracy slices --only volta/mma.m8n8k4.f32 --output exact.json
       tcsmt accuracy slices --only turing/mma.m8n8k16.s32 --certificate proofs
     """
     certificates = certificates_in(certificate)
-    make_folder(results)
     solving = Solving(Settings(solver, timeout), confirm=confirm)
     asked = prover(*SOURCES) + (" confirmed" if confirm else "")
     wanted = [family for family in families(rows(claims=False)) if only in family[0].name]
-    with Checkpoint(results / "exact.json", _LAYOUT) as kept, shown() as seen:
+    with Checkpoint(output, _LAYOUT, "--output") as kept, shown() as seen:
         # what no code has proved yet comes before what other code has
         order = sorted(wanted, key=lambda family: family[0].name in kept.records)
         for number, family in enumerate(order, 1):

@@ -14,7 +14,6 @@ from tcsmt.cli.printing import echo_json
 from tcsmt.papers.variants import LENGTHS, conclusions, content, one_at_a_time, plot, points
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import make_folder
 
 
 @click.command()
@@ -26,21 +25,20 @@ from tcsmt.support.files import make_folder
     help="Largest length of the dot products.",
 )
 @options.as_json
-@options.results
-def variants(largest: int, as_json: bool, results: Path) -> None:
+@options.resumed()
+def variants(largest: int, as_json: bool, output: Path | None) -> None:
     """Change one parameter of the V100 or the B200 at a time: Khattak and Mikaitis's open question.
 
     Computes multi-word products of FP16 words (V-B, Fig. 7) on both models and on every variant that
-    differs in one parameter, with random signs (as published) and with positive entries. Writes
-    RESULTS/variants.json and .svg; continues where it stopped.
+    differs in one parameter, with random signs (as published) and with positive entries. With --output,
+    a plot is written beside the file (.svg).
 
     \b
     Examples:
-      tcsmt accuracy variants --results results
+      tcsmt accuracy variants --output variants.json
     """
-    make_folder(results)
     found: list[dict[str, Any]] = []
-    with Checkpoint(results / "variants.json", _LAYOUT) as kept:
+    with Checkpoint(output, _LAYOUT, "--output") as kept:
         asked = content()
         before = [point for point in kept.records.values() if point.get("asked") == asked]
         for point in points(largest, before):
@@ -64,8 +62,10 @@ def variants(largest: int, as_json: bool, results: Path) -> None:
             name = f"{one['unit']} -> {one['change']}"
             times = f"{one['error_times']:>12.3g} x{one['positive_error_times']:>12.3g} x"
             click.echo(f"  {name:<36}{times}")
+    if output is None:
+        return
     try:
-        plot(results / "variants.svg", known)
+        plot(output.with_suffix(".svg"), known)
     except TcsmtError as error:
         click.echo(f"no plot: {error}", err=True)
 

@@ -13,7 +13,15 @@ SMALL = ["accuracy", "reduced", "--widths", "2", "--arch", "volta", "--inputs", 
 
 
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = [*SMALL, "--results", str(tmp_path), "--question", "two-by-one", "--question", "error-single"]
+    arguments = [
+        *SMALL,
+        "--output",
+        str(tmp_path / "reduced.json"),
+        "--question",
+        "two-by-one",
+        "--question",
+        "error-single",
+    ]
     first = CliRunner().invoke(main, arguments)
     assert first.exit_code == 1, first.output
     assert "not so: p = 2" in first.stdout
@@ -34,7 +42,9 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_all_that_holds_is_exit_code_0(tmp_path: Path) -> None:
-    found = CliRunner().invoke(main, [*SMALL, "--results", str(tmp_path), "--question", "one-by-one"])
+    found = CliRunner().invoke(
+        main, [*SMALL, "--output", str(tmp_path / "reduced.json"), "--question", "one-by-one"]
+    )
     assert found.exit_code == 0, found.output
     assert "holds for all inputs: p = 2" in found.stdout
 
@@ -52,7 +62,9 @@ def test_all_that_holds_is_exit_code_0(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Path) -> None:
-    found = CliRunner().invoke(main, ["accuracy", "reduced", *arguments, "--results", str(tmp_path)])
+    found = CliRunner().invoke(
+        main, ["accuracy", "reduced", *arguments, "--output", str(tmp_path / "reduced.json")]
+    )
     assert found.exit_code == 2
     assert message in found.output
     assert "Traceback" not in found.output
@@ -61,7 +73,7 @@ def test_bad_input_is_one_line(arguments: list[str], message: str, tmp_path: Pat
 
 def test_a_file_of_another_command_is_refused(tmp_path: Path) -> None:
     (tmp_path / "reduced.json").write_text("[]")
-    found = CliRunner().invoke(main, [*SMALL, "--results", str(tmp_path)])
+    found = CliRunner().invoke(main, [*SMALL, "--output", str(tmp_path / "reduced.json")])
     assert found.exit_code == 2
     assert "reduced.json was not written by this command" in found.output
     assert "expected a JSON object with an object of records in 'entries'" in found.output

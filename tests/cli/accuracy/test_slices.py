@@ -28,7 +28,7 @@ def test_what_is_proved_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         return record(family, solving, search=False)
 
     monkeypatch.setattr("tcsmt.cli.accuracy.slices.record", quick)
-    command = ["accuracy", "slices", "--only", INTEGERS, "--results", tmp_path]
+    command = ["accuracy", "slices", "--only", INTEGERS, "--output", tmp_path / "exact.json"]
     text = done(*command)
     assert text.startswith("| operands | result | units | largest K by bits of the slices |\n")
     assert f"7: {(2**31 - 1) // 2**14}" in text
@@ -55,7 +55,7 @@ def test_each_largest_k_leaves_a_certificate(tmp_path: Path, monkeypatch: pytest
         return found | {"slices": [one for one in found["slices"] if one["bits"] in (4, 1)]}
 
     monkeypatch.setattr("tcsmt.cli.accuracy.slices.record", quick)
-    command = ["accuracy", "slices", "--only", FLOATS, "--results", tmp_path]
+    command = ["accuracy", "slices", "--only", FLOATS, "--output", tmp_path / "exact.json"]
     assert "certificate" not in (done(*command) and (tmp_path / "exact.json").read_text())
     folder = tmp_path / "proofs"
     (one,) = json.loads(done(*command, "--certificate", folder, "--json"))["families"]
@@ -78,7 +78,7 @@ def _refused_file(folder: Path, command: list[Any]) -> str:
 
 @pytest.mark.long
 def test_the_table_goes_on(tmp_path: Path) -> None:
-    command = ["accuracy", "slices", "--only", INTEGERS, "--results", tmp_path]
+    command = ["accuracy", "slices", "--only", INTEGERS, "--output", tmp_path / "exact.json"]
     first = done(*command)
     assert "| s8 | s32 |" in first
     assert "7: **131071**" in first

@@ -13,7 +13,7 @@ import pytest
 from tcsmt.papers.variants import SIGNS, one_at_a_time
 from tests.support.command_line import done, refused
 
-ARGUMENTS = ("accuracy", "variants", "--largest", 1000, "--results")
+ARGUMENTS = ("accuracy", "variants", "--largest", 1000, "--output")
 
 
 def point(signs: str, words: int) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def test_points_are_printed_and_kept(
 ) -> None:
     drawn: list[Any] = []
     monkeypatch.setattr("tcsmt.cli.accuracy.variants.plot", lambda path, found: drawn.append(found))
-    text = done(*ARGUMENTS, tmp_path)
+    text = done(*ARGUMENTS, tmp_path / "variants.json")
     assert [len(found) for found in drawn] == [4]
     assert "n = 1000, 2 words, random signs" in text
     assert "  V100                            4.00e-07       75%" in text
@@ -58,7 +58,7 @@ def test_points_are_printed_and_kept(
     assert [one["signs"] for one in kept["points"]] == [SIGNS[0], SIGNS[0], SIGNS[1], SIGNS[1]]
     assert set(kept["models"]) == set(one_at_a_time())
     assert len(made) == 4
-    data = json.loads(done(*ARGUMENTS, tmp_path, "--json"))
+    data = json.loads(done(*ARGUMENTS, tmp_path / "variants.json", "--json"))
     assert len(made) == 4  # nothing was computed again
     assert data["points"] and data["conclusions"] == kept["conclusions"]
 
@@ -67,23 +67,23 @@ def test_points_of_other_code_are_computed_again(
     made: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tcsmt.cli.accuracy.variants.plot", lambda path, found: None)
-    done(*ARGUMENTS, tmp_path)
+    done(*ARGUMENTS, tmp_path / "variants.json")
     monkeypatch.setattr("tcsmt.cli.accuracy.variants.content", lambda: "other code")
-    done(*ARGUMENTS, tmp_path)
+    done(*ARGUMENTS, tmp_path / "variants.json")
     assert len(made) == 8
 
 
 def test_bad_input(tmp_path: Path) -> None:
-    assert "is not in the range" in refused("accuracy", "variants", "--largest", 2, "--results", tmp_path)
+    assert "is not in the range" in refused("accuracy", "variants", "--largest", 2)
     (tmp_path / "variants.json").write_text("[]")
-    assert "variants.json was not written by this command" in refused(*ARGUMENTS, tmp_path)
+    assert "variants.json was not written by this command" in refused(*ARGUMENTS, tmp_path / "variants.json")
 
 
 @pytest.mark.long
 @pytest.mark.usefixtures("made")
 def test_a_figure_for_each_unit_words_and_signs(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    done(*ARGUMENTS, tmp_path)
+    done(*ARGUMENTS, tmp_path / "variants.json")
     drawn = (tmp_path / "variants.svg").read_text()
     for unit, words, signs in product(("V100", "B200"), (2, 3), SIGNS):
         assert f"{unit}: {words} words, {signs}" in drawn
