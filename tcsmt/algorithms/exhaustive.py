@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from tcsmt.algorithms.error import ErrorGrid, exact_dot, value
+from tcsmt.arithmetic.conversion import floats
 from tcsmt.arithmetic.formats import Format
-from tcsmt.arithmetic.words import floats
 from tcsmt.interpret.exact import evaluate
 from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.recipes.algorithm import Algorithm

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.boundary_words import FractionKind, fractions, from_fields
+from tcsmt.arithmetic.conversion import floats
 from tcsmt.arithmetic.formats import Format
-from tcsmt.arithmetic.words import floats, to_words
+from tcsmt.arithmetic.words import to_words
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.arrays import simulate
 from tcsmt.recipes.split import F32

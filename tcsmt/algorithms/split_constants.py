@@ -14,9 +14,9 @@ import numpy as np
 from tcsmt.algorithms.error import magnitude
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import word_exponents, word_grid
+from tcsmt.arithmetic.conversion import floats
 from tcsmt.arithmetic.datapath import decode
 from tcsmt.arithmetic.formats import Format
-from tcsmt.arithmetic.words import floats
 from tcsmt.interpret.exhaust import Exhaust
 from tcsmt.recipes.arrays import words
 from tcsmt.recipes.split import Split

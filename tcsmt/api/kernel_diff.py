@@ -15,7 +15,7 @@ from tcsmt.api.pictures import sheet_of
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.any_format import AnyFormat, leading_exponent
 from tcsmt.arithmetic.formats import Format, float_format
-from tcsmt.arithmetic.words import format_of, to_words
+from tcsmt.arithmetic.words import format_of, operand_words, to_words
 from tcsmt.kernels.chain_steps import Elements, walk
 from tcsmt.kernels.difference_page import as_page
 from tcsmt.kernels.differences import Differences
@@ -179,6 +179,7 @@ def kernel_diff(
     bias: Any = None,
     left_kernel: Kernel | UnitLike | None = None,
     right_kernel: Kernel | UnitLike | None = None,
+    operands: str | None = None,
     element: tuple[int, int] | None = None,
 ) -> KernelDiff:
     """How two results of one matrix product differ, and, for two kernels, the first step that makes it so.
@@ -186,8 +187,9 @@ def kernel_diff(
     a: (M, K). b: (K, N). c: (M, N), or None for zeros; bias: (N,), where an epilogue has one. left, right:
     (M, N), two results of the same format. Each is an array of its format's dtype, or of words.
     left_kernel, right_kernel: what computed them: a unit, or ``UNIT+REDUCTION[+EPILOGUE]``
-    (``"h100+split-k:2"``); needed for arrays of words, whose format they tell. element: the row and column to
-    explain; by default the one that differs most.
+    (``"h100+split-k:2"``); needed for arrays of words, whose format they tell. operands: how A, B, C and the
+    bias became words of formats that do not hold them (see :class:`tcsmt.Unit`). element: the row and column
+    to explain; by default the one that differs most.
     Raises :class:`tcsmt.TcsmtError` for shapes, formats and values that do not fit.
 
     >>> import numpy as np, tcsmt
@@ -210,7 +212,7 @@ def kernel_diff(
         "A": _format("A", arrays["A"], [model.a_format for model in models]),
         "B": _format("B", arrays["B"], [model.b_format for model in models]),
     }
-    words |= {name: to_words(fmt, arrays[name], name) for name, fmt in inputs.items()}
+    words |= {name: operand_words(fmt, arrays[name], name, operands) for name, fmt in inputs.items()}
     check_shapes(words["A"], words["B"])
     shape = len(words["A"]), words["B"].shape[1]
     if differences.left.shape != shape:
@@ -219,13 +221,14 @@ def kernel_diff(
         )
     if c is not None:
         inputs["C"] = _format("C", arrays["C"], [model.c_format for model in models])
-        words["C"] = to_words(inputs["C"], arrays["C"], "C")
+        words["C"] = operand_words(inputs["C"], arrays["C"], "C", operands)
         if words["C"].shape != shape:
             raise TcsmtError(f"C has shape {words['C'].shape}: must be {shape}, the shape of A·B")
     if element is not None and not (0 <= element[0] < shape[0] and 0 <= element[1] < shape[1]):
         raise TcsmtError(f"element {element}: the results have {shape[0]} rows and {shape[1]} columns")
     if bias is not None:
-        words["bias"] = to_words(working_format(float_format(result)), arrays["bias"], "bias")
+        wide = working_format(float_format(result))
+        words["bias"] = operand_words(wide, arrays["bias"], "bias", operands)
         if words["bias"].shape != shape[1:]:
             raise TcsmtError(
                 f"bias has shape {words['bias'].shape}: must be {shape[1:]}, one for each column"

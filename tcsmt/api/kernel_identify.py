@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -15,6 +15,7 @@ from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.arithmetic.words import format_of, from_words
+from tcsmt.catalogue import Row
 from tcsmt.kernels.elements import Product
 from tcsmt.kernels.epilogue import Epilogue
 from tcsmt.kernels.hypotheses import same_function
@@ -264,6 +265,7 @@ def kernel_identify(
     units: Iterable[UnitLike] | None = None,
     alpha: float = 1.0,
     beta: float = 1.0,
+    operands: str | None = None,
     seed: int = 1,
     progress: Seen = unseen,
 ) -> KernelIdentified:
@@ -271,7 +273,9 @@ def kernel_identify(
 
     a: (M, K). b: (K, N). d, c: (M, N). Formats are those of the dtypes; words (unsigned integers) need theirs
     named. units: on which kernels are tried; None: all of the catalogue that take A's and B's formats, and
-    chains of IEEE operations. alpha, beta: what the call was given. seed: of the first elements that are
+    chains of IEEE operations. alpha, beta: what the call was given. operands: how A, B and C became words of
+    narrower formats, those that are named or the units', such as FP32 matrices of a TF32 product
+    (``operands="nearest-even"``; see :class:`tcsmt.Unit`). seed: of the first elements that are
     looked at. Raises :class:`tcsmt.TcsmtError` for arrays that do not fit, and where no unit takes them.
 
     >>> import numpy as np, tcsmt
@@ -283,14 +287,30 @@ def kernel_identify(
     """
     arrays = {name: as_numpy(x, name.upper()) for name, x in (("a", a), ("b", b), ("c", c), ("d", d))}
     named = {"a": a_format, "b": b_format, "c": c_format, "d": d_format}
+    rows = None if units is None else [row_of(unit) for unit in units]
     formats = {name: _format(name, arrays[name], named[name]) for name in "abcd" if arrays[name] is not None}
+    for name in "ab":
+        taken = {row.model.operand_formats.named[name] for row in rows or ()}
+        if operands is not None and named[name] is None and len(taken) == 1:
+            (formats[name],) = taken
+    for row in rows or ():
+        _check_operands(row, formats)
     product = Product.of(
         arrays["a"], arrays["b"], arrays["c"], arrays["d"],
-        (formats["a"], formats["b"], formats.get("c"), formats["d"]),
+        (formats["a"], formats["b"], formats.get("c"), formats["d"]), operands,
     )  # fmt: skip
     ends = None if alpha == beta == 1 else [Epilogue(alpha=alpha, beta=beta)]
-    rows = None if units is None else [row_of(unit) for unit in units]
     return KernelIdentified(explained_by(product, rows, ends=ends, seed=seed, seen=progress))
+
+
+def _check_operands(row: Row, formats: Mapping[str, AnyFormat]) -> None:
+    """Raises :class:`.TcsmtError` where a unit takes A or B in another format than that of the matrix."""
+    for name, own in (("a", row.model.a_format), ("b", row.model.b_format)):
+        if own != formats[name]:
+            raise TcsmtError(
+                f"{row.name} takes {name.upper()} in {own.name}, and {name.upper()} is {formats[name].name}: "
+                f"if it was rounded before, say how (operands, --operands)"
+            )
 
 
 def _format(name: str, array: Any, given: str | None) -> AnyFormat:

@@ -6,8 +6,8 @@ from typing import Any
 
 from tcsmt.api.arrays import as_numpy, like_given
 from tcsmt.api.units import UnitLike, row_of
+from tcsmt.kernels.batched import batched
 from tcsmt.kernels.epilogue import PLAIN, Epilogue, epilogue_named
-from tcsmt.kernels.gemm import gemm as multiply
 from tcsmt.kernels.reduction import CHAINED, Reduction, reduction_named
 
 __all__ = ["epilogue", "gemm", "reduction"]
@@ -51,18 +51,21 @@ def gemm(
     random: Any = None,
     scale_a: Any = None,
     scale_b: Any = None,
+    operands: str | None = None,
     reduction: Reduction | str = CHAINED,
     epilogue: Epilogue | str = PLAIN,
 ) -> Any:
     """``alpha·A·B + beta·C`` as a kernel would compute it on the unit, bit for bit.
 
-    a: (M, K). b: (K, N). c: (M, N), or None for zeros; dtypes, and what is returned, as for
-    :class:`tcsmt.Unit`. reduction: how K is cut into parts and their sums are added up, as data or text
-    (:func:`tcsmt.reduction`); the default is one chain of instructions along K. epilogue: what follows, as
-    data or text (:func:`tcsmt.epilogue`). alpha, beta: instead of the epilogue's. With both 1, C is the first
-    instruction's c, or is added before the first part; otherwise the epilogue computes fma(sum, alpha,
-    beta·C) in binary32 (binary64 for an f64 unit). bias: (N,), random: (M, N) integers, where the epilogue
-    takes them. scale_a, scale_b: for units with block scales, (M, K / block) and (K / block, N).
+    a: (..., M, K). b: (..., K, N). c: (..., M, N), or None for zeros. The leading dimensions are those of a
+    stack of products, and broadcast, as in NumPy's ``matmul``. Dtypes, ``operands``, and what is returned,
+    as for :class:`tcsmt.Unit`. reduction: how K is cut into parts and their sums are added up, as data or
+    text (:func:`tcsmt.reduction`); the default is one chain of instructions along K. epilogue: what follows,
+    as data or text (:func:`tcsmt.epilogue`). alpha, beta: instead of the epilogue's. With both 1, C is the
+    first instruction's c, or is added before the first part; otherwise the epilogue computes fma(sum, alpha,
+    beta·C) in binary32 (binary64 for an f64 unit). bias: (..., N), random: (..., M, N) integers,
+    where the epilogue takes them; the bias is rounded by ``operands``, too. scale_a, scale_b: for units with
+    block scales, (..., M, K / block) and (..., K / block, N).
     Raises :class:`tcsmt.TcsmtError` for shapes, dtypes and values that do not fit, before any work.
 
     >>> import numpy as np, tcsmt
@@ -74,8 +77,9 @@ def gemm(
     given = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
     arrays = {name: as_numpy(values, name) for name, values in given.items()}
     ending = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
-    found = multiply(
+    found = batched(
         **arrays,
+        operands=operands,
         model=row_of(unit).model,
         reduction=reduction_named(reduction) if isinstance(reduction, str) else reduction,
         epilogue=ending.with_numbers(alpha, beta),

@@ -37,13 +37,32 @@ class Unit:
 
     row: Row
 
-    def __call__(self, a: Any, b: Any, c: Any = 0.0, *, scale_a: Any = None, scale_b: Any = None) -> Any:
+    def __call__(
+        self,
+        a: Any,
+        b: Any,
+        c: Any = 0.0,
+        *,
+        scale_a: Any = None,
+        scale_b: Any = None,
+        operands: str | None = None,
+    ) -> Any:
         """One dot product and addition, c + Σ a·b, for every row, bit for bit as the model says.
 
         a, b: shape (..., k); c: shape (...); scale_a, scale_b: shape (..., ``scales``), for units with
         block scales alone; leading dimensions broadcast. Each is an array of its format's dtype (NumPy's,
         ml_dtypes' or PyTorch's), of words (integers of the format's size, signed ones as their bits), or of
-        Python numbers, float32 or float64 values that the format holds exactly.
+        Python numbers or values of another floating-point dtype that the format holds exactly.
+
+        operands: how values of a, b and c become words that their formats do not hold: ``truncate``,
+        ``nearest-even`` or ``nearest-away``. Without it they are refused: cuBLAS rounds FP32 operands of a
+        TF32 product to nearest even, and the unit itself truncates what is not rounded. Scales must be exact.
+
+        >>> import numpy as np, tcsmt
+        >>> tf32 = tcsmt.unit("a100/m16n8k4.f32.tf32")
+        >>> a, ones = np.full(4, 1 + 3 * 2**-12, np.float32), np.ones(4, np.float32)
+        >>> [float(tf32(a, ones, operands=rule)) for rule in ("truncate", "nearest-even")]
+        [4.0, 4.00390625]
 
         Returns an array of shape (...) and the dtype of ``d_format``: NumPy's, or a PyTorch tensor on the
         same device where an operand was one. Raises :class:`tcsmt.TcsmtError` for shapes and values that do
@@ -51,7 +70,7 @@ class Unit:
         """
         given = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
         arrays = {name: as_numpy(values, name) for name, values in given.items()}
-        return like_given(simulate(self.model, **arrays), *given.values())
+        return like_given(simulate(self.model, **arrays, operands=operands), *given.values())
 
     @property
     def model(self) -> Model:

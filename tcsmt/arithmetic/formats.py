@@ -59,6 +59,12 @@ class Format(AnyFormat):
         return stored + self.ignored_low_bits + self.ignored_high_bits
 
     @property
+    def ignored_bits(self) -> int:
+        """The bits of a stored word that the unit ignores."""
+        high = ((1 << self.ignored_high_bits) - 1) << (self.width - self.ignored_high_bits)
+        return high | (1 << self.ignored_low_bits) - 1
+
+    @property
     def precision(self) -> int:
         """Significand bits, the implicit one included."""
         return self.fraction_bits + 1

@@ -34,8 +34,8 @@ class Rounding:
         return self.name
 
     @cached_property
-    def _decisions(self) -> list[tuple[int, int, int, int, int | None]]:
-        """What :attr:`away` says for each sign, odd, half and rest; None where that depends on a variable."""
+    def decisions(self) -> list[tuple[int, int, int, int, int | None]]:
+        """Each sign, odd, half and rest, and what :attr:`away` says: None where a variable decides."""
         found = []
         for s, o, h, r in product((0, 1), repeat=4):
             sign, odd, half, rest = (TRUE if bit else FALSE for bit in (s, o, h, r))
@@ -45,32 +45,32 @@ class Rounding:
     @cached_property
     def nearest(self) -> bool:
         """Whether the result is always one of the nearest numbers, however ties are broken."""
-        return all(away == h for _, _, h, r, away in self._decisions if r or not h)
+        return all(away == h for _, _, h, r, away in self.decisions if r or not h)
 
     @cached_property
     def ties_to_even(self) -> bool:
         """Whether it is IEEE 754's default: the nearest number, the even one of two."""
-        return all(away == (h & (r | o)) for _, o, h, r, away in self._decisions)
+        return all(away == (h & (r | o)) for _, o, h, r, away in self.decisions)
 
     @cached_property
     def ties_away(self) -> bool:
         """Whether the result is the nearest number, the one farther from zero of two."""
-        return all(away == h for _, _, h, _, away in self._decisions)
+        return all(away == h for _, _, h, _, away in self.decisions)
 
     @cached_property
     def truncates(self) -> bool:
         """Whether the magnitude never grows: what is below the last kept bit is cut off."""
-        return all(away == 0 for *_, away in self._decisions)
+        return all(away == 0 for *_, away in self.decisions)
 
     @cached_property
     def floors(self) -> bool:
         """Whether it rounds down, toward minus infinity."""
-        return all(away == (s & (h | r)) for s, _, h, r, away in self._decisions)
+        return all(away == (s & (h | r)) for s, _, h, r, away in self.decisions)
 
     @cached_property
     def to_odd(self) -> bool:
         """Whether what is below the last kept bit sets it: the OR of all of them."""
-        return all(away == ((1 - o) & (h | r)) for _, o, h, r, away in self._decisions)
+        return all(away == ((1 - o) & (h | r)) for _, o, h, r, away in self.decisions)
 
     @property
     def overflows_by_sign(self) -> bool:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.any_format import AnyFormat
-from tcsmt.arithmetic.boundary_words import from_exponents
-from tcsmt.arithmetic.formats import FORMATS, Format, Specials, float_format
+from tcsmt.arithmetic.conversion import OPERAND_RULES, converted, operand_rule, rounded_word
+from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.integer_format import INTEGERS, IntegerFormat
 from tcsmt.arithmetic.integer_words import (
     first_element,
@@ -19,9 +19,10 @@ from tcsmt.arithmetic.integer_words import (
     integer_words,
     integers_of_words,
 )
+from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["dtype_of", "floats", "format_of", "from_words", "to_word", "to_words", "unsigned"]
+__all__ = ["dtype_of", "format_of", "from_words", "operand_words", "to_word", "to_words", "unsigned"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -76,71 +77,83 @@ def unsigned(fmt: AnyFormat) -> np.dtype[Any]:
     return np.dtype(np.uint64)
 
 
-def to_words(fmt: AnyFormat, values: Any, name: str) -> Array:
-    """Raw words of an array: the format's own dtype, words, or float32/float64 values.
+def to_words(
+    fmt: AnyFormat,
+    values: Any,
+    name: str,
+    rounding: Rounding | None = None,
+    *,
+    advice: str = "round it first",
+) -> Array:
+    """Raw words of an array: the format's own dtype, words, or values of another floating-point dtype.
 
     Words are unsigned integers, or signed ones of the format's size, which are read as their bits; for
-    integer formats signed integers are numbers. Values of another float type must be representable.
-    ``name`` is what errors call the array.
+    integer formats signed integers are numbers. Values of another floating-point dtype, and Python numbers,
+    must be exact in the format, or are rounded; without a rounding the dtype must be one of NumPy's, or that
+    of a format whose values this one has. ``name`` is what errors call the array, ``advice`` what they
+    say to do with a value that is not exact.
     Raises :class:`.TcsmtError`.
     """
     try:
         array = np.asarray(values)
     except (RuntimeError, TypeError, ValueError) as error:
         raise TcsmtError(f"{name} cannot be read as an array: {error}") from None
-    own = dtype_of(fmt)
     if isinstance(fmt, IntegerFormat) and array.dtype.kind in "if":
         return integer_words(fmt, array, name).astype(unsigned(fmt))
     if array.dtype.kind == "i" and isinstance(values, (bool, int, list, tuple)):
-        numbers = array.astype(np.float64)  # as Python has them: not words
-        rounded = np.array([int(one) != exact for one, exact in zip(numbers.flat, array.flat, strict=True)])
-        if rounded.any():
-            element, value = first_element(name, array, rounded.reshape(array.shape))
-            raise TcsmtError(
-                f"{element} = {value}: a Python integer here must be exact in float64; or give words"
-            )
-        array = numbers
+        array = _numbers(array, name)
     elif array.dtype.kind == "i" and array.dtype.itemsize == unsigned(fmt).itemsize:
         array = array.view(unsigned(fmt))
-    if array.dtype == own and own.kind != "u":
-        return array.view(unsigned(fmt))
     if array.dtype.kind == "u":
         if array.size and int(array.max()) >> fmt.width:
             element, word = first_element(name, array, array >> np.uint64(fmt.width) != 0)
             raise TcsmtError(f"{element} = {word:#x}: a word of {fmt.name} has {fmt.width} bits")
         return array.astype(unsigned(fmt))
-    if array.dtype in (np.float32, np.float64, np.float16):
-        wide = array.astype(np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if own.kind == "u":
-                narrow = _truncated(float_format(fmt), wide)
-                back = floats(float_format(fmt), narrow)
-            else:
-                narrow = wide.astype(np.float32 if fmt.name == "tf32" else own)
-                back = narrow.astype(np.float64)
-            same = (back == wide) | (np.isnan(wide) & np.isnan(back))
-        if not same.all():
-            element, value = first_element(name, wide, ~same)
-            raise TcsmtError(
-                f"{element} = {value!r} is not a valid {fmt.name} value; "
-                f"round it first, or give {fmt.name} words"
-            )
-        return narrow.view(unsigned(fmt))
-    allowed = f"{own.name}, words of {fmt.width} bits ({unsigned(fmt).name}), float32 or float64"
+    given = format_of(array.dtype)
+    if (
+        isinstance(given, Format)
+        and isinstance(fmt, Format)
+        and (rounding or fmt.holds(given) or given.name in _NUMPY or array.dtype == dtype_of(fmt))
+    ):
+        return _rounded(fmt, array, given, name, rounding, advice)
+    allowed = f"{dtype_of(fmt).name}, words of {fmt.width} bits ({unsigned(fmt).name}), float32 or float64"
     raise TcsmtError(f"{name} has dtype {array.dtype}: for {fmt.name} it must be {allowed}")
 
 
-def _truncated(fmt: Format, values: Array) -> Array:
-    """The words of binary64 values that a format without a dtype holds; of others, some word."""
-    finite = np.where(np.isfinite(values), values, 0)
-    half, exponent = np.frexp(np.abs(finite))
-    fraction = (2 * half - 1) * (1 << fmt.fraction_bits)
-    exponent = np.where(finite == 0, fmt.e_min - fmt.precision, exponent - 1)
-    sign = np.signbit(finite).astype(np.int64)
-    words = from_exponents(fmt, sign, exponent.astype(np.int64), np.maximum(fraction, 0).astype(np.int64))
-    if fmt.nan_word is not None:
-        words[np.isnan(values)] = fmt.nan_word
-    return words.astype(unsigned(fmt))
+def _numbers(array: Array, name: str) -> Array:
+    """Integers as Python has them: numbers, not words."""
+    numbers = array.astype(np.float64)
+    rounded = np.array([int(one) != exact for one, exact in zip(numbers.flat, array.flat, strict=True)])
+    if rounded.any():
+        element, value = first_element(name, array, rounded.reshape(array.shape))
+        raise TcsmtError(
+            f"{element} = {value}: a Python integer here must be exact in float64; or give words"
+        )
+    return numbers
+
+
+def _rounded(
+    fmt: Format, array: Array, given: Format, name: str, rounding: Rounding | None, advice: str
+) -> Array:
+    """The words of an array of floating-point numbers. rounding: None where each must be exact in the format.
+
+    What has the format's own dtype, and no bit that the unit ignores, is the word itself, NaNs included.
+    """
+    words = array.view(unsigned(given))
+    as_is = np.full(words.shape, array.dtype == dtype_of(fmt))
+    if fmt.ignored_bits:
+        as_is &= (words & words.dtype.type(fmt.ignored_bits)) == 0
+    if as_is.all():
+        return words
+    found = converted(words, given, fmt, rounding or ROUNDINGS["RNE"])
+    wrong = (found.inexact if rounding is None else found.absent) & ~as_is
+    if wrong.any():
+        element, value = first_element(name, array, wrong)
+        do = "the format has no such value" if found.absent[wrong].reshape(-1)[0] else advice
+        raise TcsmtError(
+            f"{element} = {float(value)!r} is not a valid {fmt.name} value; {do}, or give {fmt.name} words"
+        )
+    return np.where(as_is, words, found.words).astype(unsigned(fmt))
 
 
 def from_words(fmt: AnyFormat, words: Array) -> Array:
@@ -150,43 +163,31 @@ def from_words(fmt: AnyFormat, words: Array) -> Array:
     return words.astype(unsigned(fmt)).view(dtype_of(fmt))
 
 
-def floats(fmt: Format, words: Array) -> Array:
-    """The values of words in binary64, which holds them exactly: infinities and NaNs as such.
+def operand_words(fmt: AnyFormat, values: Any, name: str, operands: str | None) -> Array:
+    """Raw words of an operand of a unit, as :func:`to_words`; what is not exact is rounded by a named rule.
 
-    words: unsigned, of any shape. For formats of 32 bits at most whose numbers binary64 has.
+    operands: a name of :data:`.OPERAND_RULES`; None: a value that the format does not have is refused.
+    Raises :class:`.TcsmtError`.
     """
-    if fmt.name in ("f16", "f32"):
-        return words.astype(unsigned(fmt), copy=False).view(dtype_of(fmt)).astype(np.float64)
-    stored = words.astype(np.int64) >> fmt.ignored_low_bits
-    fraction = stored & ((1 << fmt.fraction_bits) - 1)
-    field = stored >> fmt.fraction_bits & ((1 << fmt.exponent_bits) - 1)
-    normal = (field > 0) | (not fmt.has_subnormals)
-    significand = (fraction | normal.astype(np.int64) << fmt.fraction_bits).astype(np.float64)
-    least = 1 if fmt.has_subnormals else 0
-    place = np.maximum(field, least) - fmt.bias - fmt.fraction_bits
-    values: Array = np.ldexp(significand, place.astype(np.int32))
-    top = field == (1 << fmt.exponent_bits) - 1
-    match fmt.specials:
-        case Specials.IEEE:
-            values[top] = np.where(fraction[top] == 0, np.inf, np.nan)
-        case Specials.NAN_ONLY:
-            values[top & (fraction == (1 << fmt.fraction_bits) - 1)] = np.nan
-        case Specials.NEGATIVE_ZERO_NAN:
-            values[words == fmt.nan_word] = np.nan
-    if fmt.signed:
-        negative = (words.astype(np.int64) >> fmt.sign_bit & 1).astype(bool)
-        values[negative] *= -1
-    return values
+    *names, last = (f'"{rule}"' for rule in OPERAND_RULES)
+    advice = f"name how operands are rounded, operands={', '.join(names)} or {last} (--operands)"
+    return to_words(fmt, values, name, operand_rule(operands), advice=advice)
 
 
-def to_word(fmt: AnyFormat, text: str, rounded: Callable[[str], None] | None = None) -> int:
+def to_word(
+    fmt: AnyFormat,
+    text: str,
+    rounded: Callable[[str], None] | None = None,
+    rounding: Rounding = ROUNDINGS["RNE"],
+) -> int:
     """The word that a text stands for.
 
     ``0x3c00`` or, of a floating-point format, exactly its number of hex digits (two or more): the word
     itself. A decimal number or a C99 hex float (``0x1.8p-3``): that value, which the format must hold
     exactly. ``inf``, ``nan``. What is a number as well as digits of another word is refused (``1e20``,
     ``1000``).
-    rounded: takes decimal numbers that the format does not hold as its nearest value, and is told so.
+    rounded: takes decimal numbers that the format does not hold as its nearest value, or as another
+    ``rounding`` has it, and is told so.
     Raises :class:`.TcsmtError`.
     """
     given = text.strip()
@@ -233,13 +234,14 @@ def to_word(fmt: AnyFormat, text: str, rounded: Callable[[str], None] | None = N
     except ValueError:
         wrong = f"{given!r} is not representable in {fmt.name}"
     try:
-        word = fmt.nearest_word(value)
+        word = rounded_word(fmt, value, rounding) if isinstance(fmt, Format) else fmt.nearest_word(value)
     except ValueError:
         raise TcsmtError(wrong + _beyond(fmt, value)) from None
     became = f"{fmt.hex(word)} ({fmt.describe(word)})"
     if rounded is None or "x" in lower or value == 0:
         raise TcsmtError(f"{wrong}; the nearest value is {became}")
-    rounded(f"{given.removeprefix('+')} is not an exact {fmt.name} value: the nearest is {became}")
+    which = "the nearest is" if rounding.ties_to_even else f"rounded {rounding.title}, it is"
+    rounded(f"{given.removeprefix('+')} is not an exact {fmt.name} value: {which} {became}")
     return word
 
 

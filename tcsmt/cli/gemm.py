@@ -12,13 +12,14 @@ import click
 import numpy as np
 
 from tcsmt.api.units import row_of
-from tcsmt.arithmetic.words import dtype_of, from_words, to_words
+from tcsmt.arithmetic.words import dtype_of, from_words, operand_words
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.arrays import read_array
+from tcsmt.kernels.batched import batched as multiply
+from tcsmt.kernels.batched import stack_of
 from tcsmt.kernels.epilogue import epilogue_named
-from tcsmt.kernels.gemm import gemm as multiply
 from tcsmt.kernels.gemm import output_format
 from tcsmt.kernels.reduction import reduction_named
 from tcsmt.support.checkpoint import Checkpoint, Layout
@@ -54,6 +55,7 @@ _FINISHED = "finished"
     "--epilogue", "epilogue_text", default="",
     help="What follows: alpha=2,beta=0.5,bias,out=bf16,saturate,stochastic=16.",
 )  # fmt: skip
+@options.operands
 @click.option("--columns", type=click.IntRange(min=1), help="Number of columns computed at a time.")
 @options.as_json
 def gemm(
@@ -70,18 +72,21 @@ def gemm(
     random_path: Path | None,
     reduction_text: str,
     epilogue_text: str,
+    operands: str | None,
     columns: int | None,
     as_json: bool,
 ) -> None:
     """Multiply matrices as a kernel on UNIT would: D = alpha·A·B + beta·C.
 
-    Arrays have the dtype of their format, or hold unsigned words, or float32/float64 values that the
-    format can represent. An interrupted run leaves its partial output next to --output, and the next run
-    continues from it.
+    Arrays have the dtype of their format, or hold unsigned words, or values of another floating-point dtype
+    that the format can represent; --operands rounds values that it cannot. Stacks of matrices (A of shape
+    (..., M, K)) are multiplied as NumPy's matmul does. An interrupted run leaves its partial output next to
+    --output, and the next run continues from it.
 
     \b
     Examples:
       tcsmt gemm h200 --a A.npy --b B.npy --output D.npy --reduction split-k:2
+      tcsmt gemm h100/wgmma.m64nNk8 --a A.npy --b B.npy --output D.npy --operands nearest-even
     """
     row = row_of(model)
     reduction = reduction_named(reduction_text)
@@ -94,12 +99,13 @@ def gemm(
     if output.suffix != ".npy":
         raise TcsmtError(f"--output {output}: the name must end in .npy")
     for array, name in ((a, "A"), (b, "B"), (c, "C"), (scale_b, "scale_b"), (random, "random")):
-        if array is not None and array.ndim != 2:
-            raise TcsmtError(f"{name} has shape {array.shape}: must be a matrix")
-    m, n = a.shape[0], b.shape[1]
-    if c is not None and c.shape != (m, n):
+        if array is not None and array.ndim < 2:
+            raise TcsmtError(f"{name} has shape {array.shape}: must be a matrix, or a stack of matrices")
+    m, n = a.shape[-2], b.shape[-1]
+    if c is not None and c.shape[-2:] != (m, n):
         raise TcsmtError(f"C has shape {c.shape}: must be {(m, n)}, the shape of A·B")
-    a = from_words(row.model.a_format, to_words(row.model.a_format, a, "A"))
+    stack = stack_of(a=a, b=b, c=c, bias=bias, random=random, scale_a=scale_a, scale_b=scale_b)
+    a = from_words(row.model.a_format, operand_words(row.model.a_format, a, "A", operands))
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)
     if reduction.tiled:  # where K is cut depends on the columns before
         if columns is not None:
@@ -112,10 +118,11 @@ def gemm(
         str(reduction),
         str(epilogue),
         portion,
+        operands or "",
         *map(_identity, (a, b, c, scale_a, scale_b, bias, random)),
     ]
     started = time.perf_counter()
-    shape, dtype = (m, n), dtype_of(output_format(row.model, epilogue))
+    shape, dtype = (*stack, m, n), dtype_of(output_format(row.model, epilogue))
     with _Partial(output, json.dumps(job), shape, dtype) as partial, shown(lines=False) as seen:
         done = partial.columns
         for first in range(done, n, portion):
@@ -127,31 +134,32 @@ def gemm(
             partial.add(
                 last,
                 multiply(
-                    a, b[:, first:last], None if c is None else c[:, first:last], model=row.model,
-                    reduction=reduction, epilogue=epilogue, progress=progress, scale_a=scale_a,
-                    scale_b=None if scale_b is None else scale_b[:, first:last],
-                    bias=None if bias is None else bias[first:last],
-                    random=None if random is None else random[:, first:last],
+                    a, b[..., first:last], None if c is None else c[..., first:last], model=row.model,
+                    reduction=reduction, epilogue=epilogue, progress=progress, operands=operands,
+                    scale_a=scale_a, scale_b=None if scale_b is None else scale_b[..., first:last],
+                    bias=None if bias is None else bias[..., first:last],
+                    random=None if random is None else random[..., first:last],
                 ),
             )  # fmt: skip
         seconds = time.perf_counter() - started
         digest = partial.finish()
     facts: dict[str, Any] = {
-        "model": row.name, "shape": [m, a.shape[1], n], "reduction": str(reduction),
+        "model": row.name, "shape": [m, a.shape[-1], n], "stack": list(stack), "reduction": str(reduction),
         "epilogue": str(epilogue), "output": str(output),
         "sha256": digest, "seconds": round(seconds, 3), "resumed_at_column": done,
     }  # fmt: skip
     if as_json:
         echo_json(facts)
     else:
-        click.echo(f"{row.name}: ({m} x {a.shape[1]}) · ({a.shape[1]} x {n}), {reduction}, {seconds:.2f} s")
+        k, many = a.shape[-1], f"{' x '.join(map(str, stack))} times " if stack else ""
+        click.echo(f"{row.name}: {many}({m} x {k}) · ({k} x {n}), {reduction}, {seconds:.2f} s")
         click.echo(f"{output}: sha256 of the words {digest}")
 
 
 class _Partial:
     """The output while it grows: an .npy beside it, and a checkpoint of how many columns are finished."""
 
-    def __init__(self, output: Path, job: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+    def __init__(self, output: Path, job: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.output, self.job = output, job
         self.path = output.with_name(f"{output.name}.partial")
         self.checkpoint = Checkpoint(output.with_name(f"{output.name}.partial.json"), Layout())
@@ -168,7 +176,7 @@ class _Partial:
 
     def add(self, last: int, block: Array) -> None:
         """Keep the columns up to ``last``."""
-        self.array[:, self.columns : last] = block.view(self.array.dtype)
+        self.array[..., self.columns : last] = block.view(self.array.dtype)
         self.array.flush()
         self.columns = last
         self.checkpoint.keep(_FINISHED, {"job": self.job, "columns": last})

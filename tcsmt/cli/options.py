@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from tcsmt.arithmetic.conversion import OPERAND_RULES
 from tcsmt.cli.names import SOLVER
 from tcsmt.prove.solvers.run import CHOICES
 
@@ -23,6 +24,7 @@ __all__ = [
     "jobs",
     "kept",
     "memory",
+    "operands",
     "positive",
     "resumed",
     "scheduler",
@@ -38,6 +40,11 @@ _PATH = click.Path(path_type=Path)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
+operands = click.option(
+    "--operands", type=click.Choice([*OPERAND_RULES]), metavar="RULE",
+    help="How operands that a format of the unit does not hold become its words: "
+    f"{', '.join(OPERAND_RULES)}.  [default: they are refused]",
+)  # fmt: skip
 solver = click.option(
     "--solver", type=SOLVER, default="auto", help=f"One of {', '.join(CHOICES)}.", show_default=True
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from tcsmt.api.units import row_of
+from tcsmt.arithmetic.conversion import OPERAND_RULES
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
@@ -33,23 +34,31 @@ from tcsmt.support.text import counted
     type=click.Path(path_type=Path),
     help="Write the results here: JSON, CSV or .npz, by the suffix.",
 )
+@click.option(
+    "--operands", type=click.Choice([*OPERAND_RULES]),
+    help="How a, b and c are rounded that their formats do not hold.  [default: arrays are refused, decimal "
+    "numbers in text rounded to nearest even]",
+)  # fmt: skip
 @click.option("--explain", is_flag=True, help="Print every stage of every row, also with --output.")
 @options.as_json
-def run(model: str, source: Path, output: Path | None, explain: bool, as_json: bool) -> None:
+def run(
+    model: str, source: Path, output: Path | None, operands: str | None, explain: bool, as_json: bool
+) -> None:
     """Simulate UNIT on the rows of a file.
 
     A value is a hexadecimal word with all digits of the format (0x3c00), a decimal number (rounded to
-    the nearest value of the format), or a C99 hexadecimal number (0x1.8p-3; must be exact). A row
-    has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ... if the unit takes block scales.
+    the nearest value of the format, or by --operands), or a C99 hexadecimal number (0x1.8p-3; must be
+    exact). A row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ... if the unit takes block scales.
 
     Prints the results. With --output, writes them to that file instead, which `tcsmt validate` can read.
 
     \b
     Examples:
       tcsmt run volta --input rows.csv --output results.csv
+      tcsmt run a100/m16n8k8.f32.tf32 --input rows.npz --operands nearest-even
     """
     row, rounded = row_of(model), RoundedInputs()
-    inputs = read_rows(source, row.model, rounded)
+    inputs = read_rows(source, row.model, rounded, operands)
     rounded.finish()
     d = run_words(row.model, inputs)
     if output is not None:

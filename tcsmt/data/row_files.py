@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.conversion import OPERAND_RULES, operand_rule
+from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.arithmetic.words import to_word, to_words, unsigned
 from tcsmt.data import word_files
 from tcsmt.models import Model, Operands
@@ -51,11 +53,13 @@ _RESULTS = ("d", "value")
 _IGNORED = (*_RESULTS, "asks", "predictions", "why", "model")
 
 
+#: What errors say to do with an array's value that a format does not have.
+_ADVICE = f"round it first (`tcsmt run` takes --operands {'|'.join(OPERAND_RULES)})"
 #: What is told of a number that is taken as the nearest value of its format.
 Told = Callable[[str], None]
 
 
-def read_rows(path: Path, model: Model, rounded: Told | None = None) -> Words:
+def read_rows(path: Path, model: Model, rounded: Told | None = None, operands: str | None = None) -> Words:
     """The rows of a file for a model, by its suffix: .json, .jsonl, .csv, .npz, .hex or .mem.
 
     JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one; JSON lines:
@@ -64,10 +68,12 @@ def read_rows(path: Path, model: Model, rounded: Told | None = None) -> Words:
     sb0, ... Text is read as in :func:`.to_word`; a JSON number is that value. .npz:
     arrays a, b, c, scale_a, scale_b as in :func:`.to_words`. Without c it is +0.
     rounded: takes decimal numbers in text as the nearest values, and is told which (see :func:`.to_word`).
+    operands: how a, b and c are rounded, in text and in arrays, whose values must else be exact
+    (:data:`.OPERAND_RULES`).
     Raises :class:`.TcsmtError`.
     """
     read = _READERS[choose("suffix of an input file", path.suffix, _READERS)]
-    inputs = read(path, model, rounded)
+    inputs = read(path, model, rounded, operand_rule(operands))
     if not len(inputs.c):
         raise TcsmtError(f"{path} has no rows")
     return inputs
@@ -246,10 +252,12 @@ def _inputs(model: Model, rows: list[_Row]) -> Words:
 _word = lru_cache(maxsize=1 << 16)(to_word)
 
 
-def word_at(where: str, fmt: AnyFormat, value: object, rounded: Told | None = None) -> int:
+def word_at(
+    where: str, fmt: AnyFormat, value: object, rounded: Told | None = None, rounding: Rounding | None = None
+) -> int:
     """The word that a value of a file stands for. Raises TcsmtError, with the place.
 
-    rounded: as in :func:`.to_word`, told with the place.
+    rounded, rounding: as in :func:`.to_word`, told with the place.
     """
     match value:
         case bool() | None | list() | dict():
@@ -262,7 +270,7 @@ def word_at(where: str, fmt: AnyFormat, value: object, rounded: Told | None = No
     try:
         if rounded is None:
             return _word(fmt, text)
-        return to_word(fmt, text, lambda said: rounded(f"{where}: {said}"))
+        return to_word(fmt, text, lambda said: rounded(f"{where}: {said}"), rounding or ROUNDINGS["RNE"])
     except TcsmtError as error:
         raise TcsmtError(f"{where}: {error}") from None
 
@@ -291,7 +299,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
 
 
-def _read_json(path: Path, model: Model, rounded: Told | None) -> Words:
+def _read_json(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
     rows = rows_of_json(path)
 
     formats = model.operand_formats.named
@@ -301,7 +309,8 @@ def _read_json(path: Path, model: Model, rounded: Told | None) -> Words:
             raise TcsmtError(f"{where}: not a list")
         if len(values) != count:
             raise TcsmtError(f"{where} has {len(values)} values: the {what} is {count}")
-        return [word_at(f"{where}[{i}]", fmt, value, rounded) for i, value in enumerate(values)]
+        rule = rounding if what == "model's k" else None  # scales are not operands
+        return [word_at(f"{where}[{i}]", fmt, value, rounded, rule) for i, value in enumerate(values)]
 
     def row(where: str, given: object) -> _Row:
         if not isinstance(given, dict):
@@ -310,7 +319,7 @@ def _read_json(path: Path, model: Model, rounded: Told | None) -> Words:
         words = []
         for name, fmt in formats.items():
             if name == "c":
-                words.append(word_at(f"{where}.c", fmt, known.get("c", "0x0"), rounded))
+                words.append(word_at(f"{where}.c", fmt, known.get("c", "0x0"), rounded, rounding))
                 continue
             what = "model's k" if name in ("a", "b") else "unit's number of scales"
             words += several(f"{where}.{name}", fmt, known[name], model.operand_lengths[name], what)
@@ -319,9 +328,10 @@ def _read_json(path: Path, model: Model, rounded: Told | None) -> Words:
     return _inputs(model, [row(f"{path}: rows[{i}]", given) for i, given in enumerate(rows)])
 
 
-def _read_csv(path: Path, model: Model, rounded: Told | None) -> Words:
+def _read_csv(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
     reader = csv.reader(io.StringIO(_text(path), newline=""))
     names, formats = model.input_names, model.input_formats
+    rules = {name: None if name.startswith("s") else rounding for name in names}  # scales are not operands
     try:
         header = [name.strip() for name in next(reader, [])]
         for name in header:
@@ -346,14 +356,14 @@ def _read_csv(path: Path, model: Model, rounded: Told | None) -> Words:
                 if len(values) != len(header):
                     raise TcsmtError(f"{where}: {len(values)} values for {len(header)} columns")
                 given = {"c": "0x0", **dict(zip(header, values, strict=True))}
-                yield [word_at(f"{where}: {n}", formats[n], given[n], rounded) for n in names]
+                yield [word_at(f"{where}: {n}", formats[n], given[n], rounded, rules[n]) for n in names]
 
         return _inputs(model, list(rows()))
     except csv.Error as error:
         raise TcsmtError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
 
 
-def _read_npz(path: Path, model: Model, rounded: Told | None) -> Words:
+def _read_npz(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
     formats = model.operand_formats.named
     arrays = read_arrays(path, model.operand_lengths, (*formats, *_IGNORED))
     rows = len(arrays["a"]) if arrays["a"].ndim else None
@@ -363,7 +373,8 @@ def _read_npz(path: Path, model: Model, rounded: Told | None) -> Words:
         array = shaped(f"{path}: {name}", arrays[name], shape)
         if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
             array = array.view(unsigned(fmt))  # how NumPy stores a dtype of ml_dtypes
-        return to_words(fmt, array, f"{path}: {name}")
+        rule = None if name.startswith("scale") else rounding
+        return to_words(fmt, array, f"{path}: {name}", rule, advice=_ADVICE)
 
     shapes: dict[str, tuple[int | None, ...]] = {
         name: (rows, length) for name, length in model.operand_lengths.items()
@@ -415,7 +426,7 @@ def _npz(model: Model, inputs: Words, d: Array, name: str) -> bytes:
     return content.getvalue()
 
 
-def _read_words(path: Path, model: Model, rounded: Told | None) -> Words:
+def _read_words(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
     rows = word_files.rows_of_text(str(path), path.suffix, _text(path), model)
     return _inputs(model, [words[: len(model.input_names)] for _, words in rows])
 

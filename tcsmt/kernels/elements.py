@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.conversion import floats
 from tcsmt.arithmetic.formats import Format
-from tcsmt.arithmetic.words import floats, to_words
+from tcsmt.arithmetic.words import operand_words, to_words
 from tcsmt.kernels.epilogue import Epilogue
 from tcsmt.kernels.gemm import Held, ended
 from tcsmt.kernels.kernel import Kernel
@@ -42,14 +43,25 @@ class Product:
 
     @classmethod
     def of(
-        cls, a: Any, b: Any, c: Any, d: Any, formats: tuple[AnyFormat, AnyFormat, AnyFormat | None, AnyFormat]
+        cls,
+        a: Any,
+        b: Any,
+        c: Any,
+        d: Any,
+        formats: tuple[AnyFormat, AnyFormat, AnyFormat | None, AnyFormat],
+        operands: str | None = None,
     ) -> Product:
-        """Of arrays of these formats, of a, b, c and d. Raises :class:`.TcsmtError` where they do not fit."""
-        left, right = to_words(formats[0], a, "A"), to_words(formats[1], b, "B")
+        """Of arrays of these formats, of a, b, c and d.
+
+        operands: how a, b and c are rounded that theirs do not hold (:data:`.OPERAND_RULES`).
+        Raises :class:`.TcsmtError` where they do not fit.
+        """
+        left = operand_words(formats[0], a, "A", operands)
+        right = operand_words(formats[1], b, "B", operands)
         check_shapes(left, right)
         found = to_words(formats[3], d, "D")
         shape = left.shape[0], right.shape[1]
-        added = None if c is None or formats[2] is None else to_words(formats[2], c, "C")
+        added = None if c is None or formats[2] is None else operand_words(formats[2], c, "C", operands)
         for array, name in ((found, "D"), (added, "C")):
             if array is not None and array.shape != shape:
                 raise TcsmtError(f"{name} has shape {array.shape}: must be {shape}, the shape of A·B")

@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.arithmetic.conversion import floats
 from tcsmt.arithmetic.formats import FORMATS, Format, float_format
 from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.arithmetic.words import floats
 from tcsmt.catalogue import row_named
 from tcsmt.interpret import jit
 from tcsmt.models import FusedDotAdd, Model

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import float_format
-from tcsmt.arithmetic.words import from_words, to_words, unsigned
+from tcsmt.arithmetic.words import from_words, operand_words, to_words, unsigned
 from tcsmt.interpret import jit
 from tcsmt.interpret.arrays import Program
 from tcsmt.models import IeeeDotAdd, Model, Operands
@@ -130,18 +131,35 @@ def _check_scales(model: Model, scale_a: Any, scale_b: Any) -> None:
             raise TcsmtError(f"{name} has shape {np.shape(scale)}: the unit takes {wanted}")
 
 
-def simulate(model: Model, a: Any, b: Any, c: Any = 0.0, scale_a: Any = None, scale_b: Any = None) -> Array:
+def _words(fmt: AnyFormat, values: Any, name: str, operands: str | None) -> Array:
+    """Scales are never rounded."""
+    if name.startswith("scale"):
+        return to_words(fmt, values, name)
+    return operand_words(fmt, values, name, operands)
+
+
+def simulate(
+    model: Model,
+    a: Any,
+    b: Any,
+    c: Any = 0.0,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    *,
+    operands: str | None = None,
+) -> Array:
     """The unit's result for every row: an array of the output format's dtype.
 
     a, b: shape (..., k); c: shape (...); scale_a, scale_b, for units with block scales: shape
     (..., model.scales); leading dimensions broadcast. Each is an array of its format's dtype
-    (float16, float32, float64, ml_dtypes), of unsigned words, or of float32/float64 values that
-    the format holds exactly. Exact for every bit pattern.
+    (float16, float32, float64, ml_dtypes), of unsigned words, or of values of another floating-point
+    dtype that the format holds exactly. Exact for every bit pattern. operands: how a, b and c are rounded
+    that it does not (:data:`.OPERAND_RULES`).
     Raises :class:`.TcsmtError` for shapes and values that do not fit.
     """
     given = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
     words = {
-        name: to_words(fmt, given[name], name)
+        name: _words(fmt, given[name], name, operands)
         for name, fmt in model.operand_formats.named.items()
         if not (name.startswith("scale") and given[name] is None)
     }

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -96,3 +97,67 @@ def test_what_is_meant_is_one_thing_everywhere(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_what_a_kernel_cannot_be(arguments: tuple[str, ...], said: str) -> None:
     assert said in refused(*arguments)
+
+
+TF32 = "ampere/mma.m16n8k4.f32.tf32.tf32.f32"
+
+
+def test_nothing_narrows_in_silence() -> None:
+    """binary32 and binary64 values that TF32 does not have need a rule; those that it has, none."""
+    unit, ones = tcsmt.unit(TF32), np.ones(4, np.float32)
+    fine = np.full(4, 1 + 3 * 2.0**-12)
+    for values in (fine, fine.astype(np.float32), fine.tolist()):
+        with pytest.raises(tcsmt.TcsmtError) as refused:
+            unit(values, ones)
+        assert str(refused.value) == (
+            "a[0] = 1.000732421875 is not a valid tf32 value; name how operands are rounded, "
+            'operands="truncate", "nearest-even" or "nearest-away" (--operands), or give tf32 words'
+        )
+        assert unit(values, ones, operands="truncate") == 4
+        assert unit(ones, values, operands="nearest-even") == 4 * (1 + 2.0**-10)
+    assert unit(fine.astype(np.float32).view(np.uint32), ones) == 4  # words: what the unit reads of them
+    coarse = np.full(4, 1 + 2.0**-10)
+    for exact in (coarse, coarse.astype(np.float32), coarse.tolist()):
+        assert unit(exact, ones) == unit(exact, ones, operands="truncate") == 4 * (1 + 2.0**-10)
+    with pytest.raises(tcsmt.TcsmtError, match=r"^c = 0\.1 is not a valid f32 value; name how"):
+        unit(ones, ones, 0.1)
+    assert unit(ones, ones, 0.1, operands="nearest-even") == np.float32(4.1)
+    with pytest.raises(tcsmt.TcsmtError, match="unknown rule for operands 'RNE'"):
+        unit(ones, ones, operands="RNE")
+
+
+def test_truncation_is_what_the_unit_does_to_words() -> None:
+    """NaNs whose payload lies in the cut bits included: those are infinities."""
+    unit, rng = tcsmt.unit(TF32), np.random.default_rng(11)
+    a = rng.integers(0, 1 << 32, (2000, 4), np.uint32)
+    a[:200] = a[:200] & np.uint32(0x807FFFFF) | np.uint32(0x7F800000)
+    a[200:300] &= np.uint32(0x80001FFF)
+    a[:100] &= np.uint32(0xFF801FFF)
+    b = np.ones(4, np.float32)
+    with np.errstate(invalid="ignore"):
+        found = unit(a.view(np.float32), b, operands="truncate")
+    assert np.array_equal(found.view(np.uint32), unit(a, b).view(np.uint32))
+    assert np.isinf(unit(np.array([0x7F800001, 0, 0, 0], np.uint32).view(np.float32), b, operands="truncate"))
+    assert np.isnan(unit(np.array([0x7F800001, 0, 0, 0], np.uint32).view(np.float32), b))
+
+
+def test_what_a_narrow_format_has_no_word_for() -> None:
+    """Overflow: to infinity where there is one; the error names the value where there is none."""
+    half, small = tcsmt.unit("volta"), tcsmt.unit("hopper/mma.m16n8k32.f32.e4m3.e4m3")
+    big = np.array([70000.0, 0, 0, 0], np.float32)
+    assert half(big, np.ones(4, np.float16), operands="nearest-even") == np.inf
+    assert half(big, np.ones(4, np.float16), operands="truncate") == 65504
+    row = np.zeros(32, np.float32)
+    row[3] = 500
+    assert small(row, np.ones(32, np.float32), operands="truncate") == 448
+    with pytest.raises(
+        tcsmt.TcsmtError, match=r"^a\[3\] = 500\.0 is not a valid e4m3 value; the format has no such"
+    ):
+        small(row, np.ones(32, np.float32), operands="nearest-even")
+    # a format that is not wider: refused by its dtype, unless a rule is named
+    other = np.ones(4, ml_dtypes.bfloat16)
+    with pytest.raises(tcsmt.TcsmtError, match="a has dtype bfloat16: for f16 it must be"):
+        half(other, other)
+    assert half(other, other, operands="truncate") == 4
+    # a format whose values are all there is none either
+    assert half(np.ones(4, ml_dtypes.float8_e4m3fn), [1.0] * 4, np.ones((), ml_dtypes.bfloat16)) == 5

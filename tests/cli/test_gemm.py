@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import tcsmt
 from tcsmt.cli import gemm as command
 from tcsmt.cli import main
-from tcsmt.kernels import gemm as kernel_gemm
+from tcsmt.kernels import batched
 from tcsmt.support.checkpoint import Checkpoint, Layout
 
 
@@ -57,7 +57,7 @@ def test_an_interrupted_command_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
         calls.append(args[1].shape)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return kernel_gemm.gemm(*args, **more)
+        return batched.batched(*args, **more)
 
     monkeypatch.setattr(command, "multiply", interrupted)
     stopped = CliRunner().invoke(main, options)
@@ -105,3 +105,23 @@ def test_command_errors(tmp_path: Path, change: list[str], message: str) -> None
     done = CliRunner().invoke(main, options)
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_operands_and_stacks(tmp_path: Path) -> None:
+    """A rule for operands is named, and matrices may be stacks; an interrupted run knows its rule."""
+    rng = np.random.default_rng(4)
+    a = rng.standard_normal((3, 5, 12)).astype(np.float32)
+    b = rng.standard_normal((12, 20)).astype(np.float32)
+    options = ["gemm", "h100/wgmma.m64nNk8", *saved(tmp_path, a=a, b=b), "--output", str(tmp_path / "d.npy")]
+    refused = CliRunner().invoke(main, options)
+    assert refused.exit_code == 2
+    assert "is not a valid tf32 value; name how operands are rounded" in refused.stderr
+    for rule in ("truncate", "nearest-even"):
+        done = CliRunner().invoke(main, [*options, "--operands", rule, "--columns", "8", "--json"])
+        assert done.exit_code == 0, done.output
+        facts = json.loads(done.stdout)
+        assert (facts["stack"], facts["shape"]) == ([3], [5, 12, 20])
+        expected = tcsmt.gemm(a, b, unit="h100/wgmma.m64nNk8", operands=rule)
+        assert np.array_equal(np.load(tmp_path / "d.npy"), expected)
+    text = CliRunner().invoke(main, [*options, "--operands", rule]).stdout
+    assert "3 times (5 x 12) · (12 x 20)" in text

@@ -159,3 +159,21 @@ def test_decimals_are_rounded_and_said(tmp_path: Path) -> None:
     assert "is not representable in f16; the nearest value is 0x3c00 (1)" in refused(
         "run", "volta", "--input", source
     )
+
+
+def test_operands_of_another_format(tmp_path: Path) -> None:
+    """Arrays are refused without a rule; decimals in text are rounded by it, and said."""
+    name, source = "ampere/mma.m16n8k4.f32.tf32.tf32.f32", tmp_path / "rows.npz"
+    fine = np.array([[1 + 3 * 2.0**-12, 0, 0, 0]], np.float32)
+    np.savez(source, a=fine, b=np.ones((1, 4)))
+    message = refused("run", name, "--input", source)
+    assert "a[0, 0] = 1.000732421875 is not a valid tf32 value; round it first" in message
+    assert "`tcsmt run` takes --operands truncate|nearest-even|nearest-away" in message
+    for rule, word in (("truncate", "0x3f800000"), ("nearest-even", "0x3f802000")):
+        data = json.loads(done("run", name, "--input", source, "--operands", rule, "--json"))
+        assert [one["word"] for one in data["d"]] == [word]
+    text = tmp_path / "rows.csv"
+    text.write_text("a0,a1,a2,a3,b0,b1,b2,b3\n1.000732421875,0,0,0,1,0,0,0\n")
+    found = tcsmt("run", name, "--input", text, "--operands", "truncate", "--json")
+    assert json.loads(found.stdout)["d"][0]["word"] == "0x3f800000"
+    assert "is not an exact tf32 value: rounded toward zero, it is 0x3f800000 (1)" in found.stderr

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tcsmt.arithmetic.conversion import floats
 from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.arithmetic.words import floats
 from tcsmt.interpret import jit
 from tcsmt.papers import multiword
 from tcsmt.recipes.arrays import words as words_of

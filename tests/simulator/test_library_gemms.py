@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -92,16 +91,14 @@ def test_fp32_is_a_chain_of_multiply_adds(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", mostly_long(SPLIT_FP32, ["64x64x64"]))
 def test_operands_are_rounded_to_tf32_to_nearest_even(shape: str) -> None:
-    """Ties away from zero do not fit."""
-    sides = fp32(f"tf32-{shape}")
-    a, b = (side.view(np.uint32) for side in sides[:2])
-    wanted = sides[2]
+    """Ties away from zero, and truncation, do not fit."""
+    a, b, wanted = fp32(f"tf32-{shape}")
 
-    def product(half: Callable[[Any], Any]) -> Any:
-        x, y = (((side + half(side)) & np.uint32(0xFFFFE000)).view(np.float32) for side in (a, b))
+    def product(operands: str) -> Any:
         unit, reduction = "h100/wgmma.m64nNk8.f32.tf32.tf32", SPLIT_FP32[shape]
-        return tcsmt.gemm(x, np.ascontiguousarray(y.T), unit=unit, reduction=reduction).view(wanted.dtype)
+        d = tcsmt.gemm(a, np.ascontiguousarray(b.T), unit=unit, reduction=reduction, operands=operands)
+        return d.view(wanted.dtype)
 
-    even = product(lambda side: np.uint32(0xFFF) + (side >> np.uint32(13) & np.uint32(1)))
-    assert (even == wanted).all()
-    assert not (product(lambda side: np.uint32(0x1000)) == wanted).all()
+    assert (product("nearest-even") == wanted).all()
+    assert not (product("nearest-away") == wanted).all()
+    assert not (product("truncate") == wanted).all()

@@ -15,8 +15,9 @@ from tcsmt.algorithms.exactness.certified import certify_sums
 from tcsmt.algorithms.exactness.sums import exact_below, most_bits
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import StepwiseProof
+from tcsmt.arithmetic.conversion import floats
 from tcsmt.arithmetic.formats import Format
-from tcsmt.arithmetic.words import floats, unsigned
+from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model, Operands

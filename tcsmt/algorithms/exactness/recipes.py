@@ -18,7 +18,8 @@ from tcsmt.algorithms.exactness.units import IEEE, ExactUnit, require_held
 from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.arithmetic.any_format import AnyFormat
-from tcsmt.arithmetic.words import floats, unsigned
+from tcsmt.arithmetic.conversion import floats
+from tcsmt.arithmetic.words import unsigned
 from tcsmt.interpret.exact import evaluate
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.arrays import multiply, words

@@ -34,6 +34,7 @@ _ARRAY = click.Path(path_type=Path)
     help="The element to explain, counted from 0.  [default: the one that differs most]",
 )  # fmt: skip
 @click.option("--output", type=_ARRAY, help="Write a page with a heat map of the differences here (.html).")
+@options.operands
 @options.as_json
 def diff(
     a_path: Path,
@@ -46,6 +47,7 @@ def diff(
     right_unit: str | None,
     element: tuple[int, int] | None,
     output: Path | None,
+    operands: str | None,
     as_json: bool,
 ) -> None:
     """Say how two results of one matrix product differ, and why.
@@ -68,7 +70,16 @@ def diff(
     a, b, left, right = (read_array(path) for path in (a_path, b_path, left_path, right_path))
     c, bias = (None if path is None else read_array(path) for path in (c_path, bias_path))
     found = kernel_diff(
-        a, b, left, right, c, bias=bias, left_kernel=kernels[0], right_kernel=kernels[1], element=element
+        a,
+        b,
+        left,
+        right,
+        c,
+        bias=bias,
+        left_kernel=kernels[0],
+        right_kernel=kernels[1],
+        operands=operands,
+        element=element,
     )
     if output is not None:
         replace_text(output, found.as_html())

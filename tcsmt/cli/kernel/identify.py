@@ -38,6 +38,7 @@ _PATH = click.Path(path_type=Path)
     "--plan", type=_PATH, metavar="DIR",
     help="Write A.npy and B.npy here, whose product tells the kernels apart that explain D.",
 )  # fmt: skip
+@options.operands
 @options.timeout(20.0)
 @options.memory
 @options.as_json
@@ -55,6 +56,7 @@ def identify(
     beta: float,
     seed: int,
     plan: Path | None,
+    operands: str | None,
     timeout: float,
     memory: int,
     as_json: bool,
@@ -77,8 +79,8 @@ def identify(
     with shown(lines=False) as progress:
         found = kernel_identify(
             a, b, d, None if c_path is None else read_array(c_path), a_format=a_format, b_format=b_format,
-            c_format=c_format, d_format=d_format, units=units or None, alpha=alpha, beta=beta, seed=seed,
-            progress=progress,
+            c_format=c_format, d_format=d_format, units=units or None, alpha=alpha, beta=beta,
+            operands=operands, seed=seed, progress=progress,
         )  # fmt: skip
         made = None
         if plan is not None and found.kernels:

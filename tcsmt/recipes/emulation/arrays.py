@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.conversion import floats
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integer_format import IntegerFormat
-from tcsmt.arithmetic.words import floats, from_words, to_words, unsigned
+from tcsmt.arithmetic.words import from_words, to_words, unsigned
 from tcsmt.interpret.arrays import Program
 from tcsmt.models import Operands
 from tcsmt.recipes.emulation.schemes import Emulation, Residues, Slices

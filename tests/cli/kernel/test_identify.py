@@ -72,3 +72,31 @@ def test_formats_of_words(tmp_path: Path) -> None:
 def test_objects_are_not_unpickled(files: list[Any], tmp_path: Path) -> None:
     np.save(tmp_path / "d.npy", np.array([[print]], object), allow_pickle=True)
     assert "is not a .npy array" in refused("kernel", "identify", *files)
+
+
+def test_operands_that_were_rounded(tmp_path: Path) -> None:
+    """FP32 matrices of a TF32 product: the rule that was used explains it, another one does not."""
+    rng = np.random.default_rng(6)
+    a, b = rng.standard_normal((2, 32, 32)).astype(np.float32)
+    unit = "hopper/wgmma.m64nNk8.f32.tf32.tf32"
+    d = tcsmt.gemm(a, b, unit=unit, operands="nearest-even")
+    files: list[object] = []
+    for name, matrix in (("a", a), ("b", b), ("d", d)):
+        np.save(tmp_path / f"{name}.npy", matrix)
+        files += [f"--{name}", tmp_path / f"{name}.npy"]
+    options = [*files, "--unit", unit]
+    assert "takes A in tf32, and A is f32: if it was rounded before, say how" in refused(
+        "kernel", "identify", *options
+    )
+    named = ["--a-format", "tf32", "--b-format", "tf32"]
+    assert "A[0, 0] = " in refused("kernel", "identify", *options, *named)
+    even = json.loads(done("kernel", "identify", *options, "--operands", "nearest-even", "--json"))
+    assert f"{unit}+chained" in [kernel["kernel"] for kernel in even["kernels"]]
+    assert "EXPLAINED BY NONE" in done("kernel", "identify", *options, "--operands", "truncate", code=1)
+    np.save(tmp_path / "cut.npy", tcsmt.gemm(a, b, unit=unit, operands="truncate"))
+    sides = ["--left", tmp_path / "d.npy", "--right", tmp_path / "cut.npy", "--left-unit", unit]
+    assert "is not a valid tf32 value; name how" in refused("kernel", "diff", *files[:4], *sides)
+    sides += ["--right-unit", unit, "--operands", "nearest-even", "--json"]
+    kernels = json.loads(done("kernel", "diff", *files[:4], *sides, code=1))["kernels"]
+    assert kernels["left"]["gives_recorded"] == kernels["left"]["tried"] > 0
+    assert kernels["right"]["gives_recorded"] < kernels["right"]["tried"]
