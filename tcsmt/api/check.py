@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from operator import itemgetter
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt import __version__
-from tcsmt.api.units import UnitLike, row_of
+from tcsmt.api.units import Unit, UnitLike, row_of
 from tcsmt.arithmetic.words import from_words, to_words
 from tcsmt.catalogue import Row
 from tcsmt.data.datasets import find_datasets, objection
@@ -23,7 +24,7 @@ from tcsmt.implementations.check import Examination, Implementation, ShortMismat
 from tcsmt.implementations.check import check as checked
 from tcsmt.models import Model, Operands
 from tcsmt.pictures.explain import stage_lines
-from tcsmt.simulator.rows import Words
+from tcsmt.simulator.rows import Words, run_words
 from tcsmt.statements.finding import shown
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.kept_answers import KeptAnswers
@@ -231,6 +232,16 @@ def of_arrays(model: Model, function: Callable[..., Any]) -> Implementation:
     return run
 
 
+def of_unit(model: Model, given: Unit) -> Implementation:
+    """A unit of the same formats as an implementation: it takes the words themselves, whatever they are."""
+    for name, fmt in (model.input_formats | {"d": model.d_format}).items():
+        own = (given.model.input_formats | {"d": given.model.d_format}).get(name)
+        if own != fmt:
+            has = "none" if own is None else f"it in {own.name}"
+            raise TcsmtError(f"the unit that is checked has {name} in {fmt.name}, and {given.name} has {has}")
+    return partial(run_words, given.model)
+
+
 def remembered(model: Model, implementation: Implementation, kept: KeptAnswers) -> Implementation:
     """An implementation whose answers are kept: rows that it has answered before are not asked again."""
     result = result_type(model)
@@ -260,8 +271,8 @@ def check(
     """Ask an implementation many rows, and say whether each answer is the unit's.
 
     implementation: a file of recorded rows and results, as :func:`tcsmt.validate` reads it (rows and seed
-    are not used); or a function of arrays a, b of shape (rows, k) and c of shape (rows,), of the formats'
-    dtypes (and of the block scales of a unit that has them); its result has shape (rows,), of D's dtype or
+    are not used); another unit, of the same formats; or a function of arrays a, b of shape (rows, k) and c of
+    shape (rows,), of the formats' dtypes (and of the block scales of a unit that has them); its result has shape (rows,), of D's dtype or
     words.
     rows: asked in all, at least. The rows are the same for a seed: special values, inputs near the boundaries
     of the arithmetic, and random words.
@@ -280,8 +291,11 @@ def check(
     row = row_of(unit)
     if isinstance(implementation, (str, os.PathLike)):
         return of_file(row, Path(implementation))
-    name = getattr(implementation, "__name__", "the implementation")
-    asked = of_arrays(row.model, implementation)
+    if isinstance(implementation, Unit):
+        name, asked = implementation.name, of_unit(row.model, implementation)
+    else:
+        name = getattr(implementation, "__name__", "the implementation")
+        asked = of_arrays(row.model, implementation)
     return explained(name, checked(row, asked, rows=rows, seed=seed), asked, seed)
 
 

@@ -45,6 +45,16 @@ def test_a_right_function_agrees_and_a_wrong_one_is_shown() -> None:
     assert "saturated is not" in str(wrong) and any("vpdpbusds" in one for one in wrong.looks_like)
 
 
+def test_a_unit_is_asked_words() -> None:
+    """Those of TF32 have bits that units ignore, which float32 numbers may not have in silence."""
+    tf32 = tcsmt.unit("ampere/mma.m16n8k4.f32.tf32.tf32.f32")
+    same = tcsmt.check(tf32, tf32, rows=100)
+    assert same.agrees and same.summary.startswith(f"{tf32.name} agrees with {tf32.name}")
+    assert not tcsmt.check(tf32, tcsmt.unit("hopper/mma.m16n8k4.f32.tf32.tf32.f32"), rows=100).agrees
+    with pytest.raises(tcsmt.TcsmtError, match=r"has a0 in tf32, and volta/.* has it in f16"):
+        tcsmt.check(tf32, tcsmt.unit("volta"), rows=100)
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [
