@@ -272,8 +272,8 @@ def check(
 
     implementation: a file of recorded rows and results, as :func:`tcsmt.validate` reads it (rows and seed
     are not used); another unit, of the same formats; or a function of arrays a, b of shape (rows, k) and c of
-    shape (rows,), of the formats' dtypes (and of the block scales of a unit that has them); its result has shape (rows,), of D's dtype or
-    words.
+    shape (rows,), of the formats' dtypes (and of the block scales of a unit that has them); its result has
+    shape (rows,), of D's dtype or words.
     rows: asked in all, at least. The rows are the same for a seed: special values, inputs near the boundaries
     of the arithmetic, and random words.
     Raises :class:`tcsmt.TcsmtError` for results that do not fit.
