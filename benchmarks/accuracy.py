@@ -1,6 +1,6 @@
 """Is Ootomo-Yokota ever less accurate than Markidis? Ours beside the published encoding, in one run.
 
-    python benchmarks/accuracy.py [--limit 300] [--k 1 2 4] [--output results/benchmark-accuracy.json]
+    python benchmarks/accuracy.py [--limit 300] [--k 1 2 4] [--output results/benchmarks/accuracy.json]
 
 Both ask for an input at which the first algorithm's error is larger, on Volta as Valpey et al.
 have it (``@valpey`` in the catalogue), over the same inputs. ``compare`` is what ``tcsmt accuracy
@@ -134,7 +134,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each query")
     parser.add_argument("--k", type=int, nargs="+", default=[1, 2, 4], help="products")
-    parser.add_argument("--output", type=Path, default=ROOT / "results" / "benchmark-accuracy.json")
+    parser.add_argument("--output", type=Path, default=ROOT / "results" / "benchmarks" / "accuracy.json")
     chosen = parser.parse_args()
     output = chosen.output
     data = json.loads(output.read_text()) if output.exists() else {}

@@ -2,7 +2,7 @@
 
 The published encoding (Valpey et al. 2025) states each product through the floating-point theory;
 ours multiplies significands. Both ask for an input at which k and k + 1 carry bits differ.
-Usage: python benchmarks/queries.py [--limit SECONDS] [--published] [--output results/benchmark-queries.json]
+Usage: python benchmarks/queries.py [--limit SECONDS] [--published] [--output results/benchmarks/queries.json]
 """
 
 from __future__ import annotations

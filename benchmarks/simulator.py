@@ -1,6 +1,6 @@
 """Dot-adds per second on one core, beside mmasim 2.1.1 in the same process, and a whole GEMM.
 
-    python benchmarks/simulator.py [--rows N] [--only TEXT] [--output results/benchmark-simulator.json]
+    python benchmarks/simulator.py [--rows N] [--only TEXT] [--output results/benchmarks/simulator.json]
 
 The peer needs the extra ``oracle`` (mmasim, PyTorch); without it the table has no ratios. Process
 and peer are pinned to one processor. ``ops`` counts the term graph's operations in one dot-add

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import figures as of
+from tests.support.results import result
 from tests.support.stated import Stated, numbers_without_a_source
 
 README, INSTALL = "README.md", "docs/install.md"
@@ -323,9 +324,9 @@ STATED = [
     Stated(
         CERTIFICATES,
         "lists the proofs in `…`: all {} have one",
-        lambda: (str(of.result("accuracy-certified")["certified"]),),
+        lambda: (str(result("accuracy/certified")["certified"]),),
     ),
-    Stated(COMPARE, "asks a list of {} such questions", lambda: (str(len(of.result("compare"))),)),
+    Stated(COMPARE, "asks a list of {} such questions", lambda: (str(len(result("comparisons/theorems"))),)),
     Stated(
         IDENTIFY, "took 7 or 8 questions, `…` took {} and", lambda: (of.asked_questions("x86_vdpbf16ps"),)
     ),
@@ -401,7 +402,7 @@ STATED = [
     ),
     Stated(SWEEP, "are too large, by {}·2^-24 on average", lambda: of.tenstorrent()[:1]),
     Stated(SWEEP, "a result of {} times |c| + Σ|a·b|: Its bound is {} times", of.wrong_unit_loses),
-    Stated(SWEEP, "contains {} such statements", lambda: (str(len(of.result("reduced")["entries"])),)),
+    Stated(SWEEP, "contains {} such statements", lambda: (str(len(result("accuracy/reduced")["entries"])),)),
 ]
 
 #: Sentences whose numbers define something, or are what others published.

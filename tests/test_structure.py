@@ -58,9 +58,9 @@ def test_no_test_imports_another_test() -> None:
 
 
 def test_folders_of_tests_mirror_rooms() -> None:
-    """A room's tests are in the folder of its name; the oracles and benchmarks have tests, too."""
+    """A room's tests are in the folder of its name; the oracles, benchmarks and results have tests, too."""
     folders = {path.parent.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
-    others = {Path("oracles"), Path("benchmarks")}
+    others = {Path("oracles"), Path("benchmarks"), Path("results")}
     assert all((ROOT / "tcsmt" / folder / "__init__.py").is_file() for folder in folders - others)
     rooms = {path.parent.name for path in (ROOT / "tcsmt").glob("*/__init__.py")}
     assert rooms <= {folder.name for folder in folders}

@@ -166,7 +166,7 @@ def _fp8_on_f16_rows() -> Iterator[Row]:
 
 _MMAEMU = (
     "mmaemu 0.1.0, whose preset is of an H100, gives the same words of whole products, fast and promoted "
-    "(results/against-mmaemu.json)"
+    "(results/comparisons/against-mmaemu.json)"
 )
 
 

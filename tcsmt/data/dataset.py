@@ -16,6 +16,7 @@ from tcsmt.data.row_files import line_of_row, shaped
 from tcsmt.models import Model
 from tcsmt.simulator.rows import Words
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import uncompressed
 from tcsmt.support.text import counted
 
 __all__ = ["HEXADECIMAL", "DataSet", "Formats", "words_of"]
@@ -87,7 +88,7 @@ class DataSet:
 
     def place(self, row: int) -> str:
         """Where a row (from 0) stands: the line of a text file, else the row's number."""
-        match self.path.suffix.lower():
+        match uncompressed(self.path).suffix.lower():
             case ".csv":
                 return f"{self.path}:{line_of_row(self.path, row)}"
             case ".txt":

@@ -34,7 +34,6 @@ from tcsmt.data.model_files import is_model_file, read_model, row_given
 from tcsmt.data.row_files import (
     model_named_in,
     read_arrays,
-    read_bytes,
     read_json,
     read_results,
     read_rows,
@@ -43,6 +42,7 @@ from tcsmt.data.unit_files import Prediction, has_predictions, is_unit_file, pre
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import read_bytes, uncompressed
 
 __all__ = [
     "DataSet",
@@ -226,7 +226,7 @@ def _folder(folder: Path) -> Iterator[DataSet]:
     published = sorted(p for found in depths for p in found if _published_output(p))
     for path in published:
         yield _published(path)
-    own = [] if published else sorted(folder.glob("*.json"))
+    own = [] if published else sorted([*folder.glob("*.json"), *folder.glob("*.json.xz")])
     for path in own:
         yield from _json_files(path)
     if not published and not own:
@@ -237,7 +237,7 @@ def _folder(folder: Path) -> Iterator[DataSet]:
 
 
 def _file(path: Path, model: str) -> Iterator[DataSet]:
-    suffix = path.suffix.lower()
+    suffix = uncompressed(path).suffix.lower()
     if path.name == "manifest.json":
         yield from _folder(path.parent)
     elif suffix == ".json":
@@ -287,7 +287,7 @@ def _own_rows(path: Path, model: str) -> DataSet:
     with _at(path):
         row = row_given(model)
     return DataSet(
-        name=path.stem,
+        name=uncompressed(path).stem,
         path=path,
         gpu="",
         architecture=row.architecture,
@@ -357,7 +357,7 @@ def _manifest(path: Path) -> list[dict[str, Any]]:
 
 def _listed(where: str, entry: Mapping[str, Any], folder: Path) -> DataSet:
     path = folder / entry["file"]
-    dataset = _json_file(path) if path.suffix == ".json" else _npz(where, entry, path)
+    dataset = _json_file(path) if uncompressed(path).suffix.lower() == ".json" else _npz(where, entry, path)
     for name in ("rows", "k"):
         told, found = entry.get(name), getattr(dataset, name)
         if told not in (None, found):
@@ -374,7 +374,9 @@ def _npz(where: str, entry: Mapping[str, Any], path: Path) -> DataSet:
     }
     convention = _text(where, entry, "c_convention", "")
     facts["formats"], words["c"] = _as_called(facts["formats"], words["c"], convention)
-    return DataSet(name=path.stem, path=path, **facts, d=words.pop("d"), operands=Operands(**words))
+    return DataSet(
+        name=uncompressed(path).stem, path=path, **facts, d=words.pop("d"), operands=Operands(**words)
+    )
 
 
 # JSON: directed cases, and tcsmt's own
@@ -410,7 +412,9 @@ def _json_file(path: Path) -> DataSet:
     words = words_of(f"{path}: {key}", data[key], facts["formats"], row.model if key == "rows" else None)
     convention = _text(str(path), data, "c_convention", "")
     facts["formats"], words["c"] = _as_called(facts["formats"], words["c"], convention)
-    return DataSet(name=path.stem, path=path, **facts, d=words.pop("d"), operands=Operands(**words))
+    return DataSet(
+        name=uncompressed(path).stem, path=path, **facts, d=words.pop("d"), operands=Operands(**words)
+    )
 
 
 # The published text files: GPU/FORMAT/{a,b}_GPU_FORMAT.txt, {c,d}_GPU_FORMAT.txt

@@ -31,7 +31,7 @@ from tcsmt.data import word_files
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import Words, words_of_row
 from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.files import replace_bytes
+from tcsmt.support.files import read_bytes, replace_bytes, uncompressed
 
 __all__ = [
     "model_named_in",
@@ -72,7 +72,7 @@ def read_rows(path: Path, model: Model, rounded: Told | None = None, operands: s
     (:data:`.OPERAND_RULES`).
     Raises :class:`.TcsmtError`.
     """
-    read = _READERS[choose("suffix of an input file", path.suffix, _READERS)]
+    read = _READERS[choose("suffix of an input file", uncompressed(path).suffix.lower(), _READERS)]
     inputs = read(path, model, rounded, operand_rule(operands))
     if not len(inputs.c):
         raise TcsmtError(f"{path} has no rows")
@@ -100,9 +100,9 @@ def model_named_in(path: Path) -> str:
 
     Raises :class:`.TcsmtError`, also where a CSV file names several.
     """
-    if path.suffix.lower() == ".npz":
+    if uncompressed(path).suffix.lower() == ".npz":
         found = {str(name) for name in read_npz(path).get("model", np.array([])).ravel()}
-    elif path.suffix.lower() in word_files.SUFFIXES:
+    elif uncompressed(path).suffix.lower() in word_files.SUFFIXES:
         return word_files.named(_text(path))
     else:
         found = {row.get("model") or "" for _, row in _csv_lines(path)}
@@ -117,7 +117,7 @@ def read_results(path: Path, model: Model) -> Array:
     Raises :class:`.TcsmtError`.
     """
     fmt = model.d_format
-    if path.suffix.lower() == ".npz":
+    if uncompressed(path).suffix.lower() == ".npz":
         arrays = read_npz(path)
         if "d" not in arrays:
             raise TcsmtError(f"{path}: array d is missing")
@@ -125,8 +125,8 @@ def read_results(path: Path, model: Model) -> Array:
         if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
             array = array.view(unsigned(fmt))
         return to_words(fmt, array, f"{path}: d")
-    if path.suffix.lower() in word_files.SUFFIXES:
-        rows = word_files.rows_of_text(str(path), path.suffix, _text(path), model)
+    if uncompressed(path).suffix.lower() in word_files.SUFFIXES:
+        rows = word_files.rows_of_text(str(path), uncompressed(path).suffix.lower(), _text(path), model)
         if rows and len(rows[0][1]) == len(model.input_names):
             raise TcsmtError(f"{path}:{rows[0][0]}: the row has no result: a data set needs results")
         return np.array([row[-1] for _, row in rows], unsigned(fmt))
@@ -155,14 +155,6 @@ def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         raise TcsmtError(f"{path} is not UTF-8 text") from None
     except csv.Error as error:
         raise TcsmtError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
-
-
-def read_bytes(path: Path) -> bytes:
-    """A file's content. Raises :class:`.TcsmtError`."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise TcsmtError(f"cannot read {path}: {error.strerror}") from None
 
 
 def read_json(path: Path, **options: Any) -> Any:
@@ -278,7 +270,7 @@ def word_at(
 def rows_of_json(path: Path) -> list[Any]:
     """The rows of a JSON file, or of JSON lines (.jsonl), as they are. Raises TcsmtError."""
     options: dict[str, Any] = {"parse_float": Decimal, "parse_constant": lambda text: text}
-    if path.suffix.lower() == ".jsonl":
+    if uncompressed(path).suffix.lower() == ".jsonl":
         return [parse_json(f"{path}:{n}", line, **options) for n, line in _lines(path)]
     data = read_json(path, **options)
     rows = data.get("rows") if isinstance(data, dict) else data
@@ -427,7 +419,7 @@ def _npz(model: Model, inputs: Words, d: Array, name: str) -> bytes:
 
 
 def _read_words(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
-    rows = word_files.rows_of_text(str(path), path.suffix, _text(path), model)
+    rows = word_files.rows_of_text(str(path), uncompressed(path).suffix.lower(), _text(path), model)
     return _inputs(model, [words[: len(model.input_names)] for _, words in rows])
 
 

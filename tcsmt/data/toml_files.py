@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tcsmt.data.row_files import read_bytes
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import read_bytes
 
 __all__ = ["TomlFile", "read_toml", "shown_value"]
 

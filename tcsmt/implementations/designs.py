@@ -12,7 +12,6 @@ from typing import Any
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import Row
-from tcsmt.data.row_files import read_bytes
 from tcsmt.implementations.c_source import C_SUFFIXES, CFunction
 from tcsmt.implementations.rtl import SUFFIXES, btor2_of
 from tcsmt.interpret.btor2_reader import read_btor2
@@ -22,6 +21,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.files import read_bytes
 
 __all__ = ["BTOR2", "DesignFiles", "is_design", "read_design"]
 

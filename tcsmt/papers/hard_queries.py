@@ -120,5 +120,5 @@ def _algorithms() -> Iterator[HardQuery]:
         yield HardQuery(
             "accuracy", f"{one}-{two}-k{k}", "sat",
             f"is {one} less accurate than {two} for some dot product of length {k}",
-            "an input is known (results/accuracy.json)", pair.question.goal,
+            "an input is known (results/accuracy/findings.json.xz)", pair.question.goal,
         )  # fmt: skip

@@ -139,7 +139,7 @@ def _underflow() -> dict[str, Any]:
     return _said(
         "underflow, and underflow or gradual underflow, of the residual",
         "high without scaling, low with it (a plot)",
-        f"{'; '.join(texts)}; by exponent in results/splits.json",
+        f"{'; '.join(texts)}; by exponent in results/accuracy/splits.json.xz",
         True,
     )
 

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import forget, replace_text, wrote
+from tcsmt.support.files import forget, read_bytes, replace_text, wrote
 from tcsmt.support.text import counted
 
 __all__ = ["GOES_ON", "Checkpoint", "Kept", "Layout", "Record"]
@@ -178,10 +178,9 @@ def _json(value: Any) -> str:
 
 
 def _read(path: Path, layout: Layout, option: str) -> tuple[Record, dict[str, Record]]:
+    content = read_bytes(path)
     try:
-        return layout.parts(json.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise TcsmtError(f"cannot read {path}: {error.strerror}") from None
+        return layout.parts(json.loads(content))
     except (ValueError, KeyError, TypeError, AttributeError):
         given = f"{option} {path}".lstrip()
         raise TcsmtError(f"{given} was not written by this command: expected {layout.expected}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import tempfile
 from pathlib import Path
@@ -9,7 +10,20 @@ from pathlib import Path
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
 
-__all__ = ["forget", "kept_files", "make_folder", "replace_bytes", "replace_text", "store_bytes", "wrote"]
+__all__ = [
+    "forget",
+    "kept_files",
+    "make_folder",
+    "read_bytes",
+    "replace_bytes",
+    "replace_text",
+    "store_bytes",
+    "uncompressed",
+    "wrote",
+]
+
+#: The suffix of a file that is compressed with xz.
+COMPRESSED = ".xz"
 
 #: Files that this process has written for its user, and what they hold, in words.
 _WRITTEN: dict[Path, str] = {}
@@ -34,6 +48,22 @@ def kept_files() -> str:
     return ", ".join(texts[:_NAMED]) + (f" and {counted(more, 'more file')}" if more > 0 else "")
 
 
+def read_bytes(path: Path) -> bytes:
+    """A file's content; decompressed if its name ends in ``.xz``. Raises :class:`.TcsmtError`."""
+    try:
+        content = path.read_bytes()
+        return lzma.decompress(content) if path.suffix.lower() == COMPRESSED else content
+    except OSError as error:
+        raise TcsmtError(f"cannot read {path}: {error.strerror}") from None
+    except lzma.LZMAError:
+        raise TcsmtError(f"{path} is not compressed with xz") from None
+
+
+def uncompressed(path: Path) -> Path:
+    """The name that a file has without xz: ``rows.json`` of ``rows.json.xz``, and of itself."""
+    return path.with_suffix("") if path.suffix.lower() == COMPRESSED else path
+
+
 def make_folder(path: Path) -> None:
     """Make a folder and those above it. Raises :class:`.TcsmtError` where it cannot."""
     try:
@@ -44,7 +74,6 @@ def make_folder(path: Path) -> None:
 
 def replace_bytes(path: Path, content: bytes, holds: str = "") -> None:
     """Write a file for the user in one step; holds: as for :func:`wrote`.
-
     Raises :class:`.TcsmtError` where it cannot be written.
     """
     store_bytes(path, content)
@@ -67,5 +96,6 @@ def store_bytes(path: Path, content: bytes) -> None:
 
 
 def replace_text(path: Path, text: str, holds: str = "") -> None:
-    """:func:`replace_bytes` for UTF-8 text."""
-    replace_bytes(path, text.encode(), holds)
+    """:func:`replace_bytes` for UTF-8 text, which is compressed if the file's name ends in ``.xz``."""
+    content = text.encode()
+    replace_bytes(path, lzma.compress(content) if path.suffix.lower() == COMPRESSED else content, holds)

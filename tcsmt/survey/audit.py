@@ -28,6 +28,7 @@ from tcsmt.simulator.rows import Words, run_together
 from tcsmt.statements.domain import Domain
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import uncompressed
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import counted
 from tcsmt.survey.model_pairs import DistinctUnit, Pair, witnessed
@@ -125,17 +126,19 @@ def listed(row: Row, found: Sequence[tuple[str, Sequence[int]]]) -> Vectors:
 def _is_data(path: Path) -> bool:
     if not path.exists():
         raise TcsmtError(f"there is no file or folder {path}")
-    if path.is_dir() or path.suffix.lower() == ".txt" or path.name == "manifest.json":
+    suffix = uncompressed(path).suffix.lower()
+    if path.is_dir() or suffix == ".txt" or path.name == "manifest.json":
         return True
-    if path.suffix.lower() == ".json":
+    if suffix == ".json":
         data = read_json(path)
         return is_unit_file(path) or (isinstance(data, dict) and "cases" in data)
-    return path.suffix.lower() == ".npz" and path.with_name("manifest.json").exists()
+    return suffix == ".npz" and path.with_name("manifest.json").exists()
 
 
 def _named_in(path: Path) -> Row:
-    if path.suffix.lower() in (".json", ".jsonl"):
-        data = read_json(path) if path.suffix.lower() == ".json" else None
+    suffix = uncompressed(path).suffix.lower()
+    if suffix in (".json", ".jsonl"):
+        data = read_json(path) if suffix == ".json" else None
         name = data.get("model") if isinstance(data, dict) else None
     else:
         name = model_named_in(path)

@@ -41,7 +41,10 @@ class Asking:
 
 
 def verdicts_in(path: Path | None) -> Checkpoint:
-    """The verdicts of a store, by the content of what was asked; None: kept nowhere. Raises :class:`.TcsmtError`."""
+    """The verdicts of a store, by the content of what was asked; None: kept nowhere.
+
+    Raises :class:`.TcsmtError`.
+    """
     return Checkpoint(path, Layout("verdicts", head=lambda records: {"tcsmt": __version__}), "--store")
 
 

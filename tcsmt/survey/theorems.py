@@ -1,6 +1,6 @@
 """The list: what is to be proved equal, or told apart, of the catalogue's units; with the expected verdict.
 
-``python -m tcsmt.survey.theorems results/compare.json`` asks all of it and writes that file; the tests ask
+``python -m tcsmt.survey.theorems FILE`` asks all of it and writes that file; the tests ask
 it too.
 A record there is about the graphs whose digest it has, whatever the catalogue calls them.
 """
@@ -358,7 +358,7 @@ def main(arguments: Sequence[str]) -> Exit:
     Exit code: 0 all as expected, 1 some other verdict, 3 some question stayed unknown.
     """
     parser = argparse.ArgumentParser(prog="python -m tcsmt.survey.theorems", description=main.__doc__)
-    parser.add_argument("file", type=Path, help="JSON; such as results/compare.json")
+    parser.add_argument("file", type=Path, help="JSON; such as results/comparisons/theorems.json.xz")
     parser.add_argument("parts", nargs="*", metavar="part", help="only these parts of the list")
     parser.add_argument("--kept", action="store_true", help="confirmed proofs in the file count")
     parser.add_argument("--missing", action="store_true", help="only what the file has no verdict about")

@@ -1,6 +1,5 @@
 """Algorithms on reduced formats: all inputs, against the papers' arithmetic in fractions, input by input."""
 
-import json
 from fractions import Fraction
 from itertools import product
 
@@ -14,8 +13,8 @@ from tcsmt.recipes import algorithm_named
 from tcsmt.statements.finding import shown
 from tcsmt.support.errors import TcsmtError
 from tests.oracles.reduced import Reference, inputs, numbers
-from tests.support.paths import ROOT
 from tests.support.reduced_formats import domain_of, on, wide_of
+from tests.support.results import result
 
 
 @pytest.mark.parametrize("unit", ["volta", "ampere", "hopper", "blackwell", "cdna3"])
@@ -116,8 +115,7 @@ def test_full_width_is_searched_by_the_simulator() -> None:
 
 
 def test_recorded_counterexamples_of_volta_follow_the_papers() -> None:
-    path = ROOT / "results" / "reduced.json"
-    entries = json.loads(path.read_text())["entries"].values()
+    entries = result("accuracy/reduced")["entries"].values()
     wrong = [e for e in entries if e["verdict"] == "not so" and e["unit"] == "volta" and e["width"] <= 4]
     assert wrong
     for entry in wrong:
@@ -131,7 +129,7 @@ def test_recorded_counterexamples_of_volta_follow_the_papers() -> None:
 @pytest.mark.parametrize("widths", [range(2, 4), pytest.param(WIDTHS, marks=pytest.mark.long)], ids=str)
 def test_recorded_witnesses_replay(widths: range) -> None:
     """Inputs and results are words with their values, as of other commands; the words are the algorithms'."""
-    entries = json.loads((ROOT / "results" / "reduced.json").read_text())["entries"].values()
+    entries = result("accuracy/reduced")["entries"].values()
     found = [e for e in entries if e["width"] in widths and ("witness" in e)]
     assert {e["verdict"] for e in found} == {"not so", "largest of all inputs"}
     for entry in found:

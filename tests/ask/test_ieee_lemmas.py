@@ -61,7 +61,7 @@ def test_multiplication(name: str) -> None:
 
 @pytest.mark.long
 def test_multiply_add_of_binary16() -> None:
-    """``results/ieee.json`` has what each takes."""
+    """``results/comparisons/ieee.json`` has what each takes."""
     assert list(failing(BINARY16.multiply_add())) == []
 
 

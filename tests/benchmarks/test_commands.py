@@ -1,4 +1,4 @@
-"""Each benchmark's program says what it does, and deletes nothing that it has not written."""
+"""Each program that measures or makes results says what it does, and deletes only what it has written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tests.support.paths import ROOT
 
 PROGRAMS = [
     path.stem
-    for path in sorted((ROOT / "benchmarks").glob("*.py"))
+    for folder in ("benchmarks", "results/make")
+    for path in sorted((ROOT / folder).glob("*.py"))
     if '__name__ == "__main__"' in path.read_text()
 ]
 
@@ -23,7 +24,7 @@ def test_help(
 ) -> None:
     """It is printed, and nothing else happens."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", [f"benchmarks/{program}.py", "--help"])
+    monkeypatch.setattr("sys.argv", [f"{program}.py", "--help"])
     with pytest.raises(SystemExit) as left:
         import_module(program).main()
     assert left.value.code == 0
@@ -40,7 +41,7 @@ def test_certificates_replace_only_certificates(
 ) -> None:
     """A folder without their index is somebody else's; one with it is emptied."""
     monkeypatch.setattr(certificates, "made", lambda folder: iter(()))
-    monkeypatch.setattr("sys.argv", ["benchmarks/certificates.py", str(tmp_path)])
+    monkeypatch.setattr("sys.argv", ["results/make/certificates.py", str(tmp_path)])
     other = tmp_path / "thesis.tex"
     other.write_text("text")
     with pytest.raises(SystemExit) as left:

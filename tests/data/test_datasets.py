@@ -17,6 +17,7 @@ from tcsmt.data.datasets import DataSet, Formats, find_datasets, replay, row_of
 from tcsmt.data.row_files import write_rows
 from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import uncompressed
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long
 
@@ -67,7 +68,7 @@ def test_everything_recorded_replays(measured_data: Path) -> None:
     assert len(names) == len(files)
 
 
-HERE = sorted((ROOT / "results" / "hardware").glob("*.json"))
+HERE = sorted((ROOT / "results" / "hardware").glob("*.json.xz"))
 
 
 def evidence_of(name: str) -> str:
@@ -75,7 +76,7 @@ def evidence_of(name: str) -> str:
     return "simulated" if name.endswith("_qemu72") else "measured here"
 
 
-@pytest.mark.parametrize("path", mostly_long(HERE, HERE[::9]), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", mostly_long(HERE, HERE[::9]), ids=lambda path: path.name)
 def test_what_tcsmt_measured_replays(path: Path) -> None:
     """On the unit that the file names, which names it."""
     (dataset,) = find_datasets([path])
@@ -91,7 +92,7 @@ def test_what_tcsmt_measured_replays(path: Path) -> None:
 
 def test_every_unit_that_tcsmt_measured_has_its_file() -> None:
     named = {(row.evidence, name) for row in rows() for name in row.measured}
-    held = {path.stem for path in HERE}
+    held = {uncompressed(path).stem for path in HERE}
     assert {(evidence_of(name), name) for name in held} <= named
     assert all(held & set(row.measured) for row in rows() if row.evidence == "measured here")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import lzma
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -81,6 +82,17 @@ def test_what_is_written_is_read_again(tmp_path: Path, suffix: str, model: Model
         assert read.dtype == given.dtype
         np.testing.assert_array_equal(read, given)
     assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_compressed_files_have_the_same_rows(tmp_path: Path, suffix: str) -> None:
+    inputs = any_words(MODEL)
+    path = tmp_path / f"rows{suffix}"
+    write_rows(path, MODEL, inputs, run_words(MODEL, inputs))
+    compressed = tmp_path / f"rows{suffix}.xz"
+    compressed.write_bytes(lzma.compress(path.read_bytes()))
+    for read, given in zip(read_rows(compressed, MODEL).parts, inputs.parts, strict=True):
+        np.testing.assert_array_equal(read, given)
 
 
 def test_what_the_results_look_like(tmp_path: Path) -> None:

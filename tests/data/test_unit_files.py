@@ -21,6 +21,7 @@ from tcsmt.data.unit_files import predictions, unit_datasets
 from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import uncompressed
 from tests.oracles import units
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long
@@ -47,7 +48,7 @@ def test_every_row_replays(name: str, unit_data: Path) -> None:
 
 def test_rows_name_the_files_that_hold_them(unit_data: Path) -> None:
     held = {dataset.name for name in ROWS for dataset in unit_datasets(unit_data / f"{name}.json")}
-    held |= {path.stem for path in (ROOT / "results" / "hardware").glob("*.json")}
+    held |= {uncompressed(path).stem for path in (ROOT / "results" / "hardware").glob("*.json.xz")}
     for architecture in ("rdna3", "rdna4", "riscv", "x86", "arm"):
         for row in rows_of(architecture):
             assert set(row.measured) <= held

@@ -1,6 +1,6 @@
 """Whole FP8 products of mmaemu 0.1.0, as an H100 and an RTX 4060 make them, against tcsmt, bit for bit.
 
-    python -m tests.oracles.against_mmaemu --output results/against-mmaemu.json
+    python -m tests.oracles.against_mmaemu --output results/comparisons/against-mmaemu.json
 
 Needs the extra ``oracle`` (mmaemu, PyTorch). Fast accumulation is one chain of instructions; else each 128
 products are promoted to binary32. Operands: any finite words; numbers of few binades, whose products cancel;

@@ -1,6 +1,6 @@
 """Every instruction of mmasim 2.1.1 against tcsmt, on random rows.
 
-    python -m tests.oracles.against_mmasim --rows 1000000 --output results/against-mmasim.json
+    python -m tests.oracles.against_mmasim --rows 1000000 --output results/comparisons/against-mmasim.json
     python -m tests.oracles.against_mmasim --freeze tests/data/mmasim.npz
 
 Needs the extra ``oracle`` (mmasim, PyTorch) and a C++ compiler. A fifth of the rows each: uniform

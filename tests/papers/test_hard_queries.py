@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from functools import cache
@@ -14,7 +13,7 @@ from tcsmt.interpret.exact import evaluate
 from tcsmt.papers.hard_queries import HardQuery, hard_queries
 from tcsmt.prove.solvers.run import Settings, solve
 from tcsmt.terms import variables
-from tests.support.paths import ROOT
+from tests.support.results import result
 from tests.support.sampling import one_in
 
 NAMES = (
@@ -80,7 +79,7 @@ def test_those_that_solvers_can_do_have_their_answers(name: str, solver: str) ->
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_an_input_is_known(k: int) -> None:
     """The recorded witness of the same comparison is a solution."""
-    records = json.loads((ROOT / "results" / "accuracy.json").read_text())
+    records = result("accuracy/findings")
     unit = "volta/mma.m8n8k4.f32.f16.f16.f32@valpey"
     record = records[f"ootomo-halfhalf worse than markidis: {unit}, K = {k}, exponents -15 to 14"]
     goal = queries()[f"accuracy/ootomo-halfhalf-markidis-k{k}"].goal

@@ -20,7 +20,7 @@ from tcsmt.pictures.drawing import Sheet, compared
 from tcsmt.pictures.svg import as_svg
 from tests.support.drawn import VOLTA, picture, words
 from tests.support.labels import faults
-from tests.support.paths import ROOT
+from tests.support.results import result_text
 
 UNIT = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
 
@@ -63,7 +63,7 @@ def test_labels_of_drawings(model: Model, used: float) -> None:
 
 @pytest.mark.parametrize("step", [19, pytest.param(1, marks=pytest.mark.long)])
 def test_labels_of_drawings_of_the_stored_atlas(step: int) -> None:
-    page = (ROOT / "results" / "atlas.html").read_text()
+    page = result_text("comparisons/atlas.html")
     packed = re.search(r'id="details">(.*?)</script>', page, re.DOTALL)
     assert packed is not None
     shown = json.loads(gzip.decompress(base64.b64decode(packed[1])))

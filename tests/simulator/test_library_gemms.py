@@ -10,9 +10,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from benchmarks.library_gemms import inputs, small_integers
 
 import tcsmt
-from benchmarks.library_gemms import inputs, small_integers
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -15,11 +13,7 @@ import pytest
 from tcsmt.catalogue import row_named, rows
 from tcsmt.models import FusedDotAdd, GroupedDotAdd
 from tests.support.paths import ROOT
-
-
-@cache
-def result(name: str) -> Any:
-    return json.loads((ROOT / "results" / f"{name}.json").read_text())
+from tests.support.results import result
 
 
 def digits(value: float, places: int = 0) -> str:
@@ -41,7 +35,7 @@ def ends(values: Iterable[float], places: int = 0) -> tuple[str, str]:
 
 
 def asked(*devices: str) -> list[dict[str, Any]]:
-    runs: list[dict[str, Any]] = result("hardware")["checked"]
+    runs: list[dict[str, Any]] = result("comparisons/hardware")["checked"]
     assert not any(run["mismatches"] for run in runs)
     return [run for run in runs if any(device in run["device"] for device in devices)]
 
@@ -76,7 +70,7 @@ def identified_here() -> tuple[str, str, str]:
     others = ("_epyc", "_qemu", "_oracle")
     held = [
         record
-        for record in result("hardware-identified")["identified"]
+        for record in result("identify/hardware")["identified"]
         if not any(other in record["transcript"] for other in others)
     ]
     found = [record["verdict"] for record in held]
@@ -90,7 +84,7 @@ def asked_here(floating: bool) -> tuple[str, ...]:
     """
     held = [
         record
-        for record in result("hardware-identified")["identified"]
+        for record in result("identify/hardware")["identified"]
         if not any(other in record["transcript"] for other in ("_epyc", "_qemu", "_oracle"))
         and record["verdict"] == "identified"
         and "tdpbf16ps" not in record["transcript"]
@@ -105,8 +99,8 @@ def asked_questions(transcript: str) -> str:
     """How many questions identified what a transcript is of."""
     (record,) = [
         one
-        for one in result("hardware-identified")["identified"]
-        if one["transcript"] == f"hardware/identified/{transcript}.jsonl"
+        for one in result("identify/hardware")["identified"]
+        if one["transcript"] == f"hardware/identified/{transcript}.jsonl.xz"
     ]
     assert record["verdict"] == "identified"
     return str(record["questions"])
@@ -119,7 +113,7 @@ NVIDIA = ("volta", "turing", "ampere", "ada", "hopper", "blackwell", "rtx-blackw
 def identified(*architectures: str) -> dict[str, int]:
     """Of the catalogue's arithmetics, asked as boxes: how many have each verdict."""
     verdicts: dict[str, int] = {"all": 0}
-    for record in result("identify")["rows"]:
+    for record in result("identify/catalogue")["rows"]:
         if not architectures or record["model"].split("/")[0] in architectures:
             verdicts["all"] += 1
             verdicts[record["verdict"]] = verdicts.get(record["verdict"], 0) + 1
@@ -128,13 +122,15 @@ def identified(*architectures: str) -> dict[str, int]:
 
 def questions() -> tuple[str, ...]:
     """Of the boxes that are identified: the fewest and most questions, and their mean."""
-    held = [one["questions"] for one in result("identify")["rows"] if one["verdict"] == "identified"]
+    held = [
+        one["questions"] for one in result("identify/catalogue")["rows"] if one["verdict"] == "identified"
+    ]
     return (*ends(held), digits(sum(held) / len(held)))
 
 
 def floors() -> tuple[str, ...]:
     """The lower bounds of answers that identifying a box needs."""
-    held = [float(one["floor"]) for one in result("identify")["rows"]]
+    held = [float(one["floor"]) for one in result("identify/catalogue")["rows"]]
     return f"{min(held):g}", f"{max(held):g}"
 
 
@@ -144,7 +140,7 @@ def atlas_pairs() -> tuple[str, ...]:
     A class has models that are proved equal; each stands there with every name of its graph.
     """
     equal = different = 0
-    for group in result("atlas")["groups"]:
+    for group in result("comparisons/atlas")["groups"]:
         sizes = [len(models) for models in group["classes"]]
         equal += sum(size * (size - 1) // 2 for size in sizes)
         for pair in group["pairs"]:
@@ -156,7 +152,7 @@ def atlas_pairs() -> tuple[str, ...]:
 
 def recorded(*datasets: str) -> tuple[str, ...]:
     """How many recorded rows each search read, and how many hypotheses it left."""
-    held = [result(f"identify-{name}") for name in datasets]
+    held = [result(f"identify/{name}") for name in datasets]
     assert all(
         len(one["values"][name]) == 1 for one in held for name in ("fraction_bits", "n_fma", "rounding")
     )
@@ -171,7 +167,7 @@ def certificates_kept() -> str:
 
 def unseen_neighbours() -> tuple[str, ...]:
     """Of the units that differ from Volta's in one parameter: those that classical probes do not see."""
-    (row,) = result("classical")["rows"]
+    (row,) = result("identify/classical")["rows"]
     return str(row["same_profile"]), str(row["other_units"])
 
 
@@ -200,7 +196,7 @@ SOLVERS = ("bitwuzla", "z3", "cvc5")
 
 def query(text: str, solver: str = "bitwuzla") -> float:
     """The solver's own seconds."""
-    (found,) = [one for one in result("benchmark-queries")["queries"] if one["query"] == text]
+    (found,) = [one for one in result("benchmarks/queries")["queries"] if one["query"] == text]
     return float(found[solver]["seconds"])
 
 
@@ -215,7 +211,7 @@ def carry_bit_inputs(solver: str) -> tuple[str, ...]:
 
 def carry_bit_proofs(solver: str) -> tuple[str, str]:
     names = ("volta: 3 against 4", "ampere: 4 against 5", "hopper: 5 against 6")
-    answers = [one for one in result("benchmark-queries")["queries"] if one["query"] in names]
+    answers = [one for one in result("benchmarks/queries")["queries"] if one["query"] in names]
     assert all(one[solver]["answer"] == "equivalent" for one in answers)
     return ends([one[solver]["seconds"] for one in answers], 2)
 
@@ -224,7 +220,7 @@ def found_by_evaluation() -> tuple[str]:
     """An upper limit of the seconds that all three carry-bit queries take with the witness search."""
     records = [
         record["bitwuzla"]
-        for record in result("valpey")["table 4"]
+        for record in result("papers/valpey/valpey")["table 4"]
         if record["property"] == "carry-bits" and record["bitwuzla"]["answer"] == "distinguished"
     ]
     assert len(records) == 3
@@ -233,19 +229,21 @@ def found_by_evaluation() -> tuple[str]:
 
 
 def published_seconds(text: str, solver: str) -> float:
-    (record,) = [one for one in result("valpey")["table 4"] if one["query"] == text]
+    (record,) = [one for one in result("papers/valpey/valpey")["table 4"] if one["query"] == text]
     return float(record["published"][solver])
 
 
 def table_4(solver: str) -> str:
-    return digits(max(one[solver]["seconds"] for one in result("valpey")["table 4"] if one["in_paper"]), 1)
+    return digits(
+        max(one[solver]["seconds"] for one in result("papers/valpey/valpey")["table 4"] if one["in_paper"]), 1
+    )
 
 
 def slower_than_published() -> tuple[str, str]:
     """The one row on which our Z3 takes longer than the published one."""
     (row,) = [
         one
-        for one in result("valpey")["table 4"]
+        for one in result("papers/valpey/valpey")["table 4"]
         if one["published"]["z3 4.8.9"] is not None and one["z3"]["seconds"] > one["published"]["z3 4.8.9"]
     ]
     assert row["query"] == "Rounding of Accumulator"
@@ -256,7 +254,7 @@ def slower_than_published() -> tuple[str, str]:
 def theorems(part: str, text: str = "", verdict: str = "equivalent") -> list[dict[str, Any]]:
     held = [
         record
-        for record in result("compare")
+        for record in result("comparisons/theorems")
         if record["part"] == part and text in record["question"] and record["verdict"] == verdict
     ]
     assert held
@@ -290,7 +288,7 @@ def published_third_carry_bit() -> tuple[str, str]:
 
 def their_encoding() -> tuple[str, ...]:
     times = (as_published("published", "bitwuzla"), as_published("published", "z3"))
-    answers = result("benchmark-accuracy")["queries"]
+    answers = result("benchmarks/accuracy")["queries"]
     cvc5 = answers["ootomo-halfhalf worse than markidis, K = 4, exponents -15 to 14: published, cvc5"]
     assert cvc5["answer"] == "unknown"
     assert cvc5["seconds"] >= 300
@@ -299,14 +297,14 @@ def their_encoding() -> tuple[str, ...]:
 
 def as_published(side: str, by: str) -> float:
     key = f"ootomo-halfhalf worse than markidis, K = 4, exponents -15 to 14: {side}"
-    return float(result("benchmark-accuracy")["queries"][f"{key}, {by}" if by else key]["seconds"])
+    return float(result("benchmarks/accuracy")["queries"][f"{key}, {by}" if by else key]["seconds"])
 
 
 # -- the simulator ------------------------------------------------------------------------------------------
 
 
 def simulated(unit: str) -> str:
-    (record,) = [one for one in result("benchmark-simulator")["units"] if one["unit"] == unit]
+    (record,) = [one for one in result("benchmarks/simulator")["units"] if one["unit"] == unit]
     return digits(record["tcsmt"])
 
 
@@ -320,7 +318,7 @@ def beside_mmasim(group: str, ratio: str = "ratio") -> list[float]:
         "ampere-f64": lambda name: name.startswith("ampere/") and ".f64." in name,
         "hopper-f64": lambda name: name.startswith("hopper/") and ".f64." in name,
     }
-    held = [one for one in result("benchmark-simulator")["units"] if one.get("ratio")]
+    held = [one for one in result("benchmarks/simulator")["units"] if one.get("ratio")]
     assert not any(one["differences"] for one in held)
     return [float(one[ratio]) for one in held if groups[group](one["unit"])]
 
@@ -336,27 +334,27 @@ def nvidia_beside_mmasim() -> tuple[str, ...]:
 
 
 def rows_beside_mmasim() -> tuple[str]:
-    (count,) = {one["rows"] for one in result("benchmark-simulator")["units"] if one.get("ratio")}
+    (count,) = {one["rows"] for one in result("benchmarks/simulator")["units"] if one.get("ratio")}
     return (digits(count),)
 
 
 def whole_gemm() -> tuple[str, ...]:
-    held = result("benchmark-simulator")["gemm"]
+    held = result("benchmarks/simulator")["gemm"]
     return (*(str(held["size"]) for _ in range(3)), digits(held["seconds"], 2), digits(held["MiB"]))
 
 
 def first_call() -> tuple[str, str]:
-    held = result("benchmark-simulator")["first_call_seconds"]
+    held = result("benchmarks/simulator")["first_call_seconds"]
     return digits(held["compiled"], 2), digits(held["cached"], 2)
 
 
 def kernels_size() -> tuple[str, ...]:
-    return tuple(str(side) for side in result("benchmark-gemm-kernels")["size"])
+    return tuple(str(side) for side in result("benchmarks/gemm-kernels")["size"])
 
 
 def kernels_kept() -> tuple[str, str]:
     """The share of a chain's rate that reductions and epilogues keep, in per cent."""
-    _, *others = result("benchmark-gemm-kernels")["kernels"]
+    _, *others = result("benchmarks/gemm-kernels")["kernels"]
     return ends([100 * one["ratio"] for one in others])
 
 
@@ -367,7 +365,7 @@ def bounds(algorithm: str = "", **wanted: Any) -> list[dict[str, Any]]:
     """The proved bounds of ``accuracy.json``, of an algorithm, of units and domains that begin so."""
     return [
         record
-        for key, record in result("accuracy").items()
+        for key, record in result("accuracy/findings").items()
         if key.startswith(f"bound of {algorithm}")
         and record["proved"] is not None
         and all(str(record[name]).startswith(str(value)) for name, value in wanted.items())
@@ -413,7 +411,7 @@ def worst(of: str, domain: str) -> float:
     """The largest difference of errors that a search found."""
     return max(
         record["worst"]["excess"]["2^-24 Σ|ab|"]
-        for key, record in result("accuracy").items()
+        for key, record in result("accuracy/findings").items()
         if key.startswith(of) and record["domain"].startswith(domain) and "worst" in record
     )
 
@@ -460,13 +458,15 @@ def rounded_up(value: float, places: int) -> str:
 
 def fall(algorithm: str) -> str:
     """The largest fall that was found where a word grows, in units of the last place."""
-    held = [one for key, one in result("accuracy").items() if key.startswith(f"monotone {algorithm}:")]
+    held = [
+        one for key, one in result("accuracy/findings").items() if key.startswith(f"monotone {algorithm}:")
+    ]
     return digits(max(one["worst"]["ulps"] for one in held if "worst" in one))
 
 
 def wrong_sign() -> tuple[str]:
     sizes = [
-        one["worst"]["size"] for key, one in result("accuracy").items()
+        one["worst"]["size"] for key, one in result("accuracy/findings").items()
         if key.startswith("sign markidis:") and "worst" in one
     ]  # fmt: skip
     return (f"{max(sizes) / 1e9:.1f}·10^9",)
@@ -474,7 +474,7 @@ def wrong_sign() -> tuple[str]:
 
 def kept_bits() -> tuple[str, ...]:
     """Of Markidis' split: for large exponents, and the mean over FP16's."""
-    (split,) = [one for one in result("splits")["splits"] if one["split"] == "2 x f16 RNE"]
+    (split,) = [one for one in result("accuracy/splits")["splits"] if one["split"] == "2 x f16 RNE"]
     bits = [split["exponents"][str(exponent)]["kept_bits"] for exponent in range(-15, 15)]
     assert set(bits[14:]) == {22.75}
     return "22.75", f"{sum(bits) / len(bits):.2f}"
@@ -483,7 +483,9 @@ def kept_bits() -> tuple[str, ...]:
 def conclusion(paper: str, section: str, pattern: str) -> tuple[str, ...]:
     """Figures of one conclusion of a reproduced paper."""
     texts = [
-        one["ours"] for one in result(paper)["conclusions"] if section in one["section"] + one["published"]
+        one["ours"]
+        for one in result(f"papers/{paper}/{paper}")["conclusions"]
+        if section in one["section"] + one["published"]
     ]
     (found,) = [match for text in texts if (match := re.search(pattern, text))]
     return found.groups()
@@ -491,7 +493,9 @@ def conclusion(paper: str, section: str, pattern: str) -> tuple[str, ...]:
 
 def variant(unit: str, change: str) -> float:
     (found,) = [
-        one for one in result("variants")["conclusions"] if (one["unit"], one["change"]) == (unit, change)
+        one
+        for one in result("accuracy/variants")["conclusions"]
+        if (one["unit"], one["change"]) == (unit, change)
     ]
     return float(found["error_times"])
 
@@ -501,7 +505,7 @@ def variant(unit: str, change: str) -> float:
 
 def shared_matrices(distribution: str) -> dict[str, dict[str, float]]:
     """Of each unit, at K = 4096: its mean error, that mean's standard error, and the relative residual."""
-    held = result("sweep-units")
+    held = result("accuracy/sweep-units")
     means: dict[str, dict[str, float]] = {}
     for record in held["records"]:
         if (record["distribution"], record["k"]) == (distribution, 4096):
@@ -579,39 +583,41 @@ def standard_errors() -> tuple[str, str, str]:
 
 
 def fasi_tests() -> tuple[str]:
-    tests = result("fasi")["tests"]
+    tests = result("papers/fasi/fasi")["tests"]
     assert all(test["reproduces"] for test in tests)
     return (str(len(tests)),)
 
 
 def mma_sim_conclusions() -> tuple[str, str]:
-    agree = [one["agrees"] for one in result("mma-sim")["conclusions"]]
+    agree = [one["agrees"] for one in result("papers/mma-sim/mma-sim")["conclusions"]]
     return str(agree.count(True)), str(len(agree))
 
 
 def distinct_arithmetics() -> tuple[str, str]:
-    held = result("against-mmasim")
+    held = result("comparisons/against-mmasim")
     assert {one["rows"] for one in held["units"]} == {held["rows"]} == {1_000_000}
     return str(len(held["units"])), str(len(held["units"]))
 
 
 def exact_up_to(name: str) -> str:
     """The largest K that a claim's proof states."""
-    (claim,) = [one for one in result("claims")["claims"] if one["name"] == name]
+    (claim,) = [one for one in result("papers/claims")["claims"] if one["name"] == name]
     found = re.search(r"up to K = (\d+)", claim["why"])
     assert found
     return found[1]
 
 
 def beyond() -> tuple[str, str, str]:
-    (claim,) = [one for one in result("claims")["claims"] if one["name"] == "gemmul8-fp8-error-free-hopper"]
+    (claim,) = [
+        one for one in result("papers/claims")["claims"] if one["name"] == "gemmul8-fp8-error-free-hopper"
+    ]
     found = re.search(r"K = (\d+): .* the result is (\d+), exactly (\d+)", claim["why"])
     assert found
     return found[1], found[2], found[3]
 
 
 def contradicted(name: str) -> tuple[str, str]:
-    (claim,) = [one for one in result("claims")["claims"] if one["name"] == name]
+    (claim,) = [one for one in result("papers/claims")["claims"] if one["name"] == name]
     found = re.search(r"(\d+) of (\d+) measured rows contradict", claim["why"])
     assert found
     return found[1], found[2]
@@ -666,7 +672,7 @@ def all_inputs_and_proofs() -> tuple[str, ...]:
     """Where b is exact in FP16 on Volta: the widths of which all inputs were tried, and those proved."""
     verdicts = {
         record["width"]: record["verdict"]
-        for key, record in result("reduced")["entries"].items()
+        for key, record in result("accuracy/reduced")["entries"].items()
         if key.startswith("two-by-one-exact, volta,")
     }
     tried = [width for width, verdict in verdicts.items() if verdict == "holds for all inputs"]

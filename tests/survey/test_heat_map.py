@@ -20,6 +20,7 @@ from tcsmt.survey.atlas import Atlas, run
 from tcsmt.survey.heat_map import as_page, as_table
 from tcsmt.survey.settle import Asking, verdicts_in
 from tests.support.paths import ROOT
+from tests.support.results import result_text
 from tests.support.sampling import mostly_long
 from tests.support.small_atlas import small
 
@@ -117,7 +118,7 @@ def measured(folder: Path, width: int) -> dict[str, Any]:
     if CHROMIUM is None:
         pytest.skip("no browser: Chromium is not installed")
     page = folder / "page.html"
-    page.write_text((ROOT / "results" / "atlas.html").read_text().replace("</html>", MEASURE))
+    page.write_text(result_text("comparisons/atlas.html").replace("</html>", MEASURE))
     command = [
         CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
         f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900", "--dump-dom", page.as_uri(),

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ast
-import json
 
 from tcsmt.algorithms.exactness.table import SOURCES, families, slice_bits, table
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.arithmetic.integer_format import integers_from
 from tcsmt.catalogue import rows_of
 from tests.support.paths import ROOT
+from tests.support.results import result
 
 
 def test_the_committed_table_is_the_pages() -> None:
-    records = json.loads((ROOT / "results" / "exact.json").read_text())["families"]
+    records = result("accuracy/exact")["families"]
     page = (ROOT / "docs" / "howto" / "exact.md").read_text()
     assert "\n".join(table(records)) in page
     for one in records:
