@@ -14,13 +14,11 @@ from tcsmt.api.arrays import as_numpy
 from tcsmt.api.pictures import sheet_of
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.any_format import AnyFormat, leading_exponent
-from tcsmt.arithmetic.formats import Format, float_format
+from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.words import format_of, operand_words, to_words
 from tcsmt.kernels.chain_steps import Elements, walk
 from tcsmt.kernels.difference_page import as_page
 from tcsmt.kernels.differences import Differences
-from tcsmt.kernels.epilogue import working_format
-from tcsmt.kernels.gemm import output_format
 from tcsmt.kernels.kernel import Kernel, kernel_named
 from tcsmt.kernels.reduction import Reduction
 from tcsmt.kernels.two_chains import TwoChains, two_chains
@@ -204,7 +202,7 @@ def kernel_diff(
     models = [kernel.unit.model for kernel in known]
     given = {"A": a, "B": b, "left": left, "right": right, "C": c, "bias": bias}
     arrays = {name: as_numpy(values, name) for name, values in given.items()}
-    outputs = [output_format(kernel.unit.model, kernel.epilogue) for kernel in known]
+    outputs = [kernel.schedule.d_format for kernel in known]
     result = _format("left", arrays["left"], outputs)
     words = {name: to_words(result, arrays[name], name) for name in ("left", "right")}
     differences = Differences(result, words["left"], words["right"])
@@ -227,8 +225,7 @@ def kernel_diff(
     if element is not None and not (0 <= element[0] < shape[0] and 0 <= element[1] < shape[1]):
         raise TcsmtError(f"element {element}: the results have {shape[0]} rows and {shape[1]} columns")
     if bias is not None:
-        wide = working_format(float_format(result))
-        words["bias"] = operand_words(wide, arrays["bias"], "bias", operands)
+        words["bias"] = operand_words(_bias_format(known, result), arrays["bias"], "bias", operands)
         if words["bias"].shape != shape[1:]:
             raise TcsmtError(
                 f"bias has shape {words['bias'].shape}: must be {shape[1:]}, one for each column"
@@ -242,6 +239,14 @@ def _kernel(given: Kernel | UnitLike | None) -> Kernel | None:
     if given is None or isinstance(given, Kernel):
         return given
     return kernel_named(given, row_of) if isinstance(given, str) else Kernel(row_of(given))
+
+
+def _bias_format(kernels: Sequence[Kernel], result: AnyFormat) -> AnyFormat:
+    """The format of a bias: that in which the kernels' epilogues compute, or would for such results."""
+    formats = [kernel.schedule.working_format for kernel in kernels]
+    if any(fmt != formats[0] for fmt in formats):
+        raise TcsmtError(f"the kernels take a bias as {' and '.join(fmt.name for fmt in formats)}")
+    return formats[0] if formats else FORMATS["f64" if result == FORMATS["f64"] else "f32"]
 
 
 def _format(name: str, array: Any, formats: Sequence[AnyFormat]) -> AnyFormat:

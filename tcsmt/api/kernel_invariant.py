@@ -66,6 +66,11 @@ class KernelInvariant:
         """Products of the kernels that were compared."""
         return self.found.k
 
+    @property
+    def format(self) -> str:
+        """The format in which the results of all kernels are read."""
+        return self.found.kernels[0].model.d_format.name
+
     def _named(self, groups: DomainGroups) -> tuple[tuple[str, ...], ...]:
         return tuple(tuple(str(self.found.reductions[n]) for n in group) for group in groups.members)
 
@@ -78,6 +83,7 @@ class KernelInvariant:
             "unit": found.unit.name,
             "evidence": found.unit.evidence,
             "k": found.k,
+            "format": self.format,
             "reductions": names,
             "invariant": self.invariant,
             "domains": [
@@ -107,7 +113,8 @@ class KernelInvariant:
     def __str__(self) -> str:
         found, groups = self.found, self.found.groups
         count = counted(len(found.reductions), "reduction")
-        lines = [f"{found.unit.name}, evidence: {found.unit.evidence}; {count} at K = {found.k}", ""]
+        evidence = f"evidence: {found.unit.evidence}"
+        lines = [f"{found.unit.name}, {evidence}; {count} at K = {found.k}, results in {self.format}", ""]
         lines += [*self._groups(groups), ""]
         if len(found.reductions) > 2:
             lines += [*self._table(groups), ""]
@@ -200,8 +207,8 @@ def kernel_invariant(
     reductions: two or more, as :func:`tcsmt.reduction` reads them; of parts that are added in any order
     (``split-k:3,any``), every order is one of them. domain: of the inputs; None: all words.
     k: products; None: the shortest K at which as few reductions as possible are the same sums.
-    epilogue: of all kernels. narrow: whether to look for narrower domains in which more reductions agree,
-    and for integers that all of them add up exactly.
+    epilogue: of all kernels, whose results must have one format. narrow: whether to look for narrower domains
+    in which more reductions agree, and for integers that all of them add up exactly.
     The others are as for :func:`tcsmt.compare`. Raises :class:`tcsmt.TcsmtError` for unknown names, and for
     what no kernel does.
 

@@ -57,15 +57,16 @@ def gemm(
 ) -> Any:
     """``alpha·A·B + beta·C`` as a kernel would compute it on the unit, bit for bit.
 
-    a: (..., M, K). b: (..., K, N). c: (..., M, N), or None for zeros. The leading dimensions are those of a
-    stack of products, and broadcast, as in NumPy's ``matmul``. Dtypes, ``operands``, and what is returned,
-    as for :class:`tcsmt.Unit`. reduction: how K is cut into parts and their sums are added up, as data or
-    text (:func:`tcsmt.reduction`); the default is one chain of instructions along K. epilogue: what follows,
-    as data or text (:func:`tcsmt.epilogue`). alpha, beta: instead of the epilogue's. With both 1, C is the
-    first instruction's c, or is added before the first part; otherwise the epilogue computes fma(sum, alpha,
-    beta·C) in binary32 (binary64 for an f64 unit). bias: (..., N), random: (..., M, N) integers,
-    where the epilogue takes them; the bias is rounded by ``operands``, too. scale_a, scale_b: for units with
-    block scales, (..., M, K / block) and (..., K / block, N).
+    a: (..., M, K). b: (..., K, N). c: (..., M, N), or None: nothing is added then, and chains begin with +0.
+    The leading dimensions are those of a stack of products, and broadcast, as in NumPy's ``matmul``. Dtypes
+    and ``operands`` as for :class:`tcsmt.Unit`. What is returned has the dtype of the last conversion's
+    format, or of the sum's. reduction: how K is cut into parts and their sums are added up, as data or text
+    (:func:`tcsmt.reduction`); the default is one chain of instructions along K. epilogue: what follows, as
+    data or text (:func:`tcsmt.epilogue`). alpha, beta: instead of the epilogue's. With both 1, C is the first
+    instruction's c, or is added before the first part; otherwise the epilogue computes fma(sum, alpha,
+    beta·C) in binary32 (binary64 where the sum is); with beta 0 nothing is added. bias: (..., N), random:
+    (..., M, N) integers, where the epilogue takes them; the bias is rounded by ``operands``, too. scale_a,
+    scale_b: for units with block scales, (..., M, K / block) and (..., K / block, N).
     Raises :class:`tcsmt.TcsmtError` for shapes, dtypes and values that do not fit, before any work.
 
     >>> import numpy as np, tcsmt

@@ -595,11 +595,16 @@ def encode(
     infinity_sign: Term,
     nan: Term,
     nan_word: Term | int,
+    infinity_word: int | None = None,
 ) -> Term:
-    """The result's word: a NaN before an infinity before the finite value, +0 alone where there is no -0."""
+    """The result's word: a NaN before an infinity before the finite value, +0 alone where there is no -0.
+
+    infinity_word: the magnitude that stands for an infinity; None: the format's own.
+    """
     if not fmt.has_negative_zero:
         sign = sign & magnitude.ne(0)
-    infinity = infinity_sign.concat(const(fmt.infinity_word, fmt.width - 1))
+    largest = fmt.infinity_word if infinity_word is None else infinity_word
+    infinity = infinity_sign.concat(const(largest, fmt.width - 1))
     finite = sign.concat(magnitude)
     return nan.ite(nan_word, infinite.ite(infinity, finite))
 

@@ -155,7 +155,8 @@ class RoundedSum:
     terms: the numbers. flush: a subnormal result becomes zero, ``tininess`` saying which is subnormal.
     overflow: what is beyond the largest number becomes; both as in :func:`.datapath.round_to`.
     nan_word: None is the format's own. wide: the sum is formed in one word that spans every exponent, of
-    any number of terms; else a single number is converted, or two are added.
+    any number of terms; else a single number is converted, or two are added. finite: an infinity becomes the
+    largest number.
     """
 
     terms: tuple[Number, ...]
@@ -167,6 +168,7 @@ class RoundedSum:
     nan_word: Term | int | None = None
     zeros: Zeros = Zeros.IEEE
     wide: bool = False
+    finite: bool = False
 
     def word(self) -> Term:
         """The word itself; the same record is always the same node."""
@@ -187,7 +189,8 @@ class RoundedSum:
         sign = exact.magnitude.eq(0).ite(self._zero_sign(terms), exact.sign)
         infinite, infinity_sign, nan = dp.special_cases(terms)
         nan_word = fmt.nan_word or 0 if self.nan_word is None else self.nan_word
-        word = dp.encode(fmt, sign, magnitude, infinite, infinity_sign, nan, nan_word)
+        limit = fmt.largest_finite_word if self.finite else None
+        word = dp.encode(fmt, sign, magnitude, infinite, infinity_sign, nan, nan_word, limit)
         if self.zeros is Zeros.POSITIVE:
             word = word[fmt.sign_bit - 1 : 0].eq(0).ite(0, word)
         return word

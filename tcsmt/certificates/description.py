@@ -103,8 +103,10 @@ def _says(statement: Statement, names: _Names) -> str:
     if statement.domain is None:
         return f"no input satisfies the goal, which the file spells out: {names.of(statement.goal)}"
     also = "".join(f", and {names.of(term)} holds" for term in statement.also)
-    one, two = (number + 1 for number in statement.record["differ"])
-    return f"on inputs that are {statement.domain}{also}, models {one} and {two} give the same word"
+    one, two = statement.record["differ"]
+    read = dict.fromkeys(statement.calls[number].model.d_format.name for number in (one, two))
+    same = f"models {one + 1} and {two + 1} give the same word, read in {' and in '.join(read)}"
+    return f"on inputs that are {statement.domain}{also}, {same}"
 
 
 def _inputs(statement: Statement) -> str:

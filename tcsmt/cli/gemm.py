@@ -20,8 +20,8 @@ from tcsmt.data.arrays import read_array
 from tcsmt.kernels.batched import batched as multiply
 from tcsmt.kernels.batched import stack_of
 from tcsmt.kernels.epilogue import epilogue_named
-from tcsmt.kernels.gemm import output_format
 from tcsmt.kernels.reduction import reduction_named
+from tcsmt.kernels.schedule import Schedule
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import shown
@@ -122,7 +122,8 @@ def gemm(
         *map(_identity, (a, b, c, scale_a, scale_b, bias, random)),
     ]
     started = time.perf_counter()
-    shape, dtype = (*stack, m, n), dtype_of(output_format(row.model, epilogue))
+    fmt = Schedule(row.model, reduction, epilogue).d_format
+    shape, dtype = (*stack, m, n), dtype_of(fmt)
     with _Partial(output, json.dumps(job), shape, dtype) as partial, shown(lines=False) as seen:
         done = partial.columns
         for first in range(done, n, portion):
@@ -145,7 +146,7 @@ def gemm(
         digest = partial.finish()
     facts: dict[str, Any] = {
         "model": row.name, "shape": [m, a.shape[-1], n], "stack": list(stack), "reduction": str(reduction),
-        "epilogue": str(epilogue), "output": str(output),
+        "epilogue": str(epilogue), "format": fmt.name, "output": str(output),
         "sha256": digest, "seconds": round(seconds, 3), "resumed_at_column": done,
     }  # fmt: skip
     if as_json:

@@ -10,9 +10,10 @@ import numpy as np
 
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import dtype_of, operand_words, to_words
-from tcsmt.kernels.epilogue import PLAIN, Epilogue, working_format
-from tcsmt.kernels.gemm import gemm, output_format
+from tcsmt.kernels.epilogue import PLAIN, Epilogue
+from tcsmt.kernels.gemm import gemm
 from tcsmt.kernels.reduction import CHAINED, Reduction
+from tcsmt.kernels.schedule import Schedule
 from tcsmt.models import Model
 from tcsmt.support.errors import TcsmtError
 
@@ -39,7 +40,7 @@ def batched(
     operands: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Array:
-    """D of every product of a stack: an array (..., M, N) of the output format's dtype.
+    """D of every product of a stack: an array (..., M, N) of the dtype of the result's format.
 
     a: (..., M, K). b: (..., K, N). c: (..., M, N), or None. bias: (..., N). The rest is as for
     :func:`.gemm`, with the dimensions of the stack before; these broadcast. operands: how a, b, c and the
@@ -47,14 +48,15 @@ def batched(
     and then, with numbers of dot-adds.
     Raises :class:`.TcsmtError` for shapes, dtypes and values that do not fit.
     """
+    schedule = Schedule(model, reduction, epilogue)
     arrays: dict[str, Any] = {
         "a": operand_words(model.a_format, a, "A", operands),
         "b": operand_words(model.b_format, b, "B", operands),
         "c": c if c is None or epilogue.beta == 0 else operand_words(model.c_format, c, "C", operands),
         "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b,
     }  # fmt: skip
-    if bias is not None and isinstance(model.d_format, Format):
-        arrays["bias"] = operand_words(working_format(model.d_format), bias, "bias", operands)
+    if bias is not None and isinstance(schedule.sum_format, Format):
+        arrays["bias"] = operand_words(schedule.working_format, bias, "bias", operands)
     if model.scale_format is not None:
         for name in ("scale_a", "scale_b"):
             if arrays[name] is not None:
@@ -71,7 +73,7 @@ def batched(
     for name, array in arrays.items():
         arrays[name] = np.broadcast_to(array, (*stack, *array.shape[array.ndim - _OWN[name] :]))
     shape = (*stack, arrays["a"].shape[-2], arrays["b"].shape[-1])
-    result = np.empty(shape, dtype_of(output_format(model, epilogue)))
+    result = np.empty(shape, dtype_of(schedule.d_format))
     count = prod(stack)
     for number, place in enumerate(np.ndindex(*stack)):
         result[place] = product(place, _after(progress, number, count))

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.words import unsigned
-from tcsmt.kernels.gemm import Held, ended, reduced
 from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.on_arrays import ArraySteps
 from tcsmt.kernels.reduction import Reduction
+from tcsmt.kernels.schedule import FormattedWords
 from tcsmt.models import Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
@@ -23,7 +24,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class Elements:
-    """Some elements of A·B + C as words: a, b of shape (elements, K), c and bias of shape (elements,)."""
+    """Some elements of A·B + C as words: a, b of shape (elements, K), c and bias of shape (elements,).
+
+    A kernel that takes no bias leaves it out.
+    """
 
     a: Array
     b: Array
@@ -69,8 +73,8 @@ class Walk:
     """All instructions of a kernel on some elements, the sum before the epilogue, and the results."""
 
     links: tuple[Link, ...]
-    total: Held
-    result: Held
+    total: FormattedWords[Array]
+    result: FormattedWords[Array]
 
     @property
     def parts(self) -> list[Link]:
@@ -87,8 +91,8 @@ def walk(kernel: Kernel, elements: Elements, reduction: Reduction) -> Walk:
 
     Raises :class:`.TcsmtError` for units with block scales, and for epilogues that take random bits.
     """
-    model, epilogue = kernel.unit.model, kernel.epilogue
-    if model.scales or epilogue.stochastic:
+    model = kernel.unit.model
+    if model.scales or kernel.epilogue.stochastic:
         what = "block scales" if model.scales else "random bits"
         raise TcsmtError(f"{kernel.name} takes {what}: its chains cannot be drawn side by side")
     links: list[Link] = []
@@ -104,11 +108,10 @@ def walk(kernel: Kernel, elements: Elements, reduction: Reduction) -> Walk:
             links.append(Link(indices[: first + len(some)], len(some), start is not None, operands, words))
         return words
 
-    c = None if elements.c is None or epilogue.beta == 0 else elements.c
-    inside = c if epilogue.c_first else None
-    total = reduced(reduction, model, np.arange(elements.a.shape[1]), chain, inside)
-    outside = Held(model.c_format, c) if c is not None and inside is None else None
-    return Walk(tuple(links), total, ended(epilogue, total, outside, elements.bias))
+    schedule, steps = kernel.schedule, ArraySteps((len(elements.a),), chain)
+    total = schedule.sum(steps, np.arange(elements.a.shape[1]), elements.c, reduction)
+    bias = elements.bias if kernel.epilogue.bias else None
+    return Walk(tuple(links), total, schedule.end(steps, total, elements.c, bias))
 
 
 def common_links(left: Walk, right: Walk) -> Iterator[tuple[Link, Link]]:

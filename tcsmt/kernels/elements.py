@@ -14,10 +14,11 @@ from tcsmt.arithmetic.conversion import floats
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.words import operand_words, to_words
 from tcsmt.kernels.epilogue import Epilogue
-from tcsmt.kernels.gemm import Held, ended
 from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.on_arrays import ArraySteps
 from tcsmt.kernels.reduction import Reduction
 from tcsmt.kernels.sampled import sums
+from tcsmt.kernels.schedule import Schedule
 from tcsmt.simulator.matmul import check_shapes
 from tcsmt.support.errors import TcsmtError
 
@@ -127,9 +128,7 @@ class SampledElements:
         return ways, np.array([ways.index(one) for one in own])
 
 
-def on_elements(
-    kernels: Sequence[Kernel], elements: SampledElements, c_format: AnyFormat | None = None
-) -> Iterator[tuple[Kernel, Array]]:
+def on_elements(kernels: Sequence[Kernel], elements: SampledElements) -> Iterator[tuple[Kernel, Array]]:
     """The words that each kernel gives on some elements, kernels of one unit together.
 
     They have shape (elements,); (orders, elements) where parts are added in any order.
@@ -141,16 +140,27 @@ def on_elements(
     a, b, c = elements.a, elements.b, elements.c
     for _, some in groupby(sorted(kernels, key=by), key=by):
         members = list(some)
-        model, first = members[0].unit.model, members[0].epilogue.c_first
-        start = c if first and members[0].epilogue.beta != 0 else None
+        model, first = members[0].unit.model, members[0].epilogue
         ways = {member.reduction: elements.resolved(member.reduction, model.k) for member in members}
-        needed = list(dict.fromkeys(one for reductions, _ in ways.values() for one in reductions))
-        held = dict(zip(needed, sums(model, a, b, needed, start), strict=True))
-        rest = None if first or c is None else Held(c_format or model.c_format, c)
+        # sums are those of any epilogue with which C enters at the same place
+        schedules = {reduction: Schedule(model, reduction, first) for reduction in ways}
+        needed = {
+            (schedules[reduction].sum_format, one): (schedules[reduction], one)
+            for reduction, (reductions, _) in ways.items()
+            for one in reductions
+        }
+        held = dict(zip(needed, sums(list(needed.values()), a, b, c), strict=True))
+        steps = ArraySteps((len(a),), _no_chain)
         for member in members:
             reductions, own = ways[member.reduction]
-            words = np.stack([ended(member.epilogue, held[one], rest).words for one in reductions])
+            schedule = member.schedule
+            totals = [held[schedule.sum_format, one] for one in reductions]
+            words = np.stack([schedule.end(steps, total, c).words for total in totals])
             yield member, words[own, np.arange(len(a))] if own is not None else _only(words)
+
+
+def _no_chain(indices: Array, c: Array | None) -> Array:
+    raise AssertionError("chains have been run")
 
 
 def _only(words: Array) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tcsmt.arithmetic import datapath as dp
-from tcsmt.arithmetic.formats import FORMATS, Format, float_format, format_named
+from tcsmt.arithmetic.formats import Format, float_format, format_named
 from tcsmt.arithmetic.ieee import RoundedSum
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding, rounding_named
 from tcsmt.models import IeeeDotAdd
@@ -20,7 +20,6 @@ __all__ = [
     "multiply_add",
     "randomly_rounded",
     "rounded",
-    "working_format",
 ]
 
 _NEAREST = ROUNDINGS["RNE"]
@@ -31,18 +30,20 @@ _ENTERS = ("first", "epilogue")
 class Epilogue:
     """fma(sum, alpha, beta·C), a bias, and roundings; its text is its name.
 
-    alpha, beta: beta·C is rounded on its own, and left out where beta is 0.
+    alpha, beta: beta·C is rounded on its own, and left out where beta is 0: the sum is multiplied by alpha
+    alone then, and keeps its word where alpha is 1.
     c: where C enters: ``first``: before all products, in the first chain, or before the first part of the
     outermost level; ``epilogue``: here. None: first where alpha and beta are 1, else here.
     bias: whether a number for each column is added, after C.
     out: the formats to which the result is converted, one after the other; none: that of the sum.
     rounding: of these conversions.
     saturate: whether what is beyond the last format's largest number, and an infinity, becomes that number
-    (else as IEEE 754 says); a NaN becomes the largest number where the format has no NaN.
+    (else as IEEE 754 says); a NaN becomes the largest number where the format has no NaN (PTX ISA, "cvt",
+    ``.satfinite``).
     stochastic: bits of a random number, given for each element, which the last conversion adds below the last
     kept bit before it truncates (0: it does not). A result whose first ``stochastic`` dropped bits and
     the random number carry grows by one unit; lower bits are not looked at.
-    Arithmetic here is binary32, or binary64 for units with binary64 results.
+    Arithmetic here is binary32, or binary64 where the sum is.
     """
 
     alpha: float = 1.0
@@ -155,33 +156,26 @@ def multiply_add(fmt: Format) -> IeeeDotAdd:
     )
 
 
-def working_format(result: Format) -> Format:
-    """The format in which an epilogue computes, for sums of a format."""
-    return FORMATS["f64" if result.name == "f64" else "f32"]
-
-
 def rounded(given: Format, wanted: Format, x: Term, rounding: Rounding, *, saturate: bool) -> RoundedSum:
-    """The conversion of a word to another format, rounded once; zeros keep their sign."""
+    """The conversion of a word to another format, rounded once; zeros keep their sign.
+
+    saturate: as ``cvt.satfinite`` of the PTX ISA: what is beyond the wanted format's largest number becomes
+    that number, an infinity as well.
+    """
     return RoundedSum(
-        terms=(dp.decode(given, _finite(given, wanted, x) if saturate else x),), format=wanted,
-        rounding=rounding, overflow="saturate" if saturate else "ieee",
+        terms=(dp.decode(given, x),), format=wanted, rounding=rounding, nan_word=_nan_word(wanted),
+        overflow="saturate" if saturate else "ieee", finite=saturate,
     )  # fmt: skip
 
 
-def _finite(given: Format, wanted: Format, x: Term) -> Term:
-    """Infinities as the largest number; NaNs as well, without a sign, where the wanted format has none."""
-    magnitude = x[given.sign_bit - 1 : 0]
-    found = magnitude.eq(given.infinity_word).ite(x - 1, x)
-    if wanted.nan_word is None:
-        found = (
-            const(given.infinity_word, magnitude.width).ult(magnitude).ite(given.largest_finite_word, found)
-        )
-    return found
+def _nan_word(fmt: Format) -> int:
+    """What a NaN becomes; in a format without NaNs the largest number, without a sign."""
+    return fmt.largest_finite_word if fmt.nan_word is None else fmt.nan_word
 
 
 def randomly_rounded(given: Format, wanted: Format, x: Term, r: Term, *, saturate: bool) -> Term:
     """The word of x in another format: r is added to as many dropped bits, and the sum is truncated."""
-    number = dp.decode(given, _finite(given, wanted, x) if saturate else x)
+    number = dp.decode(given, x)
     exact = dp.sign_and_magnitude(dp.as_fixed(number))
     kept_bits, bits = wanted.fraction_bits, r.width
     placed = dp.place(wanted, exact, kept_bits)
@@ -196,6 +190,9 @@ def randomly_rounded(given: Format, wanted: Format, x: Term, r: Term, *, saturat
     magnitude = dp.finite_magnitude(wanted, packed, kept_bits, flush=FALSE)
     overflow = "saturate" if saturate else "ieee"
     magnitude = dp.handle_overflow(wanted, packed, magnitude, exact.sign, _NEAREST, kept_bits, overflow)
+    if wanted.ignored_low_bits:
+        magnitude = magnitude.concat(const(0, wanted.ignored_low_bits))
     magnitude = exact.magnitude.eq(0).ite(const(0, magnitude.width), magnitude)
     infinite, sign, nan = dp.special_cases([number])
-    return dp.encode(wanted, number.sign, magnitude, infinite, sign, nan, wanted.nan_word or 0)
+    limit = wanted.largest_finite_word if saturate else None
+    return dp.encode(wanted, number.sign, magnitude, infinite, sign, nan, _nan_word(wanted), limit)

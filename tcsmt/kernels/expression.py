@@ -3,47 +3,59 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from tcsmt.kernels.reduction import Level, Reduction, fold
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.rounding import Rounding
+from tcsmt.kernels.reduction import Reduction
+from tcsmt.kernels.schedule import FormattedWords, Indices, reduced
 
 __all__ = ["expression"]
 
-Array = np.ndarray[Any, np.dtype[Any]]
+#: Stands for the format of the unit's results, which no level may name.
+_OWN = replace(FORMATS["f32"], name="the unit's")
 
 
-def expression(reduction: Reduction, length: int, k: int) -> str:
+def expression(reduction: Reduction, length: int, k: int, *, c: bool = False) -> str:
     """A digest of the tree of a reduction's sums over so many products, for a unit with k.
 
-    Two reductions with the same digest do the same operations on the same values; additions commute, their
-    NaN results being one word.
+    c: whether a C enters before the first product. Two reductions with the same digest do the same operations
+    on the same values, and give their results in the same format; additions commute, their NaN results being
+    one word. Of parts that are added in any order it stands for every order.
     """
-    return _of(reduction, np.arange(length), k)
+    start = FormattedWords[str](_OWN, "c") if c else None
+    orders = (
+        reduced(_Digests(), one, np.arange(length), k, _OWN, start) for one in reduction.orders(length, k)
+    )
+    found = [_digest(total.format.name, total.words) for total in orders]
+    return found[0] if len(found) == 1 else _digest("any order", *sorted(found))
 
 
-def _of(reduction: Reduction, indices: Array, k: int) -> str:
-    if not reduction.levels:
-        return _digest("chain", indices.tobytes().hex())
-    level, inner = reduction.levels[0], Reduction(reduction.levels[1:])
-    parts = [_rounded(level, "parts", _of(inner, part, k)) for part in level.cut(indices, k)]
-    if len(parts) == 1 and level.total is level.sum is None and not level.from_zero:
-        return parts[0]
-    start = "+0" if level.from_zero else None
-    if level.order == "any":
-        return _digest(f"any order {start} {level.total} {level.sum}", *sorted(parts))
-    name = "" if level.sum is None else level.sum.name
+class _Digests:
+    """The steps on digests of what they are applied to."""
 
-    def add(one: str, two: str) -> str:
-        return _digest(f"sum {name}", *sorted((one, two)))
+    def chain(self, indices: Indices, c: str | None) -> str:
+        return _digest(f"chain from {c or '+0'}", indices.tobytes().hex())
 
-    return fold(level, parts, add, lambda value: _rounded(level, "total", value), start)
+    def constant(self, fmt: AnyFormat, word: int) -> str:
+        return _digest("constant", fmt.name, str(word))
 
+    def add(self, fmt: AnyFormat, x: str, y: str) -> str:
+        return _digest("sum", fmt.name, *sorted((x, y)))
 
-def _rounded(level: Level, name: str, value: str) -> str:
-    fmt = getattr(level, name)
-    return value if fmt is None else _digest("rounded", fmt.name, value)
+    def multiply_add(self, fmt: Format, x: str, y: str, z: str) -> str:
+        return _digest("multiply-add", fmt.name, x, y, z)
+
+    def convert(self, x: str, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> str:
+        return _digest("converted", given.name, wanted.name, rounding.name, str(saturate), x)
+
+    def convert_randomly(
+        self, x: str, given: Format, wanted: Format, random: str, bits: int, saturate: bool
+    ) -> str:
+        return _digest("converted", given.name, wanted.name, random, str(bits), str(saturate), x)
 
 
 def _digest(*texts: str) -> str:

@@ -87,7 +87,7 @@ class _Search:
         found = []
         units = len({kernel.unit.name for kernel in alive})
         names: set[str] = set()
-        for kernel, words in on_elements(alive, SampledElements.of(product, places), product.c_format):
+        for kernel, words in on_elements(alive, SampledElements.of(product, places)):
             if kernel.unit.name not in names:
                 names.add(kernel.unit.name)
                 self.seen(len(names), units, f"{len(places)} elements, {kernel.unit.name}")

@@ -16,10 +16,10 @@ from tcsmt.catalogue import Row
 from tcsmt.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.kernels.expression import expression
 from tcsmt.kernels.few_products import FewProducts
-from tcsmt.kernels.gemm import chains_of
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.model import kernel_row
 from tcsmt.kernels.reduction import Reduction
+from tcsmt.kernels.schedule import Schedule
 from tcsmt.prove.asked_lemmas import Lemmas
 from tcsmt.prove.engine import Decision, compare_models
 from tcsmt.prove.solving import Solving
@@ -75,8 +75,8 @@ class DomainGroups:
 class Invariance:
     """Which reductions of a unit agree at one K.
 
-    kernels: as rows. groups: for the inputs that were asked about; narrower: for domains in it in which
-    more reductions agree, the widest first.
+    kernels: as rows; the results of all have one format. groups: for the inputs that were asked about;
+    narrower: for domains in it in which more reductions agree, the widest first.
     """
 
     unit: Row
@@ -96,9 +96,10 @@ def telling_k(unit: Row, reductions: Sequence[Reduction]) -> int:
 
     def score(count: int) -> tuple[int, int, int]:
         length = count * step
-        different = {expression(one, length, step) for one in _orders(reductions, length, step)}
-        chains = (len(part) for one in reductions for part in chains_of(one, np.arange(length), step))
-        return len(different), -sum(chain % step > 0 for chain in chains), -count
+        orders = _orders(reductions, length, step)
+        different = {expression(one, length, step) for one in orders}
+        chains = (part for one in orders for part, _ in Schedule(unit.model, one).chains(np.arange(length)))
+        return len(different), -sum(len(chain) % step > 0 for chain in chains), -count
 
     return max(range(1, _LONGEST + 1), key=score) * step
 
@@ -136,6 +137,7 @@ def invariance(
             "split-k:3,any (the order of two parts does not matter, as additions commute)"
         )
     made = tuple(Kernel(unit, one, epilogue) for one in reductions)
+    _check_formats(made)
     kernels = tuple(kernel_row(one, length) for one in made)
     few = FewProducts(unit, made, length)
     search = _Search(kernels, few, solving, Lemmas(solving, lasting=True, kept=kept), seen)
@@ -150,6 +152,17 @@ def invariance(
             narrower.append(found)
             members = found.members
     return Invariance(unit, kernels, tuple(reductions), length, groups, tuple(narrower))
+
+
+def _check_formats(kernels: Sequence[Kernel]) -> None:
+    """Refuse results of different formats: the same bits would be other numbers."""
+    formats = {kernel.schedule.d_format: kernel for kernel in kernels}
+    if len(formats) > 1:
+        each = ", ".join(f"{kernel.reduction} in {fmt.name}" for fmt, kernel in formats.items())
+        raise TcsmtError(
+            f"reductions: their results have different formats ({each}), so that their bits cannot be "
+            "compared; give an epilogue that converts all of them, such as out=f32"
+        )
 
 
 def _orders(reductions: Sequence[Reduction], length: int, k: int) -> list[Reduction]:

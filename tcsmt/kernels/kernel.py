@@ -12,6 +12,7 @@ from tcsmt.catalogue import Row
 from tcsmt.kernels.epilogue import PLAIN, Epilogue, epilogue_named
 from tcsmt.kernels.gemm import gemm
 from tcsmt.kernels.reduction import CHAINED, Reduction, reduction_named
+from tcsmt.kernels.schedule import Schedule
 
 __all__ = ["Kernel", "kernel_named"]
 
@@ -29,6 +30,11 @@ class Kernel:
     unit: Row
     reduction: Reduction = CHAINED
     epilogue: Epilogue = PLAIN
+
+    @property
+    def schedule(self) -> Schedule:
+        """Its steps. Raises :class:`.TcsmtError` for what a kernel cannot do to the unit's results."""
+        return Schedule(self.unit.model, self.reduction, self.epilogue)
 
     @property
     def name(self) -> str:

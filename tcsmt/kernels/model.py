@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,12 +12,12 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.arithmetic.ieee import MultiplyAdd, Operation, RoundedSum
 from tcsmt.arithmetic.integer_format import IntegerFormat
-from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.catalogue import Row
-from tcsmt.kernels.epilogue import PLAIN, Epilogue, multiply_add, rounded, working_format
-from tcsmt.kernels.gemm import output_format
+from tcsmt.kernels.epilogue import PLAIN, Epilogue, multiply_add, rounded
 from tcsmt.kernels.kernel import Kernel, kernel_named
-from tcsmt.kernels.reduction import CHAINED, Reduction, fold
+from tcsmt.kernels.reduction import CHAINED, Reduction
+from tcsmt.kernels.schedule import Indices, Schedule
 from tcsmt.models import Kind, Model, Operands, Stage, Trace
 from tcsmt.models.base import Call, Terms
 from tcsmt.models.stages import ChainPlace
@@ -26,9 +25,6 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, const
 
 __all__ = ["KernelModel", "kernel_row", "row_named"]
-
-_NEAREST = ROUNDINGS["RNE"]
-Indices = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +50,7 @@ class KernelModel(Model):
     def __post_init__(self) -> None:
         for name in ("a_format", "b_format", "c_format"):
             object.__setattr__(self, name, getattr(self.unit, name))
-        object.__setattr__(self, "d_format", output_format(self.unit, self.epilogue))
+        object.__setattr__(self, "d_format", self.schedule.d_format)
         super().__post_init__()
 
     def validate(self) -> None:
@@ -66,14 +62,7 @@ class KernelModel(Model):
             raise TcsmtError(f"reduction {self.reduction}: where K is cut depends on the tile; use cuts")
         if self.epilogue.bias or self.epilogue.stochastic:
             raise TcsmtError(f"epilogue {self.epilogue}: a kernel as a model takes no numbers but a, b and c")
-        integers = isinstance(unit.d_format, IntegerFormat)
-        if integers and not (self.epilogue.plain and self.epilogue.beta == 1):
-            raise TcsmtError(
-                f"alpha and beta must be 1: the unit's results are integers ({unit.d_format.name})"
-            )
-        if unit.c_format != unit.d_format:
-            one, two = unit.c_format.name, unit.d_format.name
-            raise TcsmtError(f"the unit takes c in {one} and gives {two}: its instructions cannot be chained")
+        self.schedule.chains(np.arange(self.k))
 
     def as_json(self) -> dict[str, Any]:
         """The kernel's parts as plain values."""
@@ -82,70 +71,52 @@ class KernelModel(Model):
             "unit": self.unit.as_json(),
             "reduction": str(self.reduction),
             "epilogue": str(self.epilogue),
+            "d_format": self.d_format.name,
             "k": self.k,
         }
 
     def apply(self, operands: Terms) -> Trace:
         """The kernel on input words, by calls of its unit and of additions where these are all it does."""
         self.check_lengths(operands)
-        run = _Run(self, operands, [])
-        output = run.result()
-        calls = run.calls if run.by_calls else [Call(self, operands, output)]
-        return Trace(operands, tuple(run.stages), output, tuple(calls))
+        steps = _TermSteps(self.unit, operands, [])
+        output = self._run(steps)
+        calls = steps.calls if steps.by_calls else [Call(self, operands, output)]
+        return Trace(operands, tuple(steps.stages), output, tuple(calls))
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Run the chains, add their sums up, end."""
-        return _Run(self, x, stages).result()
+        return self._run(_TermSteps(self.unit, x, stages))
+
+    @property
+    def schedule(self) -> Schedule:
+        """Its steps, which are those of matrix products."""
+        return Schedule(self.unit, self.reduction, self.epilogue)
+
+    def _run(self, steps: _TermSteps) -> Term:
+        total = self.schedule.sum(steps, np.arange(self.k), steps.x.c)
+        found = self.schedule.end(steps, total, steps.x.c)
+        if steps.stages[-1].term is not found.words:
+            steps.stages.append(Stage(None, Kind.RESULT, None, found.format, found.words))
+        return found.words
 
 
-@dataclass(frozen=True)
-class _Word:
-    format: AnyFormat
-    term: Term
+class _TermSteps:
+    """The steps of one application of a kernel: chains are numbered in the order in which they are made.
 
+    calls: of models, by which a reader gets the result again; by_calls: whether there is nothing else to it.
+    """
 
-class _Run:
-    """One application of a kernel: chains are numbered in the order in which they are made."""
-
-    def __init__(self, model: KernelModel, x: Terms, stages: list[Stage]) -> None:
-        self.model, self.x, self.stages = model, x, stages
+    def __init__(self, unit: Model, x: Terms, stages: list[Stage]) -> None:
+        self.unit, self.x, self.stages = unit, x, stages
         self.chains = self.sums = 0
         self.calls: list[Call] = []
         self.by_calls = True
 
-    def result(self) -> Term:
-        model, epilogue = self.model, self.model.epilogue
-        c = _Word(model.c_format, self.x.c)
-        first = epilogue.c_first and epilogue.beta != 0
-        total = self.reduced(model.reduction, np.arange(model.k), c if first else None)
-        if not epilogue.plain:
-            total = self.ended(total, None if epilogue.c_first else c)
-        if self.stages[-1].term is not total.term:
-            self.seen(Kind.RESULT, None, total)
-        return total.term
-
-    def seen(self, kind: Kind, lane: int | None, word: _Word, operation: Operation | None = None) -> _Word:
-        self.stages.append(Stage(None, kind, lane, word.format, word.term, operation))
-        return word
-
-    def reduced(self, reduction: Reduction, indices: Indices, c: _Word | None = None) -> _Word:
-        if not reduction.levels:
-            return self.chain(indices, c)
-        level, inner = reduction.levels[0], Reduction(reduction.levels[1:])
-        parts = [self.reduced(inner, part) for part in level.cut(indices, self.model.unit.k)]
-        fmt = level.sum or parts[0].format
-        values = [self.to(self.to(part, level.parts), fmt) for part in parts]
-        start = self.to(c, fmt) if c is not None else self.zero(fmt) if level.from_zero else None
-
-        def kept(value: _Word) -> _Word:
-            return self.to(self.to(value, level.total), fmt)
-
-        return fold(level, values, self.add, kept, start)
-
-    def chain(self, indices: Indices, c: _Word | None) -> _Word:
-        unit, number = self.model.unit, self.chains
+    def chain(self, indices: Indices, c: Term | None) -> Term:
+        """Instructions, the last one of which is filled up with zeros."""
+        unit, number = self.unit, self.chains
         self.chains += 1
-        word = self.zero(unit.c_format) if c is None else c
+        word = const(0, unit.c_format.width) if c is None else c
         for step, first in enumerate(range(0, len(indices), unit.k)):
             lanes = [int(place) for place in indices[first : first + unit.k]]
             missing = unit.k - len(lanes)
@@ -153,74 +124,53 @@ class _Run:
                 [*(side[lane] for lane in lanes), *[const(0, fmt.width)] * missing]
                 for side, fmt in ((self.x.a, unit.a_format), (self.x.b, unit.b_format))
             )
-            trace = unit.apply(Operands(a, b, word.term))
+            trace = unit.apply(Operands(a, b, word))
             place = ChainPlace(number, step)
             self.stages += [stage.inside(place) for stage in trace.stages]
             self.calls += trace.calls
-            word = _Word(unit.d_format, trace.output)
-            self.stages.append(Stage(place, Kind.INSTRUCTION, None, unit.d_format, trace.output))
+            word = trace.output
+            self.stages.append(Stage(place, Kind.INSTRUCTION, None, unit.d_format, word))
         return word
 
-    def zero(self, fmt: AnyFormat) -> _Word:
-        return _Word(fmt, const(0, fmt.width))
+    def constant(self, fmt: AnyFormat, word: int) -> Term:
+        """A constant."""
+        return const(word, fmt.width)
 
-    def add(self, one: _Word, two: _Word) -> _Word:
-        fmt = one.format
+    def add(self, fmt: AnyFormat, x: Term, y: Term) -> Term:
+        """Additions commute: in one order, so that reductions which only swap them are the same graph."""
         if isinstance(fmt, IntegerFormat):
             self.by_calls = False
-            return self.counted(_Word(fmt, one.term + two.term))
-        # additions commute: in one order, so that reductions which only swap them are the same graph
-        left, right = sorted((one.term, two.term), key=lambda term: term.digest)
-        return self.multiplied(MultiplyAdd.sum(float_format(fmt), left, right))
+            return self._seen(Kind.SUM_OUTSIDE, fmt, x + y)
+        left, right = sorted((x, y), key=lambda term: term.digest)
+        return self._multiplied(MultiplyAdd.sum(float_format(fmt), left, right))
 
-    def multiplied(self, operation: MultiplyAdd) -> _Word:
+    def multiply_add(self, fmt: Format, x: Term, y: Term, z: Term) -> Term:
+        """A call of a model of its own."""
+        return self._multiplied(MultiplyAdd(format=fmt, x=x, y=y, z=z))
+
+    def convert(self, x: Term, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Term:
+        """No model of its own, so that there is more to the kernel than calls."""
+        self.by_calls = False
+        operation: RoundedSum = rounded(given, wanted, x, rounding, saturate=saturate)
+        return self._seen(Kind.CONVERTED, wanted, operation.word(), operation)
+
+    def convert_randomly(
+        self, x: Term, given: Format, wanted: Format, random: Term, bits: int, saturate: bool
+    ) -> Term:
+        """Not reached: a kernel as a model takes no numbers but a, b and c."""
+        raise AssertionError(f"{random} stands for no input of a model")
+
+    def _multiplied(self, operation: MultiplyAdd) -> Term:
         word = operation.word()
-        operands = Operands((operation.x,), (operation.y,), operation.z)
-        trace = multiply_add(operation.format).apply(operands)
+        trace = multiply_add(operation.format).apply(Operands((operation.x,), (operation.y,), operation.z))
         self.by_calls &= trace.output is word
         self.calls += trace.calls
-        return self.counted(_Word(operation.format, word), operation)
+        return self._seen(Kind.SUM_OUTSIDE, operation.format, word, operation)
 
-    def counted(self, word: _Word, operation: Operation | None = None) -> _Word:
+    def _seen(self, kind: Kind, fmt: AnyFormat, term: Term, operation: Operation | None = None) -> Term:
         self.sums += 1
-        return self.seen(Kind.SUM_OUTSIDE, self.sums, word, operation)
-
-    def to(self, word: _Word, fmt: AnyFormat | None) -> _Word:
-        if fmt is None or word.format == fmt:
-            return word
-        return self.converted(word, float_format(fmt), _NEAREST, saturate=False)
-
-    def converted(self, word: _Word, fmt: Format, rounding: Rounding, *, saturate: bool) -> _Word:
-        given = float_format(word.format)
-        if given == fmt:
-            return word
-        self.by_calls = False
-        operation: RoundedSum = rounded(given, fmt, word.term, rounding, saturate=saturate)
-        self.sums += 1
-        return self.seen(Kind.CONVERTED, self.sums, _Word(fmt, operation.word()), operation)
-
-    def ended(self, total: _Word, c: _Word | None) -> _Word:
-        epilogue = self.model.epilogue
-        result = float_format(total.format)
-        fmt = working_format(result)
-        if epilogue.alpha != 1 or c is not None:
-            total = self.to(total, fmt)
-            added = const(0, fmt.width)
-            if c is not None and epilogue.beta != 0:
-                added = self.to(c, fmt).term
-                if epilogue.beta != 1:
-                    added = self.multiplied(MultiplyAdd.product(fmt, added, _number(fmt, epilogue.beta))).term
-            scaled = MultiplyAdd(format=fmt, x=total.term, y=_number(fmt, epilogue.alpha), z=added)
-            total = self.multiplied(scaled)
-        for number, wanted in enumerate(epilogue.out or (result,), 1):
-            saturate = epilogue.saturate and number == len(epilogue.out)
-            total = self.converted(total, wanted, epilogue.rounding, saturate=saturate)
-        return total
-
-
-def _number(fmt: Format, value: float) -> Term:
-    """A constant; alpha and beta are rounded to the epilogue's format first."""
-    return const(fmt.nearest_word(Fraction(value)), fmt.width)
+        self.stages.append(Stage(None, kind, self.sums, fmt, term, operation))
+        return term
 
 
 def kernel_row(kernel: Kernel, k: int) -> Row:

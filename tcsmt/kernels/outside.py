@@ -66,7 +66,7 @@ def converted(
     saturate: bool = False,
 ) -> Array:
     """The words of one format as those of another, rounded once."""
-    if given == wanted:
+    if given == wanted and not saturate:
         return words
     assert isinstance(given, Format)
     assert isinstance(wanted, Format)

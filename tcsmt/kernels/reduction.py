@@ -58,7 +58,7 @@ class Level:
         these numbers, one after the other.
     parts: the format to which each part is rounded before it is added (None: as it is).
     total: the format to which the running total is rounded after each addition (None: not).
-    sum: the format of the additions (None: that of the unit's results).
+    sum: the format of the additions, and of the whole sum (None: that of the sums of the parts).
     from_zero: the total begins with +0, to which the first part is added (else with the first part).
     """
 
@@ -195,6 +195,11 @@ class Reduction:
     def tiled(self) -> bool:
         """Whether where K is cut depends on the tile of D."""
         return bool(self.levels) and self.levels[0].kind == "stream-k"
+
+    def sum_format(self, unit: AnyFormat) -> AnyFormat:
+        """The format of the whole sum, for a unit with results of this one: that of the outermost additions
+        that name one, whether or not K is long enough for any."""
+        return next((level.sum for level in self.levels if level.sum is not None), unit)
 
     @property
     def unordered(self) -> bool:

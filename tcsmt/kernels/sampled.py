@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tcsmt.arithmetic.words import unsigned
-from tcsmt.kernels.gemm import Held, chains_of, reduced
+from tcsmt.kernels.on_arrays import ArraySteps
 from tcsmt.kernels.reduction import Reduction
+from tcsmt.kernels.schedule import FormattedWords, Schedule
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
 
@@ -21,29 +22,26 @@ _FEW, _MANY, _ALL = 8192, 1 << 17, 400_000
 
 
 def sums(
-    model: Model,
+    wanted: Sequence[tuple[Schedule, Reduction]],
     a: Array,
     b: Array,
-    reductions: Sequence[Reduction],
     c: Array | None = None,
     seen: Callable[[int, int], None] = lambda done, count: None,
-) -> list[Held]:
-    """The sum of each element by each reduction, before the epilogue.
+) -> list[FormattedWords[Array]]:
+    """The sum of each element by each schedule, before the epilogue. All of them are on one unit.
 
-    a, b: words of shape (elements, K), rows of A and columns of B. c: words (elements,) that enter
-    before the first product. The reductions must not depend on the tile of D.
+    wanted: with how these elements are reduced, which must not depend on the tile of D.
+    a, b: words of shape (elements, K), rows of A and columns of B. c: words (elements,), or None.
     """
     whole = np.arange(a.shape[1])
-    wanted: dict[tuple[bool, bytes], Array] = {}
-    for reduction in reductions:
-        start = c is not None and not reduction.levels
-        wanted |= {(start, part.tobytes()): part for part in chains_of(reduction, whole, model.k)}
-    found = _chains(model, a, b, wanted, c, seen)
-
-    def chain(indices: Array, start: Array | None) -> Array:
-        return found[start is not None, indices.tobytes()]
-
-    return [reduced(reduction, model, whole, chain, c) for reduction in reductions]
+    chains = {
+        (from_c, part.tobytes()): part
+        for schedule, reduction in wanted
+        for part, from_c in schedule.chains(whole, reduction, c=c is not None)
+    }
+    found = _chains(wanted[0][0].unit, a, b, chains, c, seen)
+    steps = ArraySteps((len(a),), lambda indices, start: found[start is not None, indices.tobytes()])
+    return [schedule.sum(steps, whole, c, reduction) for schedule, reduction in wanted]
 
 
 def _chains(

@@ -22,7 +22,7 @@ from tests.support.certificates import certified, edited, only, two_products
 def test_statements_models_and_steps(certificates: Path) -> None:
     found = {one.title: one for one in described(certificates)}
     carry = found["2 carry bits against 3 carry bits"]
-    assert carry.says == "on inputs that are finite, models 1 and 2 give the same word"
+    assert carry.says == "on inputs that are finite, models 1 and 2 give the same word, read in f16"
     assert carry.inputs == "a0, a1, b0, b1: e4m3; c: f16"
     assert carry.models[1].endswith("as model 1, but carry_bits = 3; of the inputs")
     assert carry.steps[0] == "model 2's 'sum' is model 1's 'sum'"
@@ -47,7 +47,7 @@ def test_further_conditions_are_said(tmp_path: Path) -> None:
     one, two = (("", two_products(carry_bits=bits)) for bits in (2, 3))
     certified(tmp_path / "c", difference("carry", one, two, Domain(), also=(var("a0", 8).ult(5),)))
     assert described(tmp_path / "c")[0].says == (
-        "on inputs that are finite, and (ult a0 0x5) holds, models 1 and 2 give the same word"
+        "on inputs that are finite, and (ult a0 0x5) holds, models 1 and 2 give the same word, read in f16"
     )
 
 

@@ -68,7 +68,7 @@ def test_some_elements_are_those_of_the_whole_product(text: str) -> None:
     kernel = Kernel(VOLTA, reduction_named(text), Epilogue(c="epilogue"))
     whole: Any = kernel.multiply(found.a, found.b, found.c).view(np.uint32)
     places = places_that_tell(found, 4, 50, PLAIN, seed=3)
-    ((same, words),) = on_elements([kernel], SampledElements.of(found, places), F32)
+    ((same, words),) = on_elements([kernel], SampledElements.of(found, places))
     assert same is kernel
     assert words.tolist() == [int(whole[i, j]) for i, j in places]
 
@@ -79,8 +79,8 @@ def test_every_order_of_parts_is_a_result() -> None:
     sampled = SampledElements.of(found, places)
     any_order = Kernel(VOLTA, reduction_named("split-k:3,any"), Epilogue(c="epilogue"))
     orders = [Kernel(VOLTA, one, any_order.epilogue) for one in any_order.reduction.orders(24, 4)]
-    ((_, words),) = on_elements([any_order], sampled, F32)
-    each = {kernel.name: given.tolist() for kernel, given in on_elements(orders, sampled, F32)}
+    ((_, words),) = on_elements([any_order], sampled)
+    each = {kernel.name: given.tolist() for kernel, given in on_elements(orders, sampled)}
     assert words.tolist() == [each[kernel.name] for kernel in orders]
     last = words[-1].astype(np.uint32)
     whole = np.zeros(found.d.shape, np.uint32)

@@ -11,6 +11,7 @@ import pytest
 
 import tcsmt
 from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.words import unsigned
 from tcsmt.kernels import outside
 from tcsmt.kernels.epilogue import epilogue_named
 from tcsmt.support.errors import TcsmtError
@@ -132,6 +133,25 @@ def test_saturating_conversions(name: str, dtype: Any) -> None:
     assert np.array_equal(found[real], expected.view(found.dtype))
     nan = fmt.largest_finite_word if fmt.nan_word is None else fmt.nan_word
     assert found[~real].tolist() == [nan]
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [("f16", "f32"), ("f16", "bf16"), ("e5m2", "f16"), ("f16", "f16"), ("f32", "f64"), ("f64", "f32")],
+)
+def test_an_infinity_saturates_to_the_wanted_format_s_largest_number(given: str, wanted: str) -> None:
+    """PTX ISA, cvt.satfinite: the destination's largest number, with the sign; a NaN stays one."""
+    one, other = FORMATS[given], FORMATS[wanted]
+    words = [
+        word | sign << one.sign_bit for word in (one.infinity_word, one.nan_word or 0) for sign in (0, 1)
+    ]
+    assert one.nan_word and other.nan_word
+    found = outside.converted(np.array(words, unsigned(one)), one, other, saturate=True)
+    assert [other.value(word) for word in found[:2].tolist()] == [other.largest_finite, -other.largest_finite]
+    assert found[2:].tolist() == [other.nan_word] * 2
+    zero = np.zeros(4, np.uint32)
+    again = outside.stochastic(np.array(words, unsigned(one)), one, other, zero, 1, saturate=True)
+    assert again.tolist() == found.tolist()
 
 
 def up(value: Fraction, fmt: Any, bits: int, random: int) -> Fraction:

@@ -42,6 +42,11 @@ def same(one: str, two: str, length: int, k: int = 1) -> bool:
         ("split-k:2,parts=bf16", "split-k:2", 12, False),
         ("split-k:1,parts=bf16", "chained", 12, False),
         ("split-k:2,parts=bf16", "split-k:2,total=bf16", 12, False),
+        ("split-k:1,sum=f64", "chained", 12, False),  # the result has another format
+        ("split-k:2/split-k:1,sum=f64", "split-k:2", 12, False),  # and so have its sums
+        ("split-k:2,sum=f64/split-k:1,sum=f64", "split-k:2,sum=f64", 12, True),
+        ("split-k:3,any", "split-k:3,step=4,any", 12, True),
+        ("split-k:3,any", "split-k:3", 12, False),
     ],
 )
 def test_what_is_the_same(one: str, two: str, length: int, equal: bool) -> None:
@@ -65,6 +70,12 @@ def test_equal_digests_are_equal_products(length: int) -> None:
         assert same(one, two, length) or not equal or "from-zero" in one + two, (one, two)
         apart += found[one] != found[two]
     assert apart > 20
+
+
+def test_c_enters_a_chain_or_is_added_to_it() -> None:
+    one, two = (reduction_named(text) for text in ("chained", "split-k:1"))
+    assert expression(one, 12, 1) == expression(two, 12, 1)
+    assert expression(one, 12, 1, c=True) != expression(two, 12, 1, c=True)
 
 
 def test_the_unit_s_k_counts_where_stripes_are_as_long() -> None:

@@ -70,6 +70,34 @@ def test_epilogue() -> None:
     assert half.dtype == np.float16
 
 
+def test_the_result_has_the_format_of_the_sum() -> None:
+    """Of the outermost additions that name one, also in tiles and products that are not cut at all."""
+    unit = "volta/mma.m8n8k4.f16.f16.f16.f16"
+    a, b = np.full((4, 8), 0.3, np.float16), np.full((8, 4), 1.0, np.float16)
+    for reduction in ("split-k:2,sum=f32", "split-k:1,sum=f32", "split-k:2,sum=f32/split-k:2,sum=bf16",
+                      "split-k:2/split-k:2,sum=f32", "stream-k:3,tile=2x2x4,sum=f32"):  # fmt: skip
+        d = tcsmt.gemm(a, b, unit=unit, reduction=reduction)
+        assert d.dtype == np.float32 and np.abs(d - 2.4).max() < 0.02, reduction
+        converted = tcsmt.gemm(a, b, unit=unit, reduction=reduction, epilogue="out=f16")
+        assert converted.dtype == np.float16 and np.abs(converted - 2.4).max() < 0.02
+    wide = tcsmt.gemm(
+        a, b, unit=unit, reduction="split-k:2,sum=f64", epilogue="bias", bias=np.full(4, 2.0**-40)
+    )  # the epilogue of a binary64 sum computes in binary64
+    assert wide.dtype == np.float64 and np.abs(wide - 2.4 - 2.0**-40).max() < 0.02
+    assert (wide * 2**40 % 1024 == 1).all()
+
+
+def test_c_is_left_out_where_beta_is_0() -> None:
+    """Whatever C has: the sum keeps its word, and the product with alpha the sign of a zero."""
+    unit = "ieee/fma.f32"
+    a, b = np.full((1, 2), -(2.0**-100), np.float32), np.full((2, 1), 2.0**-100, np.float32)
+    c = np.full((1, 1), np.nan, np.float32)
+    for alpha in (1, 2):
+        for given in (c, None):
+            d = tcsmt.gemm(a, b, given, unit=unit, reduction="promote:1", alpha=alpha, beta=0)
+            assert d[0, 0] == 0 and np.signbit(d[0, 0])
+
+
 def test_tiles_of_stream_k() -> None:
     """Each tile is the product with its own cuts."""
     rng = np.random.default_rng(4)
@@ -144,13 +172,13 @@ def test_each_instruction_saturates() -> None:
 @pytest.mark.parametrize(("alpha", "beta"), [(2.0, 1.0), (1.0, 0.5)])
 def test_no_scaled_epilogue(alpha: float, beta: float) -> None:
     a, b, c = np.ones((2, 4), np.uint8), np.ones((4, 2), np.int8), np.ones((2, 2), np.int32)
-    with pytest.raises(TcsmtError, match="alpha and beta must be 1: the unit's results are integers"):
+    with pytest.raises(TcsmtError, match=r"alpha and beta must be 1, .*: the unit's results are integers"):
         gemm(a, b, c, model=VNNI, epilogue=Epilogue(alpha=alpha, beta=beta))
 
 
 def test_no_register_adds_narrow_sums() -> None:
     a, b = np.ones((2, 8), np.int8), np.ones((8, 2), np.int8)
-    with pytest.raises(TcsmtError, match=r"2 partial sums: no register adds words of 4 bits \(s4\)"):
+    with pytest.raises(TcsmtError, match=r"split-k:2: no register adds partial sums of 4 bits \(s4\)"):
         gemm(a, b, model=INTEGER_UNITS["narrow"], reduction=split_k(2))
 
 

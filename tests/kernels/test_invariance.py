@@ -106,6 +106,33 @@ def test_errors(reductions: list[str], message: str) -> None:
         tcsmt.kernel_invariant("volta", reductions)
 
 
+def test_results_of_two_formats_are_not_compared() -> None:
+    """Sums up to 5 are exact in both; 1 is 0x3c00 in one, and 0x3f80 in the other."""
+    unit, reductions = "volta/mma.m8n8k4.f16.f16.f16.f16", ["split-k:2", "split-k:2,sum=bf16"]
+    why = "different formats \\(split-k:2 in f16, split-k:2,sum=bf16 in bf16\\)"
+    with pytest.raises(TcsmtError, match=why):
+        tcsmt.kernel_invariant(unit, reductions, k=8)
+    found = tcsmt.kernel_invariant(unit, reductions, k=8, epilogue="out=f32", confirm=False)
+    assert found.invariant is False and found.format == "f32"
+    for decision in found.found.groups.decisions.values():
+        assert isinstance(decision.verdict, Distinguished)
+        words = decision.verdict.values
+        a, b = (np.array([[words[f"{side}{k}"] for k in range(8)]], np.uint16) for side in "ab")
+        c = np.array([[words["c"]]], np.uint16)
+        one, two = (
+            tcsmt.gemm(a, b.T, c, unit=unit, reduction=how, epilogue="out=f32").view(np.uint32)
+            for how in reductions
+        )
+        assert one != two
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("option", ["sum=f32", "parts=bf16", "total=f16"])
+def test_integers_are_added_as_they_are(option: str, narrow: bool) -> None:
+    with pytest.raises(TcsmtError, match=f"split-k:2,{option}: parts, total and sum must be left out"):
+        tcsmt.kernel_invariant("x86/tdpbssd", ["split-k:2", f"split-k:2,{option}"], narrow=narrow)
+
+
 def test_three_parts_in_any_order_are_three_reductions() -> None:
     found = tcsmt.kernel_invariant("volta", ["split-k:3,any"], k=12, narrow=False, confirm=False)
     assert found.groups == tuple((f"split-k:3,order={order}",) for order in ("0-1-2", "0-2-1", "1-2-0"))

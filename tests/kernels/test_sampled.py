@@ -8,14 +8,20 @@ import pytest
 from tcsmt.catalogue import row_named
 from tcsmt.kernels import sampled
 from tcsmt.kernels.gemm import gemm
-from tcsmt.kernels.reduction import reduction_named
+from tcsmt.kernels.reduction import Reduction, reduction_named
 from tcsmt.kernels.sampled import sums
+from tcsmt.kernels.schedule import Schedule
 
 TEXTS = (
     "chained", "split-k:2", "split-k:3,pairs", "sliced:2", "promote:4,from-zero", "split-k:3,parts=bf16",
     "split-k:2,total=bf16", "split-k:2/promote:3", "cuts:5", "split-k:50",
 )  # fmt: skip
 VOLTA = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
+
+
+def scheduled(text: str) -> tuple[Schedule, Reduction]:
+    reduction = reduction_named(text)
+    return Schedule(VOLTA, reduction), reduction
 
 
 def drawn(rows: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -29,14 +35,14 @@ def drawn(rows: int, length: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_the_elements_of_products(length: int, with_c: bool) -> None:
     a, b, c = drawn(23, length)
     given = np.diag(c) if with_c else None
-    reductions = [reduction_named(text) for text in TEXTS]
+    wanted = [scheduled(text) for text in TEXTS]
     start = c.view(np.uint32) if with_c else None
     steps: list[tuple[int, int]] = []
     found = sums(
-        VOLTA, a.view(np.uint16), b.view(np.uint16), reductions, start,
+        wanted, a.view(np.uint16), b.view(np.uint16), start,
         lambda done, count: steps.append((done, count)),
     )  # fmt: skip
-    for text, reduction, held in zip(TEXTS, reductions, found, strict=True):
+    for text, (_, reduction), held in zip(TEXTS, wanted, found, strict=True):
         whole = gemm(a, b.T, given, model=VOLTA, reduction=reduction)
         assert np.diagonal(whole).view(np.uint32).tolist() == held.words.tolist(), text
     assert [done for done, _ in steps] == list(range(1, len(steps) + 1)) and steps[-1][0] == steps[-1][1]
@@ -44,10 +50,10 @@ def test_the_elements_of_products(length: int, with_c: bool) -> None:
 
 def test_portions_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b, c = (x.view(f"u{x.itemsize}") for x in drawn(10, 13))
-    reductions = [reduction_named(text) for text in TEXTS]
-    whole = [held.words.tolist() for held in sums(VOLTA, a, b, reductions, c)]
+    wanted = [scheduled(text) for text in TEXTS]
+    whole = [held.words.tolist() for held in sums(wanted, a, b, c)]
     monkeypatch.setattr(sampled, "_FEW", 20)
-    assert [held.words.tolist() for held in sums(VOLTA, a, b, reductions, c)] == whole
+    assert [held.words.tolist() for held in sums(wanted, a, b, c)] == whole
 
 
 def test_chains_that_reductions_share_are_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,8 +61,8 @@ def test_chains_that_reductions_share_are_run_once(monkeypatch: pytest.MonkeyPat
     run = sampled.run_words
     monkeypatch.setattr(sampled, "run_words", lambda model, x: rows.append(len(x.c)) or run(model, x))
     a, b, _ = (x.view(f"u{x.itemsize}") for x in drawn(5, 8))
-    sums(VOLTA, a, b, [reduction_named("split-k:2")])
+    sums([scheduled("split-k:2")], a, b)
     once = sum(rows)
     rows.clear()
-    sums(VOLTA, a, b, [reduction_named(text) for text in ("split-k:2", "split-k:2,reversed", "promote:4")])
+    sums([scheduled(text) for text in ("split-k:2", "split-k:2,reversed", "promote:4")], a, b)
     assert sum(rows) == once == 2 * 5

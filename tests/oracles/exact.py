@@ -118,7 +118,7 @@ def total(terms: Sequence[Fixed]) -> Fixed:
     base = np.minimum.reduce(places)
     base = np.where(base == nowhere, 0, base)
     words = [shifted_left(t.word, t.lsb - base) for t in terms]
-    assert len(words) <= 16
+    assert len(words) <= 33  # of ROOM bits each, in 63
     if any(w.dtype == object for w in words):
         words = [w.astype(object) for w in words]
     whole = words[0]
@@ -328,7 +328,8 @@ def product(x: Numbers, y: Numbers) -> Numbers:
     """The exact product, not normalised (MMA-Sim, FDA step 2; IEEE 754 for special operands)."""
     nan = x.nan | y.nan | (x.inf & y.zero) | (y.inf & x.zero)
     inf = (x.inf | y.inf) & ~nan
-    mag = x.mag * y.mag
+    room = int(bit_length(x.mag).max(initial=0)) + int(bit_length(y.mag).max(initial=0)) <= ROOM
+    mag = x.mag * y.mag if room else x.mag.astype(object) * y.mag.astype(object)
     return Numbers(x.sign ^ y.sign, mag, x.lsb + y.lsb, x.exp + y.exp, inf, nan, np.zeros(nan.shape, bool))
 
 

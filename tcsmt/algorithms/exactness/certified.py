@@ -20,6 +20,7 @@ from tcsmt.certificates.files import model_named
 from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.data.model_files import read_model
 from tcsmt.kernels.reduction import Reduction, reduction_named
+from tcsmt.kernels.schedule import Schedule
 from tcsmt.models import Model
 from tcsmt.prove.certify import Certificates
 from tcsmt.statements.certified import Certified
@@ -31,12 +32,16 @@ def certify_kernel(
     certificates: Certificates, row: Row, reduction: Reduction, integers: int, k: int
 ) -> Certified:
     """Write the certificate that a kernel adds up ``k`` products of integers exactly, and that its result is
-    never -0, c being +0: so kernels that do so give the same words.
+    never -0, c being +0: so kernels that do so, and whose results are read in the same format, give the same
+    words.
     """
-    what = f"{row.name}, {reduction}: {k} products of integers up to {integers} are added up exactly"
+    fmt = Schedule(row.model, reduction).d_format.name
+    what = (
+        f"{row.name}, {reduction}: {k} products of integers up to {integers} are added up exactly, in {fmt}"
+    )
     about = {
         "about": "kernel", "title": what, "unit": certificates.model(row.model), "reduction": str(reduction),
-        "integers": integers, "k": k,
+        "format": fmt, "integers": integers, "k": k,
     }  # fmt: skip
     chain = LemmaChain(certificates.lemma)
     why = not_exact(chain, row.model, reduction, k, integers)
@@ -50,9 +55,13 @@ def check_kernel(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     chain = LemmaChain(files.check)
     model = read_model(model_named(files.folder, about["unit"])).model
     k, integers = int(about["k"]), int(about["integers"])
+    reduction = reduction_named(about["reduction"])
+    fmt = Schedule(model, reduction).d_format.name
+    if about["format"] != fmt:
+        raise Flaw(f"the results are read in {fmt}, and not in {about['format']!r:.80}")
     if not (0 < k <= LONGEST and 0 < integers <= LARGEST_INTEGER):
         raise Flaw("not asked about")
-    why = not_exact(chain, model, reduction_named(about["reduction"]), k, integers)
+    why = not_exact(chain, model, reduction, k, integers)
     if why:
         raise Flaw(why)
     return chain

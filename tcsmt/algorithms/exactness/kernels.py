@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -21,10 +20,12 @@ from tcsmt.algorithms.fused_loss import C, FusedSum, Unbounded, need
 from tcsmt.algorithms.proof import StepwiseProof
 from tcsmt.algorithms.steps import FusedStep, IeeeStep, Result
 from tcsmt.arithmetic.any_format import AnyFormat
-from tcsmt.arithmetic.formats import float_format
+from tcsmt.arithmetic.formats import Format, float_format
 from tcsmt.arithmetic.ieee import Operation, RoundedSum, Zeros
 from tcsmt.arithmetic.integer_format import IntegerFormat
-from tcsmt.kernels.reduction import Reduction, fold
+from tcsmt.arithmetic.rounding import Rounding
+from tcsmt.kernels.reduction import Reduction
+from tcsmt.kernels.schedule import Indices, Schedule
 from tcsmt.models import Model
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.terms import substitute, var
@@ -77,40 +78,11 @@ class _Kernel:
         one, two = (integers_up_to(fmt, limit) for fmt in self.operands)
         try:
             self.without_negative_zero()
-            self.sum(self.reduction, np.arange(self.k), one * two, ZERO)
+            steps = _LatticeSteps(self.unit, one * two)
+            Schedule(self.unit.unit, self.reduction).sum(steps, np.arange(self.k), ZERO)
         except (Inexact, Unbounded) as why:
             return str(why)
         return ""
-
-    def sum(self, reduction: Reduction, indices: Any, product: Lattice, start: Lattice | None) -> Lattice:
-        """Where the sum of some products lies. start: of c, where it enters here."""
-        unit = self.unit.unit
-        if not reduction.levels:
-            total = ZERO
-            for first in range(0, len(indices), unit.k):
-                total = self.unit.result(total, [product] * min(unit.k, len(indices) - first))
-            return total
-        level, inner = reduction.levels[0], Reduction(reduction.levels[1:])
-        parts = [self.sum(inner, part, product, None) for part in level.cut(indices, unit.k)]
-        fmt: AnyFormat = level.sum or unit.d_format
-        for part in parts:
-            for wanted in (level.parts, level.sum):
-                if wanted is not None:
-                    require_held(wanted, part, f"a part in {wanted.name}")
-
-        def add(one: Lattice, two: Lattice) -> Lattice:
-            self.unit.chain.know(IEEE)
-            whole = one + two
-            _require_format(fmt, whole)
-            return whole
-
-        def kept(total: Lattice) -> Lattice:
-            if level.total is not None:
-                require_held(level.total, total, f"a total in {level.total.name}")
-            return total
-
-        begin = ZERO if start is not None or level.from_zero else None
-        return fold(level, parts, add, kept, begin)
 
     def without_negative_zero(self) -> None:
         """No result of an instruction is -0 whose c is not."""
@@ -132,6 +104,48 @@ class _Kernel:
                     fine.add(number)  # integers have no -0
         if len(steps) - 1 not in fine:
             raise Unbounded("it is not proved that no result is -0")
+
+
+@dataclass(frozen=True)
+class _LatticeSteps:
+    """The steps of a kernel on where its words lie. product: where each product does.
+
+    Raises :class:`.Inexact` where a step is not proved to be exact.
+    """
+
+    unit: ExactUnit
+    product: Lattice
+
+    def chain(self, indices: Indices, c: Lattice | None) -> Lattice:
+        total, k = c or ZERO, self.unit.unit.k
+        for first in range(0, len(indices), k):
+            total = self.unit.result(total, [self.product] * min(k, len(indices) - first))
+        return total
+
+    def constant(self, fmt: AnyFormat, word: int) -> Lattice:
+        if word:
+            raise Unbounded("nothing is proved of an epilogue")
+        return ZERO
+
+    def add(self, fmt: AnyFormat, x: Lattice, y: Lattice) -> Lattice:
+        self.unit.chain.know(IEEE)
+        whole = x + y
+        _require_format(fmt, whole)
+        return whole
+
+    def convert(
+        self, x: Lattice, given: Format, wanted: Format, rounding: Rounding, saturate: bool
+    ) -> Lattice:
+        require_held(wanted, x, f"a sum in {wanted.name}")
+        return x
+
+    def multiply_add(self, fmt: Format, x: Lattice, y: Lattice, z: Lattice) -> Lattice:
+        raise Unbounded("nothing is proved of an epilogue")
+
+    def convert_randomly(
+        self, x: Lattice, given: Format, wanted: Format, random: Lattice, bits: int, saturate: bool
+    ) -> Lattice:
+        raise Inexact("random bits round a result that is not exact")
 
 
 def _rounds_zeros_down(operation: Operation) -> bool:

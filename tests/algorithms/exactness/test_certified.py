@@ -90,6 +90,7 @@ OTHERS: list[Mapping[str, Any]] = [
     {"integers": LIMIT + 1}, {"integers": 1 << 20}, {"integers": 0}, {"integers": -1}, {"integers": "x"},
     {"k": 1024}, {"k": 0}, {"k": 1 << 40}, {"unit": "0.toml"},
     {"reduction": "split-k:2,parts=e4m3"}, {"reduction": "nothing"}, {"reduction": 2},
+    {"format": "f32"}, {"format": None}, {"reduction": "split-k:2,sum=f32"},
 ]  # fmt: skip
 
 
@@ -98,6 +99,13 @@ def test_what_is_not_so_of_a_kernel_is_refused(
     folder: Path, kernel: Certified, change: Mapping[str, Any]
 ) -> None:
     assert flaw(folder, kernel, change)
+
+
+def test_the_format_of_the_result_is_said(folder: Path, kernel: Certified, sums: Certified) -> None:
+    """The same bits in another format are another number."""
+    (says,) = [one.says for one in described(folder) if one.says.startswith("kernel")]
+    assert "; format = f16;" in says and kernel.title.endswith("in f16")
+    assert flaw(folder, kernel, {"reduction": "split-k:2,sum=f32", "format": "f32"}) == ""
 
 
 def test_inputs_are_said_to_be_integers(folder: Path, kernel: Certified, sums: Certified) -> None:
