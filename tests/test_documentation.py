@@ -77,10 +77,28 @@ def test_the_runner_updates(page: Path) -> None:
 
 def test_the_readme_is_short() -> None:
     text = (ROOT / "README.md").read_text()
-    assert len(text.splitlines()) <= 200
+    assert len(text.splitlines()) <= 120
     first, second = re.findall(r"^```sh\n(.*?)\n```$", text, re.MULTILINE | re.DOTALL)[:2]
     assert "tcsmt find --property" in first
     assert "pytest" in second
+
+
+def _tasks(path: Path) -> dict[str, str]:
+    """What a reader may want, in the tables of a page, and the command with its page."""
+    rows = re.findall(r"^\| ([^|]+) \| \[(`[^`]+`)\]\(([^)]+)\) \|$", path.read_text(), re.MULTILINE)
+    return {want: f"{command} {(path.parent / page).resolve()}" for want, command, page in rows}
+
+
+def test_the_readmes_commands_are_those_of_the_guides() -> None:
+    readme, guides = _tasks(ROOT / "README.md"), _tasks(ROOT / "docs" / "howto" / "index.md")
+    assert len(readme) == 10
+    assert readme.items() <= guides.items()
+
+
+def test_each_guide_is_named_by_a_task() -> None:
+    folder = ROOT / "docs" / "howto"
+    named = {text.rpartition(" ")[2] for text in _tasks(folder / "index.md").values()}
+    assert {str(path) for path in folder.glob("*.md") if path.name != "index.md"} <= named
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
