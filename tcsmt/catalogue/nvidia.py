@@ -289,6 +289,35 @@ def _integer_rows() -> Iterator[Row]:
                         yield _row(architecture, name, model, source, note=note)
 
 
+_SF_TENSOR = "sf-tensor/tcgen05 8fce64d, MODEL.md"
+
+
+def _sf_tensor(accepted: Mapping[str, Row]) -> Iterator[Row]:
+    """A newer model of tcgen05, of each instruction that it gives another function than MMA-Sim's.
+
+    Zero terms do not take part in the maximum: as if with the least exponent that a term can have.
+    """
+    note = "zero terms do not enter the maximum"
+    for name, row in accepted.items():
+        m = row.model
+        if not (name.startswith("blackwell/tcgen05") and isinstance(m, FusedDotAdd) and "@" not in name):
+            continue
+        scales = 2 * m.scale_format.e_min if m.scale_format is not None else 0
+        least = min(m.a_format.e_min + m.b_format.e_min + scales, m.c_format.e_min)
+        changes: dict[str, object] = {"zero_exponent": least}
+        if m.group > 1:
+            told = f"{note}; c does only where it is not below the largest product"
+            if m.scale_format is FORMATS["ue4m3"]:
+                changes |= {"c_enters": "leading", "inner_group": 4}
+                told += f"; else exact sums of 4 products are truncated, not of {m.group}"
+            else:
+                changes |= {"c_enters": "leading_by_group", "group_dropped_below": -174}
+                told += "; groups of lower scales are dropped where they are below 2^-174"
+            yield claim(row, "sf-tensor", _SF_TENSOR, "disputed", told, **changes)
+        elif m.zero_exponent is not None and least < m.zero_exponent:
+            yield claim(row, "sf-tensor", _SF_TENSOR, "disputed", note, **changes)
+
+
 def units() -> Iterator[Row]:
     """Every row that is no claim."""
     sources = (
@@ -344,6 +373,7 @@ def claims(accepted: Mapping[str, Row]) -> Iterator[Row]:
             "refuted", "14 fraction bits kept, where the unit keeps 13",
             fraction_bits=14, round_fraction_bits=14,
         )  # fmt: skip
+    yield from _sf_tensor(accepted)
     volta = accepted["volta/mma.m8n8k4.f32.f16.f16.f32"]
     ieee = {
         "a_format": "f16", "b_format": "f16", "c_format": "f32", "d_format": "f32", "k": 4,

@@ -24,7 +24,7 @@ from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models import FusedDotAdd
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["ALIGNMENTS", "COLUMNS", "Alignment", "Family", "Structure", "Table"]
+__all__ = ["ALIGNMENTS", "COLUMNS", "GIVEN", "VARIED", "Alignment", "Family", "Structure", "Table"]
 
 Table = np.ndarray[Any, np.dtype[np.int16]]
 
@@ -48,15 +48,16 @@ class Alignment:
     sticky: bool = False
 
 
-#: Parameters that are the same in every hypothesis.
-_ALWAYS = {
-    one.name: one.default
-    for one in fields(FusedDotAdd)
-    if one.name in (
-        "scale_format", "operand_format", "alignment_complement", "group_fraction_bits", "zero_c",
-        "c_exponent_offset", "c_dropped_above", "rounded_format", "flush_c", "tininess", "subnormal_results",
-    )
-}  # fmt: skip
+#: Parameters that a question gives.
+GIVEN = ("a_format", "b_format", "c_format", "d_format", "k")
+#: Parameters in which hypotheses differ: of a structure, an alignment, a column. An order of lanes is that of
+#: its blocks; the word of a NaN is read from an answer.
+VARIED = (
+    "n_fma", "interleave", "order", "products", "normalisation", "c_position", "alignment_sticky", "nan",
+    *COLUMNS[1:],
+)  # fmt: skip
+#: All others are the same in every hypothesis: a unit with another value lies outside the family.
+_ALWAYS = {one.name: one.default for one in fields(FusedDotAdd) if one.name not in (*GIVEN, *VARIED)}
 
 #: Rounding to odd is there as a sticky bit one place higher.
 ALIGNMENTS = (

@@ -54,7 +54,8 @@ class FusedDotAdd(Model):
     carry_bits: accumulator bits above the two integer bits; None: enough; fewer wrap.
     normalisation: ``once`` at the end, or ``every`` addition (c first, then lanes in order).
     c_position: ``aligned`` with the products; ``summed`` with their unrounded sum; ``last``, by an
-        IEEE addition with rounding ``c_rounding`` after all blocks.
+        IEEE addition after all blocks.
+    c_rounding: rounding of that addition.
     scale_format, scale_block: format of the block scales, and lanes that share one (None and 0:
         none). Scales join the exponents of the products; a NaN scale makes the result a NaN.
     group: lanes whose products are summed first, before the scales and the alignment. With scales the
@@ -68,6 +69,15 @@ class FusedDotAdd(Model):
     c_exponent_offset: c enters the maximum with its exponent and this.
     c_dropped_above: a c smaller than one unit of the grid adds nothing where that unit is larger than 2 to
         the power of this (None: it is rounded as every term).
+    c_enters: c takes part in the maximum ``always``; or, with groups and scales, only where it is
+        ``leading``: where no product that is not zero has a larger exponent, its scales' included.
+        ``leading_by_group``: the same, and where c does not lead, a group of which no product has a larger
+        exponent than c is rounded to the grid that c would decide, if that is coarser.
+    inner_group: where c is zero or does not lead, so many lanes of a group are summed and aligned apart
+        (None: the group is summed whole everywhere).
+    group_dropped_below: where the sum lies among the subnormal numbers of D, a group whose exponent is not
+        the largest among the groups adds nothing if its aligned magnitude is below 2 to the power of this
+        (None: it adds what it is).
     rounding, round_fraction_bits: final rounding, and the fraction bit at which it happens
         (None: the format's last).
     rounded_format: the format to which the sum is rounded, if it is not that of the result: its low bits are
@@ -86,7 +96,8 @@ class FusedDotAdd(Model):
     nan: the word of every NaN result, or cases such as ``factors: 0xffc00a3d, products: 0xffc00000, c,
         0xffc00000`` (:mod:`tcsmt.arithmetic.nans`); None: the canonical NaN (:data:`CANONICAL_NAN`).
     Sources: MMA-Sim III-C, III-D and III-E (GDFS); Khattak and Mikaitis, Table II and Fig. 2-5; AMD's
-    published models of RDNA3 and RDNA4; RISC-V's manual.
+    published models of RDNA3 and RDNA4; RISC-V's manual; sf-tensor/tcgen05 (c_enters, inner_group,
+    group_dropped_below).
     """
 
     kind: ClassVar[str] = "fused-dot-add"
@@ -116,6 +127,9 @@ class FusedDotAdd(Model):
     zero_c: str = choice("zero_exponent", "fields")
     c_exponent_offset: int = 0
     c_dropped_above: int | None = None
+    c_enters: str = choice("always", "leading", "leading_by_group")
+    inner_group: int | None = None
+    group_dropped_below: int | None = None
     rounding: Rounding
     round_fraction_bits: int | None = None
     rounded_format: Format | None = None
@@ -169,6 +183,7 @@ class FusedDotAdd(Model):
         self.check("round_fraction_bits", kept is None or 1 <= kept <= most, f"None or from 1 to {most}")
         self.check("d_format", self.d_format.has_infinity, "a format with infinities")
         self._validate_special_alignment()
+        self._validate_groups()
         self._validate_result()
 
     def _validate_operands(self) -> None:
@@ -216,6 +231,30 @@ class FusedDotAdd(Model):
         self.check(
             "c_dropped_above", dropped is None or -4096 <= dropped <= 4096, "None or from -4096 to 4096"
         )
+
+    def _validate_groups(self) -> None:
+        """What only exact sums of scaled groups can have."""
+        grouped = self.scale_format is not None and self.group > 1
+        led = self.c_enters != "always"
+        self.check("c_enters", grouped or not led, "always when the unit has no scales, or group = 1")
+        for name, value, off in (
+            ("alignment_sticky", self.alignment_sticky, "False"),
+            ("carry_bits", self.carry_bits is not None, "None"),
+            ("c_exponent_offset", self.c_exponent_offset, "0"),
+            ("c_dropped_above", self.c_dropped_above is not None, "None"),
+        ):
+            self.check(name, not (led and value), f"{off} when c_enters = {self.c_enters}")
+        inner, below = self.inner_group, self.group_dropped_below
+        fits = inner is None or (1 <= inner < self.group and self.group % inner == 0)
+        self.check("inner_group", fits, f"None, or a divisor of group = {self.group}, and smaller")
+        leading = self.c_enters == "leading"
+        self.check("inner_group", leading or inner is None, "None when c_enters is not leading")
+        for holds, allowed in (
+            (grouped, "None when the unit has no scales, or group = 1"),
+            (inner is None, "None when inner_group is given"),
+            (below is None or -4096 <= below <= 4096, "None or from -4096 to 4096"),
+        ):
+            self.check("group_dropped_below", holds or below is None, allowed)
 
     def _validate_result(self) -> None:
         wide, d = self.rounded_format, self.d_format
@@ -266,6 +305,8 @@ class FusedDotAdd(Model):
         self.check("scale_block", whole, f"a divisor of k = {self.k} when the unit has scales")
         shared = min(self.n_fma, block)
         self.check("group", 1 <= self.group <= shared and shared % self.group == 0, f"a divisor of {shared}")
+        endless = self.scale_format is not None and self.scale_format.has_infinity
+        self.check("group", self.group == 1 or not endless, "1 when scales may be infinite")
         self.check("interleave", self.interleave == 0, "0 when the unit has scales")
         self.check("products", self.products == "unnormalised", "unnormalised when the unit has scales")
         self.check("normalisation", self.normalisation == "once", "once when the unit has scales")
@@ -411,6 +452,10 @@ class FusedDotAdd(Model):
             zero_c_by_fields=self.zero_c == "fields",
             complement=self.alignment_complement,
             c_dropped_above=self.c_dropped_above,
+            c_enters=self.c_enters,
+            inner_group=self.inner_group,
+            group_dropped_below=self.group_dropped_below,
+            d_format=self.d_format,
         )
 
     def result_parameters(self, nan_word: Term) -> ResultParameters:

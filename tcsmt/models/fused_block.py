@@ -16,6 +16,7 @@ from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.ieee import RoundedSum, Zeros
 from tcsmt.arithmetic.integers import signed, signed_word
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.models.leading import Leading, without_small
 from tcsmt.models.stages import Kind, Value
 from tcsmt.terms import FALSE, TRUE, Term, all_of, const
 
@@ -39,6 +40,7 @@ class SumParameters:
     carry_bits: as a number of a known range; None: enough.
     zero_exponent, zero_given: zeros enter the maximum with ``zero_exponent`` where ``zero_given`` is 1, and
         with the exponent of their fields where it is 0, or where ``zero_exponent`` is None.
+    d_format: of the result; needed where ``group_dropped_below`` is given.
     flush, flush_c: whether subnormal inputs are read as zeros, or c alone.
     """
 
@@ -63,6 +65,10 @@ class SumParameters:
     zero_c_by_fields: bool = False
     complement: bool = False
     c_dropped_above: int | None = None
+    c_enters: str = "always"
+    inner_group: int | None = None
+    group_dropped_below: int | None = None
+    d_format: Format | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +144,7 @@ def block_sum(
     addend = _addend(p, c)
     for lane, product in enumerate(products):
         seen(Kind.PRODUCT, product, product.significand, lane)
-    given = [*products, addend]
+    lanes, given = products, [*products, addend]
     if p.group_fraction_bits is not None:
         products = [_group_sum(p, products[i : i + p.group]) for i in range(0, len(products), p.group)]
         for number, product in enumerate(products):
@@ -152,6 +158,10 @@ def block_sum(
         kind = Kind.SCALED_PRODUCT if p.group == 1 else Kind.SCALED_GROUP
         for number, product in enumerate(products):
             seen(kind, product, product.significand, number)
+    leading = None if p.c_enters == "always" else Leading.of(lanes, scales, addend)
+    if leading is not None:
+        addend = leading.c
+        seen(Kind.LARGEST_PRODUCT, leading.highest, leading.highest.term, None)
     terms = [*products, addend]
     special = given if p.group_fraction_bits is not None else terms
     # two integer bits hold a product; a sum of a group, or c with another exponent, may need more
@@ -162,13 +172,22 @@ def block_sum(
     elif p.c_after:
         fixed = _sum_then_c(p, products, addend)
     else:
-        entering = [*(_entering(p, t) for t in products), _entering_c(p, addend)]
-        top = dp.largest(entering, _base(terms))
+        entering = [_entering(p, t) for t in products]
+        c_enters = _entering_c(p, addend)
+        if leading is not None:
+            c_enters = leading.entering(_entering_c(p, replace(addend, exponent=leading.own)), _base(terms))
+        top = dp.largest([*entering, c_enters], _base(terms))
         seen(Kind.LARGEST_EXPONENT, top, top.term, None)
         others = [_aligned(p, t, top) for t in products]
+        if leading is not None:
+            others = _aligned_groups(p, lanes, scales, products, top, leading, others)
         if p.complement:
             others = [_complemented(x, t.sign ^ addend.sign) for x, t in zip(others, products, strict=True)]
         last = _aligned_c(p, addend, top)
+        if p.group_dropped_below is not None:
+            assert p.d_format is not None
+            whole = _sum(p, [*others, last], len(products), integer_bits)
+            others = without_small(others, products, entering, whole, p.group_dropped_below, p.d_format)
         aligned = [*others, last]
         for number, one in enumerate(others):
             seen(Kind.ALIGNED_PRODUCT, one, one.word, number)
@@ -243,6 +262,32 @@ def _entering(p: SumParameters, x: Number) -> Exponent:
 def _aligned(p: SumParameters, x: Number, top: Exponent) -> Fixed:
     """On the grid of F fraction bits below ``top``: of ``fraction_bits`` below ``top + coarser``."""
     return dp.align(x, top + p.coarser, p.fraction_bits, p.alignment, sticky=p.alignment_sticky)
+
+
+def _aligned_groups(
+    p: SumParameters,
+    lanes: Sequence[Number],
+    scales: Sequence[Number],
+    groups: Sequence[Number],
+    top: Exponent,
+    leading: Leading,
+    aligned: Sequence[Fixed],
+) -> list[Fixed]:
+    """Groups on the grid where c decides it only if it leads. aligned: as if it always did."""
+
+    def align(x: Number, to: Exponent) -> Fixed:
+        return _aligned(p, x, to)
+
+    if p.c_enters == "leading_by_group":
+        return [leading.on_grid_of_c(i, x, top, align) for i, x in enumerate(groups)]
+    if p.inner_group is None:
+        return list(aligned)
+    found = []
+    for number, (whole, scale) in enumerate(zip(aligned, scales, strict=True)):
+        own = lanes[number * p.group : (number + 1) * p.group]
+        parts = [dp.exact_total(own[i : i + p.inner_group]) for i in range(0, p.group, p.inner_group)]
+        found.append(leading.apart(whole, [align(dp.multiply(x, scale), top) for x in parts]))
+    return found
 
 
 def _aligned_c(p: SumParameters, c: Number, top: Exponent) -> Fixed:

@@ -35,6 +35,7 @@ class Kind(Enum):
     GROUP_SUM = "group sum"
     SCALED_PRODUCT = "scaled product"
     SCALED_GROUP = "scaled group"
+    LARGEST_PRODUCT = "largest exponent of a product"
     LARGEST_EXPONENT = "largest exponent"
     ALIGNED_PRODUCT = "aligned product"
     ALIGNED_C = "aligned c"

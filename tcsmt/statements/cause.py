@@ -14,10 +14,10 @@ from tcsmt.models import Model
 from tcsmt.statements.question import Side
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["cause_text"]
+__all__ = ["MEANING", "cause_text"]
 
 #: What a parameter decides, for people.
-_MEANING = {
+MEANING = {
     "n_fma": "products in one sum (block size N_FMA)",
     "interleave": "how lanes are dealt to the sums",
     "fraction_bits": "alignment fraction bits F",
@@ -29,6 +29,9 @@ _MEANING = {
     "zero_c": "the exponent with which a zero c enters the maximum",
     "c_exponent_offset": "the exponent with which c enters the maximum",
     "c_dropped_above": "a c smaller than one unit of the grid",
+    "c_enters": "where c takes part in the maximum",
+    "inner_group": "lanes of a group that are truncated apart where c does not lead",
+    "group_dropped_below": "the magnitude below which groups of lower scales add nothing to a subnormal sum",
     "rounded_format": "the format to which the sum is rounded",
     "flush_c": "a subnormal c flushed to zero",
     "subnormal_results": "how subnormal results are made",
@@ -50,6 +53,8 @@ _MEANING = {
     "nan": "the word of a NaN",
     "method": "order of the additions",
     "product_format": "the format to which products are rounded",
+    "product_rounding": "rounding of products",
+    "d_rounding": "rounding of the sum to the format of D",
     "sum_format": "the format of the additions",
     "chains": "chains to which lanes are dealt",
     "c_first": "whether c is the first term",
@@ -76,6 +81,7 @@ _MEANING = {
 }
 #: What None means for a parameter.
 _NONE = {
+    "inner_group": "the whole group",
     "n_fma": "all",
     "carry_bits": "enough",
     "zero_exponent": "that of its fields",
@@ -100,7 +106,7 @@ def cause_text(one: Side, two: Side, values: Mapping[str, int]) -> str:
     left, right = one.model, two.model
     if type(left) is not type(right):
         return f"the units are of different kinds: {left.title}, against {right.title}"
-    names = [f.name for f in fields(left) if f.name in _MEANING]
+    names = [f.name for f in fields(left) if f.name in MEANING]
     apart = [name for name in names if getattr(left, name) != getattr(right, name)]
     if not apart:
         return ""
@@ -126,7 +132,7 @@ def _result(model: Model, changes: dict[str, Any], values: Mapping[str, int]) ->
 
 
 def _said(name: str, left: Model, right: Model) -> str:
-    return f"{_MEANING[name]} ({' against '.join(_texts(name, getattr(left, name), getattr(right, name)))})"
+    return f"{MEANING[name]} ({' against '.join(_texts(name, getattr(left, name), getattr(right, name)))})"
 
 
 def _texts(name: str, *values: object) -> Iterator[str]:

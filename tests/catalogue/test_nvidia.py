@@ -6,10 +6,12 @@ bits, and which lanes are summed together.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tcsmt.catalogue import instruction_named, row_named, rows
 from tcsmt.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd
+from tests.support import tcgen05_rows
 from tests.support.catalogue_words import lanes, word_of
 
 #: Khattak and Mikaitis, Table II; MMA-Sim, III-C: fraction bits of the alignment, and products in one sum.
@@ -91,3 +93,31 @@ def test_names_of_integer_instructions_say_operands_and_saturation() -> None:
         assert f"k{model.k}." in row.instruction
         assert f".s32.{model.a_format.name}.{model.b_format.name}" in row.instruction
         assert (model.overflow == "saturate") == ("satfinite" in row.instruction)
+
+
+def test_the_newer_model_of_tcgen05_gives_its_words() -> None:
+    """sf-tensor's model, row by row; where a row states what the older one gives, so do the accepted rows."""
+    counts = {}
+    for name in tcgen05_rows.FILES:
+        for told in tcgen05_rows.told(name):
+            wrong = np.flatnonzero(told.run(tcgen05_rows.newer(told.row)) != told.words("d"))
+            assert not wrong.size, (told.row.name, told.given[wrong[0]])
+            if "old" in told.given[0]:
+                wrong = np.flatnonzero(told.run(told.row.model) != told.words("old"))
+                assert not wrong.size, (told.row.name, told.given[wrong[0]])
+            counts[name] = counts.get(name, 0) + len(told.given)
+    assert counts == tcgen05_rows.FILES
+
+
+def test_zeros_without_an_exponent_are_the_same_function_where_no_row_disputes_it() -> None:
+    """No term that is not zero has an exponent below that with which zeros enter."""
+    disputed = {row.name.partition("@")[0] for row in rows() if row.name.endswith("@sf-tensor")}
+    undisputed = 0
+    for row in rows(claims=False):
+        m = row.model
+        if row.name.startswith("blackwell/tcgen05") and row.name not in disputed:
+            assert isinstance(m, FusedDotAdd)
+            assert m.zero_exponent is not None
+            assert m.zero_exponent <= min(m.a_format.e_min + m.b_format.e_min, m.c_format.e_min)
+            undisputed += 1
+    assert (len(disputed), undisputed) == (33, 50)

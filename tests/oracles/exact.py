@@ -435,11 +435,14 @@ def _fused(
     nan_word: Array = np.zeros(c.shape, np.int64)
     for block in range(blocks):
         lanes = [lane for place, lane in enumerate(order) if place // deal % blocks == block]
-        terms = [products[lane] for lane in lanes]
+        terms, led = [products[lane] for lane in lanes], None
         nan_word = _nan_words(m, d, [a[lane] for lane in lanes], [b[lane] for lane in lanes], words, c_format)
         if m.scale_format is not None:
-            terms = _scaled(m, lanes, terms, sa, sb)
-        words = _block(m, d, terms, carried, nan_word)
+            if m.c_enters != "always" or m.group_dropped_below is not None:
+                sizes = 1, m.inner_group or m.group
+                led = [_scaled(m, lanes, terms, sa, sb, size) for size in sizes]
+            terms = _scaled(m, lanes, terms, sa, sb, m.group)
+        words = _block(m, d, terms, carried, nan_word, led)
         carried, c_format = read(d, words), d
     if last:
         words = _last_addition(m, d, d.decode(words), given, nan_word)
@@ -490,16 +493,17 @@ def _nan_of_sum(m: Any, d: Format, x: Array, y: Array) -> Array:
 
 
 def _scaled(
-    m: Any, lanes: Sequence[int], products: Sequence[Numbers], sa: Sequence[Array], sb: Sequence[Array]
-) -> list[Numbers]:
+    m: Any, lanes: Sequence[int], products: Sequence[Numbers], sa: Sequence[Array], sb: Sequence[Array],
+    group: int,
+) -> list[Numbers]:  # fmt: skip
     """Products times their scales; or exact sums of `group` of them (MMA-Sim, GDFS steps 2 to 4)."""
     fmt = Format.of(m.scale_format)
     found = []
-    for start in range(0, len(products), m.group):
-        members = list(products[start : start + m.group])
+    for start in range(0, len(products), group):
+        members = list(products[start : start + group])
         place = lanes[start] // m.scale_block
         scale = product(fmt.decode(sa[place]), fmt.decode(sb[place]))
-        if m.group == 1:
+        if group == 1:
             found.append(product(members[0], scale))
             continue
         nan, inf, minus = specials(members)
@@ -589,10 +593,70 @@ def _complement_sum(m: Any, terms: Sequence[Numbers], c: Numbers, top: Array) ->
     return Fixed(np.where(nothing, 0, whole.word), whole.lsb)
 
 
-def _block(m: Any, d: Format, terms: Sequence[Numbers], c: Numbers, nan_word: Array | int) -> Array:
+def _led_sum(
+    m: Any, d: Format, groups: Sequence[Numbers], led: Sequence[Sequence[Numbers]], c: Numbers
+) -> tuple[Fixed, Array]:
+    """Scaled groups and c, where c decides the grid only if it leads (FACTS2 1e, 1f); and the exponent of it.
+
+    led: the products with their scales, lane by lane, and the sums of inner groups.
+    """
+    nowhere = np.int64(-(1 << 40))
+    lanes, inner = led
+    size = len(lanes) // len(groups)
+    reached = [np.where(x.zero, nowhere, x.exp) for x in lanes]
+    always = np.full(c.zero.shape, m.c_enters == "always")
+    leads = ~c.zero & ((c.exp >= maximum(reached)) | always)
+    own = [_entering(m, x) for x in groups]
+    top = maximum([*own, np.where(c.zero | leads, _c_enters(m, c), nowhere)])
+    finest = top - m.fraction_bits
+    rough = np.maximum(finest, c.exp - m.fraction_bits)
+    mode, whole = m.alignment.name, [_aligned_c(m, c, top)]
+    for number, x in enumerate(groups):
+        unit = finest
+        if m.c_enters == "leading_by_group":
+            below = maximum(reached[number * size : (number + 1) * size]) <= c.exp
+            unit = np.where(below & ~leads & ~c.zero, rough, finest)
+        value = x.fixed.on_grid(unit, mode) if not m.alignment_sticky else _aligned(m, x.fixed, top)
+        if m.inner_group is not None:
+            pieces = inner[number * size // m.inner_group : (number + 1) * size // m.inner_group]
+            apart = total([y.fixed.on_grid(finest, mode) for y in pieces])
+            value, apart = total([value]), total([apart])
+            value = _chosen(leads, value, apart)
+        whole.append(value)
+    everything = total(whole)
+    if m.group_dropped_below is None:
+        return everything, top
+    least = d.e_min - d.fraction_bits
+    subnormal = (everything.word != 0) & (everything.top >= least) & (everything.top < d.e_min)
+    kept = whole[:1]
+    for x, value in zip(groups, whole[1:], strict=True):
+        small = (value.top < m.group_dropped_below) & (x.exp < maximum(own))
+        kept.append(Fixed(np.where(small, 0, value.word), value.lsb))
+    return _chosen(subnormal, total(kept), everything), top
+
+
+def _chosen(first: Array, x: Fixed, y: Fixed) -> Fixed:
+    """One value where a condition holds, else the other."""
+    return Fixed(np.where(first, x.word, y.word), np.where(first, x.lsb, y.lsb))
+
+
+def _aligned_c(m: Any, c: Numbers, top: Array) -> Fixed:
+    """c on the grid, or nothing of it where the model drops it."""
+    addend = _aligned(m, c.fixed, top)
+    if m.c_dropped_above is None:
+        return addend
+    unit = top - m.fraction_bits
+    dropped = (unit > m.c_dropped_above) & (c.fixed.top < unit)
+    return Fixed(np.where(dropped, 0, addend.word), addend.lsb)
+
+
+def _block(
+    m: Any, d: Format, terms: Sequence[Numbers], c: Numbers, nan_word: Array | int,
+    led: Sequence[Sequence[Numbers]] | None,
+) -> Array:  # fmt: skip
     """One fused dot-product-add (MMA-Sim, FDA steps 1 to 5); groups, complements, c's own rules: FACTS 1."""
     special = specials([*terms, c])
-    every_minus = np.logical_and.reduce([t.zero & t.sign for t in (*terms, c)])
+    every_minus = np.logical_and.reduce([t.zero & ~t.cancelled & t.sign for t in (*terms, c)])
     if m.products == "normalised":
         terms = [replace(t, exp=np.where(t.zero, t.exp, t.fixed.top)) for t in terms]
     if m.normalisation == "every":
@@ -602,17 +666,15 @@ def _block(m: Any, d: Format, terms: Sequence[Numbers], c: Numbers, nan_word: Ar
         dot = total([_aligned(m, t.fixed, own) for t in terms])
         top = np.maximum(own, _entering(m, c))
         whole = _wrapped(m, total([_aligned(m, dot, top), _aligned(m, c.fixed, top)]), top)
+    elif led is not None:
+        whole, top = _led_sum(m, d, terms, led, c)
+        whole = _wrapped(m, whole, top)
     else:
         top = maximum([*(_entering(m, t) for t in terms), _c_enters(m, c)])
         if m.alignment_complement:
             whole = _complement_sum(m, terms, c, top)
         else:
-            addend = _aligned(m, c.fixed, top)
-            if m.c_dropped_above is not None:
-                unit = top - m.fraction_bits
-                dropped = (unit > m.c_dropped_above) & (c.fixed.top < unit)
-                addend = Fixed(np.where(dropped, 0, addend.word), addend.lsb)
-            whole = total([*_addends(m, terms, top), addend])
+            whole = total([*_addends(m, terms, top), _aligned_c(m, c, top)])
         whole = _wrapped(m, whole, top)
     wide = d if m.rounded_format is None else Format.of(m.rounded_format)
     words = wide.encode(

@@ -200,6 +200,11 @@ def _operand_format(rng: Random, given: Mapping[str, Any]) -> Format | None:
     return None
 
 
+def _apart(name: str, draw: Draw) -> Draw:
+    """A draw that leaves the generator as it was, so that the other draws stay what they were."""
+    return lambda rng, given: draw(Random(f"{name} {rng.getstate()[1][-3:]}"), given)
+
+
 _FUSED: dict[str, Draw] = {
     "n_fma": lambda rng, given: _divisor(rng, given["k"]),
     "interleave": lambda rng, given: rng.choice((0, 0, _divisor(rng, given["n_fma"]))),
@@ -234,6 +239,11 @@ _FUSED: dict[str, Draw] = {
     "negative_zero": _one_of(False, True),
     "nan": _nan_rule,
     "operand_format": _operand_format,
+    "c_enters": _apart("c", _one_of("always", "leading", "leading", "leading_by_group", "leading_by_group")),
+    "inner_group": _apart(
+        "inner", lambda rng, given: rng.choice((None, _divisor(rng, given.get("group", 1))))
+    ),
+    "group_dropped_below": _apart("below", lambda rng, given: rng.choice((None, rng.randint(-9, 8)))),
 }
 
 
@@ -357,6 +367,8 @@ def _try_model(rng: Random, kind: type[Model], narrow: bool) -> Model | None:
         given |= {"normalisation": "once", "c_position": "aligned"}
         if {given["a_format"].specials, given["b_format"].specials} != {Specials.NONE}:
             given["group"] = 1  # sums of groups are of FP4 numbers: nothing says what a NaN among them does
+        if given["scale_format"].has_infinity:
+            given["group"] = 1  # nor what an infinite scale makes of a sum that cancels
         if given["group"] > 1:
             given["carry_bits"] = None  # nor how many bits the register for them has
     try:
@@ -396,6 +408,7 @@ def _settle(given: dict[str, Any]) -> None:
     if given["normalisation"] == "every" or given["c_position"] != "aligned":
         given |= {"alignment_complement": False, "group_fraction_bits": None, "zero_c": "zero_exponent"}
         given |= {"c_exponent_offset": 0, "c_dropped_above": None}
+    _settle_groups(given, scaled and given["group"] > 1)
     if scaled:
         given["group_fraction_bits"] = None
     elif given["group_fraction_bits"] is None or given["n_fma"] % given["group"]:
@@ -417,6 +430,20 @@ def _settle(given: dict[str, Any]) -> None:
         given["tininess"] = "result"
     if isinstance(given["nan"], NanRule) and given["nan"].cases and (scaled or given["c_position"] == "last"):
         given["nan"] = given["nan"].otherwise
+
+
+def _settle_groups(given: dict[str, Any], grouped: bool) -> None:
+    """What only exact sums of scaled groups have, and what they do not have then."""
+    for name, value in (("c_enters", "always"), ("inner_group", None), ("group_dropped_below", None)):
+        given[name] = given.get(name, value) if grouped else value
+    inner = given["inner_group"]
+    if given["c_enters"] != "leading" or inner == given["group"]:
+        given["inner_group"] = None
+    if given["inner_group"] is not None:
+        given["group_dropped_below"] = None
+    if given["c_enters"] != "always":
+        given |= {"alignment_sticky": False, "carry_bits": None, "c_exponent_offset": 0}
+        given["c_dropped_above"] = None
 
 
 def _settle_operations(given: dict[str, Any]) -> None:
