@@ -8,6 +8,7 @@ import pytest
 
 from tcsmt.catalogue import digests, row_named, rows
 from tcsmt.catalogue.digests import digest_of_unit, models_named, stale
+from tests.support import digests as kept_digests
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 
@@ -29,6 +30,14 @@ def test_results_are_stale_where_the_digest_is_another_or_missing() -> None:
     assert stale(data) == ["ampere", VOLTA]
     old = fresh | {"models": models_named(data) | {VOLTA: "0" * 64}}
     assert stale(old) == [VOLTA]
+
+
+def test_every_row_keeps_its_graph() -> None:
+    """A reshaping leaves each graph as it was. A new row is added by ``python -m tests.support.digests``."""
+    now = kept_digests.digests(rows())
+    assert now.keys() - kept_digests.kept().keys() == set(), "rows without a digest in tests/data/digests.txt"
+    changed = [name for name, digest in kept_digests.kept().items() if now.get(name) != digest]
+    assert changed == [], "rows that are gone or compute another function"
 
 
 def test_a_changed_unit_changes_its_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
