@@ -180,7 +180,7 @@ class KernelIdentified:
 
     def _same(self, kernel: Kernel) -> tuple[Reduction, ...]:
         product = self.found.product
-        return same_function(kernel, product.d_format, product.a.shape[1])
+        return same_function(kernel, product.d_format, product.a.shape[1], c=product.c is not None)
 
     def __repr__(self) -> str:
         return f"<KernelIdentified: {', '.join(k.name for k in self.kernels[:3]) or 'explained by none'}>"

@@ -72,6 +72,7 @@ class Epilogue:
         self._check(0 <= self.stochastic <= 32, "stochastic must be from 1 to 32 bits")
         self._check(not self.stochastic or self.rounding == _NEAREST, "stochastic has no other rounding")
         for number, fmt in enumerate(self.out, 1):
+            self._check(fmt.signed, f"{fmt.name} has no sign")
             ends = fmt.has_infinity or (self.saturate and number == len(self.out))
             self._check(ends, f"{fmt.name} has no infinity: it must be the last of out, with saturate")
 

@@ -43,14 +43,15 @@ _SIDES, _DEPTHS = ((64, 64), (64, 128), (128, 64), (128, 128), (128, 256), (256,
 
 @lru_cache(maxsize=64)
 def reductions(
-    k: int, length: int, *, ordinary: bool, narrow: Format | None = None
+    k: int, length: int, *, ordinary: bool, narrow: Format | None = None, c: bool = False
 ) -> dict[Reduction, tuple[Reduction, ...]]:
     """Reductions of so many products that are tried on units with a K, each another function.
 
     With each, others that are the same function for so many products.
 
     narrow: the format of the results, where parts and totals are also rounded to it. ordinary: whether it is
-    a processor's multiply-add, which loops put in blocks and lanes.
+    a processor's multiply-add, which loops put in blocks and lanes. c: whether a C enters before the first
+    product, where a chain from C is not a chain to which C is added.
     """
     levels = [*_split(length)]
     levels += [Level(kind="promote", number=every) for every in _EVERY if every < length]
@@ -77,14 +78,16 @@ def reductions(
     if narrow is not None:
         through = [_through(reduction, name, narrow) for name in ("parts", "total") for reduction in found]
         found += [reduction for reduction in through if reduction is not None]
-    return _distinct(found, length, k)
+    return _distinct(found, length, k, c=c)
 
 
-def _distinct(found: Sequence[Reduction], length: int, k: int) -> dict[Reduction, tuple[Reduction, ...]]:
+def _distinct(
+    found: Sequence[Reduction], length: int, k: int, *, c: bool = False
+) -> dict[Reduction, tuple[Reduction, ...]]:
     """One of each function, the first, and the others that are the same."""
     distinct: dict[str, list[Reduction]] = {}
     for reduction in dict.fromkeys(found):  # some are made in two ways
-        distinct.setdefault(expression(reduction, length, k), []).append(reduction)
+        distinct.setdefault(expression(reduction, length, k, c=c), []).append(reduction)
     return {first: tuple(filter(_usual, others)) for first, *others in distinct.values()}
 
 
@@ -161,17 +164,17 @@ def _blocks(length: int) -> Iterator[Level]:
 
 
 def hypotheses(
-    unit: Row, output: AnyFormat, length: int, ends: Sequence[Epilogue] = (PLAIN,)
+    unit: Row, output: AnyFormat, length: int, ends: Sequence[Epilogue] = (PLAIN,), *, c: bool = False
 ) -> list[Kernel]:
     """The kernels on a unit that are tried for results of a format; none where it has no such results.
+
+    c: whether there is a C.
 
     ends: epilogues, to which a conversion to the output's format is added where it is not the unit's.
     Narrower results are also tried with parts and totals that are rounded to their format.
     """
     made = _converting(unit, output, ends)
-    return [
-        Kernel(unit, one, end) for end, one in product(made, _tried(unit, output, length) if made else ())
-    ]
+    return [Kernel(unit, one, end) for end in made for one in _tried(unit, output, length, c and end.c_first)]
 
 
 def varying_hypotheses(
@@ -196,16 +199,18 @@ def _converting(unit: Row, output: AnyFormat, ends: Sequence[Epilogue]) -> Seque
     return ends
 
 
-def _tried(unit: Row, output: AnyFormat, length: int) -> dict[Reduction, tuple[Reduction, ...]]:
+def _tried(unit: Row, output: AnyFormat, length: int, c: bool) -> dict[Reduction, tuple[Reduction, ...]]:
     model = unit.model
     ordinary = unit.architecture == ARCHITECTURE or model.k <= 2
     narrow = output if isinstance(output, Format) and output != model.d_format else None
-    return reductions(model.k, length, ordinary=ordinary, narrow=narrow)
+    return reductions(model.k, length, ordinary=ordinary, narrow=narrow, c=c)
 
 
-def same_function(kernel: Kernel, output: AnyFormat, length: int) -> tuple[Reduction, ...]:
-    """Other reductions that are the same function as a hypothesis' for so many products."""
-    return _tried(kernel.unit, output, length).get(kernel.reduction, ())
+def same_function(
+    kernel: Kernel, output: AnyFormat, length: int, *, c: bool = False
+) -> tuple[Reduction, ...]:
+    """Other reductions that are the same function as a hypothesis' for so many products. c: as above."""
+    return _tried(kernel.unit, output, length, c and kernel.epilogue.c_first).get(kernel.reduction, ())
 
 
 def _through(reduction: Reduction, name: str, output: Format) -> Reduction | None:

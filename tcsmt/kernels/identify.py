@@ -121,7 +121,7 @@ def explain(
     length = product.shape[2]
     tried = list(kernels)
     for first, *_ in given:
-        tried += hypotheses(first, product.d_format, length, ends)
+        tried += hypotheses(first, product.d_format, length, ends, c=product.c is not None)
     if not tried:
         formats = ", ".join(fmt.name for fmt in (product.a_format, product.b_format, product.d_format))
         raise TcsmtError(f"no unit takes A and B and gives D in these formats: {formats}")

@@ -33,7 +33,8 @@ class KernelModel(Model):
 
     unit: the instruction that chains are made of; the last one of a chain is filled up with zeros.
     reduction, epilogue: see :class:`.Reduction` and :class:`.Epilogue`. Where K is cut must not depend on the
-    tile of D, and the epilogue takes no numbers but c.
+    tile of D, and the epilogue takes no numbers but c. has_c: whether there is a C; else the word of c is not
+    read, which is not the same as a C of zeros: +0 + (-0) is +0.
     """
 
     kind: ClassVar[str] = "kernel"
@@ -46,6 +47,7 @@ class KernelModel(Model):
     unit: Model
     reduction: Reduction = CHAINED
     epilogue: Epilogue = PLAIN
+    has_c: bool = True
 
     def __post_init__(self) -> None:
         for name in ("a_format", "b_format", "c_format"):
@@ -71,6 +73,7 @@ class KernelModel(Model):
             "unit": self.unit.as_json(),
             "reduction": str(self.reduction),
             "epilogue": str(self.epilogue),
+            "has_c": self.has_c,
             "d_format": self.d_format.name,
             "k": self.k,
         }
@@ -93,8 +96,9 @@ class KernelModel(Model):
         return Schedule(self.unit, self.reduction, self.epilogue)
 
     def _run(self, steps: _TermSteps) -> Term:
-        total = self.schedule.sum(steps, np.arange(self.k), steps.x.c)
-        found = self.schedule.end(steps, total, steps.x.c)
+        c = steps.x.c if self.has_c else None
+        total = self.schedule.sum(steps, np.arange(self.k), c)
+        found = self.schedule.end(steps, total, c)
         if steps.stages[-1].term is not found.words:
             steps.stages.append(Stage(None, Kind.RESULT, None, found.format, found.words))
         return found.words

@@ -175,7 +175,13 @@ def _asked(
     if length > _LONGEST_GRAPH:
         return "", None
     models = [
-        KernelModel(unit=kernel.unit.model, reduction=kernel.reduction, epilogue=kernel.epilogue, k=length)
+        KernelModel(
+            unit=kernel.unit.model,
+            reduction=kernel.reduction,
+            epilogue=kernel.epilogue,
+            k=length,
+            has_c=False,
+        )
         for kernel in (one, two)
     ]
     if models[0].trace.output is models[1].trace.output:

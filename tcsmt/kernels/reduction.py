@@ -83,8 +83,8 @@ class Level:
             if isinstance(given, str):
                 object.__setattr__(self, name, format_named(given))
             fmt = getattr(self, name)
-            usual = fmt is None or (isinstance(fmt, Format) and fmt.has_infinity)
-            self._check(usual, f"{name} must be a floating-point format with infinities")
+            usual = fmt is None or (isinstance(fmt, Format) and fmt.signed and fmt.has_infinity)
+            self._check(usual, f"{name} must be a floating-point format with infinities and a sign")
         least = 0 if self.kind == "cuts" else 1
         what = {"promote": "products", "stream-k": "workers"}.get(self.kind, "parts")
         self._check(self.number >= least, f"the number of {what} must be 1 or more")
@@ -112,7 +112,7 @@ class Level:
     def sequence(self) -> tuple[int, ...]:
         """The numbers of the parts in the order in which they are added; empty where a name says it."""
         numbers = self.order.split("-")
-        return tuple(map(int, numbers)) if all(map(str.isdigit, numbers)) else ()
+        return tuple(map(int, numbers)) if all(map(str.isdecimal, numbers)) else ()
 
     def cut(self, indices: Array, k: int) -> list[Array]:
         """The indices of K, in parts that are not empty. k: the instruction's K."""

@@ -49,6 +49,7 @@ def test_the_text_keeps_every_bit_of_a_number() -> None:
         ("out=bf16,stochastic=²", "stochastic = '²': must be a number of bits"),
         ("out=bf16,RTZ,stochastic=3", "stochastic has no other rounding"),
         ("out=s8", "s8"),
+        ("out=ue8m0,saturate", "ue8m0 has no sign"),
     ],
 )  # fmt: skip
 def test_what_is_refused(text: str, message: str) -> None:

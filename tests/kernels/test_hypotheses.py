@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 
 from tcsmt.arithmetic.formats import FORMATS
@@ -129,3 +130,22 @@ def test_other_names_of_a_hypothesis() -> None:
     others = same_function(kernel, F32, 64)
     assert "promote:32" in map(str, others)
     assert same_function(replace(kernel, reduction=reduction_named("cuts:7")), F32, 64) == ()
+
+
+def test_what_is_the_same_function_gives_the_same_words() -> None:
+    """With a C, which a chain begins with, and which is added to a part."""
+    rng = np.random.default_rng(3)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((8, 16), (16, 8)))
+    given = rng.standard_normal((8, 8)).astype(np.float32)
+    kernel = Kernel(VOLTA, reduction_named("chained"))
+    one_part = reduction_named("sliced:2,step=16")
+    counts = []
+    for c in (None, given):
+        others = same_function(kernel, F32, 16, c=c is not None)
+        assert (one_part in others) is (c is None)
+        tried = [one.reduction for one in hypotheses(VOLTA, F32, 16, c=c is not None)]
+        counts.append(len(tried))
+        for other in others:
+            assert (replace(kernel, reduction=other).multiply(a, b, c) == kernel.multiply(a, b, c)).all()
+    assert counts[1] > counts[0]
+    assert (replace(kernel, reduction=one_part).multiply(a, b, given) != kernel.multiply(a, b, given)).any()

@@ -14,6 +14,7 @@ from tcsmt.kernels.gemm import gemm
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.plan import Plan, planned
 from tcsmt.kernels.reduction import CHAINED, reduction_named
+from tcsmt.kernels.units import ieee_unit
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 
@@ -68,12 +69,25 @@ def test_the_same_graph_is_the_same_function() -> None:
 
 @pytest.mark.parametrize("asked", [True, False])
 def test_what_no_input_separates_is_asked_of_a_solver(asked: bool) -> None:
-    """What c is multiplied with makes no difference where it is zero, which is no matter of graphs."""
-    given = [Kernel(VOLTA, CHAINED, epilogue_named(text)) for text in ("beta=2", "beta=0.5")]
+    """A conversion to more bits on the way makes no difference, which is no matter of graphs."""
+    given = [Kernel(VOLTA, CHAINED, epilogue_named(text)) for text in ("out=bf16", "out=f64:bf16")]
     plan = planned(given, F16, 2, most=4, solving=Solving(Settings(timeout=20)) if asked else None)
     assert plan.classes == (tuple(given),)
     assert [how for _, _, how in plan.equal] == (["by solvers"] if asked else [])
     assert plan.open == (() if asked else (tuple(given),))
+
+
+def test_without_c_a_total_from_zero_is_another_function() -> None:
+    """A part that is -0 stays -0, and +0 + (-0) is +0; with a C of zeros both are +0."""
+    fma = ieee_unit("ieee/fma.f32")
+    given = [Kernel(fma, reduction_named(text)) for text in ("promote:1", "promote:1,from-zero")]
+    formats = (FORMATS["f32"], FORMATS["f32"])
+    plan = planned(given, formats, 2, most=4)
+    assert plan.equal == ()
+    what = planned(
+        [Kernel(fma, CHAINED, epilogue_named(f"beta={beta}")) for beta in (2, 3)], formats, 2, most=4
+    )
+    assert [how for _, _, how in what.equal] == ["the same graph"]  # there is no C
 
 
 def test_an_input_that_a_solver_finds_separates(monkeypatch: pytest.MonkeyPatch) -> None:

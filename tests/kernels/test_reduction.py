@@ -62,6 +62,7 @@ def test_names_of_the_usual_ones() -> None:
         ("cuts:x", "cuts = 'x': must be an integer"),
         ("split-k:2,pairs,total=bf16", "pairs keeps no running total"),
         ("split-k:2,folded,from-zero", "folded keeps no running total"),
+        ("split-k:2,order=0-²", "unknown order of the parts '0-²'"),
         ("split-k:3,order=0-2", "order=0-2 must have each number from 0 on once"),
         ("split-k:3,order=pair", "unknown order of the parts 'pair'"),
         ("stream-k:2", "stream-k needs tile=ROWSxCOLUMNSxPRODUCTS"),

@@ -213,10 +213,9 @@ class Case:
         if unit is None:
             return "matrices"
         self.same_format(unit.d_format, matrix)
-        if self.c is None:
-            return "matrices"
         i, j = np.indices((M, N)).reshape(2, -1)
-        words = by_graph(unit, Operands(self.a[i], self.b[:, j].T, self.c[i, j]))
+        c = np.full(len(i), 3, unsigned(model.c_format)) if self.c is None else self.c[i, j]
+        words = by_graph(unit, Operands(self.a[i], self.b[:, j].T, c))
         self.same("the terms and the oracle", words.reshape(M, N), expected)
         return f"all, {length and 'chained' if not reduction.levels else 'parts'}"
 
@@ -270,7 +269,7 @@ class Case:
         try:
             return KernelModel(
                 unit=kernel.unit.model, reduction=kernel.reduction, epilogue=kernel.epilogue,
-                k=self.a.shape[1],
+                k=self.a.shape[1], has_c=self.c is not None,
             )  # fmt: skip
         except TcsmtError:
             beyond = kernel.reduction.tiled or kernel.epilogue.bias or kernel.epilogue.stochastic
@@ -306,7 +305,14 @@ class Case:
             )
 
 
-@pytest.mark.parametrize("seeds", [range(60), pytest.param(range(60, 6000), marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(60),
+        *(pytest.param(range(at, at + 2000), marks=pytest.mark.long) for at in range(60, 6000, 2000)),
+    ],
+    ids=str,
+)
 def test_matrices_terms_and_the_oracle_give_the_same_words(seeds: Sequence[int]) -> None:
     counts = Counter(Case.drawn(f"schedule {seed}").judged() for seed in seeds)
     print(dict(counts))

@@ -66,6 +66,17 @@ def test_exact_up_to_the_limit_and_not_beyond(
         assert (results(unit, reduction, more, more.T) != more @ more.T).any()
 
 
+def test_the_format_of_inner_sums_is_that_of_the_outer_ones(solving: Solving) -> None:
+    """Up to 5 the parts' sums are bfloat16 numbers; their own sum, in bfloat16 too, reaches 400."""
+    unit, text = "volta/mma.m8n8k4.f16.f16.f16.f16", "split-k:2/split-k:2,sum=bf16"
+    found = exact_kernel(StepwiseProof(solving), row_of(unit).model, reduction_named(text), 16)
+    rng = np.random.default_rng(1)
+    for limit, exact in ((found.integers, True), (found.integers + 1, False)):
+        a = rng.integers(max(limit - 1, 0), limit + 1, (40, 16))
+        d = tcsmt.gemm(a.astype(np.float16), a.T.astype(np.float16), unit=unit, reduction=text)
+        assert bool((d.astype(float) == a @ a.T).all()) is exact
+
+
 def test_negative_zeros_give_no_negative_zero() -> None:
     """Products of -0 alone, in every part."""
     a = np.full((1, 16), -0.0, np.float16)
