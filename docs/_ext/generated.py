@@ -18,6 +18,7 @@ import tcsmt
 from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.catalogue import Row, rows
 from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+from tcsmt.catalogue.processors import PROCESSORS
 from tcsmt.cli.table import _arithmetic as arithmetic
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,11 +102,12 @@ class Gpus(Published):
             "",
             "   * - architecture",
             "     - also",
-            "     - GPUs",
+            "     - GPUs and processors",
         ]
         for name in ARCHITECTURES:
             also = ", ".join(alias for alias, other in ALIASES.items() if other == name)
-            gpus = ", ".join(gpu for gpu, other in GPUS.items() if other == name)
+            chips = {**GPUS, **{chip: one.architecture for chip, one in PROCESSORS.items()}}
+            gpus = ", ".join(chip for chip, other in chips.items() if other == name)
             lines += [f"   * - ``{name}``", f"     - {also}", f"     - {gpus}"]
         return self._parse(lines)
 

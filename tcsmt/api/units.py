@@ -10,15 +10,25 @@ from typing import Any, TypeAlias
 
 from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy, like_given
-from tcsmt.catalogue import Row, rows, rows_of, selected
+from tcsmt.catalogue import Row, rows, rows_of, selected, sequences_of
 from tcsmt.catalogue.description import description
 from tcsmt.data.model_files import is_model_file, model_toml, rows_given
 from tcsmt.kernels.model import row_named as kernel_named
-from tcsmt.kernels.units import ARCHITECTURE, ieee_unit
+from tcsmt.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
 from tcsmt.models import Model
 from tcsmt.simulator.rows import simulate
 
-__all__ = ["Unit", "UnitLike", "read_model", "row_of", "rows_meant", "unit", "units"]
+__all__ = [
+    "Unit",
+    "UnitLike",
+    "read_model",
+    "row_of",
+    "rows_listed",
+    "rows_meant",
+    "sequences_listed",
+    "unit",
+    "units",
+]
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,7 +175,24 @@ def rows_meant(given: UnitLike) -> list[Row]:
 def _rows_named(name: str) -> list[Row]:
     if "+" in name and not is_model_file(name):
         return [kernel_named(name, row_of)]
+    if name == ARCHITECTURE:
+        return list(ieee_rows())
     return [ieee_unit(name)] if name.startswith(f"{ARCHITECTURE}/") else rows_given(name)
+
+
+def rows_listed(arch: str | None, *, claims: bool) -> list[Row]:
+    """The rows of an architecture, a GPU, a processor or of IEEE operations; None: of the whole catalogue.
+
+    Raises :class:`.TcsmtError` for unknown names.
+    """
+    if arch == ARCHITECTURE:
+        return list(ieee_rows())
+    return rows(claims=claims) if arch is None else rows_of(arch, claims=claims)
+
+
+def sequences_listed(arch: str | None) -> list[Row]:
+    """The sequences of an architecture's instructions that are units, too; none of the whole catalogue."""
+    return [] if arch is None or arch == ARCHITECTURE else sequences_of(arch)
 
 
 def unit(name: UnitLike) -> Unit:
@@ -194,7 +221,8 @@ def units(
 ) -> list[Unit]:
     """The catalogue's units, an architecture's most used instruction first.
 
-    arch: an architecture or a GPU. The others: only units with these formats, this K, this evidence.
+    arch: an architecture, a GPU, a processor (``cpu`` is this machine's), or ``ieee``. The others: only units
+    with these formats, this K, this evidence.
     claims: include published models that are refuted or disputed.
 
     Raises :class:`tcsmt.TcsmtError` for unknown names.
@@ -203,7 +231,7 @@ def units(
     >>> [u.name for u in tcsmt.units("volta", d_format="f32")]
     ['volta/mma.m8n8k4.f32.f16.f16.f32', 'volta/mma.m8n8k4.f32.f16.f16.f16']
     """
-    found = rows_of(arch, claims=claims) if arch is not None else rows(claims=claims)
+    found = rows_listed(arch, claims=claims)
     wanted = {"a_format": a_format, "b_format": b_format, "c_format": c_format, "d_format": d_format}
     return [Unit(row) for row in selected(found, formats=wanted, k=k, evidence=evidence)]
 

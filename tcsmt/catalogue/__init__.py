@@ -6,13 +6,16 @@ nothing else in tcsmt knows an architecture's name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
 from tcsmt.arithmetic.formats import format_named
 from tcsmt.catalogue import amd, arm, nvidia, rdna, riscv, tenstorrent, x86
-from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+from tcsmt.catalogue.gpus import ARCHITECTURES, GPUS
 from tcsmt.catalogue.mnemonics import means
+from tcsmt.catalogue.naming import named
+from tcsmt.catalogue.processors import INSTRUCTIONS, PROCESSORS, Processor, instructions_of
 from tcsmt.catalogue.row import EVIDENCE, Row
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
 
@@ -27,6 +30,7 @@ __all__ = [
     "rows_of",
     "selected",
     "sequences_of",
+    "stands_for",
 ]
 
 
@@ -75,20 +79,63 @@ def selected(
 
 
 def architecture_named(name: str) -> str:
-    """The architecture of that name, alias (``sm_90``) or GPU (``h200``)."""
-    given = name.lower().replace("_", "-") if name.lower() not in ALIASES else name.lower()
-    known = {**{a: a for a in ARCHITECTURES}, **ALIASES, **GPUS}
-    known |= {alias.replace(" ", "-"): target for alias, target in known.items()}
-    known |= {alias.replace(" ", ""): target for alias, target in known.items()}
-    if given in known:
-        return known[given]
-    raise UnknownName("architecture", name, [*ARCHITECTURES, *GPUS], "tcsmt models")
+    """The architecture of that name, alias (``sm_90``), GPU (``h200``) or processor (``graviton4``, ``cpu``).
+
+    Case, spaces, hyphens and makers' names do not matter. Raises :class:`.UnknownName`.
+    """
+    return named(name).architecture
 
 
 def rows_of(architecture: str, *, claims: bool = False) -> list[Row]:
-    """An architecture's rows, its most used instruction first."""
-    name = architecture_named(architecture)
-    return [r for r in rows() if r.architecture == name and (claims or "@" not in r.instruction)]
+    """An architecture's rows, its most used instruction first; of a processor, those that it has.
+
+    Raises :class:`.TcsmtError` for unknown names, and for a processor that has none.
+    """
+    meant = named(architecture)
+    found = [r for r in rows(claims=claims) if r.architecture == meant.architecture]
+    return found if meant.processor is None else _that_it_has(meant.processor, found)
+
+
+def _that_it_has(processor: Processor, found: Sequence[Row]) -> list[Row]:
+    """The rows of a processor's instructions, the most used first."""
+    prefixes = instructions_of(processor.features)
+    places = {
+        row.name: next((n for n, prefix in enumerate(prefixes) if _is_of(row, prefix)), None) for row in found
+    }
+    own = [row for row in found if places[row.name] is not None]
+    if not own:
+        known = ", ".join(name for name in INSTRUCTIONS if any(map(_of_feature(name), found)))
+        raise TcsmtError(
+            f"{processor.about} has none of the dot products of the catalogue, which need one of: {known}"
+        )
+    return sorted(own, key=lambda row: (places[row.name], "@" in row.instruction))
+
+
+def stands_for(name: str) -> str:
+    """What a processor's name, or its architecture's, stands for, as a sentence; "" for all others.
+
+    Its instructions compute different functions of operands of one format, so that people are told.
+    name: also with an instruction (``cpu/vdpbf16ps``). Raises :class:`.TcsmtError` for unknown names.
+    """
+    alone, slash, _ = name.partition("/")
+    processor = named(alone).processor
+    if slash:
+        return "" if processor is None else f"{alone} is {processor.about}"
+    found = rows_of(alone)
+    if not any(one.architecture == found[0].architecture for one in PROCESSORS.values()):
+        return ""
+    about = "" if processor is None else f" is {processor.about}, and"
+    return f"{alone}{about} has {', '.join(row.instruction for row in found)}: the first that fits is meant"
+
+
+def _is_of(row: Row, prefix: str) -> bool:
+    """Whether a row, or the one that a claim is about, is the instruction, or a variant of it."""
+    name = row.instruction.partition("@")[0]
+    return name == prefix or name.startswith(f"{prefix}.")
+
+
+def _of_feature(name: str) -> Callable[[Row], bool]:
+    return lambda row: any(_is_of(row, prefix) for prefix in INSTRUCTIONS[name])
 
 
 def sequences_of(architecture: str) -> list[Row]:
@@ -102,16 +149,19 @@ def sequences_of(architecture: str) -> list[Row]:
 
 def instruction_named(architecture: str, instruction: str) -> Row:
     """The row of an instruction: its name, a unique part of it, or as PTX or AMD's manual writes it."""
-    name = architecture_named(architecture)
-    table = rows_of(name, claims=True)
-    sequences = sequences_of(name)
+    meant = named(architecture)
+    name = meant.architecture if meant.processor is None else meant.processor.about
+    table = rows_of(architecture, claims=True)
+    sequences = sequences_of(architecture)
     found = _meant(instruction, table) or _meant(instruction, sequences)
     if len(found) == 1:
         return found[0]
     if found:
         raise TcsmtError(f"{instruction!r} matches several instructions of {name}: {_listed(found)}")
     names = [row.instruction for row in (*table, *sequences)]
-    raise UnknownName(f"instruction of {name}", instruction, names, f"tcsmt models --arch {name}")
+    raise UnknownName(
+        f"instruction of {name}", instruction, names, f"tcsmt models --arch {shlex.quote(architecture)}"
+    )
 
 
 def _meant(instruction: str, table: Sequence[Row]) -> list[Row]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from tcsmt.api.formats import describe_format
-from tcsmt.api.units import row_of
-from tcsmt.catalogue import rows_of
+from tcsmt.api.units import row_of, rows_listed
 from tcsmt.catalogue.description import description
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
@@ -52,5 +51,5 @@ def describe(arch: str | None, instruction: str | None, number_format: str | Non
         return
     click.echo(description(row))
     if instruction is None and not {"/", "+"} & {*arch} and not is_model_file(arch):
-        others = [r.instruction for r in rows_of(arch, claims=True) if r is not row]
+        others = [r.instruction for r in rows_listed(arch, claims=True) if r is not row]
         click.echo("\nother instructions:\n  " + "\n  ".join(others))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from tcsmt.api.units import row_of
-from tcsmt.catalogue import rows, rows_of, selected, sequences_of
+from tcsmt.api.units import row_of, rows_listed, sequences_listed
+from tcsmt.catalogue import selected
 from tcsmt.catalogue.row import EVIDENCE
 from tcsmt.cli import options
 from tcsmt.cli.names import ARCHITECTURE, UNIT
@@ -16,7 +16,9 @@ from tcsmt.support.text import counted
 
 
 @click.command("models")
-@click.option("--arch", type=ARCHITECTURE, help="Only this architecture or GPU.")
+@click.option(
+    "--arch", type=ARCHITECTURE, help="Only this architecture, GPU or processor (cpu: this machine's)."
+)
 @click.option("--a", "a_format", metavar="FORMAT", help="Only units that take a in this format, e.g. e4m3.")
 @click.option("--b", "b_format", metavar="FORMAT", help="Only units that take b in this format.")
 @click.option("--c", "c_format", metavar="FORMAT", help="Only units that take c in this format.")
@@ -51,6 +53,7 @@ def models(
     \b
     Examples:
       tcsmt models --arch h100
+      tcsmt models --arch cpu
       tcsmt models --a e4m3 --evidence measured
       tcsmt models --toml volta > mine.toml
     """
@@ -60,9 +63,9 @@ def models(
             raise click.UsageError("--toml UNIT takes no other option")
         click.echo(model_toml(row_of(toml)), nl=False)
         return
-    found = rows_of(arch, claims=claims) if arch else rows(claims=claims)
+    found = rows_listed(arch, claims=claims)
     chosen = selected(found, formats=formats, k=k, evidence=evidence)
-    whole = selected(sequences_of(arch) if arch else (), formats=formats, k=k, evidence=evidence)
+    whole = selected(sequences_listed(arch), formats=formats, k=k, evidence=evidence)
     if as_json:
         listed = {"units": chosen} | ({"sequences": whole} if whole else {})
         echo_json({name: [row.as_json() for row in given] for name, given in listed.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import click
 from click.shell_completion import CompletionItem
@@ -33,11 +34,25 @@ class _Name(click.ParamType[str]):
 class _Architecture(_Name):
     def known(self) -> Iterable[str]:
         from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+        from tcsmt.catalogue.naming import THIS_PROCESSOR
+        from tcsmt.catalogue.processors import PROCESSORS
 
-        return [name.replace(" ", "-") for name in (*ARCHITECTURES, *GPUS, *ALIASES)]
+        names = (*ARCHITECTURES, *GPUS, *ALIASES, *PROCESSORS, THIS_PROCESSOR)
+        return [name.replace(" ", "-") for name in names]
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text as it is; what a processor's name stands for is said first."""
+        from tcsmt.catalogue import stands_for
+        from tcsmt.support.errors import TcsmtError
+
+        with suppress(TcsmtError):  # said where the name is used
+            meant = stands_for(value.partition("+")[0])
+            if meant:
+                click.echo(meant, err=True)
+        return value
 
 
-class _Unit(_Name):
+class _Unit(_Architecture):
     def known(self) -> Iterable[str]:
         from tcsmt.catalogue import rows
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from string import Template
 
 from tcsmt.catalogue import Row
+from tcsmt.catalogue.processors import INSTRUCTIONS
+from tcsmt.catalogue.this_processor import CPUINFO, facts
 from tcsmt.hardware import arm, x86
 from tcsmt.hardware.instructions import unsupported
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["CpuInstruction", "cpu_instruction", "require_feature"]
-
-#: What the kernel says of the CPU; a CPU's features are its flags.
-CPUINFO = Path("/proc/cpuinfo")
 
 
 @dataclass(frozen=True)
@@ -57,16 +55,10 @@ def _arm(mnemonic: str, features: str, source: Template, *, ebf: bool = False, *
 
 
 _INSTRUCTIONS = {
-    "x86/vdpbf16ps": _x86("vdpbf16ps", "avx512_bf16"),
     **{
-        f"x86/{name}": _x86(name, "avx512_vnni")
-        for name in ("vpdpbusd", "vpdpbusds", "vpdpwssd", "vpdpwssds")
-    },
-    "x86/tdpbf16ps": _x86("tdpbf16ps", "amx_bf16", tiles=True),
-    "x86/tdpfp16ps": _x86("tdpfp16ps", "amx_fp16", tiles=True),
-    **{
-        f"x86/{name}": _x86(name, "amx_int8", tiles=True)
-        for name in ("tdpbssd", "tdpbsud", "tdpbusd", "tdpbuud")
+        f"x86/{name}": _x86(name, feature, tiles=feature.startswith("amx"))
+        for feature in ("avx512_bf16", "avx512_vnni", "amx_bf16", "amx_fp16", "amx_int8")
+        for name in INSTRUCTIONS[feature]
     },
     **{
         f"arm/{name}.ebf{int(ebf)}": _arm(name, features, source, ebf=ebf, place=arm.PLACES["pairs"])
@@ -96,10 +88,9 @@ def require_feature(row: Row) -> None:
     """Raises :class:`.TcsmtError` where the CPU of this machine lacks an instruction of x86."""
     feature = cpu_instruction(row).feature
     try:
-        lines = CPUINFO.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as error:
-        raise TcsmtError(f"{row.name}: cannot tell what this CPU has: {CPUINFO}: {error.strerror}") from None
-    said = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        said = facts(CPUINFO)
+    except TcsmtError as error:
+        raise TcsmtError(f"{row.name}: {error}") from None
     if feature not in said.get("flags", "").split():
         cpu = said.get("model name", "unknown model")
         raise TcsmtError(

@@ -65,23 +65,38 @@ class Contradiction(InternalError):
 
 #: So many names are all listed; of more, the nearest, and where the others are.
 _FEW, _NEAREST = 15, 5
+#: Guesses, and how much one is like the name (from 0 to 1).
+_GUESSED, _ALIKE = 3, 0.6
 
 
 class UnknownName(TcsmtError):
-    """A name that is not among the allowed ones; see: the command that lists them, where they are many."""
+    """A name that is not among the allowed ones.
 
-    def __init__(self, kind: str, given: str, allowed: Iterable[str], see: str = "") -> None:
+    see: the command that lists them, where they are many. meant: those that it could be a part of.
+    similarity: from 0 to 1, of those that are listed as the nearest.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        given: str,
+        allowed: Iterable[str],
+        see: str = "",
+        *,
+        meant: Iterable[str] = (),
+        similarity: float = 0.0,
+    ) -> None:
         names = list(allowed)
-        meant = [n for n in names if given and n.lower().startswith(given.lower())][:3]
-        if not meant:
-            meant = _near(given, names, 3, 0.6)
-        hint = f"did you mean {' or '.join(meant)}? " if meant else ""
+        begun = (name for name in names if given and name.lower().startswith(given.lower()))
+        guessed = [*meant, *begun][:_GUESSED] or _near(given, names, _GUESSED, _ALIKE)
+        hint = f"did you mean {' or '.join(guessed)}? " if guessed else ""
         if len(names) <= _FEW:
             shown = f"allowed: {', '.join(names)}"
         else:
-            nearest = list(dict.fromkeys([*meant, *_near(given, names, _NEAREST, 0.0)]))[:_NEAREST]
+            nearest = list(dict.fromkeys([*guessed, *_near(given, names, _NEAREST, similarity)]))[:_NEAREST]
+            listed = f"nearest of {len(names)}: {', '.join(nearest)}"
             others = f"see `{see}`" if see else f"{len(names) - len(nearest)} others"
-            shown = f"nearest of {len(names)}: {', '.join(nearest)}; {others}"
+            shown = f"{listed if nearest else f'none of {len(names)} is like it'}; {others}"
         super().__init__(f"unknown {kind} {given!r}: {hint}{shown}")
 
 

@@ -21,7 +21,7 @@ BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "property far off": (("find", "--property", "zzz", "--arch", "volta"), "property 'zzz': nearest of "),
     "no property": (("find", "--arch", "volta"), "Missing option '--property'"),
     "architecture": (("describe", "hoper"), "unknown architecture 'hoper': did you mean hopper?"),
-    "gpu": (("describe", "h20"), "unknown architecture 'h20': did you mean h200"),
+    "gpu": (("describe", "h201"), "unknown architecture 'h201': did you mean h20"),
     "empty architecture": (("describe", ""), "unknown architecture ''"),
     "instruction": (
         (*FIND, "--instruction", "mma.m8n8k4.f32.f61.f16.f32"),

@@ -33,3 +33,9 @@ def test_sequences_of_instructions_are_listed_with_their_architecture() -> None:
     found = json.loads(done("models", "--arch", "wormhole", "--json"))
     (row,) = [one for one in found["sequences"] if one["instruction"] == "mvmul.f32.bf16.hifi2"]
     assert [one["a_first_bit"] for one in row["model"]["instructions"]] == [0, 5]
+
+
+def test_processors_and_ieee_operations_are_listed() -> None:
+    assert done("models", "--arch", "ieee").splitlines()[1].startswith("ieee/fma.f32 ")
+    assert "bfmmla.ebf0" in done("models", "--arch", "graviton4", "--d", "f32").splitlines()[1]
+    assert done("describe", "ieee").startswith("ieee/fma.f32\n")

@@ -20,7 +20,7 @@ def completed(*words: str) -> list[str]:
 
 
 def test_names_are_completed() -> None:
-    assert completed("compare", "h") == ["hopper", "h100", "h200"]
+    assert completed("compare", "h") == ["hopper", "h100", "h200", "h800", "h20", "haswell"]
     assert completed("explain", "hopper/wgmma.m64nNk8") == ["hopper/wgmma.m64nNk8.f32.tf32.tf32"]
     assert completed("find", "--property", "carry") == ["carry-bits"]
     assert completed("find", "--solver", "cvc") == ["cvc5"]
@@ -34,3 +34,15 @@ def test_a_part_anywhere_counts_where_no_name_begins_so() -> None:
     assert "rtx-2080-ti" in completed("describe", "2080")
     found = completed("explain", "ampere/F16.F16")
     assert found and all(name.startswith("ampere/") and "f16.f16" in name for name in found)
+
+
+def test_what_a_processor_stands_for_is_said_first() -> None:
+    """AMX's and AVX-512's dot products differ: neither is taken without a word."""
+    output = CliRunner().invoke(main, ["describe", "x86"]).output
+    first, second = output.splitlines()[:2]
+    assert first.startswith("x86 has vdpbf16ps, tdpbf16ps") and second == "x86/vdpbf16ps"
+    assert CliRunner().invoke(main, ["describe", "x86/tdpbf16ps"]).output.startswith("x86/tdpbf16ps\n")
+    assert "emerald rapids" in completed("describe", "emerald")[0].replace("-", " ")
+    first, second = CliRunner().invoke(main, ["describe", "emerald-rapids"]).output.splitlines()[:2]
+    assert first.startswith("emerald-rapids is Intel Emerald Rapids, and has tdpbf16ps")
+    assert second == "x86/tdpbf16ps"

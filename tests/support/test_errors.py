@@ -67,7 +67,7 @@ def test_of_many_names_the_nearest_are_listed() -> None:
 def test_a_command_names_what_lists_the_others(arguments: tuple[str, ...], see: str) -> None:
     message = refused(*arguments)
     names = message.partition("nearest of ")[2].partition(": ")[2].partition("; ")[0].split(", ")
-    assert len(names) == 5
+    assert 1 <= len(list(filter(None, names))) <= 5
     assert f"; see `{see}`\n" in message
 
 
