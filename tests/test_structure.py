@@ -126,11 +126,11 @@ def test_a_command_lives_in_the_module_of_its_name() -> None:
 
 
 def test_the_checker_can_be_read_in_one_sitting() -> None:
-    """All that checks a certificate, apart from what prints one: a sceptic reads it."""
+    """All that checks a certificate and says what it states: a sceptic reads it."""
     modules = {path.name: path for path in (ROOT / "tcsmt" / "certificates").glob("*.py")}
     del modules["description.py"]
     assert {"checker.py", "derivation.py", "lemma_files.py", "lrat.py", "statement.py"} < modules.keys()
-    assert sum(len(path.read_text().splitlines()) for path in modules.values()) < 800
+    assert sum(len(path.read_text().splitlines()) for path in modules.values()) < 1250
 
 
 #: Rooms of mechanism: architectures are data of the catalogue and of the rooms above.

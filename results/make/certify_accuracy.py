@@ -28,7 +28,7 @@ import tcsmt
 from tcsmt.algorithms.bound import Bound, unit
 from tcsmt.algorithms.budget import budget
 from tcsmt.algorithms.certified import (
-    CHECKS,
+    THEOREMS,
     certify_bound,
     certify_comparison,
     certify_flaw,
@@ -111,7 +111,7 @@ def tried(task: Task, record: Record, certificates: Certificates, files: LemmaFi
     start = cpu_seconds()
     found = certified(task, record, certificates)
     written = cpu_seconds()
-    flaw = "" if found.path is None else check_statement(found.path, files, CHECKS).flaw
+    flaw = "" if found.path is None else check_statement(found.path, files, THEOREMS).flaw
     if flaw:
         raise AssertionError(f"{task.key}: the certificate that was written is refused: {flaw}")
     about: Record = {"kind": task.arguments[1].__name__, "certified": found.path is not None}

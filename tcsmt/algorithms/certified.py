@@ -1,5 +1,5 @@
 """Certificates of what is proved about algorithms: bounds, that one is never less accurate than another, that
-a flaw is absent, what a split loses, that sums of integers are exact. :data:`CHECKS` has the statements of
+a flaw is absent, what a split loses, that sums of integers are exact. :data:`THEOREMS` has the statements of
 ``emulation/certified.py`` and ``exactness/certified.py``, too.
 
 Such a proof is a list of goals without a solution, and an argument from them in ``budget.py``, ``bound.py``,
@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from tcsmt.algorithms import result_flaws
@@ -33,12 +32,11 @@ from tcsmt.algorithms.split_analysis import SPLITS, name_of, proved_by_lemmas
 from tcsmt.algorithms.split_constants import WordsKept, kept, kept_goal
 from tcsmt.algorithms.subjects import subject_named
 from tcsmt.catalogue import Row
-from tcsmt.certificates.checker import Check
 from tcsmt.certificates.derivation import Flaw
-from tcsmt.certificates.files import model_named
 from tcsmt.certificates.lemma_files import LemmaFiles
-from tcsmt.certificates.statement import domain_of
-from tcsmt.data.model_files import read_model
+from tcsmt.certificates.theorems import Check, Theorem
+from tcsmt.data.model_files import row_of_model
+from tcsmt.models import Model
 from tcsmt.prove.certify import Certificates
 from tcsmt.recipes.algorithm import Algorithm
 from tcsmt.recipes.named import algorithm_named
@@ -47,7 +45,7 @@ from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
 
 __all__ = [
-    "CHECKS",
+    "THEOREMS",
     "certify_bound",
     "certify_comparison",
     "certify_exact",
@@ -94,7 +92,7 @@ def certify_bound(
             spent = budget(chain, algorithm, domain, held)
             _require_equal(spent.total, limit)
             about["constants"] = [_constants(one) for one in constants]
-            about["losses"] = {name: str(loss) for name, loss in spent.shares.items()}
+            about["losses"] = _losses(spent.shares)
         elif not by_words(chain, algorithm, domain, found.proved):
             return certificates.failed(about["title"], chain.stopped)
     except (Unbounded, Flaw) as why:
@@ -103,10 +101,10 @@ def certify_bound(
 
 
 def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    algorithm, domain = _algorithm(files.folder, about, "algorithm", "unit"), domain_of(about["domain"])
+    algorithm, domain = _algorithm(about["algorithm"], about["unit"], about["k"]), about["domain"]
     require_normal(domain, algorithm.wide)
-    chain, limit = LemmaChain(files.check), _share(about["limit"])
-    if "constants" not in about:
+    chain, limit = LemmaChain(files.check), about["limit"]
+    if "constants" not in about and "losses" not in about:
         if not by_words(chain, algorithm, domain, limit / unit(algorithm.wide)):
             raise Flaw(chain.stopped)
         return chain
@@ -120,9 +118,8 @@ def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
 
     spent = budget(chain, algorithm, domain, keeping)
     _require_equal(spent.total, limit)
-    for name, loss in spent.shares.items():
-        if Fraction(about["losses"][name]) != loss:
-            raise Flaw(f"{name} loses {loss}, not {about['losses'][name]}")
+    if about["losses"] != _losses(spent.shares):
+        raise Flaw(f"the losses are {_losses(spent.shares)}, not {about['losses']!r:.200}")
     return chain
 
 
@@ -132,6 +129,10 @@ def _held(chain: StepwiseProof, found: WordsKept, split: Split, where: Domain, b
     if not chain.prove("the constants of the split hold", goal):
         raise Unbounded(chain.stopped)
     return found
+
+
+def _losses(shares: Mapping[str, Fraction]) -> dict[str, str]:
+    return {name: str(loss) for name, loss in shares.items()}
 
 
 def _require_equal(total: Fraction, limit: Fraction) -> None:
@@ -178,9 +179,9 @@ def certify_comparison(certificates: Certificates, pair: AlgorithmPair, rows: Se
 
 
 def _check_comparison(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    given = {**about} | dict(zip(("unit one", "unit two"), about["units"], strict=True))
-    one, two = (_algorithm(files.folder, given, name, f"unit {name}") for name in ("one", "two"))
-    pair = AlgorithmPair((about["one"], about["two"]), (one, two), domain_of(about["domain"]))
+    names = about["one"], about["two"]
+    one, two = (_algorithm(*both, about["k"]) for both in zip(names, about["units"], strict=True))
+    pair = AlgorithmPair(names, (one, two), about["domain"])
     chain = LemmaChain(files.check)
     if not proved_never_worse(chain, pair):
         raise Flaw(chain.stopped)
@@ -208,8 +209,8 @@ def certify_flaw(
 
 
 def _check_flaw(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    algorithm = _algorithm(files.folder, about, "algorithm", "unit")
-    flaw = FLAWS[about["question"]](about["algorithm"], algorithm, domain_of(about["domain"]))
+    algorithm = _algorithm(about["algorithm"], about["unit"], about["k"])
+    flaw = FLAWS[about["question"]](about["algorithm"], algorithm, about["domain"])
     chain = LemmaChain(files.check)
     if not proved_absent(chain, flaw):
         raise Flaw(chain.stopped)
@@ -274,9 +275,8 @@ def certify_slices(certificates: Certificates, row: Row, record: Mapping[str, An
 
 def _check_exact(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     chain = LemmaChain(files.check)
-    row = read_model(model_named(files.folder, about["unit"]))
-    subject = subject_named(chain, _no_file(about["algorithm"]), row)
-    k, integers = int(about["k"]), int(about["integers"])
+    subject = subject_named(chain, _no_file(about["algorithm"]), row_of_model(about["unit"]))
+    k, integers = about["k"], about["integers"]
     if not (0 < k <= subject.longest and integers > 0):
         raise Flaw("not asked about")
     if why := subject.proved(integers, k):
@@ -294,9 +294,8 @@ def _no_file(name: str) -> str:
     return name
 
 
-def _algorithm(folder: Path, about: Mapping[str, Any], name: str, file: str) -> Algorithm:
-    row = read_model(model_named(folder, about[file]))
-    return algorithm_named(_no_file(about[name]), row, about["k"])[0]
+def _algorithm(name: str, unit: Model, k: int) -> Algorithm:
+    return algorithm_named(_no_file(name), row_of_model(unit), k)[0]
 
 
 def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], LemmaChain]) -> Check:
@@ -309,14 +308,47 @@ def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], LemmaChain]) -> Ch
     return run
 
 
-#: How statements of these kinds are checked: the names of the lemmas that they need, or :class:`.Flaw`.
-CHECKS = {
-    "bound": _checked(_check_bound),
-    "comparison": _checked(_check_comparison),
-    "emulation": _checked(check_emulation),
-    "exact": _checked(_check_exact),
-    "flaw": _checked(_check_flaw),
-    "kernel": _checked(check_kernel),
-    "split": _checked(_check_split),
-    "sums": _checked(check_sums),
-}
+_OF_ALGORITHM = {"algorithm": "text", "k": "number", "domain": "domain", "unit": "model"}
+_NUMBERS = "binary32 words"
+_WHERE = "K = {k}, where a, b and c have {domain}"
+#: The kinds of statements whose argument is code.
+THEOREMS = {
+    "bound": Theorem(
+        "the error of {algorithm} on model 1 is at most {limit} of |c| + Σ|a·b|; " + _WHERE, _NUMBERS,
+        _OF_ALGORITHM | {"limit": "fraction"}, _checked(_check_bound), ("constants", "losses"),
+    ),
+    "comparison": Theorem(
+        "the error of {one} on model 1 is never larger than that of {two} on model 2; " + _WHERE, _NUMBERS,
+        {"one": "text", "two": "text", "k": "number", "domain": "domain", "units": "models"},
+        _checked(_check_comparison),
+    ),
+    "emulation": Theorem(
+        "the error of {algorithm} on model 1 is at most {limit} of |c| + Σ|a·b|, and at most "
+        "{limit of largest} of |c| + K·max|a|·max|b|; " + _WHERE, "binary64 words",
+        _OF_ALGORITHM | dict.fromkeys(("limit", "limit of largest"), "fraction"),
+        _checked(check_emulation), ("losses",),
+    ),
+    "exact": Theorem(
+        "model 1 with the algorithm '{algorithm}' ('': alone) sums {k} products of integers of magnitude "
+        "{integers} at most exactly", "integers",
+        {"algorithm": "text", "unit": "model", "integers": "number", "k": "number"}, _checked(_check_exact),
+    ),
+    "flaw": Theorem(
+        "{algorithm} on model 1 does not have the flaw '{question}'; " + _WHERE, _NUMBERS,
+        _OF_ALGORITHM | {"question": "text"}, _checked(_check_flaw),
+    ),
+    "kernel": Theorem(
+        "model 1 with the reduction {reduction} sums {k} products of integers of magnitude {integers} at "
+        "most exactly, and the result, read in {format}, is never -0; c is +0", "integers",
+        {"unit": "model", "reduction": "text", "format": "text", "integers": "number", "k": "number"},
+        _checked(check_kernel),
+    ),
+    "split": Theorem(
+        "the error of {split} is what the closed form says, for all words", _NUMBERS, {"split": "text"},
+        _checked(_check_split),
+    ),
+    "sums": Theorem(
+        "model 1 sums integers exactly where |c| + Σ|a·b| is below 2^{bits}, for any K", "integers",
+        {"unit": "model", "bits": "number"}, _checked(check_sums),
+    ),
+}  # fmt: skip

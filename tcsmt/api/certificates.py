@@ -11,9 +11,10 @@ from tcsmt.support.errors import TcsmtError
 
 if TYPE_CHECKING:
     from tcsmt.certificates.checker import Checked
+    from tcsmt.certificates.description import Description
     from tcsmt.prove.certify import Certificates
 
-__all__ = ["certificates_in", "check_certificate", "checked_in", "require_sat_solver"]
+__all__ = ["certificates_in", "check_certificate", "checked_in", "described_in", "require_sat_solver"]
 
 
 def certificates_in(folder: str | os.PathLike[str] | None) -> Certificates | None:
@@ -37,8 +38,9 @@ def require_sat_solver(folder: str | os.PathLike[str] | None) -> None:
 def check_certificate(path: str | os.PathLike[str]) -> list[Checked]:
     """Check every proof of a certificate from its files alone, without any solver.
 
-    path: the folder that ``certificate=`` or ``--certificate`` was given. Of each statement: ``title``, and
-    ``flaw``, which is empty if it is proved. Raises :class:`tcsmt.TcsmtError` for files that cannot be read.
+    path: the folder that ``certificate=`` or ``--certificate`` was given. Of each statement: ``title``, what
+    its author calls it; ``states``, all that it says; ``flaw``, which is empty if it is proved.
+    Raises :class:`tcsmt.TcsmtError` for files that cannot be read.
 
     >>> import tcsmt, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -46,13 +48,23 @@ def check_certificate(path: str | os.PathLike[str]) -> list[Checked]:
     ...     [checked] = tcsmt.check_certificate(folder)
     >>> checked.title, checked.flaw
     ('3 against 4 carry bits', '')
+    >>> checked.states.says
+    'on inputs that are finite, models 1 and 2 give the same word, read in f32'
     """
     return list(checked_in(Path(path)))
 
 
 def checked_in(folder: Path) -> Iterator[Checked]:
     """Each statement as soon as it is checked."""
-    from tcsmt.algorithms.certified import CHECKS
+    from tcsmt.algorithms.certified import THEOREMS
     from tcsmt.certificates import check_certificate as check
 
-    return check(folder, CHECKS)
+    return check(folder, THEOREMS)
+
+
+def described_in(folder: Path) -> list[Description]:
+    """What each statement says, and how it is proved; nothing is checked."""
+    from tcsmt.algorithms.certified import THEOREMS
+    from tcsmt.certificates.description import described
+
+    return described(folder, THEOREMS)

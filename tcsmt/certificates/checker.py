@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 from tcsmt.certificates.derivation import Flaw, check
 from tcsmt.certificates.files import opened, record_of, statement_files
 from tcsmt.certificates.lemma_files import LemmaFiles
+from tcsmt.certificates.stated import Names, Stated, of_models, of_theorem
+from tcsmt.certificates.theorems import NONE, Theorem, theorem_of
 from tcsmt.support.text import one_line
 from tcsmt.terms import Term
 
@@ -20,58 +22,60 @@ __all__ = ["Checked", "check_certificate", "check_statement"]
 class Checked:
     """What checking one statement came to. flaw: why it is not proved; empty if it is.
 
-    lemmas: the names of those that the proof needs.
+    title: what the author calls it. states: all that it says; None where it cannot be read. lemmas: the names
+    of those that the proof needs.
     """
 
     path: Path
     title: str
+    states: Stated | None
     flaw: str
     lemmas: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
         holds = {"file": self.path.name, "title": self.title, "proved": not self.flaw}
+        holds |= self.states.as_json() if self.states else {}
         return holds | ({"flaw": self.flaw} if self.flaw else {"lemmas": list(self.lemmas)})
 
 
-#: Checks a statement of some kind, by its record and the lemmas: the names of those that it needs, or a Flaw.
-Check = Callable[[Mapping[str, Any], LemmaFiles], Sequence[str]]
-_NONE: Mapping[str, Check] = {}
-
-
-def check_certificate(folder: Path, kinds: Mapping[str, Check] = _NONE) -> Iterator[Checked]:
+def check_certificate(folder: Path, theorems: Mapping[str, Theorem] = NONE) -> Iterator[Checked]:
     """Check each statement of a certificate, one after the other; a lemma that several need is checked once.
 
-    kinds: how statements are checked that are not about models, by what they are ``about``.
+    theorems: the kinds of statements whose argument is code, by what they are ``about``.
     Raises :class:`.TcsmtError` for a folder that is not a certificate, or a file that cannot be read at all.
     """
     lemmas = LemmaFiles(folder)
     for path in statement_files(folder):
-        yield check_statement(path, lemmas, kinds)
+        yield check_statement(path, lemmas, theorems)
 
 
 def check_statement(
-    path: Path, lemmas: LemmaFiles | None = None, kinds: Mapping[str, Check] = _NONE
+    path: Path, lemmas: LemmaFiles | None = None, theorems: Mapping[str, Theorem] = NONE
 ) -> Checked:
     """Check the statement of one file of a certificate; lemmas: of its folder, where some are checked.
 
+    What is shown is made of the same objects that are checked.
     Raises :class:`.TcsmtError` for a file that cannot be read at all.
     """
     record, files = record_of(path), lemmas or LemmaFiles(path.parent.parent)
-    used: dict[str, None] = {}
+    about, states, used = record["statement"], None, dict[str, None]()
 
     def refute(formula: Term) -> None:
         used[files.check(formula)] = None
 
-    given, about = (record["statement"].get(name, "") for name in ("title", "about"))
+    given = about.get("title", "")
     title = given if isinstance(given, str) and given.isprintable() else ascii(given)
     try:
-        if about:
-            if not isinstance(about, str) or about not in kinds:
-                raise Flaw(f"a statement about {about!r:.80}: there is no check for it")
-            return Checked(path, title, "", tuple(kinds[about](record["statement"], files)))
-        statement, proof = opened(path, record)
-        check(statement.goal, proof, refute)
+        if "about" in about:
+            theorem = theorem_of(about, theorems)
+            values = theorem.read(about, files.folder)
+            states = of_theorem(theorem, about, values)
+            used |= dict.fromkeys(theorem.check(values, files))
+        else:
+            statement, proof = opened(path, record)
+            states = of_models(statement, Names(statement))
+            check(statement.goal, proof, refute)
     except Flaw as why:  # an empty flaw would say that it is proved
-        return Checked(path, title, one_line(str(why)) or "its proof fails, without a reason")
-    return Checked(path, title, "", tuple(used))
+        return Checked(path, title, states, one_line(str(why)) or "its proof fails, without a reason")
+    return Checked(path, title, states, "", tuple(used))

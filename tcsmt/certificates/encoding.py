@@ -9,13 +9,13 @@ variable's name, or the bounds of an extraction. Two more operations name what a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof, Step
 from tcsmt.terms import MACROS, Term, const, operands_first, rebuild, var
 
-__all__ = ["TermReader", "digest_text", "read_proof"]
+__all__ = ["TermReader", "digest_text", "read_proof", "with_keys"]
 
 #: How many arguments an operation takes.
 _ARITY = {
@@ -137,6 +137,19 @@ def _case(given: object, terms: TermReader) -> tuple[Term, Proof]:
         case {"case": case, "proof": proof, **rest} if not rest:
             return terms[case], read_proof(proof, terms)
     raise Flaw(f"not a case: {given!r:.200}")
+
+
+def with_keys(
+    what: str, given: object, needed: Collection[str], more: Collection[str] = ()
+) -> dict[str, Any]:
+    """An object that has the keys that it needs, and no others than those. Raises :class:`.Flaw`."""
+    if not isinstance(given, dict):
+        raise Flaw(f"{what} is not an object: {given!r:.200}")
+    missing, unknown = sorted(set(needed) - given.keys()), sorted(given.keys() - {*needed, *more})
+    if missing or unknown:
+        said = f"has no {', '.join(missing)}" if missing else f"has {', '.join(map(repr, unknown))}"
+        raise Flaw(f"{what} {said:.200}: its keys are {', '.join(needed)}")
+    return given
 
 
 def _list(given: object) -> list[Any]:

@@ -17,12 +17,12 @@ from typing import Any
 
 from tcsmt import __version__
 from tcsmt.certificates.derivation import Flaw, Proof, check
-from tcsmt.certificates.files import FORMAT
+from tcsmt.certificates.files import FORMAT, model_name
 from tcsmt.certificates.lemma_files import SUFFIXES, Lemma, LemmaFiles, lemma_of, path_of
 from tcsmt.certificates.lrat import check_refutation
 from tcsmt.certificates.statement import read_statement
-from tcsmt.data.model_files import has_file, parameters_toml
 from tcsmt.models import Model
+from tcsmt.models.files import has_file, parameters_toml
 from tcsmt.prove.refutations import NotRefuted, refutation, strict
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.writing import TermWriter, named, written_proof, written_statement
@@ -85,7 +85,7 @@ class Certificates:
     def model(self, model: Model) -> str:
         """Write a model's file and return its name."""
         text = parameters_toml(model).encode()
-        name = f"{hashlib.sha256(text).hexdigest()[:16]}.toml"
+        name = model_name(text)
         if name not in self._models:
             make_folder(self.folder / "models")
             store_bytes(self.folder / "models" / name, text)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from tcsmt.arithmetic.format_tables import is_known, table_of_format
 from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step
 from tcsmt.certificates.encoding import digest_text
 from tcsmt.models import Model
@@ -37,8 +36,6 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
         "inputs": inputs | {str(one.data): one.width for one in plain},
         "calls": written,
     }
-    own = {fmt.name: table_of_format(fmt) for fmt in question.formats.values() if not is_known(fmt)}
-    record |= {"formats": own} if own else {}
     if question.inputs is not None and question.about_outputs:
         first = len(question.sides[0].trace.calls)
         record |= {

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from tcsmt.arithmetic.formats import float_format, format_named
-from tcsmt.data.toml_files import TomlFile, read_toml, shown_value
 from tcsmt.recipes.algorithm import Sum
 from tcsmt.recipes.recipe import INSTRUCTION, PARAMETERS, Recipe
 from tcsmt.recipes.split import Split
 from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.support.toml_files import TomlFile, read_toml, shown_value
 
 __all__ = ["is_recipe_file", "read_recipe"]
 

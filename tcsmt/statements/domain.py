@@ -134,6 +134,24 @@ class Domain:
         """Whether the words of one input, by name, lie in the domain: in fractions, without any term."""
         return all(self._allows(name, formats[name], word) for name, word in values.items())
 
+    def samples(self, name: str, fmt: AnyFormat) -> list[int]:
+        """Words of an input of this name that lie in the domain, one of each kind that does.
+
+        None lies in it where there is no such word; and no number but zero where the words are zeros.
+        """
+        if isinstance(fmt, IntegerFormat):
+            words = [0, 1, *(1 << bit for bit in range(fmt.width)), (1 << fmt.width) - 1]
+        else:
+            assert isinstance(fmt, Format)
+            words = [0, fmt.largest_finite_word, fmt.infinity_word, fmt.nan_word or 0]
+            least, largest = (
+                self.exponents if self._limits(name) and self.exponents else (fmt.e_min, fmt.e_max)
+            )
+            ends = {max(least, fmt.e_min), min(largest, fmt.e_max), min(max(0, least), largest)}
+            words += [fmt.word(Fraction(2) ** e) for e in sorted(ends) if fmt.e_min <= e <= fmt.e_max]
+            words += [word | 1 << fmt.sign_bit for word in words] if fmt.signed else []
+        return [word for word in dict.fromkeys(words) if self.contains({name: fmt}, {name: word})]
+
     def _allows(self, name: str, fmt: AnyFormat, word: int) -> bool:
         limited = self._limits(name)
         if (self.c_zero and name == "c" and word) or (self.positive and fmt.signed and word >> fmt.sign_bit):

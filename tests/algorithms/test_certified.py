@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tcsmt import accuracy
-from tcsmt.algorithms.certified import CHECKS, certify_flaw, certify_split
+from tcsmt.algorithms.certified import THEOREMS, certify_flaw, certify_split
 from tcsmt.algorithms.compare import AlgorithmPair, judge, proved_never_worse
 from tcsmt.algorithms.lemma_chain import LemmaChain
 from tcsmt.algorithms.result_flaws import FLAWS
@@ -33,7 +33,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.domain import Domain
 from tcsmt.terms import Term
-from tests.support.certificates import made_once
+from tests.support.certificates import made_once, with_model
 from tests.support.sampling import mostly_long, one_in
 
 pytest.importorskip("pysolvers", reason="python-sat is not installed")
@@ -81,7 +81,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def checked(folder: Path) -> Checked:
-    (one,) = check_certificate(folder, CHECKS)
+    (one,) = check_certificate(folder, THEOREMS)
     return one
 
 
@@ -172,7 +172,7 @@ def test_a_unit_with_another_parameter_is_refused(made: Made, tmp_path: Path) ->
     text = model.read_text()
     changed = text.replace("fraction_bits = 25", "fraction_bits = 13", 1)
     assert changed != text
-    model.write_text(changed)
+    with_model(model, changed)
     assert checked(folder).flaw or made[1] == "fp32-fma"  # which does not run on the unit
 
 
@@ -214,7 +214,7 @@ def test_never_worse(tmp_path: Path) -> None:
         record = json.loads(path.read_text())
         record["statement"] |= change
         (tmp_path / "statements" / "changed.json").write_text(json.dumps(record))
-        flaws = {c.path.name: c.flaw for c in check_certificate(tmp_path, CHECKS)}
+        flaws = {c.path.name: c.flaw for c in check_certificate(tmp_path, THEOREMS)}
         assert flaws["changed.json"], change
         assert not flaws[path.name]
 
@@ -320,7 +320,7 @@ def test_a_flaw_of_another_unit_is_refused(absent: Path, tmp_path: Path) -> None
     text = model.read_text()
     changed = text.replace("fraction_bits = 25", "fraction_bits = 2", 1)
     assert changed != text
-    model.write_text(changed)
+    with_model(model, changed)
     assert checked(folder).flaw
 
 

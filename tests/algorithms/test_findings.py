@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.algorithms.certified import CHECKS
+from tcsmt.algorithms.certified import THEOREMS
 from tcsmt.algorithms.findings import TYPE1, asked, bounded, flawed, table_five, write
 from tcsmt.certificates.checker import check_certificate
 from tcsmt.prove.certify import Certificates
@@ -132,7 +132,7 @@ def test_proofs_leave_certificates(tmp_path: Path) -> None:
     records = all_three(Solving(certificates=Certificates(tmp_path)))
     files = [Path(record["certificate"]["file"]) for record in records]
     assert all(record["verdict"] == "equivalent" for record in records)
-    checked = {one.path: one.flaw for one in check_certificate(tmp_path, CHECKS)}
+    checked = {one.path: one.flaw for one in check_certificate(tmp_path, THEOREMS)}
     assert checked == dict.fromkeys(files, "")
     assert len(checked) == 3
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tcsmt import accuracy
-from tcsmt.algorithms.certified import CHECKS
+from tcsmt.algorithms.certified import THEOREMS
 from tcsmt.certificates.checker import check_statement
 
 
@@ -21,9 +21,9 @@ def test_a_certificate_of_exactness_is_checked_again(tmp_path: Path) -> None:
     assert found.certified.lemmas == 1
     path = found.certified.path
     assert path is not None
-    assert not check_statement(path, kinds=CHECKS).flaw
+    assert not check_statement(path, theorems=THEOREMS).flaw
     statement = json.loads(path.read_text())
     for key, value in (("k", 131072), ("k", 0), ("k", "many")):
         changed = statement | {"statement": statement["statement"] | {key: value}}
         path.write_text(json.dumps(changed))
-        assert check_statement(path, kinds=CHECKS).flaw
+        assert check_statement(path, theorems=THEOREMS).flaw

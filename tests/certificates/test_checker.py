@@ -16,8 +16,9 @@ from tcsmt.certificates import Flaw, check_certificate, check_statement, lemma_f
 from tcsmt.certificates.description import described
 from tcsmt.certificates.files import opened, record_of
 from tcsmt.certificates.lemma_files import LemmaFiles
+from tcsmt.certificates.theorems import Theorem
 from tcsmt.support.errors import TcsmtError
-from tests.support.certificates import edited, flaws, only, repacked, statement_path
+from tests.support.certificates import edited, flaws, only, repacked, statement_path, with_model
 
 CARRY, ZERO, NAN, CHAIN = "2 carry bits against", "zero exponent", "a NaN stays", "chain with"
 
@@ -95,8 +96,8 @@ def test_a_check_that_fails_without_a_reason(certificates: Path, tmp_path: Path)
         raise Flaw("")
 
     path = only(certificates, tmp_path / "c", NAN)
-    edited(path, lambda record: record["statement"].update(about="a kind"))
-    assert check_statement(path, kinds={"a kind": check}).flaw
+    edited(path, lambda record: record.update(statement={"about": "a kind", "title": "t"}))
+    assert check_statement(path, theorems={"a kind": Theorem("it holds", "words", {}, check)}).flaw
 
 
 def test_no_certificate(tmp_path: Path) -> None:
@@ -198,14 +199,13 @@ def test_another_models_file(certificates: Path, tmp_path: Path) -> None:
         (texts[0], ""), (texts[0], texts[1].replace("kind =", "kinds =")), (texts[0], "\0"),
     ):  # fmt: skip
         assert new != texts
-        one.write_text(new[0])
-        two.write_text(new[1])
+        one, two = with_model(one, new[0]), with_model(two, new[1])
         assert refused(tmp_path / "c")
     # a true statement may be another one, and then that is what is said
-    one.write_text(texts[0])
-    two.write_text(texts[0])
+    with_model(two, texts[0])
+    with_model(one, texts[0])
     said = described(tmp_path / "c")[0] if not refused(tmp_path / "c") else None
-    assert said is None or "as model 1;" in said.models[1]
+    assert said is None or "as model 1;" in said.stated.models[1]
 
 
 @pytest.mark.parametrize("name", ["../models/00.toml", "/etc/passwd", "00.toml\n", "", 5, None, ["00.toml"]])
@@ -382,26 +382,37 @@ def test_two_calls_that_are_one(certificates: Path, tmp_path: Path) -> None:
 
     edited(path, change)
     assert not refused(tmp_path / "c")
-    assert "models 1 and 1 give the same word" in described(tmp_path / "c")[0].says
+    assert "models 1 and 1 give the same word" in described(tmp_path / "c")[0].stated.says
+
+
+def of_constants(record: dict[str, Any], more: list[dict[str, Any]]) -> None:
+    """Both models on constants, and more calls."""
+    calls = record["statement"]["calls"]
+    for call in calls:
+        call.update(a=[0, 0], b=[0, 0], c=1, terms=[])
+    calls[0]["terms"] = [["const", 8, "0", []], ["const", 16, "1", []]]
+    record["statement"]["calls"] += more
+    record.update(proof=[{"using": [], "free": []}], terms=[])
 
 
 def test_models_of_constants(certificates: Path, tmp_path: Path) -> None:
+    """The format of an input is that in which a model takes it: here there is none."""
+    path = only(certificates, tmp_path / "c", CARRY)
+    edited(path, lambda record: of_constants(record, []))
+    assert "the formats in which models take it are none as it is" in refused(tmp_path / "c")
+
+
+def test_models_of_constants_beside_one_of_the_inputs(certificates: Path, tmp_path: Path) -> None:
     """True, and no statement about the inputs: what the models are applied to is said."""
     path = only(certificates, tmp_path / "c", CARRY)
-
-    def change(record: dict[str, Any]) -> None:
-        for call in record["statement"]["calls"]:
-            call.update(a=[0, 0], b=[0, 0], c=1, terms=[["const", 8, "0", []], ["const", 16, "1", []]])
-        record["statement"]["calls"][1]["terms"] = []
-        record["proof"] = [{"using": [], "free": []}]
-        record["terms"] = []
-
-    edited(path, change)
+    third = dict(json.loads(path.read_text())["statement"]["calls"][0])
+    third.update({name: [place + 2 for place in third[name]] for name in "ab"}, c=third["c"] + 2)
+    edited(path, lambda record: of_constants(record, [third]))
     assert not refused(tmp_path / "c")
-    one, two = described(tmp_path / "c")[0].models
+    one, two, _ = described(tmp_path / "c")[0].stated.models
     assert one.endswith("of a0 = 0x0, a1 = 0x0, b0 = 0x0, b1 = 0x0, c = 0x1")
     assert "of a0 = 0x0" in two
-    assert described(certificates)[0].models[0].endswith("of the inputs")
+    assert described(certificates)[0].stated.models[0].endswith("of the inputs")
 
 
 # --- anything at all ------------------------------------------------------------------------------------
@@ -456,8 +467,8 @@ def check_anything(rng: random.Random, path: Path, text: str) -> bool:
         return False
     (now,) = described(folder)
     if opened(path, record_of(path))[0].goal is not goal:
-        said = (now.says, now.models, now.inputs)
-        assert said != (before.says, before.models, before.inputs), record["statement"]
+        said = (now.stated.says, now.stated.models, now.stated.inputs)
+        assert said != (before.stated.says, before.stated.models, before.stated.inputs), record["statement"]
     return True
 
 

@@ -22,23 +22,29 @@ from tests.support.certificates import certified, edited, only, two_products
 def test_statements_models_and_steps(certificates: Path) -> None:
     found = {one.title: one for one in described(certificates)}
     carry = found["2 carry bits against 3 carry bits"]
-    assert carry.says == "on inputs that are finite, models 1 and 2 give the same word, read in f16"
-    assert carry.inputs == "a0, a1, b0, b1: e4m3; c: f16"
-    assert carry.models[1].endswith("as model 1, but carry_bits = 3; of the inputs")
+    assert carry.stated.says == "on inputs that are finite, models 1 and 2 give the same word, read in f16"
+    assert carry.stated.inputs == "a0, a1, b0, b1: e4m3; c: f16"
+    assert carry.stated.models[1].endswith("as model 1, but carry_bits = 3; of the inputs")
     assert carry.steps[0] == "model 2's 'sum' is model 1's 'sum'"
     assert carry.steps[-1] == "refuted"
     zero = next(one for title, one in found.items() if title.startswith("zero"))
     assert any("none of these cases" in step for step in zero.steps)
     nan = found["a NaN stays"]
-    assert nan.says.startswith("no input satisfies the goal")
+    assert (
+        nan.stated.says.startswith("no input satisfies (and (")
+        and nan.stated.says.count("model 1's 'result'") == 2
+    )
     chain = next(one for title, one in found.items() if title.startswith("chain"))
-    assert len(chain.models) == 4
-    assert "c = model 1's 'result'" in chain.models[1]
-    assert "c = 0" in chain.says
-    assert "models 2 and 4" in chain.says
+    assert len(chain.stated.models) == 4
+    assert "c = model 1's 'result'" in chain.stated.models[1]
+    assert "c = 0" in chain.stated.says
+    assert "models 2 and 4" in chain.stated.says
     for one in found.values():
-        assert one.as_json()["says"] == one.says
-        assert all(text in str(one) for text in (one.title, one.says, one.inputs, *one.models, *one.steps))
+        assert one.as_json()["says"] == one.stated.says
+        assert all(
+            text in str(one)
+            for text in (one.title, one.stated.says, one.stated.inputs, *one.stated.models, *one.steps)
+        )
 
 
 def test_further_conditions_are_said(tmp_path: Path) -> None:
@@ -46,7 +52,7 @@ def test_further_conditions_are_said(tmp_path: Path) -> None:
     pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
     one, two = (("", two_products(carry_bits=bits)) for bits in (2, 3))
     certified(tmp_path / "c", difference("carry", one, two, Domain(), also=(var("a0", 8).ult(5),)))
-    assert described(tmp_path / "c")[0].says == (
+    assert described(tmp_path / "c")[0].stated.says == (
         "on inputs that are finite, and (ult a0 0x5) holds, models 1 and 2 give the same word, read in f16"
     )
 
@@ -61,8 +67,8 @@ def test_converted_inputs_are_said(tmp_path: Path) -> None:
     if found.certified is None or found.certified.path is None:
         pytest.skip("they are not proved equal")
     (said,) = described(tmp_path / "c")
-    assert said.inputs == "a0, b0: bf16; c: f32"
-    assert "a0 = a0 in f32" in said.models[1]
+    assert said.stated.inputs == "a0, b0: bf16; c: f32"
+    assert "a0 = a0 in f32" in said.stated.models[1]
 
 
 def test_no_text_of_the_author_looks_like_a_line_of_ours(tmp_path: Path) -> None:
@@ -74,9 +80,11 @@ def test_no_text_of_the_author_looks_like_a_line_of_ours(tmp_path: Path) -> None
     one, two = (("", Circuit(**formats, k=1, btor2=head + text)) for text in texts)  # type: ignore[arg-type]
     certified(tmp_path / "c", difference("either", one, two, Domain(finite=False)))
     (said,) = described(tmp_path / "c")
-    assert "btor2 = a text of 6 lines" in said.models[0]
-    assert said.models[1].startswith("models/") and "btor2 = a text of 7 lines" in said.models[1]
-    odd = replace(said, inputs="a0\n  proof:\r\033[2Jb0")
+    assert "btor2 = a text of 6 lines" in said.stated.models[0]
+    assert (
+        said.stated.models[1].startswith("models/") and "btor2 = a text of 7 lines" in said.stated.models[1]
+    )
+    odd = replace(said, stated=replace(said.stated, inputs="a0\n  proof:\r\033[2Jb0"))
     assert str(odd).count("\n") == str(said).count("\n")
     assert "inputs: a0\\n  proof:\\r\\x1b[2Jb0" in str(odd)
 

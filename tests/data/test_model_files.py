@@ -16,15 +16,13 @@ from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.catalogue import Row, row_named, rows, sequences_of
 from tcsmt.cli import main
 from tcsmt.data.model_files import (
-    has_file,
     is_model_file,
-    meanings,
     model_toml,
-    parameters_toml,
     read_model,
     row_given,
 )
 from tcsmt.models import FusedDotAdd, InstructionSequence, IntegerDotAdd
+from tcsmt.models.files import has_file, meanings, parameters_toml
 from tcsmt.simulator.rows import simulate
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import DATA
@@ -75,7 +73,9 @@ def test_sequences_read_back(tmp_path: Path) -> None:
         ("instructions = []", r":2: instructions = \(\): must be one model or more"),
         ("instructions = [3]", r":2: instructions = \[3\]: must be tables, \[\[instructions\]\]"),
         ("k = 4", r":2: unknown parameter of instruction-sequence 'k'"),
-        ("[[instructions]]\nk = 4", "neither kind nor base is given"),
+        ("[[instructions]]\nk = 4", "kind is not given; kinds: fused-dot-add, "),
+        ("[[instructions]]\nkind = 'circuit'\nbase = 'volta'", r":4: base is not allowed here"),
+        ("[[instructions]]\nname = 'x'\nkind = 'circuit'", r":3: name is not allowed here"),
         ("[[instructions]]\nkind = 'grouped'", r":3: .*unknown kind of model 'grouped'"),
         (
             "[[instructions]]\nkind = 'integer-dot-add'\nbits = 5",

@@ -11,10 +11,11 @@ import pytest
 
 from tcsmt.arithmetic.formats import Format
 from tcsmt.arithmetic.integer_format import IntegerFormat
-from tcsmt.data.model_files import parameters_toml, read_model
+from tcsmt.data.model_files import read_model
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Circuit, Operands
 from tcsmt.models.circuit import UndrivenBits
+from tcsmt.models.files import parameters_toml
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.terms import var, variables

@@ -5,7 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.any_format import AnyFormat
+from tcsmt.arithmetic.formats import FORMATS, Format, Specials
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.interpret.arrays import Program, storage
 from tcsmt.models import IeeeDotAdd, IntegerDotAdd, Model
@@ -76,6 +77,32 @@ def test_all_words(fmt: Format) -> None:
                 values = dict.fromkeys(formats, 0) | {name: word}
                 assert domain.contains(formats, values) == expected, (str(domain), name, word)
                 assert held[word] == expected, (str(domain), name, word)
+
+
+ODD = [
+    TINY, *NAMED,
+    Format(name="x", exponent_bits=3, fraction_bits=2, bias=90),
+    Format(name="y", exponent_bits=3, fraction_bits=2, bias=-2, specials=Specials.NAN_ONLY),
+    Format(name="powers", exponent_bits=4, fraction_bits=0, bias=7, specials=Specials.NONE, signed=False),
+    IntegerFormat(name="z", bits=5), IntegerFormat(name="u", bits=4, fraction_bits=2, signed=False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fmt", ODD, ids=lambda fmt: fmt.name)
+def test_samples_say_whether_anything_lies_in_the_domain(fmt: AnyFormat) -> None:
+    """Any word at all, and any but zeros: by all words of the format."""
+    for domain, name in product(DOMAINS, ("a0", "c", "sa0")):
+        if domain.bits is not None and isinstance(fmt, IntegerFormat):
+            continue
+        inside = [w for w in range(1 << fmt.width) if domain.contains({name: fmt}, {name: w})]
+        found = domain.samples(name, fmt)
+        assert set(found) <= set(inside)
+        assert bool(found) == bool(inside), (str(domain), name)
+
+        def more(words: list[int]) -> bool:
+            return any(fmt.is_nan(word) or fmt.is_infinite(word) or fmt.value(word) for word in words)
+
+        assert more(found) == more(inside), (str(domain), name)
 
 
 def test_words_and_refusals() -> None:

@@ -16,6 +16,7 @@ from filelock import FileLock
 from tcsmt.arithmetic.datapath import decode
 from tcsmt.ask.investigation import all_terms_zero
 from tcsmt.certificates import check_certificate
+from tcsmt.certificates.files import model_name
 from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.prove.certify import Certificates
 from tcsmt.prove.engine import Decision, decide
@@ -129,6 +130,16 @@ def edited(path: Path, change: Callable[[Any], Any]) -> None:
     record = json.loads(path.read_text())
     change(record)
     path.write_text(json.dumps(record))
+
+
+def with_model(model: Path, text: str) -> Path:
+    """Another text in a model's file, under the name of that content, also in statements; the new file."""
+    folder, new = model.parent.parent, model.with_name(model_name(text.encode()))
+    model.unlink()
+    new.write_text(text)
+    for path in (folder / "statements").glob("*.json"):
+        path.write_text(path.read_text().replace(model.name, new.name))
+    return new
 
 
 def repacked(path: Path, change: Callable[[str], str]) -> None:

@@ -18,10 +18,8 @@ from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.lemma_chain import LemmaChain, of_a_file
 from tcsmt.catalogue import Row
 from tcsmt.certificates.derivation import Flaw
-from tcsmt.certificates.files import model_named
 from tcsmt.certificates.lemma_files import LemmaFiles
-from tcsmt.certificates.statement import domain_of
-from tcsmt.data.model_files import read_model
+from tcsmt.data.model_files import row_of_model
 from tcsmt.prove.certify import Certificates
 from tcsmt.recipes.emulation.named import emulation_named
 from tcsmt.recipes.emulation.schemes import Emulation
@@ -65,21 +63,22 @@ def certify_emulation(
 
 def check_emulation(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     """The lemmas of a statement of :func:`certify_emulation`. Raises :class:`.Flaw` where one is missing."""
-    name, k, domain = about["algorithm"], about["k"], domain_of(about["domain"])
+    name, k, domain = about["algorithm"], about["k"], about["domain"]
     if no := of_a_file(name):
         raise Flaw(no)
-    if type(k) is not int or not 1 <= k <= LONGEST:
+    if not 1 <= k <= LONGEST:
         raise Flaw("not asked about")
-    emulation, _ = emulation_named(name, read_model(model_named(files.folder, about["unit"])))
+    emulation, _ = emulation_named(name, row_of_model(about["unit"]))
     require_normal(domain, emulation.wide)
     chain = LemmaChain(files.check)
     try:
-        limits = _limits(budget(chain, emulation, domain, k))
+        spent = budget(chain, emulation, domain, k)
     except Unbounded as why:
         raise Flaw(str(why)) from None
-    for what, proved in limits.items():
-        if about[what] != proved:
-            raise Flaw(f"{what}: the lemmas prove {proved}, and not {about[what]!r:.200}")
+    for what, proved in _limits(spent).items():
+        given = about[what] if what == "losses" else str(about[what])
+        if given != proved:
+            raise Flaw(f"{what}: the lemmas prove {proved}, and not {given!r:.200}")
     return chain
 
 

@@ -16,9 +16,7 @@ from tcsmt.algorithms.fused_loss import Unbounded
 from tcsmt.algorithms.lemma_chain import LemmaChain
 from tcsmt.catalogue import Row
 from tcsmt.certificates.derivation import Flaw
-from tcsmt.certificates.files import model_named
 from tcsmt.certificates.lemma_files import LemmaFiles
-from tcsmt.data.model_files import read_model
 from tcsmt.kernels.reduction import Reduction, reduction_named
 from tcsmt.kernels.schedule import Schedule
 from tcsmt.models import Model
@@ -53,15 +51,15 @@ def certify_kernel(
 def check_kernel(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     """The lemmas of a statement of :func:`certify_kernel`. Raises :class:`.Flaw` where it is not proved."""
     chain = LemmaChain(files.check)
-    model = read_model(model_named(files.folder, about["unit"])).model
-    k, integers = int(about["k"]), int(about["integers"])
-    reduction = reduction_named(about["reduction"])
-    fmt = Schedule(model, reduction).d_format.name
+    k, integers, reduction = about["k"], about["integers"], reduction_named(about["reduction"])
+    if str(reduction) != about["reduction"]:
+        raise Flaw(f"the reduction {about['reduction']!r:.80} is written {reduction}")
+    fmt = Schedule(about["unit"], reduction).d_format.name
     if about["format"] != fmt:
         raise Flaw(f"the results are read in {fmt}, and not in {about['format']!r:.80}")
     if not (0 < k <= LONGEST and 0 < integers <= LARGEST_INTEGER):
         raise Flaw("not asked about")
-    why = not_exact(chain, model, reduction, k, integers)
+    why = not_exact(chain, about["unit"], reduction, k, integers)
     if why:
         raise Flaw(why)
     return chain
@@ -83,7 +81,7 @@ def check_sums(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     """The lemmas of a statement of :func:`certify_sums`. Raises :class:`.Flaw` where it is not proved."""
     chain = LemmaChain(files.check)
     try:
-        exact_below(chain, read_model(model_named(files.folder, about["unit"])).model, int(about["bits"]))
+        exact_below(chain, about["unit"], about["bits"])
     except Unbounded as why:
         raise Flaw(str(why)) from None
     return chain

@@ -21,7 +21,8 @@ def check(folder: Path, as_json: bool) -> None:
     """Check every proof in FOLDER from its files alone.
 
     Builds the models, formulas and clauses again, checks each refutation line by line, and that the steps
-    end in what is stated. No solver is asked.
+    end in what is stated. No solver is asked. Below each title, which is only what the author wrote, stands
+    all that the statement says: assumptions, inputs, formats, models with their parameters.
 
     Exit code: 0 everything is proved, 1 something is not, 2 usage error or a file that cannot be read.
 
@@ -36,6 +37,8 @@ def check(folder: Path, as_json: bool) -> None:
         if not as_json:
             state = f"NOT PROVED: {one.flaw}" if one.flaw else f"proved, {counted(len(one.lemmas), 'lemma')}"
             click.echo(f"{one.title}: {state}")
+            for line in one.states.lines() if one.states else ():
+                click.echo(f"  {line}")
     flawed = sum(bool(one.flaw) for one in done)
     lemmas = {name for one in done for name in one.lemmas}
     if as_json:

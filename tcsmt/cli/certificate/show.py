@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.certificates.description import described
+from tcsmt.api.certificates import described_in
 from tcsmt.cli import options
 from tcsmt.cli.printing import echo_json
 
@@ -24,7 +24,7 @@ def show(folder: Path, as_json: bool) -> None:
       tcsmt certificate show proofs
       tcsmt certificate show proofs --json
     """
-    statements = described(folder)
+    statements = described_in(folder)
     if as_json:
         echo_json({"statements": [one.as_json() for one in statements]})
     else:

@@ -19,10 +19,10 @@ from tcsmt.arithmetic.rounding import ROUNDINGS
 from tcsmt.catalogue import Row
 from tcsmt.catalogue.preferred import by_use
 from tcsmt.data.model_files import none_fits, rows_given
-from tcsmt.data.toml_files import TomlFile, read_toml, shown_value
 from tcsmt.recipes.emulation.recipe import EmulationRecipe, ResiduesRecipe, SlicesRecipe
 from tcsmt.recipes.emulation.schemes import Emulation
 from tcsmt.support.errors import TcsmtError, UnknownName
+from tcsmt.support.toml_files import TomlFile, read_toml, shown_value
 
 __all__ = ["EMULATIONS", "emulation_named", "emulation_recipe", "is_emulation", "units_for"]
 

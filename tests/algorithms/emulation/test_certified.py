@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tcsmt import accuracy
-from tcsmt.algorithms.certified import CHECKS
+from tcsmt.algorithms.certified import THEOREMS
 from tcsmt.algorithms.emulation import certified as module
 from tcsmt.certificates.checker import Checked, check_certificate
 from tcsmt.certificates.description import described
@@ -26,7 +26,7 @@ from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import InternalError
 from tcsmt.terms import Term
 from tests.oracles.emulations import dot
-from tests.support.certificates import made_once
+from tests.support.certificates import made_once, with_model
 from tests.support.sampling import one_in
 
 pytest.importorskip("pysolvers", reason="python-sat is not installed")
@@ -66,7 +66,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def checked(folder: Path) -> Checked:
-    (one,) = check_certificate(folder, CHECKS)
+    (one,) = check_certificate(folder, THEOREMS)
     return one
 
 
@@ -160,7 +160,7 @@ def test_a_unit_that_saturates_early_is_refused(made: Made, tmp_path: Path) -> N
     text = model.read_text()
     changed = text.replace('"s32"', '"s8"')
     assert changed != text
-    model.write_text(changed)
+    with_model(model, changed)
     assert checked(folder).flaw
 
 

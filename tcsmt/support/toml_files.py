@@ -11,13 +11,18 @@ from typing import Any
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import read_bytes
 
-__all__ = ["TomlFile", "read_toml", "shown_value"]
+__all__ = ["TomlFile", "read_toml", "shown_value", "toml_of"]
 
 
 def read_toml(path: Path) -> tuple[list[str], dict[str, Any]]:
     """A file's lines, and what they say. Raises :class:`.TcsmtError`, which names the file and the line."""
+    return toml_of(path, read_bytes(path))
+
+
+def toml_of(path: Path, content: bytes) -> tuple[list[str], dict[str, Any]]:
+    """:func:`read_toml` of a file whose content has been read."""
     try:
-        text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
+        text = content.decode("utf-8-sig").replace("\r\n", "\n")
         return text.split("\n"), tomllib.loads(text)
     except UnicodeDecodeError:
         raise TcsmtError(f"{path}: not UTF-8 text") from None

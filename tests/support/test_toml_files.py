@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.data.toml_files import TomlFile, read_toml, shown_value
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.toml_files import TomlFile, read_toml, shown_value
 
 
 @pytest.fixture
