@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt import __version__
+from tcsmt.api.arrays import as_numpy
 from tcsmt.api.units import Unit, UnitLike, row_of
 from tcsmt.arithmetic.words import from_words, to_words
 from tcsmt.catalogue import Row
@@ -214,14 +215,16 @@ def _together(names: list[str]) -> list[str]:
 def of_arrays(model: Model, function: Callable[..., Any]) -> Implementation:
     """An implementation that takes arrays of the formats' dtypes: a, b of shape (rows, k), c of (rows,).
 
+    Of a unit with block scales, also ``scale_a`` and ``scale_b`` by these names, of shape (rows, scales).
     Its result is an array of D's dtype or of D's words, shape (rows,).
     """
 
     def run(words: Words) -> Array:
-        given = [
-            from_words(fmt, part) for fmt, part in zip(model.operand_formats.parts, words.parts, strict=True)
-        ]
-        words_of_d = to_words(model.d_format, function(*given), "the implementation's result")
+        formats = model.operand_formats.named
+        given = {name: from_words(formats[name], part) for name, part in words.named.items()}
+        a, b, c = (given.pop(name) for name in "abc")
+        name = "the implementation's result"
+        words_of_d = to_words(model.d_format, as_numpy(function(a, b, c, **given), name), name)
         if words_of_d.shape != words.c.shape:
             raise TcsmtError(
                 f"the implementation's result has shape {words_of_d.shape}: must be {words.c.shape}, one "
@@ -272,8 +275,9 @@ def check(
 
     implementation: a file of recorded rows and results, as :func:`tcsmt.validate` reads it (rows and seed
     are not used); another unit, of the same formats; or a function of arrays a, b of shape (rows, k) and c of
-    shape (rows,), of the formats' dtypes (and of the block scales of a unit that has them); its result has
-    shape (rows,), of D's dtype or words.
+    shape (rows,), of the formats' dtypes, and of the keywords scale_a, scale_b of shape (rows, K / block)
+    where the unit has block scales (``float8_e8m0fnu``; ``float8_e4m3fn`` for ``ue4m3``); its result has
+    shape (rows,), of D's dtype or words, in any array library.
     rows: asked in all, at least. The rows are the same for a seed: special values, inputs near the boundaries
     of the arithmetic, and random words.
     Raises :class:`tcsmt.TcsmtError` for results that do not fit.

@@ -201,7 +201,7 @@ def kernel_diff(
     known = [kernel for kernel in kernels if kernel is not None]
     models = [kernel.unit.model for kernel in known]
     given = {"A": a, "B": b, "left": left, "right": right, "C": c, "bias": bias}
-    arrays = {name: as_numpy(values, name) for name, values in given.items()}
+    arrays = {name: as_numpy(values, name, pairs=-2 if name == "B" else -1) for name, values in given.items()}
     outputs = [kernel.schedule.d_format for kernel in known]
     result = _format("left", arrays["left"], outputs)
     words = {name: to_words(result, arrays[name], name) for name in ("left", "right")}

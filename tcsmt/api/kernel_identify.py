@@ -285,7 +285,8 @@ def kernel_identify(
     >>> [k.name for k in tcsmt.kernel_identify(a, b, d, units=["h100", "a100"]).kernels]
     ['hopper/mma.m16n8k16.f32.f16.f16.f32+split-k:2']
     """
-    arrays = {name: as_numpy(x, name.upper()) for name, x in (("a", a), ("b", b), ("c", c), ("d", d))}
+    arrays = {name: as_numpy(x, name.upper()) for name, x in (("a", a), ("c", c), ("d", d))}
+    arrays["b"] = as_numpy(b, "B", pairs=-2)
     named = {"a": a_format, "b": b_format, "c": c_format, "d": d_format}
     rows = None if units is None else [row_of(unit) for unit in units]
     formats = {name: _format(name, arrays[name], named[name]) for name in "abcd" if arrays[name] is not None}

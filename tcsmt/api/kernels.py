@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from tcsmt.api.arrays import as_numpy, like_given
+from tcsmt.api.arrays import as_numpy, library_of
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.kernels.batched import batched
 from tcsmt.kernels.epilogue import PLAIN, Epilogue, epilogue_named
+from tcsmt.kernels.gemm import output_format
 from tcsmt.kernels.reduction import CHAINED, Reduction, reduction_named
 
 __all__ = ["epilogue", "gemm", "reduction"]
+
+#: The dimension of A and of B along which K runs.
+_K = {"a": -1, "b": -2}
 
 
 def reduction(text: str) -> Reduction:
@@ -76,13 +80,15 @@ def gemm(
            [16., 16.]], dtype=float32)
     """
     given = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
-    arrays = {name: as_numpy(values, name) for name, values in given.items()}
+    arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in given.items()}
     ending = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
+    model, library = row_of(unit).model, library_of(given)
+    library.check(output_format(model, ending))
     found = batched(
         **arrays,
         operands=operands,
-        model=row_of(unit).model,
+        model=model,
         reduction=reduction_named(reduction) if isinstance(reduction, str) else reduction,
         epilogue=ending.with_numbers(alpha, beta),
     )
-    return like_given(found, *given.values())
+    return library.array(found)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from tcsmt.api.arrays import as_numpy, library_of
 from tcsmt.api.units import UnitLike, row_of
+from tcsmt.arithmetic.formats import FORMATS
 from tcsmt.recipes import arrays
 from tcsmt.recipes.emulation import arrays as of_integers
 from tcsmt.recipes.emulation.named import emulation_named, is_emulation
@@ -15,8 +15,10 @@ from tcsmt.recipes.named import algorithm_named
 __all__ = ["multiply"]
 
 
-def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike) -> np.ndarray[Any, Any]:
+def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike) -> Any:
     """A·B + C by an algorithm on a unit, bit for bit: an array (M, N), float32, or float64 of an emulation.
+
+    It is an array of the operands' library, as for :class:`tcsmt.Unit`.
 
     >>> import numpy, tcsmt
     >>> a = numpy.array([[1.0, 2.0**-52]])
@@ -29,7 +31,10 @@ def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike) -
 
     Raises :class:`tcsmt.TcsmtError` for unknown names, and for shapes and values that do not fit.
     """
+    library = library_of({"a": a, "b": b, "c": c})
+    a, b, c = (as_numpy(values, name) for name, values in (("a", a), ("b", b), ("c", c)))
     given = unit if isinstance(unit, str) else row_of(unit)
     if is_emulation(algorithm):
-        return of_integers.multiply(emulation_named(algorithm, given)[0], a, b, c)
-    return arrays.multiply(algorithm_named(algorithm, given)[0], a, b, c)
+        library.check(FORMATS["f64"])
+        return library.array(of_integers.multiply(emulation_named(algorithm, given)[0], a, b, c))
+    return library.array(arrays.multiply(algorithm_named(algorithm, given)[0], a, b, c))

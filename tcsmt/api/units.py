@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tcsmt import __version__
-from tcsmt.api.arrays import as_numpy, like_given
+from tcsmt.api.arrays import as_numpy, library_of
 from tcsmt.catalogue import Row, rows, rows_of, selected, sequences_of
 from tcsmt.catalogue.description import description
 from tcsmt.data.model_files import is_model_file, model_toml, rows_given
@@ -60,9 +60,11 @@ class Unit:
         """One dot product and addition, c + Σ a·b, for every row, bit for bit as the model says.
 
         a, b: shape (..., k); c: shape (...); scale_a, scale_b: shape (..., ``scales``), for units with
-        block scales alone; leading dimensions broadcast. Each is an array of its format's dtype (NumPy's,
-        ml_dtypes' or PyTorch's), of words (integers of the format's size, signed ones as their bits), or of
-        Python numbers or values of another floating-point dtype that the format holds exactly.
+        block scales alone; leading dimensions broadcast. Each is an array of its format's dtype (NumPy's or
+        ml_dtypes', or another library's: PyTorch's pairs of FP4 numbers lie along K), of words (integers of
+        the format's size, signed ones as their bits), or of Python numbers or values of another
+        floating-point dtype that the format holds exactly. Scales of ``ue8m0`` are ``float8_e8m0fnu``, those
+        of ``ue4m3`` are ``float8_e4m3fn``.
 
         operands: how values of a, b and c become words that their formats do not hold: ``truncate``,
         ``nearest-even`` or ``nearest-away``. Without it they are refused: cuBLAS rounds FP32 operands of a
@@ -74,13 +76,16 @@ class Unit:
         >>> [float(tf32(a, ones, operands=rule)) for rule in ("truncate", "nearest-even")]
         [4.0, 4.00390625]
 
-        Returns an array of shape (...) and the dtype of ``d_format``: NumPy's, or a PyTorch tensor on the
-        same device where an operand was one. Raises :class:`tcsmt.TcsmtError` for shapes and values that do
-        not fit.
+        Returns an array of shape (...) and the dtype of ``d_format``, of the library of the operands and on
+        their device: PyTorch, JAX, CuPy or another one of the array API standard; else NumPy. Raises
+        :class:`tcsmt.TcsmtError` for shapes and values that do not fit, arrays of several libraries, and
+        tensors that require a gradient.
         """
         given = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
         arrays = {name: as_numpy(values, name) for name, values in given.items()}
-        return like_given(simulate(self.model, **arrays, operands=operands), *given.values())
+        library = library_of(given)
+        library.check(self.model.d_format)
+        return library.array(simulate(self.model, **arrays, operands=operands))
 
     @property
     def model(self) -> Model:

@@ -37,6 +37,7 @@ _ML_DTYPES = {
     "e2m3": "float6_e2m3fn",
     "e2m1": "float4_e2m1fn",
     "ue8m0": "float8_e8m0fnu",
+    "ue4m3": "float8_e4m3fn",  # whose sign bit the unit ignores; a format of values is e4m3 first
 }
 #: A larger exponent of ten or two in a text is refused before it becomes an integer of that size.
 _LARGEST_EXPONENT = 5000
@@ -107,7 +108,10 @@ def to_words(
     if array.dtype.kind == "u":
         if array.size and int(array.max()) >> fmt.width:
             element, word = first_element(name, array, array >> np.uint64(fmt.width) != 0)
-            raise TcsmtError(f"{element} = {word:#x}: a word of {fmt.name} has {fmt.width} bits")
+            packed = (
+                "" if fmt.width not in (4, 6) else "; tcsmt.arithmetic.packing unpacks bytes that words share"
+            )
+            raise TcsmtError(f"{element} = {word:#x}: a word of {fmt.name} has {fmt.width} bits{packed}")
         return array.astype(unsigned(fmt))
     given = format_of(array.dtype)
     if (
@@ -157,10 +161,13 @@ def _rounded(
 
 
 def from_words(fmt: AnyFormat, words: Array) -> Array:
-    """Words as an array of the format's dtype."""
+    """Words as an array of the format's dtype. Bits above the word's, which no unit reads, are cleared."""
     if isinstance(fmt, IntegerFormat):
         return integers_of_words(fmt, words)
-    return words.astype(unsigned(fmt)).view(dtype_of(fmt))
+    stored = words.astype(unsigned(fmt))
+    if isinstance(fmt, Format) and fmt.ignored_high_bits:
+        stored &= stored.dtype.type((1 << (fmt.width - fmt.ignored_high_bits)) - 1)
+    return stored.view(dtype_of(fmt))
 
 
 def operand_words(fmt: AnyFormat, values: Any, name: str, operands: str | None) -> Array:

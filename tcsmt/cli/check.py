@@ -114,7 +114,8 @@ def check(
     format, the lowest first. The program reads on until its input ends.
 
     The function of --python takes arrays a and b of shape (rows, k) and c of shape (rows,), of the formats'
-    dtypes, and returns an array of shape (rows,).
+    dtypes, and returns an array of shape (rows,). If the unit has block scales, it takes them as scale_a and
+    scale_b, of shape (rows, k / block) and dtype float8_e8m0fnu (ue8m0) or float8_e4m3fn (ue4m3).
 
     Exit code: 0 every answer is the unit's, 1 some answer is not, 2 usage error.
 

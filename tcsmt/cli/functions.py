@@ -29,9 +29,9 @@ def function_named(name: str) -> Callable[..., Any]:
     if not callable(found):
         raise TcsmtError(f"--python {name}: not a function")
 
-    def called(*arrays: Any) -> Any:
+    def called(*arrays: Any, **named: Any) -> Any:
         try:
-            return found(*arrays)
+            return found(*arrays, **named)
         except Exception as error:  # whatever a stranger's code raises
             raise TcsmtError(f"--python {name}: {type(error).__name__}: {error}") from error
 

@@ -56,6 +56,33 @@ def test_a_unit_is_asked_words() -> None:
 
 
 @pytest.mark.parametrize(
+    ("unit", "dtype", "count"),
+    [
+        ("blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", "float8_e4m3fn", 4),
+        ("rtxblackwell/mma.m16n8k32.f32.e4m3.e4m3.f32.ue8m0", "float8_e8m0fnu", 1),
+    ],
+)
+def test_scales_come_by_name_in_their_dtypes(unit: str, dtype: str, count: int) -> None:
+    """What a function is given, the unit takes; with the scales of b for those of a it differs."""
+    given = []
+
+    def called(a: Any, b: Any, c: Any, *, scale_a: Any, scale_b: Any) -> Any:
+        given.append((scale_a, scale_b))
+        return tcsmt.unit(unit)(a, b, c, scale_a=scale_a, scale_b=scale_b)
+
+    assert tcsmt.check(unit, called, rows=100).agrees
+    for scales in given:
+        for scale in scales:
+            assert scale.dtype == dtype and scale.shape[1:] == (count,)
+            values = scale.astype(np.float32)
+            assert not (np.signbit(values) & ~np.isnan(values)).any()
+    wrong = tcsmt.check(
+        unit, lambda a, b, c, scale_a, scale_b: called(a, b, c, scale_a=scale_b, scale_b=scale_b), rows=100
+    )
+    assert not wrong.agrees
+
+
+@pytest.mark.parametrize(
     ("function", "message"),
     [
         (lambda a, b, c: exact(a, b, c)[:-1], "one result for each row"),

@@ -22,3 +22,12 @@ def test_algorithms_and_emulations() -> None:
     assert np.allclose(exact, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-14)
     with pytest.raises(tcsmt.TcsmtError, match="unknown algorithm"):
         tcsmt.accuracy.multiply(a, b, algorithm="ozaki3", unit="turing")
+
+
+def test_tensors_come_back_as_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    a = torch.tensor([[1.0, 2.0**-52]], dtype=torch.float64)
+    found = tcsmt.accuracy.multiply(a, a.T, algorithm="ozaki1-int8", unit="ampere")
+    assert isinstance(found, torch.Tensor) and found.dtype == torch.float64 and found.tolist() == [[1.0]]
+    with pytest.raises(tcsmt.TcsmtError, match="b requires a gradient"):
+        tcsmt.accuracy.multiply(a, a.T.requires_grad_(), algorithm="ozaki1-int8", unit="ampere")

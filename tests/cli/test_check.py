@@ -178,3 +178,22 @@ def test_solvers_work_where_they_are_told_to(emulator: Path, monkeypatch: pytest
     refused(*given, "--jobs", 3)
     settings = Settings("auto", 5.0, 8192)
     assert asked == [Asking(settings, confirm=False, jobs=3, scheduler="tcp://host:8786"), None]
+
+
+def test_a_function_of_block_scales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come by name; a function that does not take them is told so."""
+    unit = "rtxblackwell/mma.m16n8k32.f32.e4m3.e4m3.f32.ue8m0"
+    (tmp_path / "scaled.py").write_text(
+        "import tcsmt\n"
+        f"unit = tcsmt.unit('{unit}')\n"
+        "def right(a, b, c, scale_a, scale_b):\n"
+        "    assert scale_a.shape == (len(c), 1) and scale_a.dtype.name == 'float8_e8m0fnu'\n"
+        "    return unit(a, b, c, scale_a=scale_a, scale_b=scale_b)\n"
+        "def none(a, b, c):\n"
+        "    return c\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    text = done("check", unit, "--python", "scaled:right", "--rows", 100)
+    assert f"scaled:right agrees with {unit}" in text
+    message = refused("check", unit, "--python", "scaled:none", "--rows", 100)
+    assert "--python scaled:none: TypeError" in message and "'scale_a'" in message
