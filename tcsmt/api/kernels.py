@@ -8,8 +8,8 @@ from tcsmt.api.arrays import as_numpy, library_of
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.kernels.batched import batched
 from tcsmt.kernels.epilogue import PLAIN, Epilogue, epilogue_named
-from tcsmt.kernels.gemm import output_format
 from tcsmt.kernels.reduction import CHAINED, Reduction, reduction_named
+from tcsmt.kernels.schedule import Schedule
 
 __all__ = ["epilogue", "gemm", "reduction"]
 
@@ -81,14 +81,18 @@ def gemm(
     """
     given = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
     arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in given.items()}
-    ending = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
-    model, library = row_of(unit).model, library_of(given)
-    library.check(output_format(model, ending))
+    schedule = Schedule(
+        row_of(unit).model,
+        reduction_named(reduction) if isinstance(reduction, str) else reduction,
+        (epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue).with_numbers(alpha, beta),
+    )
+    library = library_of(given)
+    library.check(schedule.d_format)
     found = batched(
         **arrays,
         operands=operands,
-        model=model,
-        reduction=reduction_named(reduction) if isinstance(reduction, str) else reduction,
-        epilogue=ending.with_numbers(alpha, beta),
+        model=schedule.unit,
+        reduction=schedule.reduction,
+        epilogue=schedule.epilogue,
     )
     return library.array(found)
