@@ -182,7 +182,7 @@ def test_solvers_work_where_they_are_told_to(emulator: Path, monkeypatch: pytest
 
 def test_a_function_of_block_scales(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They come by name; a function that does not take them is told so."""
-    unit = "rtxblackwell/mma.m16n8k32.f32.e4m3.e4m3.f32.ue8m0"
+    unit = "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0"
     (tmp_path / "scaled.py").write_text(
         "import tcsmt\n"
         f"unit = tcsmt.unit('{unit}')\n"
