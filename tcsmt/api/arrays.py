@@ -75,6 +75,8 @@ class Library:
     def check(self, fmt: AnyFormat) -> None:
         """Raises :class:`.TcsmtError` where the library has no dtype for the words of a result's format."""
         dtype = dtype_of(fmt)
+        if self == _NUMPY:
+            return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # JAX warns that it narrows
             try:
@@ -88,6 +90,9 @@ class Library:
             )
 
 
+_NUMPY = Library("numpy", lambda result: result)
+
+
 def library_of(given: Mapping[str, Any]) -> Library:
     """The one library other than NumPy that some operands, by name, are of; NumPy where there is none.
 
@@ -98,7 +103,7 @@ def library_of(given: Mapping[str, Any]) -> Library:
     if len({library.name for library in own.values()}) > 1:
         told = ", ".join(f"{name} of {library.name}" for name, library in own.items())
         raise TcsmtError(f"the operands are arrays of several libraries: {told}; give all as one library's")
-    return next(iter(own.values()), Library("numpy", lambda result: result))
+    return next(iter(own.values()), _NUMPY)
 
 
 def _library(values: Any) -> Library | None:
@@ -138,8 +143,8 @@ def _from_tensor(tensor: Any, name: str, pairs: int) -> Array:
     torch = sys.modules["torch"]
     if tensor.requires_grad and torch.is_grad_enabled():
         raise TcsmtError(
-            f"{name} requires a gradient, and a simulated unit has none: give {name}.detach(), "
-            "or call in torch.no_grad()"
+            f"{name} requires a gradient, and a simulated unit has none: give x.detach(), or call in "
+            "torch.no_grad()"
         )
     here = tensor.detach()
     dtype = str(here.dtype).removeprefix("torch.")

@@ -295,7 +295,12 @@ def kernel_identify(
         if operands is not None and named[name] is None and len(taken) == 1:
             (formats[name],) = taken
     for row in rows or ():
-        _check_operands(row, formats)
+        _check_operands(row, formats, operands)
+    if operands is not None and rows is None and a_format is b_format is None:
+        raise TcsmtError(
+            "operands says how A and B became words of other formats than their own: name these (a_format, "
+            "b_format; --a-format, --b-format), or a unit"
+        )
     product = Product.of(
         arrays["a"], arrays["b"], arrays["c"], arrays["d"],
         (formats["a"], formats["b"], formats.get("c"), formats["d"]), operands,
@@ -304,13 +309,17 @@ def kernel_identify(
     return KernelIdentified(explained_by(product, rows, ends=ends, seed=seed, seen=progress))
 
 
-def _check_operands(row: Row, formats: Mapping[str, AnyFormat]) -> None:
+def _check_operands(row: Row, formats: Mapping[str, AnyFormat], operands: str | None) -> None:
     """Raises :class:`.TcsmtError` where a unit takes A or B in another format than that of the matrix."""
     for name, own in (("a", row.model.a_format), ("b", row.model.b_format)):
         if own != formats[name]:
             raise TcsmtError(
                 f"{row.name} takes {name.upper()} in {own.name}, and {name.upper()} is {formats[name].name}: "
-                f"if it was rounded before, say how (operands, --operands)"
+                + (
+                    "if it was rounded before, say how (operands, --operands)"
+                    if operands is None
+                    else f"name its format ({name}_format, --{name}-format)"
+                )
             )
 
 

@@ -39,6 +39,10 @@ _ML_DTYPES = {
     "ue8m0": "float8_e8m0fnu",
     "ue4m3": "float8_e4m3fn",  # whose sign bit the unit ignores; a format of values is e4m3 first
 }
+#: What errors say to do with an operand that a format does not hold.
+_NAME_A_RULE = "name how operands are rounded, operands={}, {} or {} (--operands)".format(
+    *(f'"{rule}"' for rule in OPERAND_RULES)
+)
 #: A larger exponent of ten or two in a text is refused before it becomes an integer of that size.
 _LARGEST_EXPONENT = 5000
 #: What is a number, too, where it may be a word: 1000, 1e20.
@@ -144,9 +148,10 @@ def _rounded(
     What has the format's own dtype, and no bit that the unit ignores, is the word itself, NaNs included.
     """
     words = array.view(unsigned(given))
-    as_is = np.full(words.shape, array.dtype == dtype_of(fmt))
-    if fmt.ignored_bits:
-        as_is &= (words & words.dtype.type(fmt.ignored_bits)) == 0
+    own = array.dtype == dtype_of(fmt)
+    if own and not fmt.ignored_bits:
+        return words
+    as_is = (words & words.dtype.type(fmt.ignored_bits)) == 0 if own else np.zeros(words.shape, bool)
     if as_is.all():
         return words
     found = converted(words, given, fmt, rounding or ROUNDINGS["RNE"])
@@ -176,9 +181,7 @@ def operand_words(fmt: AnyFormat, values: Any, name: str, operands: str | None) 
     operands: a name of :data:`.OPERAND_RULES`; None: a value that the format does not have is refused.
     Raises :class:`.TcsmtError`.
     """
-    *names, last = (f'"{rule}"' for rule in OPERAND_RULES)
-    advice = f"name how operands are rounded, operands={', '.join(names)} or {last} (--operands)"
-    return to_words(fmt, values, name, operand_rule(operands), advice=advice)
+    return to_words(fmt, values, name, operand_rule(operands), advice=_NAME_A_RULE)
 
 
 def to_word(

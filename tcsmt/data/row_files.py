@@ -365,8 +365,9 @@ def _read_npz(path: Path, model: Model, rounded: Told | None, rounding: Rounding
         array = shaped(f"{path}: {name}", arrays[name], shape)
         if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
             array = array.view(unsigned(fmt))  # how NumPy stores a dtype of ml_dtypes
-        rule = None if name.startswith("scale") else rounding
-        return to_words(fmt, array, f"{path}: {name}", rule, advice=_ADVICE)
+        if name.startswith("scale"):
+            return to_words(fmt, array, f"{path}: {name}")
+        return to_words(fmt, array, f"{path}: {name}", rounding, advice=_ADVICE)
 
     shapes: dict[str, tuple[int | None, ...]] = {
         name: (rows, length) for name, length in model.operand_lengths.items()

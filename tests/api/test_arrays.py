@@ -81,7 +81,7 @@ def test_a_gradient_is_not_dropped() -> None:
     torch = pytest.importorskip("torch")
     ones = torch.ones(3, 4, dtype=torch.float16, requires_grad=True)
     volta = tcsmt.unit("volta")
-    reason = r"^a requires a gradient, and a simulated unit has none: give a\.detach\(\)"
+    reason = r"^a requires a gradient, and a simulated unit has none: give x\.detach\(\)"
     for call in (lambda: volta(ones, ones), lambda: tcsmt.gemm(ones, ones.T, unit="volta")):
         with pytest.raises(tcsmt.TcsmtError, match=reason):
             call()

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -177,3 +178,21 @@ def test_operands_of_another_format(tmp_path: Path) -> None:
     found = tcsmt("run", name, "--input", text, "--operands", "truncate", "--json")
     assert json.loads(found.stdout)["d"][0]["word"] == "0x3f800000"
     assert "is not an exact tf32 value: rounded toward zero, it is 0x3f800000 (1)" in found.stderr
+
+
+def test_scales_in_their_dtypes(tmp_path: Path) -> None:
+    """As the unit takes them: float8_e4m3fn, whose name NumPy does not store, words, or exact numbers."""
+    name, source = (
+        "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+        tmp_path / "rows.npz",
+    )
+    ones = np.ones((1, 64), np.float32)
+    numbers = np.array([[0.5, 1, 2, 4]], np.float32)
+    scales = numbers.astype(ml_dtypes.float8_e4m3fn)
+    for scale in (scales, scales.view(np.uint8), numbers):
+        np.savez(source, a=ones, b=ones, scale_a=scale, scale_b=np.ones((1, 4)))
+        (found,) = json.loads(done("run", name, "--input", source, "--json"))["d"]
+        assert found["value"] == "1.875·2^6" and float(found["decimal"]) == 120
+    np.savez(source, a=ones, b=ones, scale_a=numbers / 3, scale_b=numbers)
+    message = refused("run", name, "--input", source, "--operands", "truncate")
+    assert "scale_a[0, 0] = 0.1666" in message and "is not a valid ue4m3 value; round it first, or" in message

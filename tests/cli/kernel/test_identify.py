@@ -90,6 +90,7 @@ def test_operands_that_were_rounded(tmp_path: Path) -> None:
     )
     named = ["--a-format", "tf32", "--b-format", "tf32"]
     assert "A[0, 0] = " in refused("kernel", "identify", *options, *named)
+    assert "name these (a_format, b_format" in refused("kernel", "identify", *files, "--operands", "truncate")
     even = json.loads(done("kernel", "identify", *options, "--operands", "nearest-even", "--json"))
     assert f"{unit}+chained" in [kernel["kernel"] for kernel in even["kernels"]]
     assert "EXPLAINED BY NONE" in done("kernel", "identify", *options, "--operands", "truncate", code=1)
