@@ -182,7 +182,7 @@ def kernel_diff(
 ) -> KernelDiff:
     """How two results of one matrix product differ, and, for two kernels, the first step that makes it so.
 
-    a: (M, K). b: (K, N). c: (M, N), or None for zeros; bias: (N,), where an epilogue has one. left, right:
+    a: (M, K). b: (K, N). c: (M, N), or None; bias: (N,), where an epilogue has one. left, right:
     (M, N), two results of the same format. Each is an array of its format's dtype, or of words.
     left_kernel, right_kernel: what computed them: a unit, or ``UNIT+REDUCTION[+EPILOGUE]``
     (``"h100+split-k:2"``); needed for arrays of words, whose format they tell. operands: how A, B, C and the
