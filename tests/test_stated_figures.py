@@ -397,6 +397,11 @@ STATED = [
     ),
     Stated(SWEEP, "are too large, by {}·2^-24 on average", lambda: of.tenstorrent()[:1]),
     Stated(SWEEP, "a result of {} times |c| + Σ|a·b|: Its bound is {} times", of.wrong_unit_loses),
+    Stated(
+        FINDINGS,
+        "on all {} rows no word differs; one row refutes groups of {} and {}, and none other sizes",
+        of.published_run,
+    ),
     Stated(SWEEP, "contains {} such statements", lambda: (str(len(result("accuracy/reduced")["entries"])),)),
 ]
 
@@ -436,6 +441,7 @@ QUOTED = (
         for text in (
             # papers and packages, as `tcsmt claims` and `tcsmt reproduce` compare them
             "had no answer after 6 hours",
+            "sums NVFP4 products in groups of 4, MMA-Sim in groups of 16",
             "ceil(log2(N_FMA + 1))",
             "gives 6. The reason",
             "Hawkeye has −139, mmaemu −132 and mmasim −133",

@@ -12,7 +12,7 @@ from typing import Any
 from tcsmt import __version__
 from tcsmt.api.certificates import certificates_in
 from tcsmt.api.units import UnitLike, row_of
-from tcsmt.catalogue import Row
+from tcsmt.catalogue import Row, status_text
 from tcsmt.pictures.build import draw
 from tcsmt.pictures.drawing import Sheet, compared
 from tcsmt.pictures.svg import as_svg
@@ -94,7 +94,9 @@ class Comparison:
 
     def __str__(self) -> str:
         found = self.decision
-        lines = [f"{r.name}: evidence: {r.evidence}, {r.status}{self._times(r.model.k)}" for r in self.rows]
+        lines = [
+            f"{r.name}: evidence: {r.evidence}, {status_text(r)}{self._times(r.model.k)}" for r in self.rows
+        ]
         lines += [f"domain: {found.question.domain_text}", ""]
         verdict = found.verdict
         match verdict:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy, library_of
 from tcsmt.catalogue import Row, rows, rows_of, selected, sequences_of
-from tcsmt.catalogue.description import description
+from tcsmt.catalogue.description import description, row_as_json
 from tcsmt.data.model_files import is_model_file, model_toml, rows_given
 from tcsmt.kernels.model import row_named as kernel_named
 from tcsmt.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
@@ -134,7 +134,7 @@ class Unit:
 
     def as_json(self) -> dict[str, Any]:
         """The row as plain data: what ``tcsmt describe --json`` prints."""
-        return {"tcsmt": __version__, **self.row.as_json()}
+        return {"tcsmt": __version__, **row_as_json(self.row)}
 
     def as_toml(self) -> str:
         """A model file that reads back as this unit's model."""

@@ -24,6 +24,7 @@ __all__ = [
     "GPUS",
     "Row",
     "architecture_named",
+    "disputes",
     "instruction_named",
     "row_named",
     "rows",
@@ -31,6 +32,7 @@ __all__ = [
     "selected",
     "sequences_of",
     "stands_for",
+    "status_text",
 ]
 
 
@@ -53,6 +55,22 @@ def _sequences() -> dict[str, Row]:
 def rows(*, claims: bool = True) -> list[Row]:
     """Every row, by architecture; without ``claims``: those that nobody refutes or disputes."""
     return [row for row in _all_rows().values() if claims or "@" not in row.instruction]
+
+
+def disputes(row: Row) -> list[Row]:
+    """The disputed models of an accepted row's unit, where no outputs of the hardware support the row."""
+    if row.status != "accepted" or row.measured:
+        return []
+    return [one for one in _all_rows().values() if one.status == "disputed" and _is_of(one, row)]
+
+
+def _is_of(claim: Row, row: Row) -> bool:
+    return claim.name.startswith(f"{row.name}@")
+
+
+def status_text(row: Row) -> str:
+    """A row's status; of an accepted row also whether another model of its unit disputes it."""
+    return f"{row.status}, disputed" if disputes(row) else row.status
 
 
 def selected(

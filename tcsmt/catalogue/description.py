@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from tcsmt.catalogue import disputes, status_text
 from tcsmt.catalogue.row import Row
 from tcsmt.models import FusedDotAdd
 
-__all__ = ["description"]
+__all__ = ["description", "row_as_json"]
 
 
 _COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
@@ -17,8 +20,9 @@ def description(row: Row) -> str:
         row.name,
         f"  source: {row.source} ({row.date})",
         f"  evidence: {row.evidence}" + (f" on {', '.join(row.measured)}" if row.measured else ""),
-        f"  status: {row.status}",
+        f"  status: {status_text(row)}",
     ]
+    lines += [f"  disputed by: {other.name}: {other.note} ({other.source})" for other in disputes(row)]
     lines += [f"  note: {row.note}"] if row.note else []
     m = row.model
     if not isinstance(m, FusedDotAdd) or m.group > 1:
@@ -45,6 +49,11 @@ def description(row: Row) -> str:
     lines.append("  parameters:")
     lines += [f"    {name} = {value}" for name, value in m.as_json().items()]
     return "\n".join(lines)
+
+
+def row_as_json(row: Row) -> dict[str, Any]:
+    """The row as plain data, with the names of the models that dispute it."""
+    return {**row.as_json(), "disputed_by": [other.name for other in disputes(row)]}
 
 
 def _blocks(m: FusedDotAdd) -> str:

@@ -45,6 +45,7 @@ class PublishedClaim:
     exact: of a statement that sums of products are exact: the largest magnitude of the integers
         (``integers``) and the number of products (``k``), all numbers of products up to it.
     algorithm: by which they are summed on the unit ("": in one chain of its instructions).
+    evidence: what else is known that bears on it, and does not decide.
     """
 
     name: str
@@ -57,6 +58,7 @@ class PublishedClaim:
     tells_apart: bool | None = None
     exact: Mapping[str, int] | None = None
     algorithm: str = ""
+    evidence: str = ""
 
     @property
     def row(self) -> Row:
@@ -104,6 +106,7 @@ class Judgement:
             },
             "verdict": self.verdict,
             "why": self.why,
+            "evidence": claim.evidence.strip(),
             "data": [
                 {
                     "dataset": a.dataset.name,

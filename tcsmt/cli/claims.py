@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections import Counter
 from pathlib import Path
 
@@ -87,6 +88,10 @@ def _lines(judgement: Judgement) -> list[str]:
         f"           {claim.source}, {claim.section}; {claim.unit}",
         f"           {judgement.why}",
     ]
+    if claim.evidence:
+        lines += textwrap.wrap(
+            claim.evidence.strip(), 100, initial_indent=" " * 11, subsequent_indent=" " * 11
+        )
     if judgement.finding is not None:
         lines += [f"           {line}" for line in str(judgement.finding).splitlines()[1:]]
     return lines

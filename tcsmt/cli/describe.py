@@ -6,7 +6,7 @@ import click
 
 from tcsmt.api.formats import describe_format
 from tcsmt.api.units import row_of, rows_listed
-from tcsmt.catalogue.description import description
+from tcsmt.catalogue.description import description, row_as_json
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
@@ -47,7 +47,7 @@ def describe(arch: str | None, instruction: str | None, number_format: str | Non
         raise TcsmtError("expected a UNIT, or --format NAME")
     row = row_of(name)
     if as_json:
-        echo_json(row.as_json())
+        echo_json(row_as_json(row))
         return
     click.echo(description(row))
     if instruction is None and not {"/", "+"} & {*arch} and not is_model_file(arch):

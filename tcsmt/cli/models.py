@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from tcsmt.api.units import row_of, rows_listed, sequences_listed
-from tcsmt.catalogue import selected
+from tcsmt.catalogue import selected, status_text
+from tcsmt.catalogue.description import row_as_json
 from tcsmt.catalogue.row import EVIDENCE
 from tcsmt.cli import options
 from tcsmt.cli.names import ARCHITECTURE, UNIT
@@ -68,7 +69,7 @@ def models(
     whole = selected(sequences_listed(arch), formats=formats, k=k, evidence=evidence)
     if as_json:
         listed = {"units": chosen} | ({"sequences": whole} if whole else {})
-        echo_json({name: [row.as_json() for row in given] for name, given in listed.items()})
+        echo_json({name: [row_as_json(row) for row in given] for name, given in listed.items()})
         return
     if not chosen:
         click.echo(f"none of {counted(len(found), 'unit')} fits", err=True)
@@ -83,7 +84,7 @@ def models(
         given = [getattr(m, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent")]
         n_fma, bits, zero = ("-" if value is None else value for value in given)
         numbers = f"{m.k:>3} {n_fma:>5} {bits:>3}  {zero:>5}"
-        click.echo(f"{row.name:<{width}}  {numbers}  {row.evidence:<11} {row.status}")
+        click.echo(f"{row.name:<{width}}  {numbers}  {row.evidence:<11} {status_text(row)}")
     if whole:
         click.echo("\nsequences of these instructions, which are units, too:")
     for row in whole:

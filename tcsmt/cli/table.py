@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.catalogue import Row
+from tcsmt.catalogue import Row, disputes
 from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
 
 __all__ = ["markdown"]
@@ -41,7 +41,8 @@ def _units(rows: Iterable[Row]) -> str:
             "" if value is None else str(value)
             for value in (getattr(m, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent"))
         )
-        key = (row.architecture, m.d_format.name, str(m.k), n_fma, bits, zero, _arithmetic(m), row.evidence)
+        known = f"{row.evidence}, disputed" if disputes(row) else row.evidence
+        key = (row.architecture, m.d_format.name, str(m.k), n_fma, bits, zero, _arithmetic(m), known)
         shapes, operands, data = lines.setdefault(key, ({}, {}, {}))
         shapes[f"`{_shape(row.instruction)}`"] = None
         operands[_operands(m)] = None

@@ -19,7 +19,7 @@ from tcsmt.interpret.arrays import Program, storage
 from tcsmt.prove.shorten import cost, shorten
 from tcsmt.statements.question import Question
 
-__all__ = ["near_ties", "rows", "search", "ties", "underflows"]
+__all__ = ["cancelling", "near_ties", "rows", "search", "ties", "underflows"]
 
 _ROWS = 4096
 _BATCHES = 4
@@ -45,7 +45,9 @@ def search(question: Question) -> dict[str, int] | None:
     program = Program([question.goal])
     rng = np.random.default_rng(20250101)
     random = (rows(question.formats, _ROWS, rng) for _ in range(_BATCHES))
-    for columns in chain(random, [ties(question.formats), near_ties(question.formats)]):
+    apart = (cancelling(question.formats, 4 * _ROWS, rng) for _ in range(_BATCHES))
+    directed = [ties(question.formats), near_ties(question.formats)]
+    for columns in chain(random, directed, apart):
         places = np.flatnonzero(program.run(columns)[0])
         if places.size:
             used = np.asarray(sum((words[places] != 0).astype(int) for words in columns.values()))
@@ -136,6 +138,56 @@ def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
                         words |= {"a1": added[0], "b1": added[1]}
                         found += [words, words | {"a1": added[0] | 1 << a1.sign_bit}]
     return _columns(formats, found)
+
+
+def cancelling(
+    formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Block scales: one block has two products that cancel, or one; the others' scales are far below.
+
+    What is cut off of the others depends on how they are summed. A result shows it where the first block adds
+    nothing, or a number that the format has, which what is left of the others may bring below itself. Of the
+    first block's scales a third is large, a third anything, and a third so small that results are subnormal.
+    No rows where there is one block, or none.
+    """
+    blocks = len([name for name in formats if name[:2] == "sa" and name[2:].isdigit()])
+    count = count if blocks > 1 else 0
+    k = len([name for name in formats if name[0] == "a" and name[1:].isdigit()])
+    size = k // max(blocks, 1)
+    own = rng.integers(0, max(blocks, 1), count)
+    first = own * size + rng.integers(0, max(size, 1), count)
+    second = own * size + (first + rng.integers(1, max(size, 2), count)) % max(size, 1)
+    factors = {side: rng.integers(1, 1 << formats[f"{side}0"].width, count) for side in "ab" if count}
+    share = rng.choice([0.05, 0.25, 1], count)
+    alone = rng.random(count) < 0.5
+    centre, where = rng.random(count), rng.integers(0, 3, count)
+    columns: dict[str, np.ndarray] = {}
+    for name, fmt in formats.items():
+        if name == "c":
+            words = np.where(rng.random(count) < 0.5, 0, rng.integers(0, 1 << fmt.width, count))
+        elif name[0] == "s":
+            assert isinstance(fmt, Format)
+            large, c = fmt.largest_finite_field, formats["c"]
+            low = fmt.bias + _smallest(c) // 2 if isinstance(c, Format) else 0
+            tops = [
+                large - rng.integers(0, 3, count),
+                np.rint(centre * large),
+                low + rng.integers(-4, 8, count),
+            ]
+            top = np.choose(where, tops).astype(np.int64)
+            field = np.where(own == int(name[2:]), top, top - rng.integers(8, 24, count))
+            fraction = rng.integers(0, 1 << fmt.fraction_bits, count)
+            words = np.clip(field, 0, large) << fmt.fraction_bits | fraction
+        else:
+            lane = int(name[1:])
+            others = rng.integers(0, 1 << fmt.width, count)
+            words = np.where((lane // max(size, 1) == own) | (rng.random(count) > share), 0, others)
+            if count:
+                turned = factors["b"] ^ 1 << (fmt.width - 1)
+                words = np.where(lane == first, np.where(alone, 0, factors[name[0]]), words)
+                words = np.where(lane == second, turned if name[0] == "b" else factors["a"], words)
+        columns[name] = words.astype(storage(fmt.width))
+    return columns
 
 
 def underflows(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:

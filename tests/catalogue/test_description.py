@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tcsmt.catalogue import row_named
-from tcsmt.catalogue.description import description
+from tcsmt.catalogue.description import description, row_as_json
 
 
 def test_conventions_of_a_fused_unit_by_hand() -> None:
@@ -37,3 +37,15 @@ def test_what_is_said_of_other_units(name: str, said: str) -> None:
 def test_conventions_are_those_of_one_fused_sum_alone() -> None:
     assert "conventions:" not in description(row_named("cdna3"))
     assert "conventions:" in description(row_named("hopper"))
+
+
+def test_an_accepted_row_says_that_it_is_disputed() -> None:
+    """Not where outputs of the hardware support it; a disputed model says it of itself."""
+    name = "blackwell/tcgen05.mMnNk64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0"
+    text = description(row_named(name))
+    assert "\n  status: accepted, disputed\n" in text
+    assert f"\n  disputed by: {name}@sf-tensor: zero terms do not enter the maximum; c does only" in text
+    assert "\n  status: disputed\n" in description(row_named(f"{name}@sf-tensor"))
+    measured = row_named("volta/mma.m8n8k4.f16.f16.f16.f16")
+    assert row_as_json(measured)["disputed_by"] == []
+    assert "\n  status: accepted\n" in description(measured)

@@ -20,7 +20,19 @@ def test_models() -> None:
     assert {row["architecture"] for row in hopper} == {"hopper"}
     assert set(hopper[0]) == {
         "architecture", "instruction", "source", "date", "evidence", "measured", "status", "note", "model",
+        "disputed_by",
     }  # fmt: skip
+
+
+def test_models_say_what_is_disputed() -> None:
+    name = "blackwell/tcgen05.mMnNk8.kind::tf32.f32.tf32.tf32"
+    text = done("models", "--arch", "b200")
+    assert re.search(rf"^{name} .* published +accepted, disputed$", text, re.MULTILINE)
+    assert re.search(rf"^{name}@sf-tensor .* published +disputed$", text, re.MULTILINE)
+    units = json.loads(done("models", "--arch", "b200", "--json"))["units"]
+    (row,) = [row for row in units if name.endswith(row["instruction"])]
+    assert row["disputed_by"] == [f"{name}@sf-tensor"]
+    assert "published, disputed" in done("models", "--arch", "b200", "--markdown")
 
 
 def test_sequences_of_instructions_are_listed_with_their_architecture() -> None:

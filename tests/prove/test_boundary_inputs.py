@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from tcsmt.arithmetic.formats import FORMATS
@@ -13,7 +14,7 @@ from tcsmt.catalogue import row_named
 from tcsmt.interpret.arrays import Program
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import FusedDotAdd
-from tcsmt.prove.boundary_inputs import near_ties, search, ties
+from tcsmt.prove.boundary_inputs import cancelling, near_ties, search, ties
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.question import difference
 
@@ -72,3 +73,28 @@ def test_a_product_that_is_cut_off_with_c_or_before() -> None:
     asked = difference("", ("one", model), ("other", summed), Domain(finite=True))
     found = search(asked)
     assert found is not None and evaluate([asked.goal], found) == [1]
+
+
+FP4 = "blackwell/tcgen05.mMnNk64.kind::"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", "mxf4.block32.f32.e2m1.e2m1.ue8m0",
+        "mxf4nvf4.block16.f32.e2m1.e2m1.ue8m0", "mxf4nvf4.block32.f32.e2m1.e2m1.ue8m0",
+    ],
+)  # fmt: skip
+def test_blocks_that_cancel_show_how_the_others_are_summed(unit: str) -> None:
+    """Both models of Blackwell's FP4 units differ on some; random rows do not show it."""
+    sides = [(name, row_named(name).model) for name in (f"{FP4}{unit}", f"{FP4}{unit}@sf-tensor")]
+    asked = difference("", *sides, Domain())
+    found = search(asked)
+    assert found is not None
+    assert evaluate([asked.goal], found) == [1]
+
+
+def test_no_blocks_cancel_where_there_is_one() -> None:
+    one = row_named("blackwell/tcgen05.mMnNk32.kind::mxf8f6f4.block32.f32.e5m2.e5m2.ue8m0").model
+    for formats in (one.input_formats, row_named("volta").model.input_formats):
+        assert {words.size for words in cancelling(formats, 100, np.random.default_rng(0)).values()} == {0}

@@ -59,6 +59,17 @@ def shared(folder: str) -> tuple[str, str]:
     return str(len(sets)), digits(sum(len(data.d) for data in sets))
 
 
+def published_run() -> tuple[str, str, str]:
+    """The rows of sf-tensor's run that were drawn again, and which sizes of groups one of them refutes."""
+    paths = result("comparisons/tcgen05-run")["paths"]
+    differ = [path["rows that differ from the accepted model"] for path in paths]
+    assert all(counts["disputed"] == 0 for counts in differ)
+    groups = {name: sum(counts.get(name, 0) for counts in differ) for name in differ[0] if "groups" in name}
+    assert set(groups.values()) == {0, 1}
+    one, two = (name.rpartition(" ")[2] for name, count in groups.items() if count)
+    return f"{sum(path['rows'] for path in paths):,}", one, two
+
+
 def predictions() -> tuple[str]:
     from tcsmt.data.datasets import find_predictions
 
