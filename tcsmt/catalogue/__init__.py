@@ -61,11 +61,8 @@ def disputes(row: Row) -> list[Row]:
     """The disputed models of an accepted row's unit, where no outputs of the hardware support the row."""
     if row.status != "accepted" or row.measured:
         return []
-    return [one for one in _all_rows().values() if one.status == "disputed" and _is_of(one, row)]
-
-
-def _is_of(claim: Row, row: Row) -> bool:
-    return claim.name.startswith(f"{row.name}@")
+    of_row = f"{row.name}@"
+    return [one for one in _all_rows().values() if one.status == "disputed" and one.name.startswith(of_row)]
 
 
 def status_text(row: Row) -> str:
