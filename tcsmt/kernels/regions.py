@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tcsmt.kernels.blocks import MatrixBlock
 from tcsmt.kernels.elements import Product
 from tcsmt.kernels.kernel import Kernel
 
@@ -24,20 +25,10 @@ _CORNER, _MOST = 8, 12
 
 
 @dataclass(frozen=True)
-class Region:
-    """A block of D. kernels: those that give all of its elements and no larger block; empty where none does.
+class Region(MatrixBlock):
+    """A block of D. kernels: those that give all of its elements and no larger block; may be empty."""
 
-    rows, columns: from the first to the last one, and after it.
-    """
-
-    rows: range
-    columns: range
     kernels: tuple[Kernel, ...]
-
-    @property
-    def elements(self) -> int:
-        """How many elements of D it has."""
-        return len(self.rows) * len(self.columns)
 
     def of(self, product: Product) -> Product:
         """The product of its rows and columns alone."""
@@ -48,9 +39,6 @@ class Region:
     def block(self, rows: slice, columns: slice, kernels: Sequence[Kernel] = ()) -> Region:
         """A block of its rows and columns, which count from 0."""
         return Region(self.rows[rows], self.columns[columns], tuple(kernels))
-
-    def __str__(self) -> str:
-        return f"{_ends('row', self.rows)}, {_ends('column', self.columns)}"
 
 
 def regions(product: Product, explaining: Callable[[Product], Sequence[Kernel]]) -> tuple[Region, ...]:
@@ -90,8 +78,3 @@ def _reach(kernel: Kernel, product: Product) -> tuple[int, int]:
     columns = np.minimum.accumulate(np.where(wrong.any(axis=1), wrong.argmax(axis=1), wrong.shape[1]))
     rows = int(np.argmax(columns * np.arange(1, len(columns) + 1)))
     return rows + 1, int(columns[rows])
-
-
-def _ends(name: str, numbers: range) -> str:
-    first, last = numbers[0], numbers[-1]
-    return f"{name} {first}" if first == last else f"{name}s {first} to {last}"

@@ -19,7 +19,9 @@ from tcsmt.models import IeeeDotAdd, Model, Operands
 from tcsmt.simulator.compiled import compiled, kernel
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Words", "are_nan", "run_together", "run_words", "simulate", "with_one_nan", "words_of_row"]
+__all__ = [
+    "Words", "are_nan", "prepare", "run_together", "run_words", "simulate", "with_one_nan", "words_of_row",
+]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Operands of many rows, each part's dtype its format's ``unsigned``.
@@ -74,6 +76,12 @@ def run_words(model: Model, operands: Words) -> Array:
     if places.size:
         found[places] = _run(model, operands.map(itemgetter(places)))
     return found
+
+
+def prepare(model: Model) -> None:
+    """Compile a unit now, where a compiler is there: many small batches follow, none worth it by itself."""
+    if jit.available():
+        kernel(with_one_nan(model) or model)
 
 
 def _run(model: Model, operands: Words) -> Array:

@@ -15,6 +15,8 @@ pytestmark = pytest.mark.library
 
 #: Products from the last to the first, each added in binary32.
 BACKWARDS = """
+import math
+
 import numpy as np
 
 def multiply(a, b):
@@ -23,6 +25,15 @@ def multiply(a, b):
         for k in reversed(range(a.shape[1])):
             total = total + a[:, k : k + 1].astype(np.float32) * b[k]
     return total
+
+def exactly(a, b):
+    sums = [[math.fsum(x * y) for y in b.T.astype(float)] for x in a.astype(float)]
+    return np.array(sums).astype(np.float32)
+
+def partly(a, b):
+    found = multiply(a, b)
+    found[:, 0] = exactly(a, b)[:, 0]
+    return found
 """
 
 
@@ -36,17 +47,32 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
 
 def test_a_function_of_ones_own() -> None:
     data = json.loads(done("kernel", "tree", "--python", "tests_own_kernel:multiply", "--k", 5, "--json"))
-    assert (data["k"], data["format"], data["calls"]) == (5, "f32", 1)
-    assert [sorted(step) for step in data["tree"]] == [[3, 4], [2], [1], [0]]
-    text = done("kernel", "tree", "--python", "tests_own_kernel:multiply", "--k", 5)
-    assert text.startswith("(5 x 5) · (5 x 5), f32; 1 call\n")
+    assert (data["k"], data["format"], data["shape"]) == (5, "f32", [5, 5])
+    assert data["tree"]["steps"] == [[3, 4], [2], [1], [0]]
+    assert [(one["products"], one["compared"]) for one in data["regions"]] == [(1000, 25000)]
+    words = ("--python", "tests_own_kernel:multiply", "--k", 5, "--shape", 2, 1, "--products", 1200)
+    text = done("kernel", "tree", *words)
+    assert text.startswith("(2 x 5) · (5 x 1), f32; ")
+    assert "held against 1200 random products, 2400 elements: the tree gives every bit" in text
 
 
 def test_a_kernel() -> None:
     """Two parts of eight products, each two instructions of four."""
     data = json.loads(done("kernel", "tree", "--kernel", "volta+split-k:2", "--k", 16, "--json"))
     assert data["format"] == "f16"
-    assert data["tree"] == [[0, 1, 2, 3], [4, 5, 6, 7], [[[8, 9, 10, 11], [12, 13, 14, 15]]]]
+    (parts,) = data["tree"]["steps"]
+    assert [part["steps"] for part in parts] == [
+        [[0, 1, 2, 3], [4, 5, 6, 7]], [[8, 9, 10, 11], [12, 13, 14, 15]],
+    ]  # fmt: skip
+    assert {part["unit"] for part in parts} == {"volta/mma.m8n8k4.f32.f16.f16.f32"}
+
+
+def test_no_tree_is_an_error_and_some_are_unknown() -> None:
+    said = refused("kernel", "tree", "--python", "tests_own_kernel:exactly", "--k", 5)
+    assert "nothing is lost in any sum: sums are exact" in said
+    words = ("--python", "tests_own_kernel:partly", "--k", 5)
+    text = done("kernel", "tree", *words, code=3)
+    assert "BY REGION" in text and "none: nothing is lost in any sum" in text
 
 
 @pytest.mark.parametrize(("words", "said"), [
@@ -55,6 +81,7 @@ def test_a_kernel() -> None:
     ("--k 1 --python numpy:matmul", "1 is not in the range x>=2"),
     ("--k 4 --python numpy:matmull", "module numpy has no matmull"),
     ("--k 4 --python numpy:matmul --format f33", "unknown format 'f33'"),
+    ("--k 4 --python numpy:matmul --products 10", "10 is not in the range x>=1000"),
     ("--k 4 --kernel voltage", "unknown architecture 'voltage': did you mean volta"),
 ])  # fmt: skip
 def test_bad_input(words: str, said: str) -> None:
