@@ -46,16 +46,8 @@ class _Digests:
     def add(self, fmt: AnyFormat, x: str, y: str) -> str:
         return _digest("sum", fmt.name, *sorted((x, y)))
 
-    def multiply_add(self, fmt: Format, x: str, y: str, z: str) -> str:
-        return _digest("multiply-add", fmt.name, x, y, z)
-
     def convert(self, x: str, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> str:
         return _digest("converted", given.name, wanted.name, rounding.name, str(saturate), x)
-
-    def convert_randomly(
-        self, x: str, given: Format, wanted: Format, random: str, bits: int, saturate: bool
-    ) -> str:
-        return _digest("converted", given.name, wanted.name, random, str(bits), str(saturate), x)
 
 
 def _digest(*texts: str) -> str:

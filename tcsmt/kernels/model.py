@@ -14,7 +14,7 @@ from tcsmt.arithmetic.ieee import MultiplyAdd, Operation, RoundedSum
 from tcsmt.arithmetic.integer_format import IntegerFormat
 from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.catalogue import Row
-from tcsmt.kernels.epilogue import PLAIN, Epilogue, multiply_add, rounded
+from tcsmt.kernels.epilogue import PLAIN, Epilogue, multiply_add, randomly_rounded, rounded
 from tcsmt.kernels.kernel import Kernel, kernel_named
 from tcsmt.kernels.reduction import CHAINED, Reduction
 from tcsmt.kernels.schedule import Indices, Schedule
@@ -24,7 +24,7 @@ from tcsmt.models.stages import ChainPlace
 from tcsmt.support.errors import TcsmtError
 from tcsmt.terms import Term, const
 
-__all__ = ["KernelModel", "kernel_row", "row_named"]
+__all__ = ["KernelModel", "TermSteps", "kernel_row", "row_named"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,21 +81,21 @@ class KernelModel(Model):
     def apply(self, operands: Terms) -> Trace:
         """The kernel on input words, by calls of its unit and of additions where these are all it does."""
         self.check_lengths(operands)
-        steps = _TermSteps(self.unit, operands, [])
+        steps = TermSteps(self.unit, operands, [])
         output = self._run(steps)
         calls = steps.calls if steps.by_calls else [Call(self, operands, output)]
         return Trace(operands, tuple(steps.stages), output, tuple(calls))
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Run the chains, add their sums up, end."""
-        return self._run(_TermSteps(self.unit, x, stages))
+        return self._run(TermSteps(self.unit, x, stages))
 
     @property
     def schedule(self) -> Schedule:
         """Its steps, which are those of matrix products."""
         return Schedule(self.unit, self.reduction, self.epilogue)
 
-    def _run(self, steps: _TermSteps) -> Term:
+    def _run(self, steps: TermSteps) -> Term:
         c = steps.x.c if self.has_c else None
         total = self.schedule.sum(steps, np.arange(self.k), c)
         found = self.schedule.end(steps, total, c)
@@ -104,7 +104,7 @@ class KernelModel(Model):
         return found.words
 
 
-class _TermSteps:
+class TermSteps:
     """The steps of one application of a kernel: chains are numbered in the order in which they are made.
 
     calls: of models, by which a reader gets the result again; by_calls: whether there is nothing else to it.
@@ -161,8 +161,10 @@ class _TermSteps:
     def convert_randomly(
         self, x: Term, given: Format, wanted: Format, random: Term, bits: int, saturate: bool
     ) -> Term:
-        """Not reached: a kernel as a model takes no numbers but a, b and c."""
-        raise AssertionError(f"{random} stands for no input of a model")
+        """No model of its own, either."""
+        self.by_calls = False
+        word = randomly_rounded(given, wanted, x, random, saturate=saturate)
+        return self._seen(Kind.CONVERTED, wanted, word)
 
     def _multiplied(self, operation: MultiplyAdd) -> Term:
         word = operation.word()

@@ -1,7 +1,7 @@
 """What a kernel computes, written once: on arrays of words, on terms, and on whatever else stands for words.
 
 A kernel that is computed and a kernel that is proved about are the same steps in the same order. What a step
-is on one kind of words is a :class:`KernelSteps`.
+is on one kind of words is a :class:`SumSteps`, or a :class:`KernelSteps`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tcsmt.models import Model
 from tcsmt.simulator.matmul import check_chain
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["FormattedWords", "Indices", "KernelSteps", "Schedule", "reduced"]
+__all__ = ["FormattedWords", "Indices", "KernelSteps", "Schedule", "SumSteps", "reduced"]
 
 Indices = np.ndarray[Any, np.dtype[Any]]
 Words = TypeVar("Words")
@@ -38,8 +38,8 @@ class FormattedWords(Generic[Words]):
     words: Words
 
 
-class KernelSteps(Protocol[Words]):
-    """The steps that kernels are made of, on one kind of words."""
+class SumSteps(Protocol[Words]):
+    """The steps that sums of a kernel are made of, on one kind of words."""
 
     def chain(self, indices: Indices, c: Words | None) -> Words:
         """The unit's instructions, one after the other, over these indices of K, from c (None: from +0)."""
@@ -50,11 +50,15 @@ class KernelSteps(Protocol[Words]):
     def add(self, fmt: AnyFormat, x: Words, y: Words) -> Words:
         """x + y, to nearest even; integers wrap."""
 
-    def multiply_add(self, fmt: Format, x: Words, y: Words, z: Words) -> Words:
-        """x·y + z, rounded once to nearest even."""
-
     def convert(self, x: Words, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Words:
         """x in another format, rounded once (:func:`.rounded`)."""
+
+
+class KernelSteps(SumSteps[Words], Protocol[Words]):
+    """The steps that whole kernels are made of, on one kind of words."""
+
+    def multiply_add(self, fmt: Format, x: Words, y: Words, z: Words) -> Words:
+        """x·y + z, rounded once to nearest even."""
 
     def convert_randomly(
         self, x: Words, given: Format, wanted: Format, random: Words, bits: int, saturate: bool
@@ -133,7 +137,7 @@ class Schedule:
 
     def sum(
         self,
-        steps: KernelSteps[Words],
+        steps: SumSteps[Words],
         indices: Indices,
         c: Words | None = None,
         reduction: Reduction | None = None,
@@ -204,7 +208,7 @@ class Schedule:
 
 
 def reduced(
-    steps: KernelSteps[Words],
+    steps: SumSteps[Words],
     reduction: Reduction,
     indices: Indices,
     k: int,
@@ -220,7 +224,7 @@ def reduced(
 
 
 def _combined(
-    steps: KernelSteps[Words],
+    steps: SumSteps[Words],
     level: Level,
     parts: Sequence[FormattedWords[Words]],
     c: FormattedWords[Words] | None,
@@ -242,7 +246,7 @@ def _combined(
 
 
 def _converted(
-    steps: KernelSteps[Words],
+    steps: SumSteps[Words],
     given: FormattedWords[Words],
     wanted: AnyFormat,
     rounding: Rounding = _NEAREST,
@@ -262,7 +266,7 @@ _C, _OTHERS = "C", ""
 
 
 class _Noted:
-    """KernelSteps on nothing, which note what chains take."""
+    """SumSteps on nothing, which note what chains take."""
 
     def __init__(self) -> None:
         self.chains: list[tuple[Indices, bool]] = []
@@ -274,4 +278,4 @@ class _Noted:
     def constant(self, *ignored: object) -> str:
         return _OTHERS
 
-    add = multiply_add = convert = convert_randomly = constant
+    add = convert = constant
