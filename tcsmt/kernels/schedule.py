@@ -80,6 +80,7 @@ class Schedule:
     def __post_init__(self) -> None:
         fmt = self.unit.d_format
         if not isinstance(fmt, IntegerFormat):
+            self._check_overflow()
             return
         for level in self.reduction.levels:
             if not level.parts is level.total is level.sum is None:
@@ -96,6 +97,16 @@ class Schedule:
             raise TcsmtError(
                 f"epilogue {one}: alpha and beta must be 1, and bias, out and c=epilogue must be left out: "
                 f"the unit's results are integers ({fmt.name})"
+            )
+
+    def _check_overflow(self) -> None:
+        """What the epilogue computes can overflow, which a format without infinities cannot say."""
+        one, fmt = self.epilogue, float_format(self.sum_format)
+        computes = one.bias or one.alpha != 1 or one.beta not in (0, 1) or one.c == "epilogue"
+        if computes and not one.out and not fmt.has_infinity:
+            raise TcsmtError(
+                f"epilogue {one}: out=FORMAT is missing: the unit's results are {fmt.name} words, which have "
+                "no infinities; give a format that has, or out=FORMAT,saturate"
             )
 
     @property

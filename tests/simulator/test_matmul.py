@@ -182,10 +182,15 @@ def test_results_that_numpy_cannot_add() -> None:
     got = tcsmt.gemm(a, b, c, unit=unit)
     assert got.dtype == np.uint32
     assert np.array_equal(got.view(np.float32), a @ b + c)
-    refused: list[dict[str, Any]] = [{"alpha": 2.0}, {"beta": 0.5}, {"reduction": "promote:16"}]
+    refused: list[dict[str, Any]] = [{"alpha": 2.0}, {"beta": 0.5}, {"epilogue": "c=epilogue"}]
     for options in refused:
         with pytest.raises(TcsmtError, match="the unit's results are e8m23fn words"):
             tcsmt.gemm(a, b, c, unit=unit, **options)
+    with pytest.raises(TcsmtError, match="e8m23fn: must be a format with infinities"):
+        tcsmt.gemm(a, b, c, unit=unit, reduction="promote:16")
+    doubled = tcsmt.gemm(a, b, c, unit=unit, epilogue="alpha=2,out=f32")
+    assert doubled.dtype == np.float32
+    assert np.array_equal(doubled, 2 * (a @ b) + c)
 
 
 @pytest.mark.library
