@@ -158,10 +158,9 @@ def _rounded(
     wrong = (found.inexact if rounding is None else found.absent) & ~as_is
     if wrong.any():
         element, value = first_element(name, array, wrong)
-        do = "the format has no such value" if found.absent[wrong].reshape(-1)[0] else advice
-        raise TcsmtError(
-            f"{element} = {float(value)!r} is not a valid {fmt.name} value; {do}, or give {fmt.name} words"
-        )
+        absent = found.absent[wrong].reshape(-1)[0]
+        do = "the format has no such value" if absent else f"{advice}, or give {fmt.name} words"
+        raise TcsmtError(f"{element} = {float(value)!r} is not a valid {fmt.name} value; {do}")
     return np.where(as_is, words, found.words).astype(unsigned(fmt))
 
 

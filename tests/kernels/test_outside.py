@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tcsmt.arithmetic import conversion
+from tcsmt.arithmetic.conversion import OPERAND_RULES
 from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.arithmetic.integer_format import INTEGERS
 from tcsmt.arithmetic.rounding import ROUNDINGS
@@ -137,3 +139,20 @@ def test_stochastic_rounding_adds_and_truncates(bits: int) -> None:
         found = stochastic(words, one, other, r, bits, saturate=False)
         expected = (words.astype(np.uint64) + (random << (16 - bits))) >> np.uint64(16)
         assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("rule", OPERAND_RULES)
+@pytest.mark.parametrize("target", ["tf32", "bf16", "f16", "e5m2", "e4m3"])
+def test_operands_are_rounded_as_the_datapath_rounds(target: str, rule: str) -> None:
+    """Conversions of operands are written for arrays, those of kernels as terms: they are one function."""
+    given, wanted = FORMATS["f32"], FORMATS[target]
+    rng = np.random.default_rng(12)
+    words = rng.integers(0, 1 << 32, 20_000, np.uint32)
+    fields = rng.integers(127 - wanted.bias - 12, 127 + wanted.bias + 3, 15_000).clip(0, 254)
+    words[:15_000] = words[:15_000] & np.uint32(0x807FFFFF) | fields.astype(np.uint32) << np.uint32(23)
+    words[:8000] &= np.uint32(0xFFFFFFFF << (21 - wanted.fraction_bits) & 0xFFFFFFFF)  # many ties
+    numbers = (words & np.uint32(0x7FFFFFFF)) <= given.infinity_word
+    found = conversion.converted(words, given, wanted, OPERAND_RULES[rule])
+    kept = numbers & ~found.absent
+    assert kept.sum() > 10_000
+    assert np.array_equal(found.words[kept], converted(words[kept], given, wanted, OPERAND_RULES[rule]))

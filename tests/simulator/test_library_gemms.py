@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from benchmarks.library_gemms import inputs, small_integers
+from library_gemms import inputs, small_integers
 
 import tcsmt
 from tests.support.paths import ROOT
