@@ -26,6 +26,7 @@ from tcsmt.statements.finding import shown
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.stopping import on_stop
 from tcsmt.support.text import agreeing, counted, ranges
 from tcsmt.survey.audit import (
     Audit,
@@ -36,6 +37,7 @@ from tcsmt.survey.audit import (
     audit_of,
     closing,
     gaps,
+    gaps_so_far,
     gathered,
     joined,
     listed,
@@ -205,9 +207,18 @@ def audited(row: Row, several: Vectors, published: Sequence[str], progress: Seen
     return Audited(audit_of(row, several, progress), readings=readings)
 
 
-def solved(found: Audited, asking: Asking, store: Path | None, progress: Seen = unseen) -> Audited:
-    """The same with what solvers say of pairs that no vector tells apart; store: keeps their verdicts."""
-    with verdicts_in(store) as verdicts:
+def solved(
+    found: Audited, asking: Asking, store: Path | None, progress: Seen = unseen,
+    stopped: Callable[[Audited], object] = lambda so_far: None,
+) -> Audited:  # fmt: skip
+    """The same with what solvers say of pairs that no vector tells apart; store: keeps their verdicts.
+
+    stopped: is given what was known where the run is stopped, before that goes on.
+    """
+    with (
+        verdicts_in(store) as verdicts,
+        on_stop(lambda: stopped(replace(found, gaps=gaps_so_far(found.made, verdicts, asking)))),
+    ):
         undecided = gaps(found.made, verdicts, asking, progress)
     return replace(found, gaps=undecided, closing=closing(found.made, undecided))
 

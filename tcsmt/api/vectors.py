@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -148,10 +149,21 @@ def vectors(unit: UnitLike, kind: str = "all", *, rows: int | None = None, seed:
 
 
 def made(
-    row: Row, given: str, kind: str, rows: int | None, seed: int, progress: Seen = unseen
+    row: Row,
+    given: str,
+    kind: str,
+    rows: int | None,
+    seed: int,
+    progress: Seen = unseen,
+    first: Callable[[TestVectors], object] = lambda some: None,
 ) -> TestVectors:
-    """The same of a row. given: its name as the user wrote it, which a model file's is."""
+    """The same of a row. given: its name as the user wrote it, which a model file's is.
+
+    first: is given those that decide as soon as they are there, where others follow.
+    """
     if rows is not None and rows < 1:
         raise TcsmtError(f"rows = {rows}: must be at least 1")
     name = str(Path(given).resolve()) if is_model_file(given) else row.name
-    return TestVectors(vectors_of(row, kind, rows, seed, progress), name)
+    return TestVectors(
+        vectors_of(row, kind, rows, seed, progress, lambda some: first(TestVectors(some, name))), name
+    )

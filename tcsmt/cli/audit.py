@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
-from tcsmt.api.audit import CLOSING_FILES, PUBLISHED, audited, solved, vectors_given
+from tcsmt.api.audit import CLOSING_FILES, PUBLISHED, Audited, audited, solved, vectors_given
 from tcsmt.api.certificates import require_sat_solver
 from tcsmt.api.units import row_of
 from tcsmt.api.vectors import file_format
@@ -74,6 +75,9 @@ def audit(
 ) -> None:
     """Audit test vectors: which hypotheses they tell apart, and which vectors would close the gaps.
 
+    A run that is stopped while solvers work prints what is known; with --store, the next one goes on from
+    there.
+
     FILES are data sets or rows as `validate` and `run` read them; results in them are ignored. The
     hypotheses are the unit's model, its neighbours (one parameter changed), and every model in the
     catalogue with the same formats and K, refuted ones included.
@@ -115,7 +119,7 @@ def audit(
         click.echo(f"{subset}: {counted(len(made.fewest), 'vector')}", err=True)
     if solve:
         with progress_shown() as progress:
-            made = solved(made, asking, store, progress)
+            made = solved(made, asking, store, progress, partial(_say_stopped, as_json, store))
     if output is not None and (count := made.save_closing(output)):
         click.echo(f"{output}: {counted(count, 'vector')}", err=True)
     if as_json:
@@ -126,3 +130,12 @@ def audit(
         say_certified(certificate, [gap.record for gap in made.gaps])
     done = {True: Exit.ANSWERED, False: Exit.DIFFERS, None: Exit.UNKNOWN}
     sys.exit(done[made.complete])
+
+
+def _say_stopped(as_json: bool, store: Path | None, made: Audited) -> None:
+    """What is known where a run is stopped: pairs that were not decided are unknown."""
+    if as_json:
+        echo_json(made.as_json() | {"stopped": True})
+    else:
+        hint = "" if store else "; --store FILE keeps verdicts"
+        click.echo(f"{made}\nSTOPPED before every pair was decided{hint}")

@@ -31,6 +31,7 @@ from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import shown as progress_shown
+from tcsmt.support.text import counted
 from tcsmt.survey.settle import Asking, verdicts_in
 
 #: Of the edge cases, every so many is written.
@@ -117,6 +118,9 @@ def check(
     dtypes, and returns an array of shape (rows,). If the unit has block scales, it takes them as scale_a and
     scale_b, of shape (rows, k / block) and dtype float8_e8m0fnu (ue8m0) or float8_e4m3fn (ue4m3).
 
+    A run that is stopped prints what is known. The next one goes on from the answers in --resume FILE and
+    the verdicts in --store FILE.
+
     Exit code: 0 every answer is the unit's, 1 some answer is not, 2 usage error.
 
     \b
@@ -168,12 +172,26 @@ def check(
                 if not as_json:
                     click.echo(difference(name, row, first))
 
+            def stopped(asked: int, mismatches: int, known: Examination | None) -> None:
+                said = None if known is None else explained(name, known, None, seed)
+                if as_json:
+                    echo_json(
+                        {"stopped": True, "rows": asked, "mismatches": mismatches}
+                        | ({} if said is None else said.as_json())
+                    )
+                    return
+                if said is not None:
+                    click.echo(said.conclusion)
+                wrong = f"{mismatches:,} of them differ" if mismatches else "every answer was the unit's"
+                hint = "" if resume else "; --resume FILE keeps answers"
+                click.echo(f"STOPPED after {counted(asked, 'row')}: {wrong}{hint}")
+
             settings = Settings(solver, timeout, memory)
             asking = Asking(settings, False, jobs, scheduler) if solve else None
             verdicts = opened.enter_context(verdicts_in(store)) if solve else None
             found = checked(
                 row, implementation, rows=rows, seed=seed, asking=asking, store=verdicts,
-                progress=progress, differs=differs, again=again,
+                progress=progress, differs=differs, again=again, stopped=stopped,
             )  # fmt: skip
             result = explained(name, found, implementation, seed)
     if output is not None:

@@ -7,13 +7,15 @@ from pathlib import Path
 import click
 
 from tcsmt.api.units import row_of
-from tcsmt.api.vectors import FILE_FORMATS, file_format, made
+from tcsmt.api.vectors import FILE_FORMATS, TestVectors, file_format, made
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
+from tcsmt.support.checkpoint import GOES_ON
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_bytes
 from tcsmt.support.progress import shown as progress_shown
+from tcsmt.support.text import counted
 from tcsmt.survey.vectors import KINDS
 
 
@@ -48,7 +50,8 @@ def vectors(
     random words), all (the three, in this order).
 
     Formats: json, csv, hex (a line of words for each row), readmemh (one number for each row, for Verilog),
-    npz. `tcsmt validate`, `tcsmt check --data` and `tcsmt audit` read all of them.
+    npz. A run that is stopped leaves the deciding ones in --output FILE, unless there was one before.
+    `tcsmt validate`, `tcsmt check --data` and `tcsmt audit` read all of them.
 
     \b
     Examples:
@@ -67,8 +70,15 @@ def vectors(
     if output is None and as_json and written not in (None, "json"):
         raise click.UsageError("--json needs --output, or no other --format")
     row = row_of(model)
+
+    def first(some: TestVectors) -> None:
+        """They are in the file before the rest is made; no older file gives way to them."""
+        if output is not None and not output.exists():
+            holds = f"{counted(len(some), 'vector')}, those that decide; {GOES_ON}"
+            replace_bytes(output, some.as_bytes(written or "json"), holds)
+
     with progress_shown(lines=False) as progress:
-        found = made(row, model, kind, rows, seed, progress)
+        found = made(row, model, kind, rows, seed, progress, first)
     content = found.as_bytes(written or "json")
     if output is None:
         click.echo(content, nl=False)

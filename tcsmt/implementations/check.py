@@ -21,7 +21,8 @@ from tcsmt.prove.shorten import cost, shorten_where
 from tcsmt.simulator.rows import Words, run_words, words_of_row
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.progress import Seen, unseen
-from tcsmt.survey.audit import Audit, Gap, Vectors, audit_of, closing, gaps, joined
+from tcsmt.support.stopping import on_stop
+from tcsmt.survey.audit import Audit, Gap, Vectors, audit_of, closing, gaps, gaps_so_far, joined
 from tcsmt.survey.rows import edges, random_rows
 from tcsmt.survey.settle import Asking
 
@@ -30,6 +31,9 @@ __all__ = ["Examination", "Implementation", "ShortMismatch", "check", "recorded"
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Words of many rows in, words of D out.
 Implementation = Callable[[Words], Array]
+
+#: Is given the rows that were asked before a stop, how many of them differ, and what else is known by then.
+Stopped = Callable[[int, int, "Examination | None"], object]
 
 #: Recorded rows that hypotheses are held against, and wrong ones of which the shortest is shown.
 _RECORDED, _SHORTEST = 20_000, 1000
@@ -85,13 +89,15 @@ def check(
     progress: Seen = unseen,
     differs: Callable[[ShortMismatch], None] = lambda first: None,
     again: Implementation | None = None,
+    stopped: Stopped = lambda asked, mismatches, known: None,
 ) -> Examination:
     """Ask the edges, the rows that decide between hypotheses, and so many rows more.
 
     rows: in all, at least. asking, store: how solvers look for rows that exclude what the edges do not; None:
     they are not asked. A mismatch ends the search for hypotheses that are not excluded. differs: is told of
     the first mismatch, made short, before the hypotheses are looked at. again: who is asked some rows once
-    more, where the implementation may answer from an earlier run; None: the implementation.
+    more, where the implementation may answer from an earlier run; None: the implementation. stopped: is
+    called where the run is stopped.
     Raises what the implementation raises.
     """
     model, first_vectors = row.model, edges(row, seed)
@@ -111,15 +117,24 @@ def check(
                 differs(first)
         return got
 
-    answers = held(first_vectors.inputs)
-    for words in random_rows(model, rows - asked, seed):
-        held(words)
-        progress(asked, rows, row.name)
-    changed = _changed(model, again or implementation, first_vectors.inputs, answers)
-    made = audit_of(row, first_vectors, progress)
+    with on_stop(lambda: stopped(asked, mismatches, None)):
+        answers = held(first_vectors.inputs)
+        for words in random_rows(model, rows - asked, seed):
+            held(words)
+            progress(asked, rows, row.name)
+        changed = _changed(model, again or implementation, first_vectors.inputs, answers)
+        made = audit_of(row, first_vectors, progress)
     found: tuple[Gap, ...] | None = None
     if asking is not None and store is not None and not mismatches:
-        found = tuple(gaps(made, store, asking, progress))
+        done, kept, how = made, store, asking
+
+        def so_far() -> None:
+            left = tuple(gaps_so_far(done, kept, how))
+            known = Examination(row, asked, mismatches, done, left, answers, first, changed)
+            stopped(asked, mismatches, known)
+
+        with on_stop(so_far):
+            found = tuple(gaps(made, store, asking, progress))
         closed = closing(made, found)
         if closed is not None:
             deciding = Vectors(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from io import SEEK_END
 from pathlib import Path
-from types import TracebackType
+from typing import BinaryIO
 
+from tcsmt.support.checkpoint import GOES_ON, Kept
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import wrote
+from tcsmt.support.text import counted
 
 __all__ = ["KeptAnswers"]
 
@@ -14,28 +18,42 @@ _HEAD = b"tcsmt answers 1\n"
 _KEY, _LENGTH = 32, 4
 
 
-class KeptAnswers:
+class KeptAnswers(Kept):
     """Answers by what was asked; a context manager.
 
     about: whose answers these are. A record is the SHA-256 of ``about`` and the question, the answer's length
     (four bytes, the lowest first), and the answer. A record that a stop has cut short is written anew.
-    Raises :class:`.TcsmtError` for a file of another kind, or one that cannot be written.
+    Raises :class:`.TcsmtError` for a file of another kind, or one that cannot be written, or that another run
+    has.
     """
 
     def __init__(self, path: Path, about: str) -> None:
         self._about, self._known = hashlib.sha256(about.encode()), dict[bytes, bytes]()
+        self._whole = 0
+        super().__init__(path)
         try:
-            content = path.read_bytes() if path.exists() else b""
-            if content and not content.startswith(_HEAD):
-                raise TcsmtError(f"{path} is not a file of kept answers")
-            whole = self._read(content) if content else 0
-            self._file = path.open("r+b" if content else "w+b")
-            self._file.truncate(whole)
-            self._file.seek(whole)
-            if not content:
+            self._file: BinaryIO = path.open("r+b" if self._whole else "w+b")
+            self._file.truncate(self._whole)
+            self._file.seek(0, SEEK_END)
+            if not self._whole:
                 self._file.write(_HEAD)
         except OSError as error:
+            super().close()
             raise TcsmtError(f"{path}: {error.strerror}") from None
+
+    def _take(self, path: Path) -> None:
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise TcsmtError(f"{path}: {error.strerror}") from None
+        if content and not content.startswith(_HEAD):
+            raise TcsmtError(f"{path} is not a file of kept answers")
+        self._whole = self._read(content) if content else 0
+
+    @property
+    def _held(self) -> str:
+        count = len(self._known)
+        return f"{counted(count, 'entry', 'entries')}; {GOES_ON}" if count else ""
 
     def _read(self, content: bytes) -> int:
         """Every whole record; where the last one ends."""
@@ -63,11 +81,11 @@ class KeptAnswers:
         self._known[key] = answer
         self._file.write(key + len(answer).to_bytes(_LENGTH, "little") + answer)
         self._file.flush()
+        assert self.path is not None
+        wrote(self.path, self._held)
 
-    def __enter__(self) -> KeptAnswers:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._file.close()
+    def close(self) -> None:
+        """Close the file, and let other runs have it."""
+        if hasattr(self, "_file"):
+            self._file.close()
+        super().close()

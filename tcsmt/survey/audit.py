@@ -6,7 +6,7 @@ claims of the same formats and K. A vector tells two hypotheses apart where they
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -34,7 +34,7 @@ from tcsmt.support.text import counted
 from tcsmt.survey.model_pairs import DistinctUnit, Pair, witnessed
 from tcsmt.survey.neighbours import neighbours, value_text
 from tcsmt.survey.set_cover import Cover, cover
-from tcsmt.survey.settle import Asking, settle
+from tcsmt.survey.settle import Asking, settle, settled
 from tcsmt.terms import Term, all_of
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "audit_of",
     "closing",
     "gaps",
+    "gaps_so_far",
     "gathered",
     "listed",
 ]
@@ -313,16 +314,24 @@ def gaps(
 
     Pairs that it leaves unknown are tried on the witnesses of the others, and on the pool of :func:`closing`.
     """
-    untold = audit.untold()
-    asked = {pair: _asked(audit, pair) for pair in untold}
-    records = settle(list(asked.values()), store, asking, progress)
-    found = []
-    for pair in untold:
-        record = records[asked[pair].key]
-        verdict = {"distinguished": "open", "equivalent": "equal"}.get(record["verdict"], "unknown")
-        found.append(Gap(pair, verdict, record))
+    asked = {pair: _asked(audit, pair) for pair in audit.untold()}
+    found = _gaps(asked, settle(list(asked.values()), store, asking, progress))
     told = _told_by_others(audit, found)
     return [told.get(gap.pair, gap) for gap in found]
+
+
+def gaps_so_far(audit: Audit, store: Checkpoint, asking: Asking) -> list[Gap]:
+    """What :func:`gaps` has come to where it was stopped; pairs that nobody has decided are unknown."""
+    asked = {pair: _asked(audit, pair) for pair in audit.untold()}
+    return _gaps(asked, settled(list(asked.values()), store, asking))
+
+
+def _gaps(asked: Mapping[tuple[int, int], Pair], records: Mapping[str, dict[str, Any]]) -> list[Gap]:
+    verdicts = {"distinguished": "open", "equivalent": "equal"}
+    return [
+        Gap(pair, verdicts.get(records[one.key]["verdict"], "unknown"), records[one.key])
+        for pair, one in asked.items()
+    ]
 
 
 def _told_by_others(audit: Audit, found: Sequence[Gap]) -> dict[tuple[int, int], Gap]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from tcsmt.statements.trust import Trust
 from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.model_pairs import Pair, explained_again, verdict_on, without_verdict
-from tcsmt.survey.tasks import Workers, computed
+from tcsmt.survey.tasks import Workers, computed, counting
 from tcsmt.survey.work import Task
 
-__all__ = ["Asking", "settle", "verdicts_in"]
+__all__ = ["Asking", "settle", "settled", "verdicts_in"]
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,11 @@ def settle(
     does not replay, or whose proof does not count. A proof of an earlier run is marked as ``earlier``.
     """
     wanted = {pair.key: pair for pair in pairs}
-    trust = Trust(asking.confirm, asking.kept)
     found = computed(
         [_task(pair, asking) for pair in wanted.values()],
         store,
         Workers(asking.jobs, asking.scheduler),
-        lambda task, record: (
-            _counts(record, wanted[task.key], task.code, trust)
-            and has_certificate(record, asking.certificates)
-        ),
+        _counted(wanted, asking),
         progress,
     )
     records = {
@@ -73,6 +69,25 @@ def settle(
         for key, record in found.records.items()
     }
     return records | {key: without_verdict(wanted[key], why) for key, why in found.failed.items()}
+
+
+def settled(pairs: Sequence[Pair], store: Checkpoint, asking: Asking) -> dict[str, dict[str, Any]]:
+    """What :func:`settle` has come to where it was stopped: the store's records; nothing is asked.
+
+    A pair that has none is unknown.
+    """
+    wanted = {pair.key: pair for pair in pairs}
+    tasks = [_task(pair, asking) for pair in wanted.values()]
+    found = counting(tasks, store, _counted(wanted, asking))
+    return {key: found.get(key) or without_verdict(pair, "stopped before") for key, pair in wanted.items()}
+
+
+def _counted(wanted: Mapping[str, Pair], asking: Asking) -> Callable[[Task, dict[str, Any]], bool]:
+    """Whether a record of a store counts."""
+    trust = Trust(asking.confirm, asking.kept)
+    return lambda task, record: (
+        _counts(record, wanted[task.key], task.code, trust) and has_certificate(record, asking.certificates)
+    )
 
 
 def _task(pair: Pair, asking: Asking) -> Task:

@@ -11,7 +11,7 @@ from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey import cluster, processes
 from tcsmt.survey.work import Failure, Task
 
-__all__ = ["Computed", "Workers", "computed"]
+__all__ = ["Computed", "Workers", "computed", "counting"]
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,7 @@ def computed(
     says so. A task whose process dies has no record, and is computed again in the next run.
     """
     wanted = {task.key: task for task in tasks}
-    records = {
-        key: checkpoint.records[key]
-        for key, task in wanted.items()
-        if _about(task, checkpoint.records.get(key)) and counts(task, checkpoint.records[key])
-    }
+    records = counting(tasks, checkpoint, counts)
     earlier, failed = frozenset(records), dict[str, str]()
     done = len(records)
     progress(done, len(wanted), "kept from before" if done else "")
@@ -82,6 +78,17 @@ def computed(
             records[task.key] = record
             progress(done, len(wanted), f"{task.title or task.key}: {task.said(record)}")
     return Computed({key: records[key] for key in wanted if key in records}, earlier, failed)
+
+
+def counting(
+    tasks: Sequence[Task], checkpoint: Checkpoint, counts: Callable[[Task, Record], bool]
+) -> dict[str, Record]:
+    """The records of tasks that a checkpoint has and that count, as for :func:`computed`."""
+    return {
+        task.key: checkpoint.records[task.key]
+        for task in tasks
+        if _about(task, checkpoint.records.get(task.key)) and counts(task, checkpoint.records[task.key])
+    }
 
 
 def _here(tasks: Sequence[Task]) -> Generator[tuple[Task, Record | Failure], None, None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,11 +64,13 @@ def smallest(audit: Audit) -> Made:
 
 
 def vectors_of(
-    row: Row, kind: str = "all", rows: int | None = None, seed: int = 1, progress: Seen = unseen
-) -> Made:
+    row: Row, kind: str = "all", rows: int | None = None, seed: int = 1, progress: Seen = unseen,
+    first: Callable[[Made], object] = lambda made: None,
+) -> Made:  # fmt: skip
     """Vectors of one of the :data:`KINDS`, the same for a seed.
 
-    rows: at most; None: all that decide, and 1000 of other kinds.
+    rows: at most; None: all that decide, and 1000 of other kinds. first: is given those that decide as soon
+    as they are there, where others follow.
     """
     kind = choose("kind of vectors", kind, KINDS)
     most = rows if rows is not None else 1000
@@ -77,6 +80,8 @@ def vectors_of(
         made = smallest(audit_of(row, edges(row, seed), progress))
         excluded, hypotheses = made.excluded, made.hypotheses
         parts.append(made.vectors)
+        if kind == "all":
+            first(made)
     count = sum(map(len, parts))
     if kind in ("edge", "all"):
         near = edges(row, seed, max(8, most))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from tcsmt.cli import describe, main
+from tests.support.paths import ROOT
 from tests.support.processes import LINE, children, runs, start, until
 
 #: Asks for two primes of 32 bits by their product.
@@ -139,3 +142,111 @@ def test_what_identify_has_kept(keeps: bool, tmp_path: Path) -> None:
     assert process.returncode == 130
     assert errors == (f"tcsmt: interrupted; kept: {transcript} ({holds})\n" if keeps else LINE)
     assert not keeps or len(transcript.read_text().splitlines()) == 2
+
+
+def interrupted_once(holds: Callable[[], object], *arguments: object, path: object = ROOT) -> tuple[str, str]:
+    """Standard output and error of a command that is interrupted once something holds."""
+    with start(*arguments, path=path) as process:
+        try:
+            until(lambda: holds() or process.poll() is not None, 300)
+        except AssertionError:
+            process.kill()
+            raise
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    return output, errors
+
+
+def kept_pairs(store: Path) -> int:
+    return len(json.loads(store.read_text())["verdicts"]) if store.exists() else 0
+
+
+QUICK = ("--solver", "bitwuzla", "--timeout", 2, "--jobs", 1)
+#: An emulator that notes how many rows it is asked each time; one that sleeps when it is asked again.
+COUNTS = """
+import pathlib, tcsmt
+unit = tcsmt.unit("volta")
+def f(a, b, c):
+    with pathlib.Path(__file__).with_name("asked").open("a") as file:
+        file.write(f"{len(c)} ")
+    return unit(a, b, c)
+"""
+SLOW = """
+import pathlib, time, tcsmt
+unit, count = tcsmt.unit("volta"), 0
+def f(a, b, c):
+    global count
+    count += 1
+    if count == 2:
+        pathlib.Path(__file__).with_name("asked").touch()
+        for _ in range(600):  # a signal just before a sleep does not end it
+            time.sleep(0.1)
+    return unit(a, b, c)
+"""
+
+
+def test_a_stopped_audit_says_what_it_knows_and_goes_on(tmp_path: Path) -> None:
+    store = tmp_path / "store.json"
+    command = ("audit", "--published", "fasi", "--model", "volta", "--no-confirm", *QUICK, "--store", store)
+    output, errors = interrupted_once(lambda: kept_pairs(store) >= 2, *command)
+    count = kept_pairs(store)
+    assert errors.endswith(f"kept: {store} ({count} entries; the same command goes on from there)\n")
+    assert output.startswith("26 vectors for volta/mma.m8n8k4.f32.f16.f16.f32\n")
+    assert output.endswith("STOPPED before every pair was decided\n")
+    output, errors = interrupted_once(lambda: kept_pairs(store) > count, *command, "--json")
+    assert re.match(rf"{count}/\d+ kept from before\n", errors)
+    data = json.loads(output)
+    assert data["stopped"] is True
+    decided = [gap for gap in data["gaps"] if gap["verdict"] != "unknown"]
+    assert 0 <= len(decided) - kept_pairs(store) <= 1  # the last one may not be in the file yet
+    assert len(decided) < len(data["gaps"])
+
+
+@pytest.mark.parametrize("keeps", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_a_stopped_check_says_what_it_knows_and_goes_on(keeps: bool, tmp_path: Path) -> None:
+    """The answers in one file, the verdicts in another; the second run asks the program no row twice."""
+    asked, resume, store = (tmp_path / name for name in ("asked", "answers", "store.json"))
+    (tmp_path / "an_emulator.py").write_text(COUNTS)
+    command: tuple[object, ...] = ("check", "volta", "--python", "an_emulator:f", "--rows", 5000)
+    command += ("--solve", *QUICK, "--store", store, *(("--resume", resume) if keeps else ()))
+    output, errors = interrupted_once(lambda: kept_pairs(store) >= 1, *command, path=tmp_path)
+    count, rows = kept_pairs(store), sum(map(int, asked.read_text().split()))
+    assert f"{store} ({count} entr" in errors
+    assert (str(resume) in errors) == keeps
+    assert "these rows exclude" in output
+    hint = "" if keeps else "; --resume FILE keeps answers"
+    assert re.search(rf"\nSTOPPED after \d+ rows: every answer was the unit's{hint}\n$", output)
+    if not keeps:
+        return
+    asked.write_text("")
+    interrupted_once(lambda: kept_pairs(store) > count, *command, path=tmp_path)
+    again = sum(map(int, asked.read_text().split()))  # some rows are asked once more
+    assert 0 < again <= 512 < rows
+
+
+def test_a_stopped_check_counts_its_rows(tmp_path: Path) -> None:
+    """Before anything else is known."""
+    (tmp_path / "slow_emulator.py").write_text(SLOW)
+    command = ("check", "volta", "--python", "slow_emulator:f", "--rows", 100_000)
+    output, _ = interrupted_once((tmp_path / "asked").exists, *command, path=tmp_path)
+    assert re.fullmatch(
+        r"STOPPED after \d+ rows: every answer was the unit's; --resume FILE keeps answers\n", output
+    )
+
+
+def test_stopped_vectors_leave_those_that_decide(tmp_path: Path) -> None:
+    """The file is whole, and shorter; the same command makes all of it."""
+    file, whole = tmp_path / "rows.json", tmp_path / "whole.json"
+    command = ("vectors", "x86/vpdpbusd", "--output", file, "--rows")
+    _, errors = interrupted_once(file.exists, *command, 200_000)
+    found = re.search(r"kept: \S+rows\.json \((\d+) vectors?, those that decide; the same command", errors)
+    assert found is not None, errors
+    few = json.loads(file.read_text())["rows"]
+    assert 0 < len(few) == int(found[1]) < 200
+    made = CliRunner().invoke(
+        main, ["vectors", "x86/vpdpbusd", "--output", str(whole), "--rows", "2000", "--json"]
+    )
+    assert made.exit_code == 0
+    rows = json.loads(whole.read_text())["rows"]
+    assert rows[: len(few)] == few and len(rows) == 2000

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tcsmt.support import files
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import forget, kept_files
 from tcsmt.support.kept_answers import KeptAnswers
 
 
@@ -43,5 +45,28 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TcsmtError, match="is not a file of kept answers"):
         KeptAnswers(path, "one")
     assert path.read_text() == "precious"
-    with pytest.raises(TcsmtError, match="No such file"):
+    with pytest.raises(TcsmtError, match="does not exist"):
         KeptAnswers(tmp_path / "no" / "kept", "one")
+
+
+def test_one_run_at_a_time_has_the_file(tmp_path: Path) -> None:
+    """Records of two would be mixed."""
+    path = tmp_path / "kept"
+    with KeptAnswers(path, "one") as kept:
+        kept.put(b"a", b"12")
+        with pytest.raises(TcsmtError, match="is in use by another run"):
+            KeptAnswers(path, "one")
+    with KeptAnswers(path, "one") as kept:
+        assert kept.get(b"a") == b"12"
+
+
+def test_a_stopped_run_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_WRITTEN", {})
+    path = tmp_path / "kept"
+    with KeptAnswers(path, "one") as kept:
+        assert str(path) not in kept_files()
+        kept.put(b"a", b"12")
+    assert f"{path} (1 entry; the same command goes on from there)" in kept_files()
+    forget(path)
+    with KeptAnswers(path, "one"):
+        assert f"{path} (1 entry; " in kept_files()
