@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.words import unsigned
@@ -23,6 +23,8 @@ static
 #else
 static inline
 #endif"""
+#: The word of c in the function, whose parameter is ``c``, as the operands' are.
+_C = "c0"
 _INLINE = """#if defined(__GNUC__)
 __attribute__((always_inline))
 #endif
@@ -39,7 +41,8 @@ def c(design: Design) -> str:
         for place, limb in enumerate(limbs):
             if limb.args:
                 pieces.setdefault(limb, stage if len(limbs) == 1 else f"{stage} word {place}")
-    writer = C99(nodes, design.names(nodes, ["rows", "i"], pieces))
+    names = design.names(nodes, ["rows", "i", _C], pieces) | {design.model.trace.c: _C}
+    writer = C99(nodes, names)
     statements, (result,) = writer.statements([root])
     d, one, many, given = _signatures(design)
     used = {node for node in nodes if node.op == "var"}
@@ -63,7 +66,7 @@ def c(design: Design) -> str:
             "",
             _INLINE,
             f"{d} {name}({', '.join(one)}) {{",
-            *(f"  {line}" for operand in design.inputs for line in _read(operand, used)),
+            *(f"  {line}" for operand in design.inputs for line in _read(operand, used, names)),
             *(f"  {line}" for line in statements),
             f"  return ({d})({result});",
             "}",
@@ -85,7 +88,7 @@ def _signatures(design: Design) -> tuple[str, list[str], list[str], list[str]]:
     for operand in design.inputs:
         kind, lanes = _stored(operand.format), len(operand.terms)
         if operand.name == "c":
-            one.append(f"{kind} {operand.name}_given")
+            one.append(f"{kind} {operand.name}")
             given.append(f"{operand.name}[i]")
         else:
             one.append(f"const {kind} {operand.name}[{lanes}]")
@@ -94,16 +97,16 @@ def _signatures(design: Design) -> tuple[str, list[str], list[str], list[str]]:
     return _stored(design.model.d_format), one, many, given
 
 
-def _read(operand: OperandArray, used: Collection[Term]) -> Iterator[str]:
+def _read(operand: OperandArray, used: Collection[Term], names: Mapping[Term, str]) -> Iterator[str]:
     """The statements that read an operand's words, and make what is none of their bits 0."""
     fmt = operand.format
     for place, term in enumerate(operand.terms):
-        word = f"{operand.name}_given" if operand.name == "c" else f"{operand.name}[{place}]"
+        word = operand.name if operand.name == "c" else f"{operand.name}[{place}]"
         if term not in used:
             continue
         if fmt.width < 8 * unsigned(fmt).itemsize:
             word = f"{word} & {literal((1 << fmt.width) - 1, container(fmt.width))}"
-        yield f"const {type_of(fmt.width)} {term.data} = {word};"
+        yield f"const {type_of(fmt.width)} {names[term]} = {word};"
 
 
 def _stored(fmt: AnyFormat) -> str:

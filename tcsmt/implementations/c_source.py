@@ -50,9 +50,10 @@ def available() -> bool:
 class CFunction:
     """A function in a file of C, and what its parameters are.
 
-    name: "": the only one that other files can call. ports: as :class:`.Circuit` has them; a parameter is a
-    port, and so is the result, ``d`` or what a parameter points to. formats: of a, b, c, d and
-    ``scale``, of block scales. k: products. scales: block scales of a.
+    name: "": the only one that other files can call; of several, or of none, the only one whose parameters
+    are the operands. ports: as :class:`.Circuit` has them; a parameter is a port, and so is the result, ``d``
+    or what a parameter points to. formats: of a, b, c, d and ``scale``, of block scales. k: products.
+    scales: block scales of a.
     constants: parameters that have one value. include, define: for the preprocessor.
     """
 
@@ -97,15 +98,24 @@ class CFunction:
         return done.stdout
 
     def _chosen(self, module: Module) -> Function:
-        known = {name: one for name, one in module.functions.items() if not one.local}
         if self.name:
             if self.name not in module.functions:
                 raise UnknownName("function", self.name, module.functions)
             return module.functions[self.name]
-        if len(known) != 1:
-            names = ", ".join(known) or "none"
-            raise TcsmtError(f"{self.file}: which function? Give --function NAME; there are: {names}")
-        return next(iter(known.values()))
+        functions = module.functions.values()
+        visible = [one for one in functions if not one.local] or list(functions)
+        fitting = [one for one in visible if self._has_ports(one)]
+        for candidates in (visible, fitting):
+            if len(candidates) == 1:
+                return candidates[0]
+        names = ", ".join(one.name for one in visible) or "none"
+        raise TcsmtError(f"{self.file}: which function? Give --function NAME; there are: {names}")
+
+    def _has_ports(self, function: Function) -> bool:
+        """Whether its parameters are the operands and nothing else."""
+        operands = (*"abcd", *(SCALES if self.scales else ()))
+        known = {*operands, *(port.name for port in self.ports), *self.constants}
+        return {name for name, _ in function.parameters} <= known
 
 
 class _Reading:

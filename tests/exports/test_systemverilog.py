@@ -13,13 +13,13 @@ from tcsmt.implementations import rtl
 from tcsmt.statements.verdict import Distinguished, Equivalent
 from tests.support.exported import OWN, decided, one_of_each_kind, own_formats, systemverilog
 from tests.support.read_back import read, small, verdict
-from tests.support.simulators import icarus, verilator, verilator_lint
+from tests.support.simulators import bench, icarus, verilator, verilator_lint
 
 
 def check(row: Row, count: int, folder: Path, *, pipeline: bool) -> None:
     inputs, d = decided(row, count)
     files = systemverilog(row, inputs, d, folder, pipeline=pipeline)
-    said = icarus(folder, "unit_tb", files, f"+vectors={folder / 'unit.mem'}")
+    said = bench(icarus(folder, "unit_tb", files), folder / "unit.mem", count // 2)
     assert f"unit: {count} rows, 0 mismatches" in said
 
 
@@ -54,7 +54,7 @@ def test_a_pipeline_has_registers_behind_each_stage() -> None:
 def test_verilator(row: Row, pipeline: bool, tmp_path: Path) -> None:
     inputs, d = decided(row, 4000)
     files = systemverilog(row, inputs, d, tmp_path, pipeline=pipeline)
-    said = verilator(tmp_path, "unit_tb", files, f"+vectors={tmp_path / 'unit.mem'}")
+    said = bench(verilator(tmp_path, "unit_tb", files), tmp_path / "unit.mem", 1234)
     assert "unit: 4000 rows, 0 mismatches" in said
 
 

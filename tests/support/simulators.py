@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["command", "icarus", "simulated", "verilator", "verilator_lint"]
+__all__ = ["bench", "command", "ended", "icarus", "simulated", "verilator", "verilator_lint"]
 
 
 def command(*words: object, code: int = 0) -> str:
@@ -27,24 +28,46 @@ def _needed(program: str) -> None:
         pytest.skip(f"{program} is not installed")
 
 
-def icarus(folder: Path, top: str, files: Sequence[Path], *options: str, code: int = 0) -> str:
-    """What a simulation by Icarus Verilog prints; it compiles without a warning, and ends with this code."""
+def icarus(folder: Path, top: str, files: Sequence[Path]) -> Path:
+    """The simulation that Icarus Verilog builds; it compiles without a warning."""
     _needed("iverilog")
     made = folder / f"{top}.vvp"
     said = command("iverilog", "-g2012", "-Wall", "-o", made, "-s", top, *files)
     assert not said, said
-    return command("vvp", "-n", made, *options, code=code)
+    return made
 
 
-def verilator(folder: Path, top: str, files: Sequence[Path], *options: str) -> str:
-    """What a simulation by Verilator prints; it compiles without a warning, and ends well."""
+def bench(built: Path, memory: Path, row: int) -> str:
+    """What a bench prints of the rows in a file; before that, it has to fail where one of them is changed.
+
+    built: by :func:`icarus` or :func:`verilator`. row: the one whose result is changed in its lowest bit.
+    """
+    lines = memory.read_text().splitlines()
+    (place, *_) = [n for n, line in enumerate(lines) if line and not line.startswith("//")][row:]
+    changed = f"{int(lines[place].split()[0], 16) ^ 1:0{len(lines[place].split()[0])}x}"
+    wrong = memory.with_suffix(".wrong.mem")
+    wrong.write_text("\n".join([*lines[:place], changed, *lines[place + 1 :], ""]))
+    said = ended(built, f"+vectors={wrong}", fails=True)
+    assert f"row {row}: d = " in said and " 1 mismatches" in said, said
+    return ended(built, f"+vectors={memory}")
+
+
+def ended(built: Path, *options: str, fails: bool = False) -> str:
+    """What a simulation prints, which must fail, or must not."""
+    program = ["vvp", "-n", built] if built.suffix == ".vvp" else [built]
+    code = 0 if not fails else 1 if built.suffix == ".vvp" else -signal.SIGABRT
+    return command(*program, *options, code=code)
+
+
+def verilator(folder: Path, top: str, files: Sequence[Path]) -> Path:
+    """The simulation that Verilator builds; it compiles without a warning."""
     _needed("verilator")
     built = folder / f"{top}-verilated"
     command(
         "verilator", "--binary", "-Wall", "-Wno-DECLFILENAME", "-Wno-STMTDLY", "-j", 1, "-CFLAGS", "-O0",
         "--top-module", top, "--Mdir", built, *files,
     )  # fmt: skip
-    return command(built / f"V{top}", *options)
+    return built / f"V{top}"
 
 
 def verilator_lint(file: Path) -> None:
