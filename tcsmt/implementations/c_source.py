@@ -11,6 +11,9 @@ from pathlib import Path
 
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.integer_format import IntegerFormat
+from tcsmt.implementations.c_order import check_order
+from tcsmt.implementations.c_pointers import check_pointers
+from tcsmt.implementations.c_tree import read_tree
 from tcsmt.interpret.btor2 import Btor2
 from tcsmt.interpret.llvm_execution import Execution, Fault
 from tcsmt.interpret.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
@@ -27,11 +30,22 @@ __all__ = ["C_SUFFIXES", "CFunction", "available"]
 
 #: What is read by clang.
 C_SUFFIXES = (".c", ".h")
-#: As the front end writes it: no pass of LLVM may use that something undefined does not happen.
+#: As the front end writes it: no pass of LLVM may use that something undefined does not happen. With -O1 it
+#: says where variables begin and end; what is asked to trap is what LLVM defines and C does not.
 _OPTIONS = (
-    "-O0", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names", "-g", "-femit-all-decls", "-w",
-    "-S", "-emit-llvm", "-o", "-", "-x", "c",
+    "-O1", "-Xclang", "-disable-llvm-passes", "-fno-discard-value-names", "-g", "-femit-all-decls",
+    "-fsanitize=shift-base,bool", "-fsanitize-trap=all", "-S", "-emit-llvm", "-o", "-",
 )  # fmt: skip
+#: The syntax tree alone.
+_TREE = ("-fsyntax-only", "-Xclang", "-ast-dump=json")
+#: Undefined constants, which are computed before anything is written, and calls of what has no declaration.
+_ERRORS = (
+    "integer-overflow", "shift-count-overflow", "shift-count-negative", "shift-negative-value",
+    "shift-overflow", "shift-sign-overflow", "division-by-zero", "array-bounds", "address-of-packed-member",
+    "implicit-function-declaration", "incompatible-pointer-types", "int-conversion", "return-stack-address",
+    "incompatible-library-redeclaration",
+)  # fmt: skip
+_WARNINGS = ("-Wno-everything", *(f"-Werror={name}" for name in _ERRORS))
 #: For the question whether anything undefined can happen; whether a loop can go on.
 _SECONDS, _LOOP_SECONDS = 60.0, 5.0
 #: For the same question where sums and products may be anything; from so many bits on.
@@ -75,10 +89,14 @@ class CFunction:
         Raises :class:`.TcsmtError`, with file and line, for what terms cannot say, and where a function has
         no meaning in C at some input.
         """
-        module = read_llvm(self._compiled())
-        return _Reading(self, module, self._chosen(module)).btor2()
+        module = read_llvm(self._compiled(_OPTIONS))
+        function = self._chosen(module)
+        tree = read_tree(self._compiled(_TREE))
+        check_order(tree, function.name)
+        check_pointers(tree, function.name)
+        return _Reading(self, module, function).btor2()
 
-    def _compiled(self) -> str:
+    def _compiled(self, options: Sequence[str]) -> str:
         if not available():
             raise TcsmtError(f"{self.file}: C is read by clang, which is not installed")
         if not self.file.is_file():
@@ -87,7 +105,8 @@ class CFunction:
         macros = [f"-D{macro}" for macro in self.define]
         try:
             done = subprocess.run(
-                ["clang", *folders, *macros, *_OPTIONS, str(self.file)], stdin=subprocess.DEVNULL,
+                ["clang", *folders, *macros, *_WARNINGS, *options, "-x", "c", str(self.file)],
+                stdin=subprocess.DEVNULL,
                 capture_output=True, text=True, errors="replace", timeout=self.timeout, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:

@@ -49,6 +49,11 @@ _ASKED = frozenset((4, 11, 24, 32, 53, 64, 113))
 _PLACES = 4096
 #: The place behind a function's last instruction.
 _END = ""
+#: What traps of clang's sanitizers are about, by their number.
+_TRAPS = {
+    10: "a truth value that is neither 0 nor 1",
+    20: "a signed number shifted left that is negative, or of which a bit reaches its sign",
+}
 #: Functions that end the program.
 _ENDS = frozenset(("abort", "exit", "_exit", "__assert_fail", "llvm.trap", "llvm.ubsantrap"))
 
@@ -64,12 +69,17 @@ class Fault:
 
 @dataclass
 class _Frame:
-    """A call. order: in which its blocks come. meeting: where the ways from a block meet. depth: of calls."""
+    """A call.
+
+    order: in which its blocks come. meeting: where the ways from a block meet. depth: of calls.
+    variables: its own, which end with it.
+    """
 
     function: Function
     order: Mapping[str, int]
     meeting: Mapping[str, str]
     depth: int
+    variables: list[Object] = field(default_factory=list)
 
 
 @dataclass
@@ -95,6 +105,7 @@ class Execution:
     faults: list[Fault] = field(default_factory=list)
     steps: int = 0
     _globals: dict[str, Object] = field(default_factory=dict)
+    _ended: set[Object] = field(default_factory=set)
     _constants: Memory = field(default_factory=Memory)
 
     def run(self, name: str, arguments: Sequence[Value], memory: Memory) -> tuple[Value | None, Memory]:
@@ -112,6 +123,7 @@ class Execution:
         start = _State(first, memory, dict(zip(names, arguments, strict=True)))
         own = Object("", 0).number
         end = self._region(frame, {first: (TRUE, start)}, path, _END)
+        self._ended.update(frame.variables)
         if end is None:
             if path is TRUE:
                 raise TcsmtError(f"{function.source}: {function.name} never returns")
@@ -172,7 +184,20 @@ class Execution:
         else:
             cases = [word.eq(number) for number in last.numbers]
             ways = [*zip(cases, last.labels[1:], strict=True), (~any_of(cases), last.labels[0])]
-        return [(bit, label) for bit, label in ways if bit is not FALSE]
+        return [
+            (bit, label)
+            for bit, label in ways
+            if bit is not FALSE and not self._traps(frame.function.blocks[label][0], last, path & bit)
+        ]
+
+    def _traps(self, first: Instruction, last: Instruction, path: Term) -> bool:
+        """Whether a block only says that something undefined has happened, which is noted then."""
+        if first.opcode != "call" or first.words != ("llvm.ubsantrap",):
+            return False
+        (kind,) = first.operands
+        assert isinstance(kind, Literal)
+        self._fault(_TRAPS.get(kind.value, "something undefined"), last, path)
+        return True
 
     def _may_be(
         self, ways: list[tuple[Term, str]], path: Term, count: int, last: Instruction
@@ -266,7 +291,8 @@ class Execution:
             return one
         if isinstance(one, MemoryPlace) and isinstance(two, MemoryPlace) and one.object is two.object:
             words = [const(p.offset, 64) + (p.index if p.index is not None else 0) for p in (one, two)]
-            return MemoryPlace(one.object, 0, bit.ite(words[0], words[1]), 1)
+            part = one.part if one.part == two.part and one.part and one.part.index is None else None
+            return MemoryPlace(one.object, 0, bit.ite(words[0], words[1]), 1, part)
         where = f"{at.source}: " if at is not None else ""
         raise TcsmtError(f"{where}an address of one of several variables, by the inputs, is not supported")
 
@@ -283,6 +309,10 @@ class Execution:
             raise TcsmtError(f"{one.source}: {one.words[0]} is not supported: only integer code is")
         if one.opcode == "call":
             return self._called(frame, state, one, path)
+        if one.opcode == "alloca":
+            frame.variables.append(Object(one.result.removesuffix(".addr"), one.type.size))
+            state.values[one.result] = MemoryPlace(frame.variables[-1])
+            return True
         method = _METHODS.get(one.opcode)
         try:
             if method is None:
@@ -310,9 +340,6 @@ class Execution:
         if happens is not FALSE:
             self.faults.append(Fault(what, one.source, happens))
 
-    def _alloca(self, state: _State, one: Instruction, path: Term) -> Value:
-        return MemoryPlace(Object(one.result.removesuffix(".addr"), one.type.size))
-
     def _load(self, state: _State, one: Instruction, path: Term) -> Value:
         return self._loaded(state, self._place(state, one.operands[0], one), one.type, one, path)
 
@@ -338,7 +365,7 @@ class Execution:
         known = place.object is not None and place.object.constant
         memory = self._constants if known else state.memory
         found: MemoryCell | None = None
-        for bit, offset in self._offsets(place, size, one, path):
+        for bit, offset in self._offsets(state, place, size, one, path):
             assert place.object is not None
             cell = memory.load(place.object, offset, size)
             if found is None:
@@ -349,12 +376,19 @@ class Execution:
                 found = MemoryCell(value, size, bit.ite(cell.written, found.written))
         return found or MemoryCell(const(0, 8 * size), size)
 
-    def _offsets(self, place: MemoryPlace, size: int, one: Instruction, path: Term) -> list[tuple[Term, int]]:
+    def _offsets(
+        self, state: _State, place: MemoryPlace, size: int, one: Instruction, path: Term
+    ) -> list[tuple[Term, int]]:
         """Where so many bytes may lie, each with its truth value; anything else is noted as a fault."""
         if place.object is None:
             self._fault("the null pointer is used", one, path)
             return []
-        outside = f"beyond the {place.object.size} bytes of {place.object.name}"
+        name = place.object.name
+        if place.object in self._ended or place.object in state.memory.ended:
+            self._fault(f"{name} is used after the end of its block", one, path)
+            return []
+        self._fault(f"beyond the array or member of {name} that is meant", one, path & place.leaves(size))
+        outside = f"beyond the {place.object.size} bytes of {name}"
         if place.index is None:
             if 0 <= place.offset <= place.object.size - size:
                 return [(TRUE, place.offset)]
@@ -362,7 +396,7 @@ class Execution:
             return []
         found = list(place.offsets(size))
         if len(found) > _PLACES:
-            raise ValueError(f"an index into {place.object.name}, which has more than {_PLACES} places")
+            raise ValueError(f"an index into {name}, which has more than {_PLACES} places")
         inside = FALSE
         for bit, _ in found:
             inside = inside | bit
@@ -391,7 +425,7 @@ class Execution:
         if place.object is not None and place.object.constant:
             self._fault(f"{place.object.name} is const", one, path)
             return
-        for bit, offset in self._offsets(place, cell.size, one, path):
+        for bit, offset in self._offsets(state, place, cell.size, one, path):
             assert place.object is not None
             here = cell
             if bit is not TRUE:
@@ -459,11 +493,17 @@ class Execution:
         if name in _ENDS:
             self._fault(f"{name} is called", one, path)
             return False
-        if name.startswith(("llvm.dbg.", "llvm.lifetime.", "llvm.donothing")):
+        if name.startswith(("llvm.dbg.", "llvm.donothing")):
             return True
         arguments = [
             self._value(state, operand, kind) for operand, kind in zip(one.operands, one.types, strict=True)
         ]
+        if name.startswith("llvm.lifetime."):
+            place = arguments[1]
+            assert isinstance(place, MemoryPlace)
+            assert place.object is not None
+            (state.memory.begin if ".start." in name else state.memory.end)(place.object)
+            return True
         plain = name.removeprefix("llvm.").partition(".")[0] if name.startswith("llvm.") else name
         if plain in ("memcpy", "memmove", "memset"):
             self._moved_bytes(state, plain, arguments, one, path)
@@ -472,6 +512,7 @@ class Execution:
             return True
         if name in self.module.functions:
             function = self.module.functions[name]
+            self._apart(function, arguments, one, path)
             returned, memory = self._call(function, arguments, state.memory, path, frame.depth + 1)
             state.memory = memory
             if one.result:
@@ -497,6 +538,19 @@ class Execution:
             state.values[one.result] = word if result.also is None else (word, result.also)
         return True
 
+    def _apart(self, function: Function, arguments: Sequence[Value], one: Instruction, path: Term) -> None:
+        """That a parameter with ``restrict`` leads to something of its own."""
+        names = [name for name, _ in function.parameters]
+        places = {
+            name: value.object
+            for name, value in zip(names, arguments, strict=True)
+            if isinstance(value, MemoryPlace) and value.object is not None and not value.object.constant
+        }
+        for name in function.alone & places.keys():
+            others = [*self._globals.values(), *(place for own, place in places.items() if own != name)]
+            if places[name] in others:
+                self._fault(f"{name} of {function.name} is restrict, but does not lead alone", one, path)
+
     def _moved_bytes(
         self, state: _State, how: str, arguments: Sequence[Value], one: Instruction, path: Term
     ) -> None:
@@ -504,15 +558,14 @@ class Execution:
         if not isinstance(length, Term) or length.value is None:
             raise TcsmtError(f"{one.source}: {how} of a number of bytes that depends on the inputs")
         size = length.value
-        if not size:
-            return
         places = [target] if how == "memset" else [target, given]
         for place in places:
-            if not isinstance(place, MemoryPlace) or place.object is None or place.index is not None:
+            if not isinstance(place, MemoryPlace) or place.index is not None:
                 raise TcsmtError(f"{one.source}: {how} at a place that depends on the inputs")
-            if not 0 <= place.offset <= place.object.size - size:
-                self._fault(f"beyond the {place.object.size} bytes of {place.object.name}", one, path)
+            if not self._offsets(state, place, size, one, path):
                 return
+        if not size:
+            return
         assert isinstance(target, MemoryPlace)
         assert target.object is not None
         if target.object.constant:
@@ -525,6 +578,9 @@ class Execution:
             return
         assert isinstance(given, MemoryPlace)
         assert given.object is not None
+        distance = abs(target.offset - given.offset)
+        if how == "memcpy" and target.object == given.object and 0 < distance < size:
+            self._fault("memcpy of bytes that overlap", one, path)
         source = self._constants if given.object.constant else state.memory
         state.memory.move((target.object, target.offset), source, (given.object, given.offset), size)
 
@@ -591,7 +647,6 @@ class Execution:
 
 
 _METHODS: dict[str, Callable[[Execution, _State, Instruction, Term], Value | None]] = {
-    "alloca": Execution._alloca,
     "load": Execution._load,
     "store": Execution._store,
     "getelementptr": Execution._address,
@@ -614,12 +669,13 @@ def _moved(base: MemoryPlace, of: Type, indices: Sequence[Term]) -> MemoryPlace:
         if number == 0:
             base = base.moved(word, kind.size)
         elif isinstance(kind, Array):
+            base = base.narrowed(kind.size).moved(word, kind.element.size)
             kind = kind.element
-            base = base.moved(word, kind.size)
         elif isinstance(kind, Struct):
             assert word.value is not None
             base = base.moved(const(kind.offsets[word.value], 64), 1)
             kind = kind.fields[word.value]
+            base = base.narrowed(kind.size)
         else:
             raise ValueError("an index into what has no parts")
     return base

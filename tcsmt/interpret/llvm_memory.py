@@ -11,7 +11,7 @@ from operator import itemgetter
 from tcsmt.interpret.joining import joined
 from tcsmt.terms import FALSE, TRUE, Term, const
 
-__all__ = ["Memory", "MemoryCell", "MemoryPlace", "Object"]
+__all__ = ["Memory", "MemoryCell", "MemoryPlace", "Object", "Part"]
 
 _numbers = count()
 
@@ -27,16 +27,30 @@ class Object:
 
 
 @dataclass(frozen=True)
+class Part:
+    """The array or the member of an object that an address was made of, which it must not leave.
+
+    start: its first byte, so many bytes behind ``index`` (None: the object's first byte). size: in bytes.
+    """
+
+    start: int
+    index: Term | None
+    size: int
+
+
+@dataclass(frozen=True)
 class MemoryPlace:
     """An address: of an object (None: the null pointer), so many bytes in.
 
-    index: a word of 64 bits that is added, a multiple of ``stride``; None: none.
+    index: a word of 64 bits that is added, a multiple of ``stride``; None: none. part: that it must not
+    leave; None: the whole object.
     """
 
     object: Object | None
     offset: int = 0
     index: Term | None = None
     stride: int = 0
+    part: Part | None = None
 
     def moved(self, by: Term, scale: int) -> MemoryPlace:
         """So many times ``scale`` bytes further; ``by`` has 64 bits."""
@@ -46,6 +60,21 @@ class MemoryPlace:
         more = by * scale
         index = more if self.index is None else self.index + more
         return replace(self, index=index, stride=gcd(self.stride, scale))
+
+    def narrowed(self, size: int) -> MemoryPlace:
+        """The same address, of a part that begins here."""
+        return replace(self, part=Part(self.offset, self.index, size))
+
+    def leaves(self, size: int) -> Term:
+        """Whether so many bytes are not all in its part, where that is less than the object."""
+        part = self.part
+        if part is None or (self.object is not None and part == Part(0, None, self.object.size)):
+            return FALSE
+        ahead = const(self.offset - part.start, 64)
+        if self.index is not part.index:
+            ahead = ahead + (const(0, 64) if self.index is None else self.index)
+            ahead = ahead - (const(0, 64) if part.index is None else part.index)
+        return ~ahead.ult(part.size - size + 1) if part.size >= size else TRUE
 
     def offsets(self, size: int) -> Iterator[tuple[Term, int]]:
         """Where so many bytes may be inside the object, each with the truth value that they are there."""
@@ -74,12 +103,24 @@ class MemoryCell:
 class Memory:
     """What the objects hold."""
 
-    def __init__(self, held: dict[Object, dict[int, MemoryCell]] | None = None) -> None:
+    def __init__(
+        self, held: dict[Object, dict[int, MemoryCell]] | None = None, ended: frozenset[Object] = frozenset()
+    ) -> None:
         self.held = held or {}
+        self.ended = ended
 
     def copy(self) -> Memory:
         """One that changes by itself."""
-        return Memory(dict(self.held))
+        return Memory(dict(self.held), self.ended)
+
+    def begin(self, place: Object) -> None:
+        """A variable's block is entered: it holds nothing."""
+        self.held.pop(place, None)
+        self.ended -= {place}
+
+    def end(self, place: Object) -> None:
+        """A variable's block is left: it must not be used."""
+        self.ended |= {place}
 
     def store(self, place: Object, offset: int, cell: MemoryCell) -> None:
         """A cell over what is there."""
@@ -122,7 +163,7 @@ class Memory:
         self, bit: Term, other: Memory, merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell]
     ) -> Memory:
         """This one where the bit is 1, else the other one."""
-        found = Memory()
+        found = Memory(ended=self.ended | other.ended)
         for place in {**self.held, **other.held}:
             one, two = self.held.get(place, {}), other.held.get(place, {})
             found.held[place] = one if one is two else _merged(bit, one, two, merge)

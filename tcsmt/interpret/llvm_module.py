@@ -195,13 +195,15 @@ class Function:
     """A function: its parameters, and its blocks by name, the first one its entry.
 
     pointees: of parameters that are pointers, how many bytes what they point to has, where that is known.
-    local: other files cannot call it.
+    alone: parameters that are pointers to what no other one leads to (``restrict``). local: other files
+    cannot call it.
     """
 
     name: str
     type: Type
     parameters: tuple[tuple[str, Type], ...]
     pointees: Mapping[str, int]
+    alone: frozenset[str]
     blocks: Mapping[str, Sequence[Instruction]]
     local: bool
     source: str

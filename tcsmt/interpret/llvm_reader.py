@@ -79,12 +79,14 @@ class _File:
             words.take()
             words.expect("(")
             parameters: list[tuple[str, Type]] = []
+            alone: set[str] = set()
             while not words.skip(")"):
                 if words.peek() == "...":
                     raise ValueError("a variable number of arguments is not supported")
                 one = self.read.type(words)
-                words.attributes()
+                restricted = "noalias" in words.attributes()
                 parameters.append((plain(words.take()), one))
+                alone |= {parameters[-1][0]} if restricted else set()
                 words.skip(",")
         except ValueError as why:
             raise TcsmtError(f"{place or name}: {name}: {why}") from None
@@ -103,7 +105,7 @@ class _File:
                     current = blocks.setdefault(str(len(parameters)), [])
                 current.append(self.read.instruction(code, self._place(code)))
         sizes = self._pointees(head)
-        return Function(name, result, tuple(parameters), sizes, blocks, local, place)
+        return Function(name, result, tuple(parameters), sizes, frozenset(alone), blocks, local, place)
 
     def _pointees(self, head: str) -> dict[str, int]:
         """Bytes that parameters point to, by the debug information of their function."""

@@ -75,15 +75,18 @@ class LineWords:
         """The next word, a number."""
         return int(self.take())
 
-    def attributes(self) -> None:
-        """Past words that change nothing here."""
+    def attributes(self) -> list[str]:
+        """Past words that change nothing here, which are given back."""
+        passed = []
         while self.peek() in ATTRIBUTES or self.peek() in ("align", "dereferenceable", "sret"):
             word = self.take()
+            passed.append(word)
             if word == "align" or self.peek() == "(":  # sret(TYPE), align 4, dereferenceable(4)
                 bracket = self.skip("(")
                 self.take()
                 if bracket:
                     self.expect(")")
+        return passed
 
     def until(self, words: Sequence[str]) -> list[str]:
         """The words before one of these."""

@@ -1,4 +1,4 @@
-"""C as units, held against what gcc compiles; what C leaves undefined is refused, with an input."""
+"""C as units, held against what compilers make of it; what C leaves undefined is refused."""
 
 from __future__ import annotations
 
@@ -75,49 +75,66 @@ def read(text: str, folder: Path, *, k: int | None = None, **more: object) -> Mo
     return read_design(DesignFiles(files=[file], formats=WORDS, k=k, **more)).model  # type: ignore[arg-type]
 
 
-def by_gcc(file: Path, folder: Path) -> ctypes.CDLL:
-    compiler = shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("gcc is not installed")
-    library = folder / "f.so"
-    subprocess.run(
-        [compiler, "-O2", "-w", "-fno-strict-aliasing", "-shared", "-fPIC", "-o", library, file], check=True
-    )
-    return ctypes.CDLL(str(library))
+#: As a user may compile a program; none may make another function of it than the others.
+COMPILERS = [(name, level) for name in ("gcc", "clang") for level in ("-O0", "-O3")]
+
+
+def compiled(file: Path, folder: Path) -> list[ctypes.CDLL]:
+    """The file by each compiler that there is."""
+    found = []
+    for name, level in COMPILERS:
+        if shutil.which(name) is not None:
+            library = folder / f"{name}{level}.so"
+            subprocess.run([name, level, "-w", "-shared", "-fPIC", "-o", library, file], check=True)
+            found.append(ctypes.CDLL(str(library)))
+    if not found:
+        pytest.skip("no compiler is installed")
+    return found
+
+
+def words(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Words of each length, and those at the ends of signed and unsigned numbers."""
+    drawn = rng.integers(0, 1 << 32, (3, count), np.uint32) >> rng.integers(0, 32, (3, count), np.uint32)
+    ends = np.array([0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF], np.uint32)
+    few = rng.random(drawn.shape) < 0.2
+    drawn[few] = rng.choice(ends, drawn.shape)[few]
+    return drawn[0], drawn[1], drawn[2]
+
+
+def same_as_compiled(text: str, folder: Path) -> None:
+    """What is read is what every compiler makes of it."""
+    model = read(text, folder, function="f")
+    a, b, c = words(np.random.default_rng(1), 300)
+    found = run_words(model, Operands(a=a[:, None], b=b[:, None], c=c)).tolist()
+    for library in compiled(folder / "f.c", folder):
+        function = library.f
+        function.restype = ctypes.c_uint32
+        rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
+        assert [function(*map(ctypes.c_uint32, row)) for row in rows] == found, library
 
 
 @pytest.mark.long
-def test_as_gcc_compiles_it(tmp_path: Path) -> None:
+def test_as_compilers_have_it(tmp_path: Path) -> None:
     model = read(PROGRAM, tmp_path, function="mixed")
-    function = by_gcc(tmp_path / "f.c", tmp_path).mixed
-    function.restype = ctypes.c_uint32
     rng = np.random.default_rng(5)
     a, b, c = (rng.integers(0, 1 << 32, 6000, np.uint32) for _ in "abc")
     a[:2000] >>= rng.integers(0, 32, 2000, np.uint32)
     b[1000:3000] |= np.uint32(0xFB00)
     c[2000:4000] &= np.uint32(31)
     c[4000:5000] = 3
-    expected = [
-        function(*map(ctypes.c_uint32, row)) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
-    ]
-    found = run_words(model, Operands(a=a[:, None], b=b[:, None], c=c))
-    assert np.array_equal(found, np.array(expected, np.uint32))
+    found = run_words(model, Operands(a=a[:, None], b=b[:, None], c=c)).tolist()
+    for library in compiled(tmp_path / "f.c", tmp_path):
+        function = library.mixed
+        function.restype = ctypes.c_uint32
+        rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
+        assert [function(*map(ctypes.c_uint32, row)) for row in rows] == found, library
 
 
 @pytest.mark.parametrize("seed", mostly_long(range(60), [2]))
 def test_random_functions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As gcc compiles them; nothing in them is undefined, so that solvers are not asked."""
+    """As compilers have them; nothing in them is undefined, so that solvers are not asked."""
     monkeypatch.setattr(c_source._Reading, "_refute", lambda self, faults: None)
-    file = tmp_path / "f.c"
-    file.write_text(program(seed))
-    model = read_design(DesignFiles(files=[file], function="f", formats=WORDS)).model
-    function = by_gcc(file, tmp_path).f
-    function.restype = ctypes.c_uint32
-    rng = np.random.default_rng(seed)
-    words = rng.integers(0, 1 << 32, (3, 400), np.uint32) >> rng.integers(0, 32, (3, 400), np.uint32)
-    a, b, c = words
-    expected = [function(*map(ctypes.c_uint32, row)) for row in words.T.tolist()]
-    assert run_words(model, Operands(a=a[:, None], b=b[:, None], c=c)).tolist() == expected
+    same_as_compiled(program(seed), tmp_path)
 
 
 def test_arrays_and_a_result_by_pointer(tmp_path: Path) -> None:
@@ -175,6 +192,122 @@ def test_refused(tmp_path: Path, body: str, said: str) -> None:
     assert said in str(refused.value)
 
 
+#: Functions around those of the tests below.
+HELPERS = """
+struct pair { uint32_t x, y; union { float f; uint32_t u; } as; };
+static uint32_t pure(uint32_t x) { x++; return x; }
+static uint32_t next(uint32_t *p) { return (*p)++; }
+static uint32_t got(const uint32_t *p) { return *p; }
+static void both(uint32_t *restrict p, uint32_t *restrict q) { *p = 1; *q = 2; }
+static uint32_t *same(uint32_t *p) { return p; }
+static uint32_t *dead(uint32_t x) { return same(&x); }
+"""
+G = HELPERS + "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { %s }"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # what gcc and clang make two functions of
+        "uint32_t t = a, s = t + (t = b * c, t); return s;",
+        "return a++ + a;",
+        "a = a++; return a;",
+        "a = (a = 5) + 1; return a;",
+        "uint32_t y = (y = 5) + 1; return y;",
+        "uint32_t t[4] = {0}; t[a++ & 3] = a; return t[1];",
+        "return pure(a++) + a;",
+        "return next(&a) + a;",
+        "return next(&a) - next(&a);",
+        "return pure(next(&a) - next(&a));",
+        "uint32_t t[2] = {next(&a), next(&a)}; return t[0];",
+        "struct pair p = {next(&a), next(&a)}; return p.x;",
+        "a += next(&a); return a;",
+        "uint32_t *p = &a; return *p + a++;",
+        "uint32_t t[4] = {0}; t[a & 3] = t[b & 3] = c; return t[0];",
+        "struct pair p; return (p.as.f = 0, p.as.u) + (p.as.u = 2);",
+        "return next(&b) ? 1 : (a = a++);",
+        "return ({ uint32_t z = a++ + a; z; });",
+        "return (memset(&a, 0, 4) == &a) + a;",
+    ],
+)
+def test_an_order_that_c_leaves_open(tmp_path: Path, body: str) -> None:
+    with pytest.raises(TcsmtError, match=r"f\.c:\d+: the result depends on an order of evaluation"):
+        read(G % body, tmp_path, function="f")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "uint32_t t = b * c; return t + t;",
+        "a = a + 1; return a;",
+        "a = next(&a); return a;",
+        "return pure(a) + pure(b);",
+        "return got(&a) + got(&b);",
+        "struct pair p, *q = &p; q->x = q->y = a; return p.x;",
+        "uint32_t t[4]; t[0] = t[1] = a; return t[0];",
+        "return a && (a = 3, a);",
+        "a = (a = 5, a); return a;",
+        "return a ? b++ : b--;",
+        "uint32_t t[2] = {a, b}, *p = t; *p++ = c; return *p;",
+        "uint32_t i = a & 1, t[2] = {b, c}; t[i] = pure(t[i]); return t[0];",
+        "return sizeof(a++) + a;",
+    ],
+)
+def test_an_order_that_does_not_matter(tmp_path: Path, body: str) -> None:
+    same_as_compiled(G % body, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("float x = 1; return *(uint32_t *)&x;", "float * is made uint32_t *: an object is read as"),
+        ("uint8_t t[4] = {1}; return *(uint32_t *)t;", "uint8_t * is made uint32_t *: an object is read as"),
+        ("void *p = &a; uint64_t *q = p; return *q;", "void * is made uint64_t *"),
+        ("const int x = 3; *(int *)&x = 4; return x;", "const int * is made int *: what is const"),
+        ("struct pair p; float *q = &p.as.f; *q = 0; return p.as.u;", "the address of a member of a union"),
+        ("uint32_t *restrict p = &a; return *p;", "restrict on the variable p"),
+        ("return (int)a << 1;", "a signed number shifted left"),
+        ("return (uint8_t)a << 24;", "a signed number shifted left"),
+        ("return 2147483647 + 1;", "error: overflow in expression"),
+        ("_Bool x; memcpy(&x, &a, 1); return x;", "a truth value that is neither 0 nor 1 at a = "),
+        ("for (int i = 0; i < 3; i++) { uint32_t x; if (!i) x = a; c += x; } return c;", "x is read"),
+        ("uint32_t *p; { uint32_t x = a; p = &x; } *p = 5; return *p;", "x is used after the end"),
+        ("uint32_t *p = dead(a); *p = 5; return *p;", "x is used after the end"),
+        ("for (int i = 0; i < 2; i++) { if (i) goto l; uint32_t y; y = a; l: c += y; } return c;",
+         "a jump past the declaration of y"),
+        ("uint8_t t[8] = {1}; memcpy(t + 1, t, 4); return t[2];", "memcpy of bytes that overlap"),
+        ("both(&a, &a); return a;", "of both is restrict, but does not lead alone"),
+        ("memcpy((void *)0, &a, 0); return a;", "the null pointer is used"),
+        ("uint32_t t[2][2] = {{0}}; return t[0][a & 3];", "beyond the array or member of t"),
+        ("uint32_t t[2][2] = {{0}}, *p = t[0]; return p[3];", "beyond the array or member of t"),
+        ("struct pair p = {a, b}, *q = &p; return (&q->x)[a & 1];", "beyond the array or member of p"),
+    ],
+)  # fmt: skip
+def test_what_c_leaves_undefined_and_llvm_does_not(tmp_path: Path, body: str, said: str) -> None:
+    with pytest.raises(TcsmtError) as refused:
+        read(G % body, tmp_path, function="f")
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "float x; memcpy(&x, &a, 4); struct pair p; p.as.f = x; return p.as.u;",
+        "uint8_t *p = (uint8_t *)&a; p[1] ^= 7; return a;",
+        "int *p = (int *)&a; return *p == 3;",
+        "return (int)(a & 255) << (b & 15);",
+        "_Bool x = a; return x ? b : c;",
+        "for (int i = 0; i < 3; i++) { uint32_t x = i; if (!i) x = a; c += x; } return c;",
+        "if (a) goto end; b = c; end: return b;",
+        "uint8_t t[8]; memcpy(t, &a, 4); memmove(t + 1, t, 4); memcpy(&b, t + 1, 4); return b;",
+        "both(&a, &b); return a + b;",
+        "uint32_t t[2][2] = {{a, b}, {c, 1}}, *p = t[1]; return p[a & 1] + t[b & 1][c & 1];",
+    ],
+)
+def test_what_c_defines_is_as_compiled(tmp_path: Path, body: str) -> None:
+    same_as_compiled(G % body, tmp_path)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -203,7 +336,7 @@ def test_how_a_function_is_given(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_an_emulator_of_a_tensor_core(tmp_path: Path) -> None:
-    """Branches, structs and loops at full width: as gcc compiles it, and as the unit."""
+    """Branches, structs and loops at full width: as compilers have it, and as the unit."""
     from tcsmt.prove.boundary_inputs import rows
 
     volta = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
@@ -211,13 +344,14 @@ def test_an_emulator_of_a_tensor_core(tmp_path: Path) -> None:
     drawn = rows(volta.input_formats, 20_000, np.random.default_rng(3))
     a, b = (np.stack([drawn[f"{x}{i}"] for i in range(4)], 1).astype(np.uint16) for x in "ab")
     c = np.asarray(drawn["c"]).astype(np.uint32)
-    function = by_gcc(EMULATOR, tmp_path).dot
-    function.restype = ctypes.c_uint32
-    half = ctypes.POINTER(ctypes.c_uint16)
-    expected = [
-        function(x.ctypes.data_as(half), y.ctypes.data_as(half), ctypes.c_uint32(z))
-        for x, y, z in zip(a, b, c.tolist(), strict=True)
-    ]
     found = run_words(model, Operands(a=a, b=b, c=c))
-    assert np.array_equal(found, np.array(expected, np.uint32))
+    half = ctypes.POINTER(ctypes.c_uint16)
+    for library in compiled(EMULATOR, tmp_path):
+        function = library.dot
+        function.restype = ctypes.c_uint32
+        expected = [
+            function(x.ctypes.data_as(half), y.ctypes.data_as(half), ctypes.c_uint32(z))
+            for x, y, z in zip(a, b, c.tolist(), strict=True)
+        ]
+        assert found.tolist() == expected, library
     assert np.array_equal(found, run_words(volta, Operands(a=a, b=b, c=c)))

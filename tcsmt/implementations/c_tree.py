@@ -1,0 +1,140 @@
+"""The syntax tree of a file of C, as clang's front end writes it: functions, expressions, types, places."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["CNode", "CTree", "read_tree"]
+
+
+@dataclass(frozen=True, eq=False)
+class CNode:
+    """A node of the tree: a declaration, a statement, an expression or an attribute.
+
+    kind: clang's name of it. type: of an expression or a declaration, as it is written. place: ``FILE:LINE``.
+    data: what else clang says. inner: the nodes below it; an empty one where an optional part is missing.
+    """
+
+    kind: str
+    type: str
+    place: str
+    data: Mapping[str, Any]
+    inner: tuple[CNode, ...]
+
+    @property
+    def name(self) -> str:
+        """The name that it declares, or that a member has."""
+        return str(self.data.get("name", ""))
+
+    @property
+    def opcode(self) -> str:
+        """Of an operator."""
+        return str(self.data.get("opcode", ""))
+
+    @property
+    def cast(self) -> str:
+        """Of a cast, which kind."""
+        return str(self.data.get("castKind", ""))
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether it has a value or is an object."""
+        return "valueCategory" in self.data
+
+    @property
+    def declared(self) -> Mapping[str, Any]:
+        """Of a name in an expression: what it stands for."""
+        found: Mapping[str, Any] = self.data.get("referencedDecl", {})
+        return found
+
+    def walk(self) -> Iterator[CNode]:
+        """It and everything below it."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed(node.inner)
+
+
+@dataclass
+class CTree:
+    """A file. functions: those that have a body, by name. types: what names of types stand for.
+
+    unions: the members of unions, by their identity.
+    """
+
+    functions: dict[str, CNode] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    unions: frozenset[str] = frozenset()
+
+    def called_from(self, name: str) -> list[CNode]:
+        """A function, and all that it calls, directly or through others, as far as they are in the file."""
+        found: dict[str, CNode] = {}
+        waiting = [name]
+        while waiting:
+            one = waiting.pop()
+            if one in self.functions and one not in found:
+                found[one] = self.functions[one]
+                waiting += [
+                    str(node.declared.get("name", ""))
+                    for node in found[one].walk()
+                    if node.kind == "DeclRefExpr" and node.declared.get("kind") == "FunctionDecl"
+                ]
+        return list(found.values())
+
+
+def read_tree(text: str) -> CTree:
+    """The tree that ``clang -Xclang -ast-dump=json`` prints. Raises :class:`.TcsmtError`."""
+    try:
+        root = _Places().node(json.loads(text))
+        tree, unions = CTree(), set()
+        for node in root.walk():
+            if node.kind == "FunctionDecl" and any(one.kind == "CompoundStmt" for one in node.inner):
+                tree.functions[node.name] = node
+            elif node.kind == "TypedefDecl":
+                tree.types[node.name] = node.type
+            elif node.kind == "RecordDecl" and node.data.get("tagUsed") == "union":
+                unions |= {str(one.data["id"]) for one in node.inner if one.kind == "FieldDecl"}
+    except RecursionError:
+        raise TcsmtError("C whose expressions or statements are nested too deeply") from None
+    tree.unions = frozenset(unions)
+    return tree
+
+
+class _Places:
+    """Nodes with their places: a place says file and line only where they are not those of the one before."""
+
+    def __init__(self) -> None:
+        self.file, self.line, self.start = "", 0, ""
+
+    def node(self, data: dict[str, Any]) -> CNode:
+        for key in ("loc", "range"):
+            if key in data:
+                self._passed(data[key])
+        begin = data.get("range", {}).get("begin", {})
+        place = self.start if "range" in data and begin else ""
+        inner = tuple(self.node(one) for one in data.get("inner", ()))
+        said = data.get("type", {})
+        return CNode(str(data.get("kind", "")), str(said.get("qualType", "")), place, data, inner)
+
+    def _passed(self, said: Any) -> None:
+        """Past a place, or the two of a range; what a macro is expanded from counts as well."""
+        if not isinstance(said, dict):
+            return
+        if "begin" in said:
+            self._passed(said["begin"])
+            self.start = f"{self.file}:{self.line}"
+            self._passed(said.get("end"))
+            return
+        for key, value in said.items():
+            if key in ("spellingLoc", "expansionLoc"):
+                self._passed(value)
+            elif key == "file":
+                self.file = str(value)
+            elif key == "line":
+                self.line = int(value)
