@@ -19,6 +19,24 @@ _LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
 #: Passes that do not choose a value for a don't-care, nor a register's first value: whether the result
 #: depends on one is asked later. The second removes branches that cannot be taken.
 _SIMPLER = ("opt_expr -keepdc", "opt_muxtree", "opt_expr -keepdc", "opt_clean")
+#: Bits that a part-select takes from beyond a vector are x; the cell for it would give zeros.
+_BEYOND = r"""
+(* techmap_celltype = "$shiftx" *)
+module beyond (A, B, Y);
+  parameter A_SIGNED = 0, B_SIGNED = 0, A_WIDTH = 1, B_WIDTH = 1, Y_WIDTH = 1;
+  input [A_WIDTH-1:0] A;
+  input [B_WIDTH-1:0] B;
+  output [Y_WIDTH-1:0] Y;
+  wire [Y_WIDTH-1:0] value, inside;
+  \$shift #(.A_SIGNED(0), .B_SIGNED(B_SIGNED), .A_WIDTH(A_WIDTH), .B_WIDTH(B_WIDTH), .Y_WIDTH(Y_WIDTH))
+    chosen (.A(A), .B(B), .Y(value)),
+    known (.A({A_WIDTH{1'b1}}), .B(B), .Y(inside));
+  genvar i;
+  generate for (i = 0; i < Y_WIDTH; i = i + 1) begin : bits
+    assign Y[i] = inside[i] ? value[i] : 1'bx;
+  end endgenerate
+endmodule
+"""
 #: Of a memory that is read as registers.
 _WORDS = 64
 #: Of a kind of problem, how many are told.
@@ -44,6 +62,9 @@ def main(request: Path, reply: Path, written: Path) -> None:
         return
     run("proc -norom")
     run("flatten")
+    beyond = reply.with_suffix(".v")
+    beyond.write_text(_BEYOND)
+    run(f"techmap -autoproc -map {beyond}")
     module = design.top_module()
     ports = [wire for wire in module.wires_.values() if wire.port_output]
     names = [plain(wire.name) for wire in ports]

@@ -25,6 +25,7 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import replace_text
 from tests.support.command_line import done
 from tests.support.paths import ROOT
+from tests.support.simulators import simulated
 
 pytestmark = pytest.mark.skipif(not rtl.available(), reason="the extra `rtl` (pyosys) is not installed")
 
@@ -173,6 +174,52 @@ def test_dont_cares_that_cannot_matter(tmp_path: Path) -> None:
     file.write_text(HEAD + body.format(cases))
     with pytest.raises(TcsmtError, match="don't-care"):
         read_design(DesignFiles(files=[file], formats=formats))
+
+
+SELECTED = [
+    # (what d is, whether a bit of it can be x)
+    ("v[c +: 8]", True),
+    ("v[c[3:0] +: 8]", True),
+    ("v[c -: 8]", True),
+    ("v[i + 8 -: 4]", True),
+    ("{7'b0, a[c]}", True),
+    ("t[c[2:0]]", True),
+    ("v[c[2:0] +: 8]", False),
+    ("c < 9 ? v[c +: 8] : 8'd1", False),
+    ("i > -1 ? v[i +: 4] : 0", False),
+    ("c[3:0] > 6 && c[3:0] < 12 ? v[c[3:0] -: 8] : 8'd1", False),
+    ("v[c[2:0] + 2 +: 8] & 8'h7f", False),
+    ("{7'b0, a[c[2:0]]}", False),
+    ("c[2:0] < 5 ? t[c[2:0]] : 8'd0", False),
+]
+
+
+@pytest.mark.parametrize(("expression", "undefined"), SELECTED)
+def test_parts_beyond_a_vector(expression: str, undefined: bool, tmp_path: Path) -> None:
+    """They are x: refused where they can be, and else what a simulator says."""
+    file = tmp_path / "m.sv"
+    file.write_text(
+        "module m(input logic [7:0] a, b, c, output logic [7:0] d);\n"
+        "wire [15:0] v = {a, b}; wire signed [3:0] i = c[3:0]; wire [4:0][7:0] t = {8'd7, a, b, a + b, c};\n"
+        f"assign d = {expression};\nendmodule\n"
+    )
+    given = DesignFiles(files=[file], formats=dict.fromkeys("abcd", "u8"))
+    rng = np.random.default_rng(4)
+    a, b, c = rng.integers(0, 256, (3, 300), np.uint8)
+    c[:150] %= 16
+    drawn = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
+    bench = "\n".join(f'a = {x}; b = {y}; c = {z}; #1 $display("%b", d);' for x, y, z in drawn)
+    module = (
+        f"module bench; logic [7:0] a, b, c; wire [7:0] d; m u(.*); task run; {bench} endtask endmodule\n"
+    )
+    simulated_words = simulated(file.read_text() + module, ["bench"])
+    assert any("x" in word for word in simulated_words) == undefined
+    if undefined:
+        with pytest.raises(TcsmtError, match="depends on an undriven bit or a don't-care"):
+            read_design(given)
+    else:
+        found = run_words(read_design(given).model, Operands(a[:, None], b[:, None], c))
+        assert [int(word, 2) for word in simulated_words] == found.tolist()
 
 
 def test_other_outputs_may_be_anything(tmp_path: Path) -> None:
