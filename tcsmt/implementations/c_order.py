@@ -16,8 +16,10 @@ from tcsmt.support.errors import TcsmtError
 
 __all__ = ["check_order"]
 
-#: Functions that are not in the file and change nothing but what pointers lead to.
-_PURE = ("__builtin_", "abs", "labs", "llabs")
+#: Functions that are not in the file: those that only have a value, as clang's own have, if they take no
+#: pointers; and those that copy or fill what their first argument leads to.
+_PURE = frozenset(("abs", "labs", "llabs"))
+_BYTES = frozenset(("memcpy", "memmove", "memset"))
 #: Expressions whose parts are evaluated in any order, and which change nothing themselves.
 _PLAIN = frozenset(
     ("ParenExpr", "ConstantExpr", "ImplicitCastExpr", "CStyleCastExpr", "InitListExpr", "DesignatedInitExpr",
@@ -46,6 +48,11 @@ class _Place:
 
     def part(self, step: str | int | None) -> _Place:
         return _Place(self.base, self.behind, (*self.path, step), self.name)
+
+    @property
+    def whole(self) -> _Place:
+        """The variable, or all that the pointer leads to."""
+        return _Place(self.base, self.behind, (), self.name)
 
 
 _MEMORY = _Place(_ANYWHERE, True, (), "what a pointer leads to")
@@ -96,20 +103,24 @@ class _Checking:
         while True:
             before = dict(self.calls)
             for one in self.functions:
-                seen = self.statement(one)
-                self.calls[one.name] = _Effects(
-                    *(self._visible(part, one) for part in (seen.reads, seen.writes))
-                )
+                self.calls[one.name] = self._visible(self.statement(one), one)
             if self.calls == before:
                 return
 
-    def _visible(self, places: _Places, function: CNode) -> _Places:
-        """Of a function's places, those that are not its own variables; behind its pointers is anything."""
+    def _visible(self, seen: _Effects, function: CNode) -> _Effects:
+        """Of what a function does, what its caller can tell: its own variables end with it.
+
+        What a parameter leads to stays by that name, as long as the parameter leads to the same object.
+        """
         own = self.own[function.name]
-        outside = (
-            one if one.base not in own else _MEMORY for one in places if one.behind or one.base not in own
-        )
-        return frozenset(outside)
+        moved = {one.base for one in seen.writes if not one.behind} | self.shared
+        kept = set(_parameters(function)) - moved
+
+        def outside(places: _Places) -> _Places:
+            behind = {one.whole if one.base in kept else _MEMORY for one in places if one.behind}
+            return frozenset(behind | {one for one in places if not one.behind and one.base not in own})
+
+        return _Effects(outside(seen.reads), outside(seen.writes))
 
     def statement(self, node: CNode) -> _Effects:
         """A statement or declaration, whose expressions are evaluated one after the other."""
@@ -134,7 +145,8 @@ class _Checking:
             return self.object(node)[1]
         if node.cast == "LValueToRValue":
             place, found = self.object(inner[0])
-            return found | _Effects(reads=frozenset((place,)))
+            constant = inner[0].type.startswith("const ") and not place.behind
+            return found if constant else found | _Effects(reads=frozenset((place,)))
         if kind == "UnaryOperator" and node.opcode in ("++", "--"):
             place, found = self.object(inner[0])
             here = frozenset((place,))
@@ -167,11 +179,32 @@ class _Checking:
     def _called(self, node: CNode) -> _Effects:
         found = self._any_order([self.value(one) for one in node.inner], node).settled
         name = next((str(one.declared.get("name", "")) for one in node.inner[0].walk() if one.declared), "")
+        given = [self._target(one) if "*" in one.type else None for one in node.inner[1:]]
         if name in self.calls:
-            return found | self.calls[name]
-        if name.startswith(_PURE) and not any("*" in one.type for one in node.inner[1:]):
+            parameters = _parameters(self.tree.functions[name])
+            led = {one: place for one, place in zip(parameters, given, strict=False) if place is not None}
+
+            def named(places: _Places) -> _Places:
+                return frozenset(led.get(one.base, one) if one.behind else one for one in places)
+
+            called = self.calls[name]
+            return found | _Effects(named(called.reads), named(called.writes))
+        plain = name.removeprefix("__builtin_")
+        if plain in _BYTES and given and given[0] is not None:
+            source = {one for one in given[1:] if one is not None}
+            return found | _Effects(frozenset(source), frozenset((given[0],)))
+        if (name != plain or plain in _PURE) and not any(given):
             return found
         return found | _Effects(frozenset((_MEMORY,)), frozenset((_MEMORY,)))
+
+    def _target(self, pointer: CNode) -> _Place:
+        """The whole object that a pointer leads into."""
+        node = _plain(pointer)
+        while node.cast == "BitCast" or (node.kind == "BinaryOperator" and node.opcode in ("+", "-")):
+            node = _plain(next(one for one in node.inner if node.cast or "*" in one.type))
+        if node.cast == "ArrayToPointerDecay" or (node.kind == "UnaryOperator" and node.opcode == "&"):
+            return self.object(node.inner[0])[0].whole
+        return self._pointed(node)[0]
 
     def object(self, node: CNode) -> tuple[_Place, _Effects]:
         """Which object an expression stands for, and what it takes to know that."""
@@ -310,6 +343,10 @@ def _addressed(function: CNode) -> set[str]:
             if variable.declared:
                 found.add(str(variable.declared["id"]))
     return found
+
+
+def _parameters(function: CNode) -> list[str]:
+    return [str(one.data["id"]) for one in function.inner if one.kind == "ParmVarDecl"]
 
 
 def _declared_in(function: CNode) -> frozenset[str]:

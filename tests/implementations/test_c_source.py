@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +12,10 @@ from tcsmt.catalogue import row_named
 from tcsmt.implementations import c_source
 from tcsmt.implementations.c_source import available
 from tcsmt.implementations.designs import DesignFiles, read_design
-from tcsmt.models import Model, Operands
+from tcsmt.models import Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
+from tests.support.c_functions import compiled, read, same_as_compiled
 from tests.support.c_programs import program
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long
@@ -24,8 +23,6 @@ from tests.support.sampling import mostly_long
 pytestmark = pytest.mark.skipif(not available(), reason="clang is not installed")
 
 EMULATOR = ROOT / "tests" / "support" / "fused_dot_add.c"
-HEAD = "#include <stdint.h>\n#include <string.h>\n"
-WORDS = dict.fromkeys("abcd", "u32")
 
 #: What compilers like to treat in their own ways: branches, loops, switches, structs, bytes, tables, calls.
 PROGRAM = """
@@ -67,50 +64,6 @@ uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {
   return (c & 31) ? result >> (c & 31) | result << (32 - (c & 31)) : result;
 }
 """
-
-
-def read(text: str, folder: Path, *, k: int | None = None, **more: object) -> Model:
-    file = folder / "f.c"
-    file.write_text(HEAD + text)
-    return read_design(DesignFiles(files=[file], formats=WORDS, k=k, **more)).model  # type: ignore[arg-type]
-
-
-#: As a user may compile a program; none may make another function of it than the others.
-COMPILERS = [(name, level) for name in ("gcc", "clang") for level in ("-O0", "-O3")]
-
-
-def compiled(file: Path, folder: Path) -> list[ctypes.CDLL]:
-    """The file by each compiler that there is."""
-    found = []
-    for name, level in COMPILERS:
-        if shutil.which(name) is not None:
-            library = folder / f"{name}{level}.so"
-            subprocess.run([name, level, "-w", "-shared", "-fPIC", "-o", library, file], check=True)
-            found.append(ctypes.CDLL(str(library)))
-    if not found:
-        pytest.skip("no compiler is installed")
-    return found
-
-
-def words(rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Words of each length, and those at the ends of signed and unsigned numbers."""
-    drawn = rng.integers(0, 1 << 32, (3, count), np.uint32) >> rng.integers(0, 32, (3, count), np.uint32)
-    ends = np.array([0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF], np.uint32)
-    few = rng.random(drawn.shape) < 0.2
-    drawn[few] = rng.choice(ends, drawn.shape)[few]
-    return drawn[0], drawn[1], drawn[2]
-
-
-def same_as_compiled(text: str, folder: Path) -> None:
-    """What is read is what every compiler makes of it."""
-    model = read(text, folder, function="f")
-    a, b, c = words(np.random.default_rng(1), 300)
-    found = run_words(model, Operands(a=a[:, None], b=b[:, None], c=c)).tolist()
-    for library in compiled(folder / "f.c", folder):
-        function = library.f
-        function.restype = ctypes.c_uint32
-        rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
-        assert [function(*map(ctypes.c_uint32, row)) for row in rows] == found, library
 
 
 @pytest.mark.long
@@ -190,122 +143,6 @@ def test_refused(tmp_path: Path, body: str, said: str) -> None:
     with pytest.raises(TcsmtError) as refused:
         read(F % body, tmp_path)
     assert said in str(refused.value)
-
-
-#: Functions around those of the tests below.
-HELPERS = """
-struct pair { uint32_t x, y; union { float f; uint32_t u; } as; };
-static uint32_t pure(uint32_t x) { x++; return x; }
-static uint32_t next(uint32_t *p) { return (*p)++; }
-static uint32_t got(const uint32_t *p) { return *p; }
-static void both(uint32_t *restrict p, uint32_t *restrict q) { *p = 1; *q = 2; }
-static uint32_t *same(uint32_t *p) { return p; }
-static uint32_t *dead(uint32_t x) { return same(&x); }
-"""
-G = HELPERS + "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { %s }"
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        # what gcc and clang make two functions of
-        "uint32_t t = a, s = t + (t = b * c, t); return s;",
-        "return a++ + a;",
-        "a = a++; return a;",
-        "a = (a = 5) + 1; return a;",
-        "uint32_t y = (y = 5) + 1; return y;",
-        "uint32_t t[4] = {0}; t[a++ & 3] = a; return t[1];",
-        "return pure(a++) + a;",
-        "return next(&a) + a;",
-        "return next(&a) - next(&a);",
-        "return pure(next(&a) - next(&a));",
-        "uint32_t t[2] = {next(&a), next(&a)}; return t[0];",
-        "struct pair p = {next(&a), next(&a)}; return p.x;",
-        "a += next(&a); return a;",
-        "uint32_t *p = &a; return *p + a++;",
-        "uint32_t t[4] = {0}; t[a & 3] = t[b & 3] = c; return t[0];",
-        "struct pair p; return (p.as.f = 0, p.as.u) + (p.as.u = 2);",
-        "return next(&b) ? 1 : (a = a++);",
-        "return ({ uint32_t z = a++ + a; z; });",
-        "return (memset(&a, 0, 4) == &a) + a;",
-    ],
-)
-def test_an_order_that_c_leaves_open(tmp_path: Path, body: str) -> None:
-    with pytest.raises(TcsmtError, match=r"f\.c:\d+: the result depends on an order of evaluation"):
-        read(G % body, tmp_path, function="f")
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "uint32_t t = b * c; return t + t;",
-        "a = a + 1; return a;",
-        "a = next(&a); return a;",
-        "return pure(a) + pure(b);",
-        "return got(&a) + got(&b);",
-        "struct pair p, *q = &p; q->x = q->y = a; return p.x;",
-        "uint32_t t[4]; t[0] = t[1] = a; return t[0];",
-        "return a && (a = 3, a);",
-        "a = (a = 5, a); return a;",
-        "return a ? b++ : b--;",
-        "uint32_t t[2] = {a, b}, *p = t; *p++ = c; return *p;",
-        "uint32_t i = a & 1, t[2] = {b, c}; t[i] = pure(t[i]); return t[0];",
-        "return sizeof(a++) + a;",
-    ],
-)
-def test_an_order_that_does_not_matter(tmp_path: Path, body: str) -> None:
-    same_as_compiled(G % body, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("float x = 1; return *(uint32_t *)&x;", "float * is made uint32_t *: an object is read as"),
-        ("uint8_t t[4] = {1}; return *(uint32_t *)t;", "uint8_t * is made uint32_t *: an object is read as"),
-        ("void *p = &a; uint64_t *q = p; return *q;", "void * is made uint64_t *"),
-        ("const int x = 3; *(int *)&x = 4; return x;", "const int * is made int *: what is const"),
-        ("struct pair p; float *q = &p.as.f; *q = 0; return p.as.u;", "the address of a member of a union"),
-        ("uint32_t *restrict p = &a; return *p;", "restrict on the variable p"),
-        ("return (int)a << 1;", "a signed number shifted left"),
-        ("return (uint8_t)a << 24;", "a signed number shifted left"),
-        ("return 2147483647 + 1;", "error: overflow in expression"),
-        ("_Bool x; memcpy(&x, &a, 1); return x;", "a truth value that is neither 0 nor 1 at a = "),
-        ("for (int i = 0; i < 3; i++) { uint32_t x; if (!i) x = a; c += x; } return c;", "x is read"),
-        ("uint32_t *p; { uint32_t x = a; p = &x; } *p = 5; return *p;", "x is used after the end"),
-        ("uint32_t *p = dead(a); *p = 5; return *p;", "x is used after the end"),
-        ("for (int i = 0; i < 2; i++) { if (i) goto l; uint32_t y; y = a; l: c += y; } return c;",
-         "a jump past the declaration of y"),
-        ("uint8_t t[8] = {1}; memcpy(t + 1, t, 4); return t[2];", "memcpy of bytes that overlap"),
-        ("both(&a, &a); return a;", "of both is restrict, but does not lead alone"),
-        ("memcpy((void *)0, &a, 0); return a;", "the null pointer is used"),
-        ("uint32_t t[2][2] = {{0}}; return t[0][a & 3];", "beyond the array or member of t"),
-        ("uint32_t t[2][2] = {{0}}, *p = t[0]; return p[3];", "beyond the array or member of t"),
-        ("struct pair p = {a, b}, *q = &p; return (&q->x)[a & 1];", "beyond the array or member of p"),
-    ],
-)  # fmt: skip
-def test_what_c_leaves_undefined_and_llvm_does_not(tmp_path: Path, body: str, said: str) -> None:
-    with pytest.raises(TcsmtError) as refused:
-        read(G % body, tmp_path, function="f")
-    assert said in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "float x; memcpy(&x, &a, 4); struct pair p; p.as.f = x; return p.as.u;",
-        "uint8_t *p = (uint8_t *)&a; p[1] ^= 7; return a;",
-        "int *p = (int *)&a; return *p == 3;",
-        "return (int)(a & 255) << (b & 15);",
-        "_Bool x = a; return x ? b : c;",
-        "for (int i = 0; i < 3; i++) { uint32_t x = i; if (!i) x = a; c += x; } return c;",
-        "if (a) goto end; b = c; end: return b;",
-        "uint8_t t[8]; memcpy(t, &a, 4); memmove(t + 1, t, 4); memcpy(&b, t + 1, 4); return b;",
-        "both(&a, &b); return a + b;",
-        "uint32_t t[2][2] = {{a, b}, {c, 1}}, *p = t[1]; return p[a & 1] + t[b & 1][c & 1];",
-    ],
-)
-def test_what_c_defines_is_as_compiled(tmp_path: Path, body: str) -> None:
-    same_as_compiled(G % body, tmp_path)
 
 
 @pytest.mark.parametrize(
