@@ -6,7 +6,14 @@ import re
 from dataclasses import dataclass
 
 from tcsmt.catalogue import ARCHITECTURES, Row, rows_of
-from tcsmt.hardware.layouts import Tile, mfma_tile, quadpair_tile, warp_tile, warpgroup_tile
+from tcsmt.hardware.layouts import (
+    Tile,
+    mfma_tile,
+    quadpair_tile,
+    tensor_memory_tile,
+    warp_tile,
+    warpgroup_tile,
+)
 from tcsmt.models import IntegerDotAdd, Model
 from tcsmt.support.errors import TcsmtError
 
@@ -32,6 +39,12 @@ _AMD = {
 }
 _MMA = re.compile(r"mma\.(m(\d+)n8k(\d+))\.(?:kind::(\w+)\.)?(?:block(\d+)\.)?(.+)")
 _WGMMA = re.compile(r"wgmma\.m64nNk(\d+)\.(.+)")
+_TCGEN05 = re.compile(r"tcgen05\.mMnNk(\d+)\.kind::(\w+)\.(?:block(\d+)\.)?f32\.(.+)")
+#: Codes of A's and B's formats in the instruction descriptor of ``tcgen05.mma``, by the kind.
+_CODES = {
+    "tf32": {"tf32": 2}, "f16": {"f16": 0, "bf16": 1}, "f8f6f4": {"e4m3": 0, "e5m2": 1},
+    "mxf8f6f4": {"e4m3": 0, "e5m2": 1}, "mxf4": {"e2m1": 1}, "mxf4nvf4": {"e2m1": 1},
+}  # fmt: skip
 _MFMA = re.compile(r"v_mfma_(f32|f64)_(\d+)x\d+x(\d+)(?:_\d+b)?_?(.+)")
 
 
@@ -39,8 +52,9 @@ _MFMA = re.compile(r"v_mfma_(f32|f64)_(\d+)x\d+x(\d+)(?:_\d+b)?_?(.+)")
 class HardwareInstruction:
     """An instruction that a program can run.
 
-    mnemonic: as the source has it. kind: which statement runs it (``mma``, ``wgmma`` or ``mfma``).
-    element: for ``mfma``, the C++ type of A's elements. options: for ``wgmma``, what follows ``scale-d``.
+    mnemonic: as the source has it. kind: which statement runs it: ``mma``, ``wgmma``, ``tcgen05``, ``mfma``.
+    element: for ``mfma``, the C++ type of A's elements. options: for ``wgmma``, what follows ``scale-d``;
+    for ``tcgen05``, the instruction descriptor.
     """
 
     mnemonic: str
@@ -94,15 +108,40 @@ def instruction_of(row: Row) -> HardwareInstruction:
         options = "" if integers else ", 1, 1, 0, 0" if model.a_format.width == 16 else ", 1, 1"
         mnemonic = f"wgmma.mma_async.sync.aligned.m64n8k{k}.{types}"
         return HardwareInstruction(mnemonic, "wgmma", tile, options=options)
+    if (found := _TCGEN05.fullmatch(name)) and not integers:
+        return _tcgen05(row, *found.groups())
     raise unsupported(row)
+
+
+def _tcgen05(row: Row, k: str, kind: str, block: str | None, types: str) -> HardwareInstruction:
+    """PTX ISA, ``tcgen05.mma`` and "Instruction descriptor": M = 128, N = 8, FP32 results.
+
+    Not for FP6 and FP4 words that are padded to bytes in shared memory.
+    """
+    model = row.model
+    codes = [_CODES[kind].get(fmt.name) for fmt in (model.a_format, model.b_format)]
+    a, b = codes
+    if a is None or b is None:
+        raise unsupported(row)
+    descriptor = a << 7 | b << 10 | 8 >> 3 << 17
+    qualifiers = ""
+    if block is None:
+        descriptor |= 1 << 4 | 128 >> 4 << 24
+    else:
+        powers = types.endswith("ue8m0")
+        descriptor |= powers << 23 | 128 >> 7 << 27
+        qualifiers = f".block_scale.scale_vec::{int(k) // int(block)}X"
+    tile = tensor_memory_tile(int(k), (model.a_format, model.b_format, model.c_format, model.d_format))
+    mnemonic = f"tcgen05.mma.cta_group::1.kind::{kind}{qualifiers}"
+    return HardwareInstruction(mnemonic, "tcgen05", tile, options=f"{descriptor:#x}")
 
 
 def unsupported(row: Row) -> TcsmtError:
     """What is said of a row that no program is made for."""
     return TcsmtError(
-        f"cannot write a program for {row.name}: only mma and wgmma (NVIDIA), v_mfma of floating point "
-        "(AMD), vdpbf16ps, vpdp* and tdp* (x86), and those of BF16 and FP16 (Arm) are supported; "
-        "--emit json and csv give the vectors of every instruction"
+        f"cannot write a program for {row.name}: only mma and wgmma, tcgen05 with FP32 results and without "
+        "FP6 or padded FP4 (NVIDIA), v_mfma of floating point (AMD), vdpbf16ps, vpdp* and tdp* (x86), and "
+        "those of BF16 and FP16 (Arm) are supported; --emit json and csv give vectors of every instruction"
     )
 
 

@@ -3,7 +3,8 @@
 Every layout here is a sum over bits: each bit of a thread's number, and each bit of the number of
 one of its elements, adds a place. B is given transposed, so that the rows of A and of B are both
 vectors of k words. Sources, by function: the PTX ISA's sections on matrix fragments for ``mma``, on
-the register fragments and the shared memory layout of ``wgmma.mma_async``, and on packed formats;
+the register fragments and the shared memory layout of ``wgmma.mma_async``, on packed formats, and on
+tensor memory;
 AMD's CDNA3 ISA, section 7.1.4.
 """
 
@@ -22,6 +23,7 @@ __all__ = [
     "Tile",
     "mfma_tile",
     "quadpair_tile",
+    "tensor_memory_tile",
     "warp_tile",
     "warpgroup_tile",
 ]  # fmt: skip
@@ -168,6 +170,21 @@ def warpgroup_tile(k: int, formats: Formats) -> Tile:
 
     a, b, c, d = formats
     return Tile(m=64, n=8, k=k, threads=128, a=operand(a, 64), b=operand(b, 8), c=sums(c), d=sums(d))
+
+
+def tensor_memory_tile(k: int, formats: Formats) -> Tile:
+    """``tcgen05.mma`` m128n8: PTX ISA, "Shared Memory Layout and Swizzling" and "Data Path Layout D".
+
+    A and B lie in shared memory, K-major and without swizzling; a thread writes a row of A, of 32 bytes, the
+    first eight also one of B. Row i of D is lane i of tensor memory, with a column for each of its elements.
+    """
+
+    def operand(fmt: AnyFormat, rows: int) -> RegisterOperand:
+        return RegisterOperand(Fragment(_rows(rows), _columns(k)), fmt.width)
+
+    sums = RegisterOperand(Fragment(_rows(128), _columns(8)), 32)
+    a, b, _, _ = formats
+    return Tile(m=128, n=8, k=k, threads=128, a=operand(a, 128), b=operand(b, 8), c=sums, d=sums)
 
 
 def mfma_tile(m: int, k: int, each: int, formats: Formats) -> Tile:

@@ -19,7 +19,7 @@ from tests.support.probes import VOLTA
     [
         (["volta", "--emit", "hip"], "--emit cuda, not hip"),
         (["cdna3", "--emit", "cuda"], "--emit hip, not cuda"),
-        (["b200/tcgen05.mMnNk16.kind::f16.f32.f16", "--emit", "cuda"], "mma and wgmma"),
+        (["b200/tcgen05.mMnNk16.kind::f16.f16.f16.f16", "--emit", "cuda"], "mma and wgmma"),
         (["volta"], "give --emit"),
         (["volta", "--run", "--emit", "json"], "leave out --emit json"),
         (["volta", "--run", "--output", "answers.csv"], "give FILE.json"),

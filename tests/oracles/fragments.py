@@ -182,6 +182,15 @@ _BLOCKS = {
 }
 
 
+def _lanes(model: Model) -> dict[str, Places]:
+    """``tcgen05``: a thread writes a row of A, and of B, to shared memory, and has a lane of D."""
+
+    def rows(count: int, columns: int) -> Places:
+        return {(row, column): (0, row, column) for row in range(count) for column in range(columns)}
+
+    return {"A": rows(128, model.k), "B": rows(8, model.k), "C": rows(128, 8), "D": rows(128, 8)}
+
+
 def places(architecture: str, instruction: str, model: Model) -> dict[str, Places]:
     """The places of A, B, C and D of a catalogue row's instruction."""
     if found := re.match(r"v_mfma_\w+?_((\d+)x\d+x(\d+))(?:_\d+b)?_?(\w+)", instruction):
@@ -192,6 +201,8 @@ def places(architecture: str, instruction: str, model: Model) -> dict[str, Place
         return _mfma(int(m), int(k), model, _BLOCKS[kind][shape])
     if instruction.startswith("wgmma"):
         return _warpgroup(model)
+    if instruction.startswith("tcgen05"):
+        return _lanes(model)
     if instruction.startswith("mma.m8n8k4") and model.a_format.width == 16:
         return _quadpairs(model)
     found = re.match(r"mma\.m(\d+)n8k(\d+)", instruction)

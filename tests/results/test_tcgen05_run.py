@@ -6,7 +6,12 @@ from random import Random
 
 import numpy as np
 import pytest
+from tcgen05_deciding import BY_HAND, COUNT, UNITS
 from tcgen05_run import PATHS, count_differences, drawn, variants
+
+from tcsmt.catalogue import row_named
+from tcsmt.interpret.exact import evaluate
+from tests.support.results import result
 
 
 def one_by_one(rng: Random, scale_words: int, scales: int, finite: bool) -> list[list[int]]:
@@ -42,3 +47,23 @@ def test_few_rows_are_counted() -> None:
     assert differ["disputed"] == 0
     assert differ["accepted, F = 25"] > 100
     assert set(differ) == set(variants(PATHS["dense-nvfp4"])) - {"accepted"}
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_the_deciding_vectors_decide(name: str) -> None:
+    """Both models' words, by the evaluator; the first vector of NVFP4 is the one made by hand."""
+    data = result(f"comparisons/tcgen05-deciding-{name}")
+    sides = [row_named(UNITS[name] + tag) for tag in ("", "@sf-tensor")]
+    assert len(data["rows"]) == COUNT
+    for number, one in enumerate(data["rows"]):
+        words = [int(text, 16) for part in ("a", "b") for text in one[part]]
+        words += [int(one["c"], 16), *(int(t, 16) for part in ("scale_a", "scale_b") for t in one[part])]
+        values = dict(zip(sides[0].model.input_names, words, strict=True))
+        found = [evaluate([row.model.trace.output], values)[0] for row in sides]
+        assert [int(one["predictions"][row.name], 16) for row in sides] == found
+        assert len(set(found)) == 2
+        if number == 0 and name == "nvfp4":
+            assert {key: word for key, word in values.items() if word} == {
+                k: w for k, w in BY_HAND.items() if w
+            }
+            assert found == [0x3A610000, 0x3A600000]

@@ -19,7 +19,16 @@ VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 def emitted() -> list[Row]:
     """Rows of instructions that programs are made for."""
     written = ("mma.", "wgmma.", "v_mfma_f")
-    return [row for row in rows(claims=False) if row.instruction.startswith(written)]
+    return [
+        row for row in rows(claims=False) if row.instruction.startswith(written) or _in_tensor_memory(row)
+    ]
+
+
+def _in_tensor_memory(row: Row) -> bool:
+    """``tcgen05`` with FP32 results and rows of A that have 32 bytes, without padding."""
+    m = row.model
+    whole = m.k * m.a_format.width == m.k * m.b_format.width == 256
+    return row.instruction.startswith("tcgen05") and m.d_format.name == "f32" and whole
 
 
 def by_layout() -> list[Row]:
@@ -55,6 +64,7 @@ SOME = [row_named(unit).name for unit in (
     VOLTA, "turing/mma.m16n8k8.f32.f16.f16.f32", "ampere/mma.m8n8k4.f64", "ada/mma.m16n8k32.f16.e4m3.e5m2",
     "hopper/wgmma.m64nNk32.f32.e4m3.e4m3", "hopper/wgmma.m64nNk8.f32.tf32", "blackwell/mma.m16n8k16.f32.bf16",
     "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e2m1.e3m2", "cdna1/v_mfma_f32_32x32x8f16",
+    "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
     "cdna2/v_mfma_f64_16x16x4f64", "cdna3/v_mfma_f32_16x16x32_fp8_bf8",
 )]  # fmt: skip
 
