@@ -15,9 +15,11 @@ import numpy as np
 
 from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy
-from tcsmt.api.units import Unit, UnitLike, row_of
+from tcsmt.api.units import Unit, UnitLike, row_of, rows_meant
 from tcsmt.arithmetic.words import from_words, to_words
 from tcsmt.catalogue import Row
+from tcsmt.catalogue.preferred import by_use
+from tcsmt.data.dataset import DataSet
 from tcsmt.data.datasets import find_datasets, objection
 from tcsmt.data.packed_rows import batch, result_type
 from tcsmt.identification.resemblance import Resemblance, resemblance
@@ -292,9 +294,10 @@ def check(
     >>> tcsmt.check("volta", naive, rows=20_000).agrees
     False
     """
-    row = row_of(unit)
     if isinstance(implementation, (str, os.PathLike)):
-        return of_file(row, Path(implementation))
+        path = Path(implementation)
+        return of_file(row_for_file(unit, path), path)
+    row = row_of(unit)
     if isinstance(implementation, Unit):
         name, asked = implementation.name, of_unit(row.model, implementation)
     else:
@@ -303,13 +306,27 @@ def check(
     return explained(name, checked(row, asked, rows=rows, seed=seed), asked, seed)
 
 
+def row_for_file(unit: UnitLike, path: Path) -> Row:
+    """The instruction that is named; else the most used of a unit's that takes the rows of a file."""
+    rows = rows_meant(unit)
+    datasets = [*find_datasets([path], rows[0].name)] if len(rows) > 1 else []
+    fits = (row for row in by_use(rows) if not any(_objection(each, row) for each in datasets))
+    return next(fits, rows[0])
+
+
+def _objection(dataset: DataSet, row: Row) -> str:
+    """Why recorded rows cannot be held against a unit; empty where they can."""
+    reason = objection(dataset, row.model)
+    if not reason and dataset.k > row.model.k:
+        return f"has {dataset.k} lanes, but the unit has {row.model.k}: `tcsmt validate` replays chains"
+    return reason
+
+
 def of_file(row: Row, path: Path, progress: Seen = unseen) -> Check:
     """The same of recorded rows: nothing is asked. Raises :class:`tcsmt.TcsmtError`."""
     parts = []
     for dataset in find_datasets([path], row.name):
-        reason = objection(dataset, row.model)
-        if not reason and dataset.k > row.model.k:
-            reason = f"has {dataset.k} lanes, but the unit has {row.model.k}: `tcsmt validate` replays chains"
+        reason = _objection(dataset, row)
         if reason:
             raise TcsmtError(f"data set {dataset.name} {reason}")
         spare = ((0, 0), (0, row.model.k - dataset.k))

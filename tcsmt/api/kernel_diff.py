@@ -12,14 +12,15 @@ import numpy as np
 from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy
 from tcsmt.api.pictures import sheet_of
+from tcsmt.api.taking import formats_of, kernel_taking
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.any_format import AnyFormat, leading_exponent
-from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.arithmetic.formats import FORMATS, Format, format_named
 from tcsmt.arithmetic.words import format_of, operand_words, to_words
 from tcsmt.kernels.chain_steps import Elements, walk
 from tcsmt.kernels.difference_page import as_page
 from tcsmt.kernels.differences import Differences
-from tcsmt.kernels.kernel import Kernel, kernel_named
+from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.reduction import Reduction
 from tcsmt.kernels.two_chains import TwoChains, two_chains
 from tcsmt.pictures.drawing import Sheet
@@ -175,6 +176,8 @@ def kernel_diff(
     c: Any = None,
     *,
     bias: Any = None,
+    a_format: str | None = None,
+    b_format: str | None = None,
     left_kernel: Kernel | UnitLike | None = None,
     right_kernel: Kernel | UnitLike | None = None,
     operands: str | None = None,
@@ -185,7 +188,9 @@ def kernel_diff(
     a: (M, K). b: (K, N). c: (M, N), or None; bias: (N,), where an epilogue has one. left, right:
     (M, N), two results of the same format. Each is an array of its format's dtype, or of words.
     left_kernel, right_kernel: what computed them: a unit, or ``UNIT+REDUCTION[+EPILOGUE]``
-    (``"h100+split-k:2"``); needed for arrays of words, whose format they tell. operands: how A, B, C and the
+    (``"h100+split-k:2"``); needed for arrays of words, whose format they tell. A unit without an instruction
+    is the most used one that takes A and B, in the formats of their dtypes or in a_format and b_format, and
+    gives such results. operands: how A, B, C and the
     bias became words of formats that do not hold them (see :class:`tcsmt.Unit`). element: the row and column
     to explain; by default the one that differs most.
     Raises :class:`tcsmt.TcsmtError` for shapes, formats and values that do not fit.
@@ -197,18 +202,21 @@ def kernel_diff(
     >>> tcsmt.kernel_diff(a, a.T, one, two, left_kernel="h100", right_kernel="h100+split-k:2")
     <KernelDiff: 1 of 1 elements differ>
     """
-    kernels = _kernel(left_kernel), _kernel(right_kernel)
-    known = [kernel for kernel in kernels if kernel is not None]
-    models = [kernel.unit.model for kernel in known]
     given = {"A": a, "B": b, "left": left, "right": right, "C": c, "bias": bias}
     arrays = {name: as_numpy(values, name, pairs=-2 if name == "B" else -1) for name, values in given.items()}
+    formats = formats_of({"a": arrays["A"], "b": arrays["B"]}, {"a": a_format, "b": b_format})
+    made = getattr(arrays["left"], "dtype", None)
+    of_results = None if made is None else format_of(made)
+    kernels = (_kernel(left_kernel, formats, of_results), _kernel(right_kernel, formats, of_results))
+    known = [kernel for kernel in kernels if kernel is not None]
+    models = [kernel.unit.model for kernel in known]
     outputs = [kernel.schedule.d_format for kernel in known]
     result = _format("left", arrays["left"], outputs)
     words = {name: to_words(result, arrays[name], name) for name in ("left", "right")}
     differences = Differences(result, words["left"], words["right"])
     inputs = {
-        "A": _format("A", arrays["A"], [model.a_format for model in models]),
-        "B": _format("B", arrays["B"], [model.b_format for model in models]),
+        "A": _format("A", arrays["A"], _of(a_format, [model.a_format for model in models])),
+        "B": _format("B", arrays["B"], _of(b_format, [model.b_format for model in models])),
     }
     words |= {name: operand_words(fmt, arrays[name], name, operands) for name, fmt in inputs.items()}
     check_shapes(words["A"], words["B"])
@@ -235,10 +243,17 @@ def kernel_diff(
     return problem.solved(kernels, element)
 
 
-def _kernel(given: Kernel | UnitLike | None) -> Kernel | None:
+def _of(named: str | None, formats: Sequence[AnyFormat]) -> Sequence[AnyFormat]:
+    """The kernels' formats, or the one that is named where there are none."""
+    return formats or ([] if named is None else [format_named(named)])
+
+
+def _kernel(
+    given: Kernel | UnitLike | None, formats: Mapping[str, AnyFormat | None], result: AnyFormat | None
+) -> Kernel | None:
     if given is None or isinstance(given, Kernel):
         return given
-    return kernel_named(given, row_of) if isinstance(given, str) else Kernel(row_of(given))
+    return kernel_taking(given, formats, result=result) if isinstance(given, str) else Kernel(row_of(given))
 
 
 def _bias_format(kernels: Sequence[Kernel], result: AnyFormat) -> AnyFormat:

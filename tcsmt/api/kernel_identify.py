@@ -11,6 +11,7 @@ import numpy as np
 
 from tcsmt import __version__
 from tcsmt.api.arrays import as_numpy
+from tcsmt.api.taking import rows_taking
 from tcsmt.api.units import UnitLike, row_of
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import format_named
@@ -272,7 +273,8 @@ def kernel_identify(
     """Which units, reductions and epilogues give D of A and B (and C), bit for bit.
 
     a: (M, K). b: (K, N). d, c: (M, N). Formats are those of the dtypes; words (unsigned integers) need theirs
-    named. units: on which kernels are tried; None: all of the catalogue that take A's and B's formats, and
+    named. units: on which kernels are tried, of a unit without an instruction all that take A's and B's
+    formats; None: all of the catalogue that take A's and B's formats, and
     chains of IEEE operations. alpha, beta: what the call was given. operands: how A, B and C became words of
     narrower formats, those that are named or the units', such as FP32 matrices of a TF32 product
     (``operands="nearest-even"``; see :class:`tcsmt.Unit`). seed: of the first elements that are
@@ -288,8 +290,13 @@ def kernel_identify(
     arrays = {name: as_numpy(x, name.upper()) for name, x in (("a", a), ("c", c), ("d", d))}
     arrays["b"] = as_numpy(b, "B", pairs=-2)
     named = {"a": a_format, "b": b_format, "c": c_format, "d": d_format}
-    rows = None if units is None else [row_of(unit) for unit in units]
     formats = {name: _format(name, arrays[name], named[name]) for name in "abcd" if arrays[name] is not None}
+    free = operands is not None and a_format is b_format is None  # the words' formats are the units' own
+    rows = None
+    if units is not None:
+        given = {name: formats[name] for name in "ab"}
+        taking = ([row_of(unit)] if free else rows_taking(unit, given) for unit in units)
+        rows = [*dict.fromkeys(row for some in taking for row in some)]
     for name in "ab":
         taken = {row.model.operand_formats.named[name] for row in rows or ()}
         if operands is not None and named[name] is None and len(taken) == 1:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tcsmt.api.arrays import as_numpy, library_of
-from tcsmt.api.units import UnitLike, row_of
+from tcsmt.api.taking import formats_of, row_taking
+from tcsmt.api.units import UnitLike
 from tcsmt.kernels.batched import batched
 from tcsmt.kernels.epilogue import PLAIN, Epilogue, epilogue_named
 from tcsmt.kernels.reduction import CHAINED, Reduction, reduction_named
@@ -70,7 +71,8 @@ def gemm(
     instruction's c, or is added before the first part; otherwise the epilogue computes fma(sum, alpha,
     beta·C) in binary32 (binary64 where the sum is); with beta 0 nothing is added. bias: (..., N), random:
     (..., M, N) integers, where the epilogue takes them; the bias is rounded by ``operands``, too. scale_a,
-    scale_b: for units with block scales, (..., M, K / block) and (..., K / block, N).
+    scale_b: for units with block scales, (..., M, K / block) and (..., K / block, N). unit: without an
+    instruction, the most used of those that take the formats of A's and B's dtypes is meant.
     Raises :class:`tcsmt.TcsmtError` for shapes, dtypes and values that do not fit, before any work.
 
     >>> import numpy as np, tcsmt
@@ -82,7 +84,7 @@ def gemm(
     given = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
     arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in given.items()}
     schedule = Schedule(
-        row_of(unit).model,
+        row_taking(unit, formats_of(arrays), scaled=scale_a is not None).model,
         reduction_named(reduction) if isinstance(reduction, str) else reduction,
         (epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue).with_numbers(alpha, beta),
     )

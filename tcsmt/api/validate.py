@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt import __version__
-from tcsmt.api.units import UnitLike, row_of
+from tcsmt.api.units import UnitLike, rows_meant
 from tcsmt.catalogue import Row
+from tcsmt.catalogue.preferred import by_use
 from tcsmt.data.datasets import Mismatch, Replay, find_datasets, find_predictions, objection, replay
 from tcsmt.data.datasets import row_of as row_of_data
 from tcsmt.data.unit_files import Prediction
@@ -129,30 +130,34 @@ def validate(
     """Replay measured data sets against the catalogue's models, or against one that is given.
 
     paths: folders and files: ``.npz`` with a manifest, JSON, CSV, or the published text files. against: hold
-    this unit against all that it fits. examples: mismatching rows that are explained, at most.
+    this unit against all that it fits; one without an instruction is, for each data set, the most used of
+    those that it fits. examples: mismatching rows that are explained, at most.
     Raises :class:`tcsmt.TcsmtError` for files that cannot be read, and where nothing fits ``against``.
     """
-    other = None if against is None else row_of(against)
-    named = against if isinstance(against, str) else other.name if other is not None else ""
+    other = None if against is None else by_use(rows_meant(against))
+    named = against if isinstance(against, str) else other[0].name if other else ""
     given = [Path(path) for path in paths]
     found = tuple(replayed(given, other, examples, named))
     return checked(Validation(found, examples, predicted(given, other)))
 
 
 def replayed(
-    paths: Sequence[Path], other: Row | None, examples: int, named: str = ""
+    paths: Sequence[Path], others: Sequence[Row] | None, examples: int, named: str = ""
 ) -> Iterator[ReplayedDataset]:
-    """Each data set as it is done. named: the model of files that do not say whose results they are."""
+    """Each data set as it is done. named: the model of files that do not say whose results they are.
+
+    others: the first of these that a data set fits is held against it; None: the unit that it is of.
+    """
     for dataset in find_datasets(paths, named):
-        reason = objection(dataset, other.model) if other is not None else ""
-        if reason:
-            yield ReplayedDataset(dataset.name, skipped=reason)
+        fitting = [row for row in others or () if not objection(dataset, row.model)]
+        if others and not fitting:
+            yield ReplayedDataset(dataset.name, skipped=objection(dataset, others[0].model))
             continue
-        row = other or row_of_data(dataset)
+        row = fitting[0] if fitting else row_of_data(dataset)
         yield ReplayedDataset(dataset.name, row, replay(dataset, row.model, keep=examples))
 
 
-def predicted(paths: Sequence[Path], other: Row | None) -> tuple[Prediction, ...]:
+def predicted(paths: Sequence[Path], other: Sequence[Row] | None) -> tuple[Prediction, ...]:
     """What the files predict; nothing where a unit is given to hold against the data."""
     return () if other is not None else tuple(find_predictions(paths))
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from tcsmt.api.check import difference, explained, of_arrays, of_file, remembered
+from tcsmt.api.check import difference, explained, of_arrays, of_file, remembered, row_for_file
 from tcsmt.api.units import row_of
 from tcsmt.arithmetic.words import unsigned
 from tcsmt.catalogue import Row
@@ -138,7 +138,7 @@ def check(
         raise click.UsageError(f"--data asks nothing: {'--solve' if solve else '--resume'} is not allowed")
     if output is not None and output.suffix.lower() != ".json":
         raise TcsmtError(f"--output {output}: allowed suffix: .json")
-    row = row_of(model)
+    row = row_of(model) if data is None else row_for_file(model, data)
     provenance: dict[str, Any] = {}
     implementation: Implementation
     with ExitStack() as opened:

@@ -11,7 +11,7 @@ from typing import Any, Self
 import click
 import numpy as np
 
-from tcsmt.api.units import row_of
+from tcsmt.api.taking import formats_of, row_taking
 from tcsmt.arithmetic.words import dtype_of, from_words, operand_words
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
@@ -55,6 +55,8 @@ _FINISHED = "finished"
     "--epilogue", "epilogue_text", default="",
     help="What follows: alpha=2,beta=0.5,bias,out=bf16,saturate,stochastic=16.",
 )  # fmt: skip
+@click.option("--a-format", metavar="FORMAT", help="Format of A's words.  [default: by the dtype]")
+@click.option("--b-format", metavar="FORMAT", help="Format of B's words.  [default: by the dtype]")
 @options.operands
 @click.option("--columns", type=click.IntRange(min=1), help="Number of columns computed at a time.")
 @options.as_json
@@ -72,11 +74,16 @@ def gemm(
     random_path: Path | None,
     reduction_text: str,
     epilogue_text: str,
+    a_format: str | None,
+    b_format: str | None,
     operands: str | None,
     columns: int | None,
     as_json: bool,
 ) -> None:
     """Multiply matrices as a kernel on UNIT would: D = alpha·A·B + beta·C.
+
+    UNIT without an instruction is the most used one that takes A and B in the formats of their dtypes. NumPy
+    stores bfloat16 and 8-bit floats without their names: give --a-format and --b-format.
 
     Arrays have the dtype of their format, or hold unsigned words, or values of another floating-point dtype
     that the format can represent; --operands rounds values that it cannot. Stacks of matrices (A of shape
@@ -86,9 +93,9 @@ def gemm(
     \b
     Examples:
       tcsmt gemm h200 --a A.npy --b B.npy --output D.npy --reduction split-k:2
+      tcsmt gemm h200 --a A.npy --b B.npy --output D.npy --a-format bf16 --b-format bf16
       tcsmt gemm h100/wgmma.m64nNk8 --a A.npy --b B.npy --output D.npy --operands nearest-even
     """
-    row = row_of(model)
     reduction = reduction_named(reduction_text)
     epilogue = epilogue_named(epilogue_text).with_numbers(alpha, beta)
     a, b = read_array(a_path), read_array(b_path)
@@ -104,6 +111,8 @@ def gemm(
     m, n = a.shape[-2], b.shape[-1]
     if c is not None and c.shape[-2:] != (m, n):
         raise TcsmtError(f"C has shape {c.shape}: must be {(m, n)}, the shape of A·B")
+    named = formats_of({"a": a, "b": b}, {"a": a_format, "b": b_format})
+    row = row_taking(model, named, scaled=scale_a is not None)
     stack = stack_of(a=a, b=b, c=c, bias=bias, random=random, scale_a=scale_a, scale_b=scale_b)
     a = from_words(row.model.a_format, operand_words(row.model.a_format, a, "A", operands))
     portion = columns or max(16, (1 << 30) // max(1, a.size) // 16 * 16)

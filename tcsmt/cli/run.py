@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.api.units import row_of
+from tcsmt.api.taking import formats_in, row_taking
 from tcsmt.arithmetic.conversion import OPERAND_RULES
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
@@ -50,6 +50,9 @@ def run(
     the nearest value of the format, or by --operands), or a C99 hexadecimal number (0x1.8p-3; must be
     exact). A row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ... if the unit takes block scales.
 
+    UNIT without an instruction is the most used one that takes a and b in the formats of the dtypes of an
+    .npz file; text does not say formats, and is for the most used one of all.
+
     Prints the results. With --output, writes them to that file instead, which `tcsmt validate` can read.
 
     \b
@@ -57,7 +60,7 @@ def run(
       tcsmt run volta --input rows.csv --output results.csv
       tcsmt run a100/m16n8k8.f32.tf32 --input rows.npz --operands nearest-even
     """
-    row, rounded = row_of(model), RoundedInputs()
+    row, rounded = row_taking(model, formats_in(source)), RoundedInputs()
     inputs = read_rows(source, row.model, rounded, operands)
     rounded.finish()
     d = run_words(row.model, inputs)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tcsmt.api.units import row_of
+from tcsmt.api.units import rows_meant
 from tcsmt.api.validate import (
     HEAD,
     ReplayedDataset,
@@ -17,6 +17,7 @@ from tcsmt.api.validate import (
     prediction_lines,
     replayed,
 )
+from tcsmt.catalogue.preferred import by_use
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import json_text
@@ -55,7 +56,7 @@ def validate(paths: tuple[Path, ...], against: str | None, examples: int, as_jso
       tcsmt validate ../shared/hardware ../shared/units
       tcsmt validate results.csv --against volta
     """
-    other = row_of(against) if against is not None else None
+    other = by_use(rows_meant(against)) if against is not None else None
     found: list[ReplayedDataset] = []
     left = examples
     if not as_json:

@@ -18,7 +18,7 @@ from tcsmt.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.kernels.hypotheses import hypotheses, varying_hypotheses
 from tcsmt.kernels.kernel import Kernel
 from tcsmt.kernels.regions import Region, regions
-from tcsmt.kernels.units import units_for
+from tcsmt.kernels.units import of_one_function, units_for
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.survey.set_cover import cover
@@ -114,8 +114,8 @@ def explain(
     ends: epilogues that are tried; None: C first and C last. kernels: hypotheses of one's own, besides.
     Raises :class:`.TcsmtError` where no unit fits.
     """
-    given = [[row] for row in units] if units is not None else units_for(product.a_format, product.b_format)
-    given = [rows for rows in given if _takes_c(rows[0], product)]
+    every = units_for(product.a_format, product.b_format) if units is None else of_one_function(units)
+    given = [rows for rows in every if _takes_c(rows[0], product)]
     if ends is None:
         ends = [PLAIN] if product.c is None else [PLAIN, Epilogue(c="epilogue")]
     length = product.shape[2]

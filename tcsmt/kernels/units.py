@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from tcsmt.arithmetic.any_format import AnyFormat
@@ -11,7 +11,7 @@ from tcsmt.catalogue import Row, rows
 from tcsmt.models import IeeeDotAdd
 from tcsmt.support.errors import UnknownName
 
-__all__ = ["ARCHITECTURE", "ieee_rows", "ieee_unit", "units_for"]
+__all__ = ["ARCHITECTURE", "ieee_rows", "ieee_unit", "of_one_function", "units_for"]
 
 #: What their names begin with.
 ARCHITECTURE = "ieee"
@@ -58,9 +58,17 @@ def units_for(a: AnyFormat, b: AnyFormat) -> list[Sequence[Row]]:
 
     Units with block scales are left out.
     """
+    every = (*ieee_rows(), *rows(claims=False))
+    return of_one_function(
+        row
+        for row in every
+        if (row.model.a_format, row.model.b_format) == (a, b) and row.model.scale_format is None
+    )
+
+
+def of_one_function(found: Iterable[Row]) -> list[Sequence[Row]]:
+    """The same rows, those of one function together."""
     classes: dict[str, list[Row]] = {}
-    for row in (*ieee_rows(), *rows(claims=False)):
-        model = row.model
-        if (model.a_format, model.b_format) == (a, b) and model.scale_format is None:
-            classes.setdefault(model.digest, []).append(row)
+    for row in found:
+        classes.setdefault(row.model.digest, []).append(row)
     return list(classes.values())

@@ -25,3 +25,30 @@ def test_validate_against_another_unit(tmp_path: Path) -> None:
     assert "measured 0x40800001" in str(found) and "model 0x40800000" in str(found)
     with pytest.raises(tcsmt.TcsmtError, match="nothing to compare"):
         tcsmt.validate(rows, against="hopper/wgmma.m64nNk32.f32.e4m3.e4m3")
+
+
+def test_a_unit_without_an_instruction_is_the_one_that_data_fit(tmp_path: Path) -> None:
+    """For each data set; `check` does the same with a file of recorded rows."""
+    import ml_dtypes
+    import numpy as np
+
+    from tcsmt.data.row_files import write_rows
+    from tcsmt.models import Operands
+
+    files = []
+    for name in ("hopper/mma.m16n8k16.f32.bf16.bf16.f32", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"):
+        unit = tcsmt.unit(name)
+        dtype = {"bf16": ml_dtypes.bfloat16, "e4m3": ml_dtypes.float8_e4m3fn}[unit.a_format]
+        a = np.ones((3, unit.k), dtype)
+        words = a.view(f"uint{8 * a.itemsize}")
+        d = np.asarray(unit(a, a)).view(np.uint32)
+        files.append(tmp_path / f"{unit.a_format}.json")
+        write_rows(files[-1], unit.model, Operands(words, words, np.zeros(3, np.uint32)), d, name=name)
+        assert tcsmt.check("h100", files[-1]).agrees
+    found = tcsmt.validate(*files, against="h100")
+    assert [one.row.name for one in found.replayed if one.row is not None] == [
+        "hopper/mma.m16n8k16.f32.bf16.bf16.f32", "hopper/wgmma.m64nNk32.f32.e4m3.e4m3",
+    ]  # fmt: skip
+    assert found.mismatches == 0
+    with pytest.raises(tcsmt.TcsmtError, match="nothing to compare"):
+        tcsmt.validate(*files, against="volta")

@@ -8,12 +8,10 @@ from pathlib import Path
 import click
 
 from tcsmt.api.kernel_diff import kernel_diff
-from tcsmt.api.units import row_of
 from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.arrays import read_array
-from tcsmt.kernels.kernel import Kernel, kernel_named
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
 
@@ -34,6 +32,8 @@ _ARRAY = click.Path(path_type=Path)
     help="The element to explain, counted from 0.  [default: the one that differs most]",
 )  # fmt: skip
 @click.option("--output", type=_ARRAY, help="Write a page with a heat map of the differences here (.html).")
+@click.option("--a-format", metavar="FORMAT", help="Format of A's words.  [default: by the dtype]")
+@click.option("--b-format", metavar="FORMAT", help="Format of B's words.  [default: by the dtype]")
 @options.operands
 @options.as_json
 def diff(
@@ -47,6 +47,8 @@ def diff(
     right_unit: str | None,
     element: tuple[int, int] | None,
     output: Path | None,
+    a_format: str | None,
+    b_format: str | None,
     operands: str | None,
     as_json: bool,
 ) -> None:
@@ -64,9 +66,6 @@ def diff(
     """
     if output is not None and output.suffix != ".html":
         raise TcsmtError(f"--output {output}: the name must end in .html")
-    kernels: list[Kernel | None] = [
-        None if text is None else kernel_named(text, row_of) for text in (left_unit, right_unit)
-    ]
     a, b, left, right = (read_array(path) for path in (a_path, b_path, left_path, right_path))
     c, bias = (None if path is None else read_array(path) for path in (c_path, bias_path))
     found = kernel_diff(
@@ -76,8 +75,10 @@ def diff(
         right,
         c,
         bias=bias,
-        left_kernel=kernels[0],
-        right_kernel=kernels[1],
+        a_format=a_format,
+        b_format=b_format,
+        left_kernel=left_unit,
+        right_kernel=right_unit,
         operands=operands,
         element=element,
     )

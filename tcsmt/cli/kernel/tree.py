@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from tcsmt.api.kernel_tree import PRODUCTS, kernel_tree
-from tcsmt.api.units import row_of
+from tcsmt.api.taking import kernel_taking
+from tcsmt.arithmetic.formats import format_named
 from tcsmt.cli import options
 from tcsmt.cli.functions import function_named
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
-from tcsmt.kernels.kernel import kernel_named
 from tcsmt.support.errors import Exit
 from tcsmt.support.progress import shown
 
@@ -68,7 +68,8 @@ def tree(
     if function is not None:
         multiply, fmt, unit = function_named(function), format_name or "f32", None
     else:
-        made = kernel_named(str(kernel), row_of)
+        operand = None if format_name is None else format_named(format_name)
+        made = kernel_taking(str(kernel), dict.fromkeys("ab", operand))
         multiply, unit = made.multiply, made.unit
         fmt = format_name or unit.model.a_format.name
     with shown(lines=False) as progress:
