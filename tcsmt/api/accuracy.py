@@ -50,7 +50,16 @@ from tcsmt.recipes.split import F32
 from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.finding import shown
-from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, said_by, verdict_text
+from tcsmt.statements.verdict import (
+    Distinguished,
+    Equivalent,
+    Unknown,
+    Verdict,
+    in_a_word,
+    reason_of,
+    said_by,
+    verdict_text,
+)
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import ranges
 
@@ -99,6 +108,11 @@ class AccuracyComparison:
         return {Distinguished: True, Equivalent: False, Unknown: None}[type(self.verdict)]
 
     @property
+    def reason(self) -> str:
+        """Why ``ever_worse`` is None; empty where it is not."""
+        return reason_of(self.verdict)
+
+    @property
     def witness(self) -> Mapping[str, int] | None:
         """The binary32 word of each input on which the first one's error is larger, by name."""
         return self.verdict.values if isinstance(self.verdict, Distinguished) else None
@@ -124,7 +138,7 @@ class AccuracyComparison:
 
     def __repr__(self) -> str:
         names = " against ".join(self.found.pair.names)
-        return f"<AccuracyComparison {names}: {type(self.verdict).__name__.lower()}>"
+        return f"<AccuracyComparison {names}: {in_a_word(self.verdict)}>"
 
     def _repr_html_(self) -> str:
         sheet = self.sheet()
@@ -179,11 +193,18 @@ class AccuracyBound:
 
     @property
     def proved(self) -> float | None:
-        """The bound of the error relative to ``|c| + Σ|a·b|``; None: none was proved.
+        """The bound of the error relative to ``|c| + Σ|a·b|``; None: none was proved (see ``reason``).
 
         In units of 2^-24; of an emulation of binary64, of 2^-53.
         """
         return None if self.found.proved is None else float(self.found.proved)
+
+    @property
+    def reason(self) -> str:
+        """Why no bound is proved; empty where one is."""
+        if self.found.proved is not None:
+            return ""
+        return self.found.open or "no way to prove one was found"
 
     @property
     def proved_of_largest(self) -> float | None:
@@ -201,14 +222,22 @@ class AccuracyBound:
         }
         about["searched"] = min(self.k, bounds.SEARCHED if self.wide == F32 else LANES)
         certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
-        return about | {"others": list(self.others)} | bound_json(self.found, self.wide) | certified
+        return (
+            about
+            | {"others": list(self.others)}
+            | bound_json(self.found, self.wide)
+            | {"reason": self.reason}
+            | certified
+        )
 
     def __str__(self) -> str:
         certified = [str(self.certified)] if self.certified is not None else []
         return "\n".join([_bound_text(self.as_json()), *certified, *_others_text(self.others)])
 
     def __repr__(self) -> str:
-        return f"<AccuracyBound of {self.algorithm} on {self.row.name}, K = {self.k}: {self.proved}>"
+        what = f"{self.algorithm} on {self.row.name}, K = {self.k}"
+        found = f"not proved ({self.reason})" if self.proved is None else self.proved
+        return f"<AccuracyBound of {what}: {found}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -327,7 +356,7 @@ def _bound_text(data: dict[str, Any]) -> str:
         lines.append(f"  result {one['result']['value']}, exact {one['exact']}")
     low = _size(data["relative"], "relative", data["in"]) if data["relative"] else "0"
     if data["proved"] is None:
-        lines.append(f"found, not proved: at least {low}; no bound ({data['open']})")
+        lines.append(f"found, not proved: at least {low}; no bound ({data['reason']})")
         return "\n".join(lines)
     most = f"{data['proved']:.6g}·{data['in']}"
     lines.append(f"the largest relative error is at least {low} (found) and at most {most} (proved)")

@@ -25,7 +25,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
 from tcsmt.statements.shared_inputs import words_given_to
-from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, in_a_word, reason_of
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
@@ -52,6 +52,11 @@ class Comparison:
     def equal(self) -> bool | None:
         """True: proved equal; False: there is a witness; None: unknown."""
         return {Equivalent: True, Distinguished: False, Unknown: None}[type(self.verdict)]
+
+    @property
+    def reason(self) -> str:
+        """Why ``equal`` is None; empty where it is not."""
+        return reason_of(self.verdict)
 
     @property
     def witness(self) -> Mapping[str, int] | None:
@@ -117,7 +122,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         names = " against ".join(row.name for row in self.rows)
-        return f"<Comparison {names}: {type(self.verdict).__name__.lower()}>"
+        return f"<Comparison {names}: {in_a_word(self.verdict)}>"
 
     def _repr_html_(self) -> str:
         sheet = self.sheet()

@@ -62,6 +62,11 @@ class AccuracyExactness:
         return False if self.found.beyond is not None else None
 
     @property
+    def reason(self) -> str:
+        """Why ``is_exact`` is None; empty where it is not."""
+        return "" if self.is_exact is not None else self.found.ends or "no way to prove it was found"
+
+    @property
     def counterexample(self) -> Inputs | None:
         """Products beyond what is proved whose sum is not the result; None: none was found."""
         return self.found.beyond
@@ -75,7 +80,7 @@ class AccuracyExactness:
         }
         about |= dict(zip(("asked_integers", "asked_k"), self.asked, strict=True))
         certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
-        return about | {"exact": self.is_exact} | self.found.as_json() | certified
+        return about | {"exact": self.is_exact, "reason": self.reason} | self.found.as_json() | certified
 
     def __str__(self) -> str:
         found = self.found
@@ -103,7 +108,8 @@ class AccuracyExactness:
 
     def __repr__(self) -> str:
         name = f"{self.algorithm} on {self.row.name}" if self.algorithm else self.row.name
-        return f"<AccuracyExactness of {name}: integers up to {self.integers}, K up to {self.k}>"
+        found = f"unknown ({self.reason})" if self.is_exact is None else f"K up to {self.k}"
+        return f"<AccuracyExactness of {name}: integers up to {self.integers}, {found}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

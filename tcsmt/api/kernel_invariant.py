@@ -23,7 +23,7 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
-from tcsmt.statements.verdict import Distinguished, Unknown
+from tcsmt.statements.verdict import Distinguished, Unknown, reason_of
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import counted
 
@@ -55,6 +55,14 @@ class KernelInvariant:
         if len(groups.members) == 1:
             return True
         return False if groups.differ else None
+
+    @property
+    def reason(self) -> str:
+        """Why ``invariant`` is None; empty where it is not."""
+        if self.invariant is not None:
+            return ""
+        decisions = self.found.groups.decisions.values()
+        return "; ".join(dict.fromkeys(filter(None, (reason_of(one.verdict) for one in decisions))))
 
     @property
     def integers(self) -> int:
@@ -173,7 +181,8 @@ class KernelInvariant:
         return [*lines, "  (= proved equal, # a witness below, ? unknown; columns in the order of the rows)"]
 
     def __repr__(self) -> str:
-        return f"<KernelInvariant {self.found.unit.name} at K = {self.k}: {self.groups}>"
+        unknown = f", unknown ({self.reason})" if self.invariant is None else ""
+        return f"<KernelInvariant {self.found.unit.name} at K = {self.k}: {self.groups}{unknown}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

@@ -26,7 +26,15 @@ from tcsmt.recipes.named import algorithm_named
 from tcsmt.recipes.split import F32
 from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
-from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, verdict_text
+from tcsmt.statements.verdict import (
+    Distinguished,
+    Equivalent,
+    Unknown,
+    Verdict,
+    in_a_word,
+    reason_of,
+    verdict_text,
+)
 from tcsmt.support.errors import TcsmtError, choose
 
 __all__ = ["TYPE1", "AccuracyFlaw", "find"]
@@ -58,6 +66,11 @@ class AccuracyFlaw:
         return {Distinguished: True, Equivalent: False, Unknown: None}[type(self.verdict)]
 
     @property
+    def reason(self) -> str:
+        """Why ``has_flaw`` is None; empty where it is not."""
+        return reason_of(self.verdict)
+
+    @property
     def witness(self) -> Mapping[str, int] | None:
         """The binary32 word of each input that shows the flaw, by name (of ``monotone``: before it rises)."""
         return None if self.found.short is None else self.found.short.values
@@ -87,8 +100,8 @@ class AccuracyFlaw:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        answer = type(self.verdict).__name__.lower()
-        return f"<AccuracyFlaw {self.question} of {self.found.flaw.name} on {self.row.name}: {answer}>"
+        what = f"{self.question} of {self.found.flaw.name} on {self.row.name}"
+        return f"<AccuracyFlaw {what}: {in_a_word(self.verdict)}>"
 
     def _repr_html_(self) -> str:
         sheet = self.sheet()

@@ -65,6 +65,14 @@ class SplitAnalysis:
             return False
         return None if "unknown" in found or not (found or tried) else True
 
+    @property
+    def reason(self) -> str:
+        """Why ``holds`` is None; empty where it is not."""
+        if self.holds is not None:
+            return ""
+        unknown = [answer["reason"] for answer in self.record.get("proof", ()) if "reason" in answer]
+        return "; ".join(dict.fromkeys(unknown)) or "neither a proof nor all inputs were asked for"
+
     def as_json(self) -> dict[str, Any]:
         """As plain data: one of the ``splits`` that ``tcsmt accuracy split --json`` prints."""
         certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
@@ -75,7 +83,8 @@ class SplitAnalysis:
         return "\n".join([*lines, *([f"  {self.certified}"] if self.certified is not None else [])])
 
     def __repr__(self) -> str:
-        return f"<SplitAnalysis of {self.name}>"
+        holds = f"not known ({self.reason})" if self.holds is None else self.holds
+        return f"<SplitAnalysis of {self.name}: {holds}>"
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

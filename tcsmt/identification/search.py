@@ -57,6 +57,8 @@ SAMPLE, POOL, PAIRS = 256, 160, 60_000
 MOST_PAIRS = 12
 #: New sums at the end.
 CONFIRMING = 3
+#: Questions of an earlier run that are asked again, at most.
+_AGAIN = 8
 #: Questions of a pool about the words of NaNs.
 NANS = 60
 
@@ -195,6 +197,7 @@ class Identification:
         start = time.monotonic()
         verdict, reason, following = "open", "", None
         try:
+            self._asked_again()
             self._searched(self.hypotheses)
             try:
                 self._widened()
@@ -289,6 +292,22 @@ class Identification:
                 if not len(self.left):
                     self.outside = [one for one in others.values() if self._explains(one)]
                     return
+
+    def _asked_again(self) -> None:
+        """Some questions of an earlier run, of the box itself: is it still the one that answered them?"""
+        told = [*self.given, *(self.transcript.told if self.transcript else ())]
+        if self.box is None or not told:
+            return
+        for place in sorted({round(n * (len(told) - 1) / (_AGAIN - 1)) for n in range(_AGAIN)}):
+            one = told[place]
+            d = self.box(one.a, one.b, one.c)
+            if self._plain(d) != self._plain(one.d):
+                words = [self.formats[3].hex(word) for word in (one.d, d)]
+                self.exchanges = self.exchanges or [*self.given]
+                raise Inconsistent(
+                    f"answer {place + 1} of an earlier run is {words[0]}, and now it is {words[1]}: was the "
+                    "box changed since?"
+                )
 
     def _first(self, kinds: Sequence[Hypotheses]) -> None:
         """The rows of every kind that explain the given answers and the first questions."""

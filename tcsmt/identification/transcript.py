@@ -32,18 +32,18 @@ class Transcript(Kept):
 
     A search that is started again with the same file and seed asks the same questions, and takes
     their answers from it. It is not a :class:`.Checkpoint`: a line is added for each answer, in order,
-    and people and other commands read the file as rows (``.jsonl``).
+    and people and other commands read the file as rows (``.jsonl``). told: what the file had.
     """
 
     def __init__(self, formats: Sequence[AnyFormat], path: Path | None = None) -> None:
         self.formats = formats
-        self._told: list[Exchange] = []
+        self.told: list[Exchange] = []
         self._count = 0
         super().__init__(path)
 
     def _take(self, path: Path) -> None:
-        self._told = list(_read(path))
-        self._count = len(self._told)
+        self.told = list(_read(path))
+        self._count = len(self.told)
 
     @property
     def _held(self) -> str:
@@ -51,9 +51,9 @@ class Transcript(Kept):
 
     def answered(self, number: int, a: tuple[int, ...], b: tuple[int, ...], c: int) -> int | None:
         """The answer on file to question ``number``. Raises TcsmtError where another was asked."""
-        if number >= len(self._told):
+        if number >= len(self.told):
             return None
-        told = self._told[number]
+        told = self.told[number]
         if (told.a, told.b, told.c) != (a, b, c):
             raise TcsmtError(
                 f"{self.path}:{number + 1}: this is not the question that the search asks here; "

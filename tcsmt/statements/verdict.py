@@ -14,7 +14,9 @@ __all__ = [
     "Verdict",
     "answer_json",
     "by_whom",
+    "in_a_word",
     "joined",
+    "reason_of",
     "record_text",
     "said_by",
     "verdict_text",
@@ -102,6 +104,17 @@ class Unknown:
 
 
 Verdict = Distinguished | Equivalent | Unknown
+
+
+def reason_of(verdict: Verdict) -> str:
+    """Why a verdict is unknown; empty where it is not."""
+    return verdict.reason if isinstance(verdict, Unknown) else ""
+
+
+def in_a_word(verdict: Verdict) -> str:
+    """The verdict for a ``repr``: one word, and why it is unknown."""
+    reason = reason_of(verdict)
+    return type(verdict).__name__.lower() + (f" ({reason})" if reason else "")
 
 
 def answer_json(verdict: Verdict, found: str, absent: str) -> dict[str, Any]:

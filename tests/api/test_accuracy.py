@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import pytest
 
 import tcsmt
+from tcsmt import Domain, accuracy
 from tcsmt.catalogue import row_named
+from tcsmt.statements.verdict import Unknown
 
 
 @pytest.mark.long
@@ -32,3 +37,34 @@ def test_an_algorithm_against_itself_asks_nobody() -> None:
     assert found.ever_worse is False
     assert "NEVER WORSE: both are the same algorithm on the same unit" in str(found)
     assert found.as_json()["scripts"] == []
+
+
+def test_a_bound_that_is_not_proved_says_why() -> None:
+    """As a property, in the text, in JSON and in its ``repr``; one that is proved has no reason."""
+    domain = Domain(exponents=(0, 0), c_zero=True)
+    found = accuracy.bound("ozaki1-e4m3,slices=2,every=128", "h100", k=128, domain=domain, search=0.1)
+    assert found.proved is None
+    assert found.reason.startswith("a chain of 128 products of integers up to 16 is not proved exact")
+    assert found.as_json()["reason"] == found.reason
+    assert f"no bound ({found.reason})" in str(found)
+    assert repr(found).endswith(f", K = 128: not proved ({found.reason})>")
+    shown = replace(found, found=replace(found.found, open=""))
+    assert shown.reason == "no way to prove one was found"
+    proved = replace(found, found=replace(found.found, proved=Fraction(3, 2)))
+    assert proved.reason == "" and repr(proved).endswith(": 1.5>")
+
+
+def test_what_is_not_known_says_why() -> None:
+    """Every result of three values: its ``reason`` is there where it is None."""
+    unknown = Unknown(reason="timeout after 1 s", seconds=1.0)
+    domain = Domain(exponents=(0, 0), bits=(2, 2), c_zero=True)
+    compared = accuracy.compare("single-bf16", "fasi-bf16x2", "hopper", k=1, domain=domain, search=0.1)
+    assert compared.ever_worse is not None and compared.reason == ""
+    compared = replace(compared, found=replace(compared.found, verdict=unknown))
+    assert compared.ever_worse is None and compared.reason == unknown.reason
+    assert repr(compared).endswith("unknown (timeout after 1 s)>")
+    analysis = accuracy.split("bf16")[0]
+    assert analysis.holds is None
+    assert "not known (neither a proof nor all inputs were asked for)" in repr(analysis)
+    exact = accuracy.exact("volta", integers=1 << 11, k=8, search=False)
+    assert (exact.is_exact is None) == bool(exact.reason)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from dataclasses import replace
 
 import pytest
 
@@ -50,18 +52,35 @@ def test_transcript_resumes_and_replays(tmp_path):
     ).run()
     assert found.verdict == "open"
     assert found.exchanges == whole.exchanges[:3]
-    assert len(asked) == 1
+    assert len(asked) == 2 + 1  # what was answered before is asked once more: is it the same box?
     assert path.read_text() == "".join(lines[:3])
 
-    def dead(*question):
-        raise AssertionError("asked")
-
+    asked.clear()
     again = Identification(
-        kinds_like(unit), dead, budget=3, transcript=Transcript(family.formats, path)
+        kinds_like(unit), counting, budget=3, transcript=Transcript(family.formats, path)
     ).run()
     assert again.exchanges == found.exchanges
     with pytest.raises(TcsmtError, match="not the question that the search asks"):
-        Identification(kinds_like(unit), dead, seed=2, transcript=Transcript(family.formats, path)).run()
+        Identification(kinds_like(unit), box, seed=2, transcript=Transcript(family.formats, path)).run()
+
+
+def test_a_box_that_was_exchanged_since_the_last_run(tmp_path):
+    """Its remembered answers identify the old one, to the last question; some are asked of the new one."""
+    unit = replace(VOLTA, a_format="e2m1", b_format="e2m1", c_format="f16", d_format="f16", k=1, n_fma=1)
+    path = tmp_path / "t.jsonl"
+
+    def found(model):
+        with Transcript(family_like(unit).formats, path) as kept:
+            return Identification(kinds_like(unit), model_box(model), transcript=kept).run()
+
+    first = found(unit)
+    assert first.verdict in ("identified", "open")
+    assert found(unit).exchanges == first.exchanges
+    again = found(replace(unit, rounding="RNE"))
+    assert again.verdict == "inconsistent"
+    said = r"answer \d+ of an earlier run is 0x[0-9a-f]{4}, and now it is 0x[0-9a-f]{4}: was the box changed"
+    assert re.match(said, again.reason)
+    assert len(path.read_text().splitlines()) == len(first.exchanges)
 
 
 def test_one_search_at_a_time_has_a_transcript(tmp_path):

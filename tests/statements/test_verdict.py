@@ -12,7 +12,9 @@ from tcsmt.statements.verdict import (
     Unknown,
     answer_json,
     by_whom,
+    in_a_word,
     joined,
+    reason_of,
     record_text,
     said_by,
     verdict_text,
@@ -100,3 +102,10 @@ def test_steps_in_words() -> None:
     assert (found.stage, found.seconds, found.version) == ("first; second", 3.5, "9.9")
     other = replace(PROOF, solver="z3", version="1.2", scripts=("2",))
     assert joined([("x", PROOF), ("y", other)], 1.0).by_whom == "bitwuzla 9.9, z3 1.2, confirmed by cvc5 1.0"
+
+
+def test_an_unknown_verdict_says_why() -> None:
+    assert [reason_of(one) for one in (WITNESS, PROOF, UNKNOWN)] == ["", "", "timeout"]
+    assert [in_a_word(one) for one in (WITNESS, PROOF, UNKNOWN)] == [
+        "distinguished", "equivalent", "unknown (timeout)"
+    ]  # fmt: skip
