@@ -26,6 +26,16 @@ from tests.oracles import kernels, tiny
 pytestmark = pytest.mark.usefixtures("no_luck", "no_few_products")
 
 KINDS = (FusedDotAdd, FusedDotAdd, DotThenAdd, IeeeDotAdd)
+EPILOGUES = (
+    "",
+    "",
+    "",
+    "c=epilogue",
+    "alpha=0.5,beta=2",
+    "beta=0",
+    "out=e5m2,saturate",
+    "out=f16:e4m3,saturate",
+)
 #: Inputs at most, of the widest domain that is asked about.
 MOST = 1 << 18
 
@@ -42,6 +52,7 @@ class Case:
     seed: str
     unit: Model
     reductions: tuple[str, ...]
+    epilogue: str
     k: int
     domain: Domain
 
@@ -55,7 +66,7 @@ class Case:
                 continue
             names = tuple(rng.sample(list(kernels.REDUCTIONS), 3))
             domain = Domain(finite=rng.random() < 0.5, c_zero=rng.random() < 0.4, positive=rng.random() < 0.2)
-            case = cls(seed, unit, names, k, domain)
+            case = cls(seed, unit, names, rng.choice(EPILOGUES), k, domain)
             if case.everything(domain).count <= MOST:
                 return case
 
@@ -67,8 +78,9 @@ class Case:
     def judged(self) -> Counter[str]:
         """What was answered of each pair, in each domain; an error where it is wrong."""
         found = tcsmt.kernel_invariant(
-            self.unit, self.reductions, self.domain, k=self.k, timeout=2, confirm=False, kept=False
-        )
+            self.unit, self.reductions, self.domain, k=self.k, epilogue=self.epilogue, timeout=2,
+            confirm=False, kept=False,
+        )  # fmt: skip
         counts: Counter[str] = Counter()
         for groups in (found.found.groups, *found.found.narrower):
             everything = self.everything(groups.domain)
@@ -85,7 +97,9 @@ class Case:
                     assert values in everything, f"{self}: {values} is not in {groups.domain}"
                     columns = {name: np.array([word]) for name, word in values.items()}
                     names = (self.reductions[n] for n in (one, two))
-                    words = [kernels.results(self.unit, name, self.k, columns)[0] for name in names]
+                    words = [
+                        kernels.results(self.unit, name, self.k, columns, self.epilogue)[0] for name in names
+                    ]
                     assert words[0] != words[1], f"{self}: {values} is no witness"
                     counts["differ"] += 1
                 elif isinstance(verdict, Unknown):
@@ -95,7 +109,10 @@ class Case:
 
     def results(self, everything: tiny.Everything) -> list[Any]:
         """Of each reduction, the words of all inputs."""
-        chunks = [[kernels.results(self.unit, one, self.k, c) for one in self.reductions] for c in everything]
+        chunks = [
+            [kernels.results(self.unit, one, self.k, c, self.epilogue) for one in self.reductions]
+            for c in everything
+        ]
         return [np.concatenate(one) for one in zip(*chunks, strict=True)]
 
     def on_integers(self, found: KernelInvariant) -> bool:

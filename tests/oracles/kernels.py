@@ -30,7 +30,9 @@ _TREES = ("pairs", "halves", "folded")
 #: Reductions whose texts are drawn for kernels of few products.
 REDUCTIONS = (
     "chained", "split-k:1", "split-k:2", "split-k:2,reversed", "split-k:2,pairs", "sliced:2", "promote:1",
-    "promote:1,pairs",
+    "promote:1,pairs", "promote:1,halves", "promote:1,folded", "cuts:1", "cuts:2,from-zero",
+    "split-k:2,parts=e5m2", "split-k:2,total=e5m2", "promote:1,parts=f32", "split-k:2/promote:1,reversed",
+    "sliced:2/split-k:2,total=f16",
 )  # fmt: skip
 
 
@@ -325,8 +327,7 @@ def kernel(
     return total if not epilogue else _ended(epilogue, total, last, bias, random)
 
 
-def results(unit: Any, reduction: str, k: int, columns: Columns) -> Array:
-    """The words of d of kernels without an epilogue."""
-    return kernel(
-        unit, reduction, "", k, {name: words.astype(np.int64) for name, words in columns.items()}
-    ).words
+def results(unit: Any, reduction: str, k: int, columns: Columns, epilogue: str = "") -> Array:
+    """The words of d."""
+    given = {name: words.astype(np.int64) for name, words in columns.items()}
+    return kernel(unit, reduction, epilogue, k, given).words

@@ -39,6 +39,9 @@ def test_unknown_has_an_exit_code() -> None:
     ("volta --reductions chained,splitk:2", "did you mean split-k"),
     ("voltage", "unknown architecture 'voltage': did you mean volta"),
     ("volta --k 0", "0 is not in the range"),
+    ("volta --reductions split-k:2,split-k:2,sum=bf16", "formats (split-k:2 in f32, split-k:2,sum="),
+    ("x86/tdpbssd --no-narrow --reductions chained,split-k:2,sum=f32", "parts, total and sum must be left"),
+    ("x86/tdpbssd --reductions chained,split-k:2 --epilogue out=f16", "results are integers (s32)"),
     ("volta --c-free", "--c-free exempts c from --exponents"),
 ])  # fmt: skip
 def test_bad_input(words: str, said: str) -> None:
