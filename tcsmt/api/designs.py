@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tcsmt.api.units import Unit, UnitLike, row_of
 from tcsmt.implementations.designs import DesignFiles, read_design
+from tcsmt.support.progress import Seen, unseen
 
 __all__ = ["design"]
 
@@ -28,6 +29,8 @@ def design(
     include: Sequence[str | os.PathLike[str]] = (),
     define: Sequence[str] = (),
     timeout: float = 300.0,
+    query_timeout: float = 60.0,
+    progress: Seen = unseen,
 ) -> Unit:
     """A design as a unit: what everything else takes, until the process ends or as a model file.
 
@@ -40,7 +43,8 @@ def design(
     cut: registers that are ports of their own: what one holds is an input of its name, what it takes at the
     clock edge an output. hold: the inputs stay for all cycles. like: a unit whose formats and k the design
     has; formats: of a, b, c and d, by these names, and ``scale``; k: products. parameters: of the module.
-    include: folders. define: macros, as ``NAME`` or ``NAME=VALUE``. timeout: seconds for Yosys or clang.
+    include: folders. define: macros, as ``NAME`` or ``NAME=VALUE``. timeout: seconds for reading it,
+    in all. query_timeout: for each question to a solver. progress: is told what the reading is at.
 
     Raises :class:`tcsmt.TcsmtError`, with file and line where they are known, for ports that do not fit, for
     latches, combinational loops, several clocks, black boxes and memories, for what terms cannot say, and for
@@ -71,5 +75,7 @@ def design(
         include=[Path(folder) for folder in include],
         define=define,
         timeout=timeout,
+        query=query_timeout,
+        progress=progress,
     )
     return Unit(read_design(given if like is None else given.like(row_of(like).model)))

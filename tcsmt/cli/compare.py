@@ -98,7 +98,8 @@ def compare(
     Exit code: 0 equal (proved), 1 different, 2 usage error, 3 unknown.
     """
     dump = None if dump_smt is None else Dump(dump_smt)
-    one, two = _sides(a, b, design)
+    with shown(lines=False) as progress:
+        one, two = _sides(a, b, replace(design, query=timeout, progress=progress))
     with shown(lines=exhaustive) if exhaustive else nullcontext(unseen) as progress:
         found = compare_units(
             one, two, domain, k=k, lanes=lanes, solver=solver, timeout=timeout, memory=memory,
@@ -120,7 +121,7 @@ def _sides(a: str, b: str, design: DesignFiles) -> tuple[str | Row, str | Row]:
     """The units, a design read with the other one's formats where it says none."""
     designs = [is_design(name) for name in (a, b)]
     if not any(designs):
-        if design != DesignFiles(files=()):
+        if design != DesignFiles(files=(), query=design.query, progress=design.progress):
             raise TcsmtError(
                 f"{a} and {b}: the options of a design need a file of one: .sv, .v, .btor2 or .c"
             )

@@ -16,6 +16,7 @@ from tcsmt.cli.printing import echo_json
 from tcsmt.data.model_files import model_toml
 from tcsmt.implementations.designs import DesignFiles, read_design
 from tcsmt.support.files import replace_text
+from tcsmt.support.progress import shown
 
 
 @click.command()
@@ -42,8 +43,9 @@ def design(
       tcsmt design emulator.c --function dot --like volta --output mine.toml
       tcsmt design unit.btor2 --format a=u8 --format b=u8 --format c=u32 --format d=u32
     """
-    given = replace(design, files=(*design.files, *files))
-    row = read_design(given if like is None else given.like(row_of(like).model))
+    with shown(lines=False) as progress:
+        given = replace(design, files=(*design.files, *files), progress=progress)
+        row = read_design(given if like is None else given.like(row_of(like).model))
     if output is not None:
         replace_text(output, model_toml(row))
         click.echo(f"{output}: {row.name}, k = {row.model.k}", err=True)

@@ -47,6 +47,10 @@ _OPTIONS = (
     click.option("--source", "sources", type=_PATH, multiple=True, help="A file that is compiled first."),
     click.option("--include", type=_PATH, multiple=True, help="A folder of included files."),
     click.option("--define", multiple=True, metavar="NAME[=VALUE]", help="A macro."),
+    click.option(
+        "--read-timeout", default=300.0, show_default=True, metavar="SECONDS",
+        help="Time limit for reading the design, in all.",
+    ),
 )  # fmt: skip
 
 
@@ -68,12 +72,13 @@ def of_design(command: Callable[..., Any]) -> Callable[..., Any]:
         sources: Sequence[Path],
         include: Sequence[Path],
         define: Sequence[str],
+        read_timeout: float,
         **kwargs: Any,
     ) -> Any:
         given = DesignFiles(
             files=sources, top=top, function=function, ports=ports, constants=constants, cycles=cycles,
             cut=cut, hold=hold, formats=_pairs("--format", formats), parameters=_pairs("--param", parameters),
-            include=include, define=define,
+            include=include, define=define, timeout=read_timeout,
         )  # fmt: skip
         return command(*args, design=given, **kwargs)
 

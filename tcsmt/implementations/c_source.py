@@ -5,15 +5,17 @@ from __future__ import annotations
 import functools
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.integer_format import IntegerFormat
+from tcsmt.implementations.c_faults import refute
 from tcsmt.implementations.c_order import check_order
 from tcsmt.implementations.c_pointers import check_pointers
 from tcsmt.implementations.c_tree import read_tree
+from tcsmt.implementations.reading_time import ReadingTime
 from tcsmt.interpret.btor2 import Btor2
 from tcsmt.interpret.llvm_execution import Execution, Fault
 from tcsmt.interpret.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
@@ -22,9 +24,9 @@ from tcsmt.interpret.llvm_reader import read_llvm
 from tcsmt.models.circuit import SCALES, Port
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
-from tcsmt.statements.verdict import Distinguished, Equivalent
 from tcsmt.support.errors import TcsmtError, UnknownName
-from tcsmt.terms import Term, const, expand, operands_first, substitute, var
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.terms import Term, const, expand, operands_first, var
 
 __all__ = ["C_SUFFIXES", "CFunction", "available"]
 
@@ -46,10 +48,8 @@ _ERRORS = (
     "incompatible-library-redeclaration",
 )  # fmt: skip
 _WARNINGS = ("-Wno-everything", *(f"-Werror={name}" for name in _ERRORS))
-#: For the question whether anything undefined can happen; whether a loop can go on.
-_SECONDS, _LOOP_SECONDS = 60.0, 5.0
-#: For the same question where sums and products may be anything; from so many bits on.
-_FREE_SECONDS, _WIDE = 5.0, 16
+#: For the question whether a loop can go on.
+_LOOP_SECONDS = 5.0
 #: Bytes of what a pointer leads to that is no operand.
 _OTHER = 4096
 
@@ -69,6 +69,8 @@ class CFunction:
     or what a parameter points to. formats: of a, b, c, d and ``scale``, of block scales. k: products.
     scales: block scales of a.
     constants: parameters that have one value. include, define: for the preprocessor.
+    timeout: seconds for all of the reading. query: seconds for each question to a solver. progress: is told
+    what the reading is at.
     """
 
     file: Path
@@ -81,6 +83,8 @@ class CFunction:
     include: Sequence[Path] = ()
     define: Sequence[str] = ()
     timeout: float = 300.0
+    query: float = 60.0
+    progress: Seen = unseen
 
     @property
     def btor2(self) -> str:
@@ -89,14 +93,17 @@ class CFunction:
         Raises :class:`.TcsmtError`, with file and line, for what terms cannot say, and where a function has
         no meaning in C at some input.
         """
-        module = read_llvm(self._compiled(_OPTIONS))
+        clock = ReadingTime(self.file, self.timeout, self.progress)
+        clock.at("clang's code")
+        module = read_llvm(self._compiled(_OPTIONS, clock))
         function = self._chosen(module)
-        tree = read_tree(self._compiled(_TREE))
+        clock.at("clang's syntax tree")
+        tree = read_tree(self._compiled(_TREE, clock))
         check_order(tree, function.name)
         check_pointers(tree, function.name)
-        return _Reading(self, module, function).btor2()
+        return _Reading(self, module, function, clock).btor2()
 
-    def _compiled(self, options: Sequence[str]) -> str:
+    def _compiled(self, options: Sequence[str], clock: ReadingTime) -> str:
         if not available():
             raise TcsmtError(f"{self.file}: C is read by clang, which is not installed")
         if not self.file.is_file():
@@ -107,7 +114,7 @@ class CFunction:
             done = subprocess.run(
                 ["clang", *folders, *macros, *_WARNINGS, *options, "-x", "c", str(self.file)],
                 stdin=subprocess.DEVNULL,
-                capture_output=True, text=True, errors="replace", timeout=self.timeout, check=False,
+                capture_output=True, text=True, errors="replace", timeout=clock.left(), check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise TcsmtError(f"{self.file}: clang has not compiled it in {self.timeout:g} s") from None
@@ -140,17 +147,18 @@ class CFunction:
 class _Reading:
     """A function made into a circuit."""
 
-    def __init__(self, given: CFunction, module: Module, function: Function) -> None:
+    def __init__(self, given: CFunction, module: Module, function: Function, clock: ReadingTime) -> None:
         self.given = given
         self.function = function
-        self.solving = Solving(Settings(timeout=_LOOP_SECONDS))
-        self.execution = Execution(module, self._possible)
+        self.clock = clock
+        self.execution = Execution(module, self._possible, clock.at)
         self.inputs: list[tuple[str, list[Term]]] = []
         self.results: dict[str, tuple[Object, int]] = {}
         self.memory = Memory()
 
     def _possible(self, bit: Term) -> bool:
-        return self.solving.ask(bit).answer != "unsat"
+        solving = Solving(Settings(timeout=min(_LOOP_SECONDS, self.clock.left())))
+        return solving.ask(bit).answer != "unsat"
 
     def btor2(self) -> str:
         arguments = [self._argument(name, kind) for name, kind in self.function.parameters]
@@ -172,7 +180,7 @@ class _Reading:
             )
         if not isinstance(result, Term):
             raise TcsmtError(f"{self.function.source}: the result is an address")
-        self._refute(self.execution.faults)
+        refute(self.execution.faults, Settings(timeout=self.given.query), self.clock)
         width = self.given.formats["d"].width
         if width < result.width and (port is None or port.bits is None):
             result = result[width - 1 : 0]
@@ -243,29 +251,6 @@ class _Reading:
             raise TcsmtError(f"port {port.text!r}: how many products? Give --like UNIT, or k")
         return length
 
-    def _refute(self, faults: Sequence[Fault]) -> None:
-        """That nothing undefined can happen, by two solvers; raises TcsmtError where it can, or may."""
-        solving = Solving(Settings(timeout=_SECONDS), confirm=True)
-        short = Solving(Settings(timeout=_FREE_SECONDS), confirm=True)
-        for happens, fault in {fault.happens: fault for fault in faults}.items():
-            free = (short.settled(goal) for goal in _freed(happens))
-            if any(isinstance(verdict, Equivalent) for verdict in free):
-                continue
-            verdict = solving.settled(happens)
-            if isinstance(verdict, Distinguished):
-                words = ", ".join(self._shown(fault, verdict.values))
-                raise TcsmtError(f"{fault.source}: {fault.what}" + (f" at {words}" if words else ""))
-            if not isinstance(verdict, Equivalent):
-                raise TcsmtError(
-                    f"{fault.source}: {fault.what}: not decided whether it can happen: {verdict.reason}"
-                )
-
-    def _shown(self, fault: Fault, values: Mapping[str, int]) -> list[str]:
-        """The inputs that matter, in words."""
-        used = [node for node in operands_first([fault.happens]) if node.op == "var"]
-        shown = [f"{v.data} = 0x{values.get(str(v.data), 0):0{(v.width + 3) // 4}x}" for v in used]
-        return [*shown[:_INPUTS], "..."] if len(shown) > _INPUTS else shown
-
     def _written(self, name: str, result: Term) -> str:
         (plain,) = expand([result])
         file = Btor2()
@@ -274,19 +259,6 @@ class _Reading:
         file.nodes(operands_first([plain]), {})
         file.output(plain, name)
         return "\n".join([*file.lines, ""])
-
-
-#: Inputs that an error shows.
-_INPUTS = 8
-
-
-def _freed(happens: Term) -> Iterator[Term]:
-    """With sums and products free, and with products free: where it cannot happen then, it cannot happen."""
-    nodes = [node for node in operands_first([happens]) if node.width >= _WIDE and node.op in ("add", "mul")]
-    for kinds in (("add", "mul"), ("mul",)):
-        free = {node: var(f"free {n}", node.width) for n, node in enumerate(nodes) if node.op in kinds}
-        if free:
-            yield substitute([happens], free)[0]
 
 
 def _extended(word: Term, fmt: AnyFormat, width: int) -> Term:

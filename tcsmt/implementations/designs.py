@@ -22,6 +22,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import read_bytes
+from tcsmt.support.progress import Seen, unseen
 
 __all__ = ["BTOR2", "DesignFiles", "is_design", "read_design"]
 
@@ -44,7 +45,8 @@ class DesignFiles:
     ports, constants, cycles, cut, hold: as :class:`.Circuit` has them. formats: of a, b, c, d and, for a unit
     with block scales, ``scale``; or their names. scale_block: lanes that share a scale (0: as the ports of
     the scales say). k: products (None: as many as the ports of a hold). parameters, include, define: for the
-    compiler. timeout: seconds for Yosys or clang.
+    compiler. timeout: seconds for reading it, in all. query: seconds for each question to a solver. progress:
+    is told what the reading is at.
     """
 
     files: Sequence[Path]
@@ -62,6 +64,8 @@ class DesignFiles:
     include: Sequence[Path] = ()
     define: Sequence[str] = ()
     timeout: float = 300.0
+    query: float = 60.0
+    progress: Seen = unseen
 
     def like(self, model: Model) -> DesignFiles:
         """With a model's formats and k where none are said."""
@@ -105,7 +109,7 @@ class DesignFiles:
             file=self.files[0], name=self.function, ports=[Port.read(port) for port in self.ports],
             formats=formats, k=self.k, scales=self._scales(formats),
             constants=read_constants(self.constants), include=self.include, define=self.define,
-            timeout=self.timeout,
+            timeout=self.timeout, query=self.query, progress=self.progress,
         ).btor2  # fmt: skip
 
     def _scales(self, formats: Mapping[str, AnyFormat]) -> int:
@@ -156,6 +160,7 @@ def read_design(design: DesignFiles) -> Row:
     k = design._length(text, formats["a"]) if design.k is None else design.k
     try:
         model = _settled(
+            min(design.query, _SECONDS),
             a_format=formats["a"], b_format=formats["b"], c_format=formats["c"], d_format=formats["d"], k=k,
             scale_format=formats.get("scale"), scale_block=design._block(text, formats.get("scale"), k),
             btor2=text, ports=tuple(design.ports), constants=tuple(design.constants),
@@ -174,7 +179,7 @@ def read_design(design: DesignFiles) -> Row:
     )
 
 
-def _settled(**parameters: Any) -> Circuit:
+def _settled(seconds: float, /, **parameters: Any) -> Circuit:
     """The circuit; where its graph has undriven bits or don't-cares, proved not to depend on them.
 
     Two solvers have to say so; then it does not matter what is put for them.
@@ -184,7 +189,7 @@ def _settled(**parameters: Any) -> Circuit:
     except UndrivenBits:
         model = Circuit(**parameters, undriven="zero")
         differ = model.with_undriven_free.ne(model.trace.output)
-        verdict = Solving(Settings(timeout=_SECONDS), confirm=True).settled(differ)
+        verdict = Solving(Settings(timeout=seconds), confirm=True).settled(differ)
         if not isinstance(verdict, Equivalent):
             raise
         return model

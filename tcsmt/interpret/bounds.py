@@ -64,6 +64,8 @@ class Bounds:
                 high = (1 << max(k[1] for k in known).bit_length()) - 1
             case "lshr":
                 high = known[0][1] >> min(known[1][0], node.width)
+            case "ashr" if known[0][1] <= ones >> 1:
+                high = known[0][1] >> min(known[1][0], node.width)
             case "shl" if known[1][0] == known[1][1] < node.width:
                 low, high = (end << known[1][0] for end in known[0])
         return (low, high) if low >= 0 and high <= ones else (0, ones)
@@ -95,6 +97,8 @@ class Bounds:
                 low, high = min(ends), max(ends)
             case "ashr" if known[1][0] == known[1][1] >= 0:
                 low, high = (end >> known[1][0] for end in known[0])
+            case "ashr":  # toward 0 or -1
+                low, high = min(known[0][0], 0), max(known[0][1], -1)
             case "neg":
                 low, high = -known[0][1], -known[0][0]
             case "ite":

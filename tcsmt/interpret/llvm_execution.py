@@ -35,6 +35,7 @@ from tcsmt.interpret.llvm_module import (
 )
 from tcsmt.interpret.llvm_operations import BINARY, INTRINSICS, PREDICATES, NotSupported, OperationResult
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
 from tcsmt.terms import FALSE, TRUE, Term, any_of, const
 
 __all__ = ["Execution", "Fault"]
@@ -45,6 +46,8 @@ Value = Term | MemoryPlace | tuple["Value", ...]
 _ROUNDS, _STEPS = 128, 200_000
 #: After so many rounds, it is asked whether one more can be.
 _ASKED = frozenset((4, 11, 24, 32, 53, 64, 113))
+#: After so many instructions, it is told where the run is.
+_TOLD = 64
 #: Places that an index may choose.
 _PLACES = 4096
 #: The place behind a function's last instruction.
@@ -97,11 +100,13 @@ class Execution:
     """Runs functions of a module.
 
     possible: whether a truth value may be 1 at some input; it may say so of one that cannot, and what it says
-    is noted as a fault that has to be refuted. faults: what was noted so far.
+    is noted as a fault that has to be refuted. at: told now and then where the run is, which may end it by an
+    error. faults: what was noted so far.
     """
 
     module: Module
     possible: Callable[[Term], bool] = lambda bit: True
+    at: Callable[[str], None] = lambda source: None
     faults: list[Fault] = field(default_factory=list)
     steps: int = 0
     _globals: dict[str, Object] = field(default_factory=dict)
@@ -210,6 +215,7 @@ class Execution:
         if count not in _ASKED:
             return ways
         found = []
+        self.at(f"{last.source}: whether it goes on after {counted(count, 'round')}")
         for bit, label in ways:
             if self.possible(path & bit):
                 found.append((bit, label))
@@ -301,6 +307,8 @@ class Execution:
     def _step(self, frame: _Frame, state: _State, one: Instruction, path: Term) -> bool:
         """Whether the function goes on after an instruction."""
         self.steps += 1
+        if self.steps % _TOLD == 1:
+            self.at(f"{one.source} (after {self.steps:,} instructions)")
         if self.steps > _STEPS:
             raise TcsmtError(f"{one.source}: more than {_STEPS:,} instructions: does the function end?")
         if one.opcode == "phi":

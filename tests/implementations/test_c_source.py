@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +87,7 @@ def test_as_compilers_have_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", mostly_long(range(60), [2]))
 def test_random_functions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As compilers have them; nothing in them is undefined, so that solvers are not asked."""
-    monkeypatch.setattr(c_source._Reading, "_refute", lambda self, faults: None)
+    monkeypatch.setattr(c_source, "refute", lambda *given: None)
     same_as_compiled(program(seed), tmp_path)
 
 
@@ -156,6 +157,35 @@ def test_refused(tmp_path: Path, body: str, said: str) -> None:
 )
 def test_what_cannot_happen_is_refuted(tmp_path: Path, body: str) -> None:
     assert read(F % body, tmp_path).k == 1
+
+
+FP8 = ROOT / "tests" / "support" / "fp8_dot.c"
+
+
+def test_reading_ends_in_time() -> None:
+    """A model whose overflows solvers take long to refute: it is said what was asked, and where."""
+    unit = row_named("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32").model
+    told: list[str] = []
+    given = DesignFiles(
+        files=[FP8], function="dot", k=4, timeout=6, progress=lambda done, count, what: told.append(what)
+    )
+    start = time.monotonic()
+    with pytest.raises(TcsmtError, match=r"fp8_dot\.c: not read in 6 s; it was at: .*fp8_dot\.c:\d+"):
+        read_design(given.like(unit))
+    assert time.monotonic() - start < 60
+    assert len(told) > 10
+
+
+def test_floating_point_arithmetic_is_refused_at_once(tmp_path: Path) -> None:
+    text = FP8.read_text().replace("product(a[i], b[i])", "(uint32_t)(decode(a[i]) * decode(b[i]))")
+    file = tmp_path / "f.c"
+    file.write_text(text)
+    with pytest.raises(TcsmtError, match=r"f\.c:\d+: fmul is not supported: only integer code is"):
+        read_design(
+            DesignFiles(
+                files=[file], function="dot", formats={"a": "u8", "b": "u8", "c": "u32", "d": "u32"}, k=4
+            )
+        )
 
 
 def test_how_a_function_is_given(tmp_path: Path) -> None:
