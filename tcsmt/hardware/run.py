@@ -149,13 +149,18 @@ def judged(path: Path, kept: bool = True) -> dict[str, Any]:
     dataset = next(find_datasets([path]))
     row = row_of(dataset)
     found = []
+    counts: dict[str, list[int]] = {}
     for answer in answers["rows"]:
         d, predictions = answer["d"], answer.get("predictions", {})
         same = [name for name, word in predictions.items() if int(word, 16) == int(d, 16)]
+        for name in predictions:
+            right, said = counts.get(name, (0, 0))
+            counts[name] = [right + (name in same), said + 1]
         found.append({"asks": answer.get("asks", ""), "d": d, "predicted_by": same})
     return {
         "output": str(path) if kept else None, "gpu": dataset.gpu, "model": row.name, "rows": dataset.rows,
         "mismatches": replay(dataset, row.model).mismatches, "answers": found,
+        "hypotheses": {name: {"right": right, "predictions": said} for name, (right, said) in counts.items()},
     }  # fmt: skip
 
 
@@ -167,4 +172,6 @@ def judge_lines(found: dict[str, Any]) -> list[str]:
     for number, one in enumerate(found["answers"]):
         by = "; ".join(one["predicted_by"]) or "NO HYPOTHESIS"
         lines.append(f"  {number}: {one['asks']}: {one['d']}: {by}")
+    for name, of_it in found["hypotheses"].items():
+        lines.append(f"  {of_it['right']} of {of_it['predictions']} answers are those of: {name}")
     return lines

@@ -59,6 +59,7 @@ def test_run_compiles_runs_and_judges(
     text = done("probe", "volta", "--vectors", rows_file, "--run", "--output", output, code=flip)
     assert f"fake, 2 rows, {flip} mismatches with {VOLTA}" in text
     assert ("NO HYPOTHESIS" in text) == bool(flip)
+    assert f"  {2 - flip} of 2 answers are those of: {VOLTA}\n" in text
     data = json.loads(done("validate", output, "--json", code=flip))
     assert data["mismatches"] == flip
     assert data["datasets"][0]["provenance"] == {"driver": "1"}

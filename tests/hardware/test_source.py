@@ -13,9 +13,11 @@ from tcsmt.catalogue import Row, row_named
 from tcsmt.data.datasets import find_datasets, replay, row_of
 from tcsmt.hardware.instructions import TARGETS, language_of
 from tcsmt.hardware.source import program
+from tcsmt.hardware.vectors import from_file
 from tests.support.command_line import done, refused
 from tests.support.compilers import compile_cuda, compile_hip
-from tests.support.emulated_gpu import emulate
+from tests.support.emulated_gpu import emulate, emulated
+from tests.support.paths import ROOT
 from tests.support.probes import SOME, by_layout, emitted, name, some_first, some_vectors
 from tests.support.sampling import mostly_long
 
@@ -61,6 +63,23 @@ def test_a_program_on_an_emulated_gpu_prints_a_data_set_that_validates(row: Row,
     assert replay(dataset, row.model).mismatches == 0
     given = np.array([vector.words for vector in vectors], object)
     assert (dataset.operands.a == given[:, : row.model.k].astype(np.uint64)).all()
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+        "rtx-blackwell/mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3",
+    ],
+)
+def test_a_program_says_which_model_is_right(unit: str, tmp_path: Path) -> None:
+    """Of vectors on which both models of Blackwell's FP4 unit differ; the emulated one is MMA-Sim's."""
+    row, path = row_named(unit), ROOT / "results" / "comparisons" / "tcgen05-deciding-nvfp4.json"
+    vectors = from_file(path, row)[:3]
+    said = emulated(row, program(row, vectors, "cuda"), tmp_path).stderr.splitlines()
+    tcgen05 = "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3"
+    for model, right in ((tcgen05, 3), (f"{tcgen05}@sf-tensor", 0), (unit, 3)):
+        assert f"{right} of 3 answers are those of: {model}" in said
 
 
 def test_block_scales_are_read_and_checked(tmp_path: Path) -> None:

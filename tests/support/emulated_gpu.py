@@ -70,6 +70,11 @@ LAUNCH = """for (blockIdx.x = 0; blockIdx.x < count; ++blockIdx.x)
 
 def emulate(row: Row, source: str, folder: Path) -> str:
     """What the program prints."""
+    return emulated(row, source, folder).stdout
+
+
+def emulated(row: Row, source: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The program, ended."""
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         pytest.skip("no C++ compiler")
@@ -94,7 +99,7 @@ def emulate(row: Row, source: str, folder: Path) -> str:
     given.write_text(" ".join(answers))
     run = subprocess.run([str(binary)], capture_output=True, text=True, env=environment, check=False)
     assert run.returncode == 0, run.stderr
-    return run.stdout
+    return run
 
 
 def _on_cpu(source: str, counts: list[int]) -> str:
