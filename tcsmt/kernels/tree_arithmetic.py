@@ -17,7 +17,7 @@ from tcsmt.arithmetic.formats import FORMATS, Format
 from tcsmt.catalogue import Row
 from tcsmt.kernels.tree import Arithmetic, SumTree, first_product
 from tcsmt.kernels.tree_questions import AskedElement
-from tcsmt.kernels.tree_results import computable, exact_in
+from tcsmt.kernels.tree_results import computable
 from tcsmt.support.errors import TcsmtError
 
 __all__ = ["larger_sums", "read_arithmetic", "with_unit"]
@@ -250,9 +250,11 @@ class _Stated:
         if kinds == {None, sums}:
             kinds = {None}
         elif kinds == {None} and all(isinstance(part, int) for part in parts) and len(parts) > 1:
-            sums = next((wide for wide in (sums, _DOUBLE) if exact_in(self.fmt, wide)), sums)
-            if not exact_in(self.fmt, sums):
+            # both are exact in their sum: its format has all bits of a product
+            wide = [fmt for fmt in (sums, _DOUBLE) if fmt.precision >= 2 * self.fmt.precision]
+            if not wide:
                 return None
+            sums = wide[0]
         (products, *more) = kinds
         if more or not computable(self.fmt, sums, products):
             return None

@@ -15,7 +15,7 @@ from tcsmt.kernels.tree import Arithmetic, SumTree
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
 
-__all__ = ["computable", "exact_in", "order_results", "results"]
+__all__ = ["computable", "order_results", "results"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 _DOUBLE = FORMATS["f64"]
@@ -23,7 +23,7 @@ _DOUBLE = FORMATS["f64"]
 
 def computable(fmt: Format, sums: Format, products: Format | None) -> bool:
     """Whether products of a format can enter sums so: exactly, or rounded once."""
-    if products is None and not (exact_in(fmt, sums) or sums.holds(fmt)):
+    if products is None and not (_exact_in(fmt, sums) or sums.holds(fmt)):
         return False
     return _exact_in_double(fmt) or (products or sums) == fmt == _DOUBLE
 
@@ -63,7 +63,7 @@ def _by_unit(model: Model, products: Sequence[int], total: Array | None, a: Arra
 
 
 def _with_product(part: int, total: Array | None, own: Arithmetic, fmt: Format, a: Array, b: Array) -> Array:
-    if total is not None and own.products is None and not exact_in(fmt, own.sums):
+    if total is not None and own.products is None and not _exact_in(fmt, own.sums):
         x, y = (converted(words[part], fmt, own.sums) for words in (a, b))
         return multiplied_and_added(own.sums, x, y, total)
     rounded_to = own.products or own.sums
@@ -79,13 +79,13 @@ def _product(fmt: Format, rounded_to: Format, x: Array, y: Array) -> Array:
     return converted((floats(fmt, x) * floats(fmt, y)).view(np.uint64), _DOUBLE, rounded_to)
 
 
-def exact_in(fmt: Format, sums: Format) -> bool:
+def _exact_in(fmt: Format, sums: Format) -> bool:
     """Whether every product of numbers of ordinary size is a number of the sums' format."""
     return 2 * fmt.precision <= sums.precision and sums.e_max >= 2 * fmt.e_max + 1
 
 
 def _exact_in_double(fmt: Format) -> bool:
-    return exact_in(fmt, _DOUBLE)
+    return _exact_in(fmt, _DOUBLE)
 
 
 def order_results(tree: SumTree, large: Array, small: Array) -> tuple[Array, Array]:

@@ -77,6 +77,15 @@ def test_chains(multiply: Multiply, sums: str, rounded_to: str) -> None:
     assert set(tree["steps"][0]) == ends and [len(step) for step in tree["steps"][1:]] == [1] * 7
 
 
+@pytest.mark.parametrize("fmt", ["f16", "bf16"])
+def test_narrow_operands_have_exact_products_in_binary32(fmt: str) -> None:
+    """No wider format is needed, although the first two products of a sum are both exact."""
+    (region,) = reading_of(libraries.single, 9, (4, 3), fmt).regions
+    assert region.tree is not None
+    assert str(region.tree).splitlines()[0] == "sum of p0, p1  [f32 sums of exact products]"
+    assert len(region.tree.steps) == 8
+
+
 @pytest.mark.parametrize(
     "multiply", [libraries.blocks_of_double, libraries.vector_and_rest, libraries.each_row_its_own]
 )
