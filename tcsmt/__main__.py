@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import signal
 import sys
 
@@ -23,6 +24,7 @@ def main() -> None:
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup and shells ask for
             signal.signal(number, stop)
+    _encode()
     # graphs are made of millions of terms, none of which is in a circle: looking for circles among them takes
     # up to a third of a command's time
     gc.set_threshold(100_000, 20, 20)
@@ -37,6 +39,17 @@ def main() -> None:
         kept = files.kept_files() if files is not None else ""
         print(f"tcsmt: interrupted; {f'kept: {kept}' if kept else 'nothing was written'}", file=sys.stderr)
         sys.exit(128 + stopped.args[0])
+
+
+def _encode() -> None:
+    """Files and pipes get UTF-8, as our files are, whatever the locale; a terminal, what it can show."""
+    for stream, otherwise in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if stream.isatty():
+            stream.reconfigure(errors=otherwise)
+        else:
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # names of files may be no text
 
 
 if __name__ == "__main__":

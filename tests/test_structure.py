@@ -202,3 +202,26 @@ def test_nobody_compares_the_name_of_a_rounding(tmp_path: Path) -> None:
     for room in (*MECHANISM, "catalogue", "hardware"):
         for path in (ROOT / "tcsmt" / room).rglob("*.py"):
             assert not compared_roundings(path) or path == classical, (path, compared_roundings(path))
+
+
+def locale_files(path: Path) -> list[str]:
+    """Calls that read or write text in whatever encoding the user's locale has."""
+    found = []
+    for node in ast.walk(tree(path)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func).rpartition(".")[2]
+        binary = any(isinstance(one, ast.Constant) and "b" in str(one.value) for one in node.args[1:2])
+        named = any(keyword.arg == "encoding" for keyword in node.keywords)
+        opens = name in ("read_text", "write_text") or ast.unparse(node.func) == "open"
+        if opens and not binary and not named:
+            found.append(f"{path}:{node.lineno}")
+    return found
+
+
+def test_files_are_utf_8_in_every_locale(tmp_path: Path) -> None:
+    planted = tmp_path / "planted.py"
+    planted.write_text('open(x)\nopen(x, "rb")\npath.read_text()\npath.write_text(y, encoding="utf-8")\n')
+    assert locale_files(planted) == [f"{planted}:1", f"{planted}:3"]
+    for path in [*(ROOT / "tcsmt").rglob("*.py"), *(ROOT / "properties").rglob("*.py")]:
+        assert locale_files(path) == []

@@ -34,7 +34,7 @@ class Property:
     def title(self) -> str:
         """The first line of the module's docstring; nothing of the module is run for it."""
         try:
-            text = ast.get_docstring(ast.parse(self.path.read_text())) or ""
+            text = ast.get_docstring(ast.parse(self.path.read_text(encoding="utf-8"))) or ""
         except (SyntaxError, UnicodeDecodeError) as error:
             raise TcsmtError(f"{self.path}: {error}") from None
         return text.partition("\n")[0]

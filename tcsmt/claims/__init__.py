@@ -123,7 +123,7 @@ class Judgement:
 
 def published() -> list[PublishedClaim]:
     """Every claim of the data file."""
-    table = tomllib.loads((Path(__file__).parent / "published.toml").read_text())
+    table = tomllib.loads((Path(__file__).parent / "published.toml").read_text(encoding="utf-8"))
     return [PublishedClaim(name=name, **facts) for name, facts in table.items()]
 
 

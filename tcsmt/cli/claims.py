@@ -18,6 +18,7 @@ from tcsmt.prove.solving import Solving
 from tcsmt.statements.verdict import Unknown
 from tcsmt.support.errors import Exit, UnknownName
 from tcsmt.support.files import replace_text
+from tcsmt.support.progress import shown
 from tcsmt.support.text import counted
 
 
@@ -62,15 +63,19 @@ def claims(
     solving = Solving(Settings(solver, timeout), confirm=confirm)
     data: list[DataSet] = list(find_datasets(folders)) if folders else []
     found: list[Judgement] = []
-    if not as_json and not data:
-        click.echo("no --data: statements about hardware remain undecided", err=True)
-    for name in names or known:
-        judgement = judge(known[name], data, solving)
-        found.append(judgement)
-        if output is not None:
-            replace_text(output, json_text({"claims": [one.as_json() for one in found]}) + "\n")
-        if not as_json:
-            click.echo("\n".join(_lines(judgement)))
+    if not data:
+        click.echo(_WITHOUT_DATA, err=True)
+    chosen = list(dict.fromkeys(names)) or list(known)
+    with shown() as progress:
+        for number, name in enumerate(chosen):
+            progress(number, len(chosen), name)
+            judgement = judge(known[name], data, solving)
+            found.append(judgement)
+            if output is not None:
+                replace_text(output, json_text({"claims": [one.as_json() for one in found]}) + "\n")
+            if not as_json:
+                click.echo("\n".join(_lines(judgement)))
+        progress(len(chosen), len(chosen), "judged")
     if as_json:
         echo_json({"claims": [one.as_json() for one in found]})
     else:
@@ -79,6 +84,12 @@ def claims(
         click.echo(f"{counted(len(found), 'claim')}: {summary}")
     unknown = any(one.finding and isinstance(one.finding.verdict, Unknown) for one in found)
     sys.exit(Exit.UNKNOWN if unknown else Exit.ANSWERED)
+
+
+_WITHOUT_DATA = (
+    "no --data: statements about hardware remain undecided; for each, solvers look for a vector "
+    "that would decide it"
+)
 
 
 def _lines(judgement: Judgement) -> list[str]:

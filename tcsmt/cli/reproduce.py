@@ -290,7 +290,7 @@ def _swept(folder: Path | None) -> list[dict[str, Any]]:
     if not path.exists():
         click.echo(f"{path} is missing; make it with tcsmt accuracy sweep --output {path}", err=True)
         return []
-    records: list[dict[str, Any]] = json.loads(path.read_text())["records"]
+    records: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["records"]
     return records
 
 

@@ -82,7 +82,7 @@ class Transcript(Kept):
 def _read(path: Path) -> Iterator[Exchange]:
     """A transcript's exchanges; a last line that was cut off while it was written goes from the file."""
     try:
-        lines = path.read_text().splitlines()
+        lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise TcsmtError(f"cannot read {path}: {error}") from None
     for number, line in enumerate(lines, 1):
@@ -93,4 +93,4 @@ def _read(path: Path) -> Iterator[Exchange]:
         except (ValueError, TypeError, KeyError):
             if number < len(lines):
                 raise TcsmtError(f"{path}:{number}: not a question with its answer") from None
-            path.write_text("".join(f"{line}\n" for line in lines[:-1]))
+            path.write_text("".join(f"{line}\n" for line in lines[:-1]), encoding="utf-8")

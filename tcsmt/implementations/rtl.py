@@ -58,9 +58,11 @@ def btor2_of(
         options += [f"-I {_quoted(path)}" for path in include]
         options += [f"-D {_quoted(one)}" for one in define]
         options += [f"-G {_quoted(f'{name}={value}')}" for name, value in (parameters or {}).items()]
-        (here / "arguments").write_text("\n".join([*options, *map(_quoted, sources)]) + "\n")
+        (here / "arguments").write_text(
+            "\n".join([*options, *map(_quoted, sources)]) + "\n", encoding="utf-8"
+        )
         request = {"arguments": str(here / "arguments"), "top": top, "output": output, "cut": list(cut)}
-        (here / "request").write_text(json.dumps(request))
+        (here / "request").write_text(json.dumps(request), encoding="utf-8")
         command = [sys.executable, str(_CHILD), *(str(here / name) for name in ("request", "reply", "btor2"))]
         try:
             done = subprocess.run(
@@ -71,7 +73,7 @@ def btor2_of(
             raise TcsmtError(f"Yosys has not read the design in {timeout:g} s") from None
         if done.returncode or not (here / "reply").is_file():
             raise TcsmtError(_error(done.stdout))
-        reply = json.loads((here / "reply").read_text())
+        reply = json.loads((here / "reply").read_text(encoding="utf-8"))
         if "outputs" in reply:
             raise UnknownName("output", output, reply["outputs"])
         if "registers" in reply:
@@ -80,7 +82,7 @@ def btor2_of(
             )
         if reply["problems"]:
             raise TcsmtError("; ".join(reply["problems"]))
-        return (here / "btor2").read_text()
+        return (here / "btor2").read_text(encoding="utf-8")
 
 
 def _quoted(text: object) -> str:

@@ -47,7 +47,7 @@ def main(request: Path, reply: Path, written: Path) -> None:
     """Read, check, write."""
     from pyosys import libyosys as ys
 
-    given = json.loads(request.read_text())
+    given = json.loads(request.read_text(encoding="utf-8"))
     design = ys.Design()
 
     def run(command: str) -> None:
@@ -58,7 +58,7 @@ def main(request: Path, reply: Path, written: Path) -> None:
     run(f"hierarchy -check {f'-top {top}' if top else '-auto-top'}")
     problems = black_boxes(design)
     if problems:
-        reply.write_text(json.dumps({"problems": problems}))
+        reply.write_text(json.dumps({"problems": problems}), encoding="utf-8")
         return
     run("proc -norom")
     run("flatten")
@@ -70,12 +70,12 @@ def main(request: Path, reply: Path, written: Path) -> None:
     names = [plain(wire.name) for wire in ports]
     known = registers(module)
     if not set(given["cut"]) <= set(known):
-        reply.write_text(json.dumps({"problems": [], "registers": known}))
+        reply.write_text(json.dumps({"problems": [], "registers": known}), encoding="utf-8")
         return
     cut = [wire for wire in module.wires_.values() if plain(wire.name) in given["cut"]]
     names += [plain(wire.name) for wire in cut]
     if given["output"] not in names:
-        reply.write_text(json.dumps({"problems": [], "outputs": names}))
+        reply.write_text(json.dumps({"problems": [], "outputs": names}), encoding="utf-8")
         return
     for wire in ports:
         wire.port_output = plain(wire.name) == given["output"]
@@ -88,17 +88,17 @@ def main(request: Path, reply: Path, written: Path) -> None:
         run(command)
     problems = memories(module)
     if problems:
-        reply.write_text(json.dumps({"problems": problems}))
+        reply.write_text(json.dumps({"problems": problems}), encoding="utf-8")
         return
     for command in ("memory_map", *_SIMPLER):
         run(command)
     told = reply.with_suffix(".check")
     run(f"tee -q -o {told} check")
-    problems = [*latches(module), *loops(told.read_text()), *clocks(module)]
+    problems = [*latches(module), *loops(told.read_text(encoding="utf-8")), *clocks(module)]
     if not problems:
         for command in ("async2sync", "dffunmap", *_SIMPLER, f"write_btor -x {written}"):
             run(command)
-    reply.write_text(json.dumps({"problems": problems, "top": plain(module.name)}))
+    reply.write_text(json.dumps({"problems": problems, "top": plain(module.name)}), encoding="utf-8")
 
 
 def plain(name: Any) -> str:

@@ -2,18 +2,24 @@
 
 Needs the extra ``fast`` (llvmlite). Entries of the cache (:mod:`tcsmt.support.cache`) are named by a hash of
 the IR text, the processor and LLVM's version, so that a changed model never meets an old kernel.
+The code is for this processor, without the features that ``$TCSMT_DISABLE_CPU_FEATURES`` names.
 """
 
 from __future__ import annotations
 
 import functools
+import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from tcsmt.support import cache
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError, choose
 
 __all__ = ["available", "functions", "version"]
+
+#: Features of the processor that the code must not use, as LLVM names them.
+_WITHOUT = "TCSMT_DISABLE_CPU_FEATURES"
 
 
 @functools.cache
@@ -56,8 +62,7 @@ def _object_code(text: str) -> bytes:
     """From the cache, where it holds this code undamaged, or compiled now."""
     import llvmlite.binding as llvm
 
-    processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-    key = f"{text}\n{processor}\n{llvm.llvm_version_info}"
+    key = f"{text}\n{' '.join(_processor())}\n{llvm.llvm_version_info}"
     name = f"{cache.digest(key.encode()).hex()}.o"
     code = cache.kept(name)
     if code is None:
@@ -81,15 +86,32 @@ def _compile(text: str) -> bytes:
     return code
 
 
-@functools.cache
+def _processor() -> tuple[str, str]:
+    """The processor for which code is made, and its features, as LLVM writes them.
+
+    Raises :class:`.TcsmtError` where ``$TCSMT_DISABLE_CPU_FEATURES`` names what LLVM does not know here.
+    """
+    import llvmlite.binding as llvm
+
+    known = llvm.get_host_cpu_features()
+    names = re.split(r"[\s,]+", os.environ.get(_WITHOUT, "").strip(" ,"))
+    without = [f"-{choose(f'feature in {_WITHOUT}', name, known)}" for name in names if name]
+    return llvm.get_host_cpu_name(), ",".join([known.flatten(), *without])  # what comes last counts
+
+
 def _machine() -> Any:
+    return _machine_for(*_processor())
+
+
+@functools.cache
+def _machine_for(name: str, features: str) -> Any:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+        cpu=name,
+        features=features,
         opt=2,
         jit=True,
         reloc="pic",

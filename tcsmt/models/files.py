@@ -34,6 +34,7 @@ from tcsmt.models import (
     Model,
 )
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
+from tcsmt.support.text import unmarked
 from tcsmt.support.toml_files import TomlFile, shown_value, toml_of
 
 __all__ = [
@@ -136,7 +137,7 @@ def meanings(kind: type[Model]) -> dict[str, str]:
         for entry in re.split(r"\n(?! )", inspect.cleandoc(base.__doc__ or "")):
             names, _, meaning = entry.partition(": ")
             if re.fullmatch(r"\w+(, \w+)*", names):
-                plain = " ".join(meaning.replace("``", "").split())
+                plain = unmarked(" ".join(meaning.split()))
                 found |= dict.fromkeys(names.split(", "), plain)
     return found
 

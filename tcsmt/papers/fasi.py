@@ -91,7 +91,7 @@ def vectors(model: Model) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _tests() -> list[dict[str, Any]]:
-    data = tomllib.loads(Path(__file__).with_name("fasi-2020.toml").read_text())
+    data = tomllib.loads(Path(__file__).with_name("fasi-2020.toml").read_text(encoding="utf-8"))
     tests: list[dict[str, Any]] = data["test"]
     return tests
 

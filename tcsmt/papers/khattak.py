@@ -161,7 +161,7 @@ def _shown(value: Fraction) -> str:
 
 def table_two() -> list[dict[str, Any]]:
     """Each row of Table II, and what the probes detect in our models of its instructions."""
-    data = tomllib.loads(Path(__file__).with_name("khattak-2025.toml").read_text())
+    data = tomllib.loads(Path(__file__).with_name("khattak-2025.toml").read_text(encoding="utf-8"))
     found = []
     for row in data["table2"]:
         for name in row["rows"]:

@@ -71,7 +71,7 @@ def families() -> Iterator[dict[str, Any]]:
 
     Then our rows that the text does not speak of.
     """
-    data = tomllib.loads(Path(__file__).with_name("mma-sim-2025.toml").read_text())
+    data = tomllib.loads(Path(__file__).with_name("mma-sim-2025.toml").read_text(encoding="utf-8"))
     left = [row for row in _floating() if "@" not in row.instruction]
     for family in data["family"]:
         own = [row for row in left if re.search(family["rows"], row.name)]

@@ -202,7 +202,7 @@ def norm(x: Array) -> float:
 
 def published() -> dict[str, Any]:
     """The published numbers: ``n``, and for each panel and unit the errors at these n."""
-    data = tomllib.loads(Path(__file__).with_name("khattak-2025.toml").read_text())
+    data = tomllib.loads(Path(__file__).with_name("khattak-2025.toml").read_text(encoding="utf-8"))
     found: dict[str, Any] = data["figure7"]
     return found
 

@@ -38,7 +38,7 @@ def refutation(cnf: str, settings: Settings) -> str:
     with tempfile.TemporaryDirectory(prefix="tcsmt-") as folder:
         clauses, found = Path(folder) / "cnf", Path(folder) / "lrat"
         try:
-            clauses.write_text(cnf)
+            clauses.write_text(cnf, encoding="utf-8")
         except OSError as error:
             raise TcsmtError(f"cannot write {clauses}: {error.strerror}") from None
         limits = [str(settings.memory), str(math.ceil(settings.timeout) + 1)]

@@ -209,7 +209,7 @@ def _lock_beside(path: Path) -> Any:
     except OSError as error:
         raise TcsmtError(f"cannot write {beside}: {error.strerror}") from None
     try:
-        beside.write_text(str(os.getpid()))
+        beside.write_text(str(os.getpid()), encoding="utf-8")
     except OSError as error:
         lock.release()
         raise TcsmtError(f"cannot write {beside}: {error.strerror}") from None
@@ -218,6 +218,6 @@ def _lock_beside(path: Path) -> Any:
 
 def _holder(beside: Path) -> str:
     try:
-        return beside.read_text() or "?"
+        return beside.read_text(encoding="utf-8") or "?"
     except OSError:
         return "?"

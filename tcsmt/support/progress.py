@@ -26,10 +26,13 @@ def told() -> Iterator[Callable[[str], None]]:
         yield lambda text: None
         return
     from rich.console import Console  # slow to import
+    from rich.live import Live
+    from rich.spinner import Spinner
     from rich.text import Text
 
-    with Console(stderr=True).status("") as line:
-        yield lambda text: line.update(Text(text))
+    line = Spinner("dots")
+    with Live(line, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty()):
+        yield lambda text: line.update(text=Text(text))
 
 
 @contextmanager
@@ -50,7 +53,8 @@ def shown(*, lines: bool = True) -> Iterator[Seen]:
         TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    # results that are printed on the way go above the bar where both are on the terminal, else to their file
+    with Progress(*columns, console=Console(stderr=True), redirect_stdout=sys.stdout.isatty()) as bar:
         task = bar.add_task("", total=None)
 
         def step(done: int, count: int, what: str) -> None:

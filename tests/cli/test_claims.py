@@ -14,7 +14,13 @@ def test_command(tmp_path: Path) -> None:
     output = tmp_path / "claims.json"
     done = CliRunner().invoke(main, ["claims", "volta-third-carry-bit", "--output", str(output)])
     assert done.exit_code == 0, done.output
-    assert "CONFIRMED  volta-third-carry-bit" in done.output
+    assert "CONFIRMED  volta-third-carry-bit" in done.stdout
+    assert done.stderr.splitlines() == [
+        "no --data: statements about hardware remain undecided; for each, solvers look for a vector that "
+        "would decide it",
+        "0/1 volta-third-carry-bit",
+        "1/1 judged",
+    ]
     assert "1 claim: 1 confirmed, 0 refuted, 0 undecided" in done.output
     (found,) = json.loads(output.read_text())["claims"]
     assert found["verdict"] == "confirmed"

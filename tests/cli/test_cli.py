@@ -107,6 +107,14 @@ def test_a_closed_pipe() -> None:
     assert (found.returncode, found.stderr) == (1, "")
 
 
+@pytest.mark.parametrize("encoding", ["iso8859-9", "ascii"])
+def test_a_pipe_gets_utf_8_in_every_locale(encoding: str) -> None:
+    """A picture has characters that a locale's encoding may lack."""
+    ended = process("explain", "volta", "--vector", "c=1", env={**os.environ, "PYTHONIOENCODING": encoding})
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "╷" in ended.stdout
+
+
 def test_another_folder(tmp_path: Path) -> None:
     """The shipped properties are found wherever one stands."""
     command = [sys.executable, "-m", "tcsmt", "properties"]

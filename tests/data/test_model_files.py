@@ -21,7 +21,7 @@ from tcsmt.data.model_files import (
     read_model,
     row_given,
 )
-from tcsmt.models import FusedDotAdd, InstructionSequence, IntegerDotAdd
+from tcsmt.models import FusedDotAdd, InstructionSequence, IntegerDotAdd, Model
 from tcsmt.models.files import has_file, meanings, parameters_toml
 from tcsmt.simulator.rows import simulate
 from tcsmt.support.errors import TcsmtError
@@ -408,6 +408,13 @@ def test_models_toml(wide: Path) -> None:
     assert read_model(written(wide.parent, text)).model == read_model(wide).model
     for other in ("--json", "--arch=volta"):
         assert "--toml UNIT takes no other option" in tcsmt("models", "--toml", "volta", other, code=2)
+
+
+@pytest.mark.parametrize("kind", {type(row.model): None for row in rows()}, ids=lambda kind: kind.__name__)
+def test_what_a_file_says_of_a_parameter_is_plain_text(kind: type[Model]) -> None:
+    """Without the documentation's markup."""
+    for name, meaning in meanings(kind).items():
+        assert meaning and "`" not in meaning and not re.search(r":\w+:", meaning), name
 
 
 def test_from_python(wide: Path) -> None:

@@ -26,6 +26,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own."""
     pytest.importorskip("llvmlite", reason="the extra `fast` is not installed")
     monkeypatch.setenv("TCSMT_CACHE", str(tmp_path))
+    monkeypatch.delenv("TCSMT_DISABLE_CPU_FEATURES", raising=False)
     return tmp_path
 
 
@@ -67,6 +68,37 @@ def test_code_for_another_processor_is_another(kept: Path, monkeypatch: pytest.M
     monkeypatch.setattr(llvm, "get_host_cpu_name", lambda: "another")
     assert called(TEXT, "seven") == 7
     assert len(entries(kept)) == 2
+
+
+def test_code_without_some_features(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What builds on a feature goes with it; an x86-64 processor without AVX has registers of 128 bits."""
+    import llvmlite.binding as llvm
+
+    if not llvm.get_host_cpu_features().get("avx2"):
+        pytest.skip("this processor has no AVX2")
+    text = """define void @sum(ptr %x, ptr %y) {
+  %a = load <8 x i32>, ptr %x, align 4
+  %b = load <8 x i32>, ptr %y, align 4
+  %c = add <8 x i32> %a, %b
+  store <8 x i32> %c, ptr %y, align 4
+  ret void
+}
+"""
+    for without, register in (("avx512f", "ymm"), ("avx, sse3", "xmm"), ("", "ymm")):
+        monkeypatch.setenv("TCSMT_DISABLE_CPU_FEATURES", without)
+        x, y = (ctypes.c_int * 8)(*range(8)), (ctypes.c_int * 8)(*range(100, 108))
+        called = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(jit.functions(text, ["sum"])["sum"])
+        called(ctypes.addressof(x), ctypes.addressof(y))
+        assert list(y) == list(range(100, 116, 2))
+        code = jit._machine().emit_assembly(llvm.parse_assembly(text))
+        assert {name for name in ("xmm", "ymm", "zmm") if name in code} == {register}
+    assert len(entries(kept)) == 3
+
+
+def test_a_feature_that_nobody_knows(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TCSMT_DISABLE_CPU_FEATURES", "no-such-thing")
+    with pytest.raises(TcsmtError, match="unknown feature in TCSMT_DISABLE_CPU_FEATURES 'no-such-thing'"):
+        jit.functions(TEXT, ["seven"])
 
 
 def test_a_text_that_is_no_ir(kept: Path) -> None:

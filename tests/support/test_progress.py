@@ -84,6 +84,16 @@ def test_a_line_that_changes_on_a_terminal() -> None:
     assert "[bold]2 questions[/bold]" in text and "3 questions" in text
 
 
+@pytest.mark.parametrize("how", ["shown", "told"])
+def test_results_that_are_printed_on_the_way_stay_apart(how: str) -> None:
+    """Such as one of many, in a pipe or a file."""
+    out, text = on_a_terminal(
+        f"from tcsmt.support.progress import {how}\nwith {how}():\n    print('one of many')\n"
+    )
+    assert out == "one of many\n"
+    assert "one of many" not in text
+
+
 def test_no_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with told() as say:
         say("3 questions")

@@ -44,9 +44,8 @@ def find(
 ) -> None:
     """Decide whether ALGORITHM has a flaw: an input that shows it, or a proof that there is none.
 
-    QUESTION is ``monotone`` or ``sign``. ``monotone``: can the result decrease when one input word increases,
-    and the exact c + Σ a·b with it? ``sign``: can the result be zero or have the wrong sign when the exact
-    sum is not zero?
+    QUESTION is monotone (can the result decrease when one input word increases, and the exact c + Σ a·b with
+    it?) or sign (can the result be zero or have the wrong sign when the exact sum is not zero?).
 
     Exit code: 0 no flaw (proved), 1 an input shows the flaw, 2 usage error, 3 unknown.
 

@@ -39,7 +39,7 @@ def main() -> None:
         library.cadical300_set(solver, name, value)
     proof = open(lrat, "w+b")  # noqa: SIM115 - the solver closes it
     library.cadical300_tracepr(solver, proof)
-    with open(cnf) as file:
+    with open(cnf, encoding="utf-8") as file:
         for line in file:
             if line[0] not in "cp":
                 library.cadical300_add_cl(solver, [int(word) for word in line.split()[:-1]])
