@@ -1,8 +1,22 @@
-"""The packages: those of ``tcsmt/``, and ``properties/``, which is installed as a part of it."""
+"""The packages, with ``properties/``, which is installed as a part of ``tcsmt``; and the description."""
+
+import re
+from pathlib import Path
 
 from setuptools import find_packages, setup
+
+
+def description() -> str:
+    """The README for a package index: no files lie beside it, so without pictures, and links as text."""
+    text = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
+    text = re.sub(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\[([^\]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
+    return f"{text}\nThe documentation and the pictures are in the source distribution (`docs`, `results`).\n"
+
 
 setup(
     packages=[*find_packages(include=["tcsmt", "tcsmt.*"]), "tcsmt.properties"],
     package_dir={"tcsmt.properties": "properties"},
+    long_description=description(),
+    long_description_content_type="text/markdown",
 )

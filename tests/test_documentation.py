@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
@@ -114,15 +115,32 @@ def test_the_citation_has_the_version() -> None:
     assert f"\n## {tcsmt.__version__}\n" in (ROOT / "CHANGELOG.md").read_text()
 
 
+def files_of_git() -> list[str]:
+    """What git holds. An unpacked source distribution is no repository: the test is skipped there."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode or not (ROOT / ".git").exists():
+        pytest.skip("not a repository of git")
+    return [name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_everything_is_in_the_source_distribution() -> None:
+    """What setuptools does not take by itself, MANIFEST.in names."""
+    taken = {"LICENSE", "MANIFEST.in", "README.md", "pyproject.toml", "setup.py", "tcsmt"}
+    for line in (ROOT / "MANIFEST.in").read_text().splitlines():
+        command, *names = line.split()
+        if command in ("graft", "include"):
+            taken |= set(names)
+    assert {name.partition("/")[0] for name in files_of_git()} == taken
+
+
 @pytest.mark.long
 def test_wheel_and_source_distribution(tmp_path: Path) -> None:
     """Both are built from what git holds; the wheel works where the repository is not."""
     source = tmp_path / "source"
-    files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
-    for name in filter(None, files.decode().split("\0")):
-        if (ROOT / name).is_file() and not name.startswith(("results/", "tests/")):
-            (source / name).parent.mkdir(parents=True, exist_ok=True)
-            (source / name).write_bytes((ROOT / name).read_bytes())
+    files = files_of_git()
+    for name in files:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes((ROOT / name).read_bytes())
     pip = [sys.executable, "-m", "pip"]
     built = tmp_path / "built"
     subprocess.run([*pip, "wheel", "-q", "--no-deps", "-w", str(built), str(source)], check=True)
@@ -146,7 +164,17 @@ def test_wheel_and_source_distribution(tmp_path: Path) -> None:
     (archive,) = packed.glob("*.tar.gz")
     with tarfile.open(archive) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
-    assert {"LICENSE", "README.md", "pyproject.toml", "properties/carry_bits.py"} <= names
+        about = next(name for name in opened.getnames() if name.count("/") == 1 and name.endswith("PKG-INFO"))
+        held = opened.extractfile(about)
+        assert held is not None
+        metadata = message_from_bytes(held.read())
+    assert set(files) <= names
+    assert not [name for name in names if name.endswith((".pyc", ".lock"))]
+    # a package index shows the README alone: what lies beside it in the repository does not lie there
+    readme = metadata.get_payload()
+    assert isinstance(readme, str) and readme.startswith("# tcsmt\n")
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", readme) == []
+    assert metadata["Description-Content-Type"] == "text/markdown"
 
     target = tmp_path / "target"
     subprocess.run([*pip, "install", "-q", "--no-deps", "--target", str(target), str(wheel)], check=True)

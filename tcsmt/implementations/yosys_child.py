@@ -63,7 +63,7 @@ def main(request: Path, reply: Path, written: Path) -> None:
     run("proc -norom")
     run("flatten")
     beyond = reply.with_suffix(".v")
-    beyond.write_text(_BEYOND)
+    beyond.write_text(_BEYOND, encoding="utf-8")
     run(f"techmap -autoproc -map {beyond}")
     module = design.top_module()
     ports = [wire for wire in module.wires_.values() if wire.port_output]
