@@ -104,14 +104,20 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+def _limit(what: int, most: int) -> None:
+    """Let this process have so much; less, where it has less: who started it may not be allowed more."""
+    hard = resource.getrlimit(what)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(what, (most, most))
+
+
 def main() -> None:
     """Answer the script on standard input."""
     name, memory, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     _die_with_parent()
-    limit = memory << 20
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    _limit(resource.RLIMIT_AS, memory << 20)
     # where a child cannot know that its parent, killed itself, can no longer kill it
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    _limit(resource.RLIMIT_CPU, seconds)
     given = sys.stdin.buffer.read()
     text = re.split(r"^\(check-sat\)", given.decode(), maxsplit=1, flags=re.MULTILINE)[0]
     names = re.findall(r"^\(declare-const (\|[^|]*\||\S+)", text, re.MULTILINE)

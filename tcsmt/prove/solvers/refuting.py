@@ -23,12 +23,19 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+def _limit(what: int, most: int) -> None:
+    """Let this process have so much, or what it has where that is less; as in ``child.py``."""
+    hard = resource.getrlimit(what)[1]
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(what, (most, most))
+
+
 def main() -> None:
     """Refute the clauses of the file."""
     cnf, lrat, memory, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     _die_with_parent()
-    resource.setrlimit(resource.RLIMIT_AS, (memory << 20, memory << 20))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    _limit(resource.RLIMIT_AS, memory << 20)
+    _limit(resource.RLIMIT_CPU, seconds)
     try:
         import pysolvers as library
     except ImportError as error:

@@ -250,3 +250,18 @@ def test_bad_memory(memory: int) -> None:
 def test_bad_solver() -> None:
     with pytest.raises(TcsmtError, match=r"unknown solver 'bitwuzzla': did you mean bitwuzla\?"):
         Settings("bitwuzzla")
+
+
+@pytest.mark.parametrize("name", ["child.py", "refuting.py"])
+def test_a_limit_that_is_lower_already_stays(name: str) -> None:
+    """As ``ulimit -v`` sets it: who is not the superuser cannot raise it, and solvers crashed."""
+    program = (
+        "import resource, runpy\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
+        f"limit = runpy.run_path({str(run._CHILD.with_name(name))!r})['_limit']\n"
+        "for most in (8 << 30, 2 << 30):\n"
+        "    limit(resource.RLIMIT_AS, most)\n"
+        "    print(*(bound >> 30 for bound in resource.getrlimit(resource.RLIMIT_AS)))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines() == ["4 4", "2 2"]
