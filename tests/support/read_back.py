@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from tcsmt.prove.engine import compare_models
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.domain import Domain
+from tcsmt.terms import Term, expand, operands_first, rebuild, total, umax
 
 #: Formats of one's own, so that proofs are quick.
 NARROW = Format(name="s3m1", exponent_bits=3, fraction_bits=1, bias=3)
@@ -34,3 +36,43 @@ def read(file: Path, model: Model, cycles: int = 0) -> Model:
 def verdict(one: Model, two: Model) -> object:
     solving = Solving(Settings("bitwuzla", 120, 4096))
     return compare_models(("one", one), ("two", two), Domain(finite=False), solving).verdict
+
+
+def same_graph(one: Model, two: Model) -> bool:
+    """Whether the models are the same graph but for sums and maxima, which a file has two words at a time."""
+    left, right = (_gathered(_with_maxima(root)) for root in expand([one.trace.output, two.trace.output]))
+    return left is right
+
+
+def _with_maxima(root: Term) -> Term:
+    """``x < y ? y : x`` as what it is."""
+
+    def step(node: Term, args: Sequence[Term]) -> Term:
+        if node.op == "ite" and args[0].op == "ult" and args[0].args == (args[2], args[1]):
+            return umax(args[1], args[2])
+        return rebuild(node, args) if args else node
+
+    return _rebuilt(root, step)
+
+
+def _gathered(root: Term) -> Term:
+    """Sums of sums, and maxima of maxima, as one each."""
+    parts: dict[Term, tuple[Term, ...]] = {}
+
+    def step(node: Term, args: Sequence[Term]) -> Term:
+        if node.op not in ("add", "umax"):
+            return rebuild(node, args) if args else node
+        flat = [part for one in args for part in (parts[one] if one.op == node.op else (one,))]
+        flat = [part for part in flat if part.value != 0] or flat[:1]  # neutral in sums and in maxima
+        found = total(*flat) if node.op == "add" else umax(*flat)
+        parts[found] = found.args if found.op == node.op else (found,)
+        return found
+
+    return _rebuilt(root, step)
+
+
+def _rebuilt(root: Term, step: Callable[[Term, Sequence[Term]], Term]) -> Term:
+    new: dict[Term, Term] = {}
+    for node in operands_first([root]):
+        new[node] = step(node, [new[arg] for arg in node.args])
+    return new[root]
