@@ -398,6 +398,11 @@ STATED = [
     Stated(SWEEP, "are too large, by {}·2^-24 on average", lambda: of.tenstorrent()[:1]),
     Stated(SWEEP, "a result of {} times |c| + Σ|a·b|: Its bound is {} times", of.wrong_unit_loses),
     Stated(
+        README,
+        "on all {} random rows of a published run, and yet are different functions",
+        lambda: of.published_run()[:1],
+    ),
+    Stated(
         FINDINGS,
         "on all {} rows no word differs; one row refutes groups of {} and {}, and none other sizes",
         of.published_run,

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tcsmt.catalogue import row_named
 from tcsmt.claims import judge, published
 from tcsmt.data.datasets import DataSet, Formats, find_datasets
 from tcsmt.models import Operands
@@ -96,3 +97,22 @@ def test_a_unit_that_is_as_claimed() -> None:
             formats=Formats.of(row.model), operands=operands, d=d,
         )  # fmt: skip
         assert judge(claim, [data], Solving()).verdict == verdict
+
+
+def test_what_does_not_decide_is_said() -> None:
+    """The published run that supports two models of Blackwell's FP4 unit alike; a vector decides."""
+    judgement = judge(CLAIMS["blackwell-nvfp4-groups-of-four"], [], Solving())
+    assert judgement.verdict == "undecided"
+    assert judgement.finding is not None and isinstance(judgement.finding.verdict, Distinguished)
+    assert "0 of 2,000,000 rows tell the two models apart" in judgement.as_json()["evidence"]
+    assert judge(CLAIMS["volta-products-normalised"], [], Solving()).as_json()["evidence"] == ""
+
+
+def test_claims_of_a_disputed_model_are_its_rows() -> None:
+    for name in (
+        "blackwell-nvfp4-groups-of-four",
+        "blackwell-mxf4-c-by-group",
+        "blackwell-tcgen05-no-zero-floor",
+    ):
+        claim = CLAIMS[name]
+        assert claim.model(holds=True) == row_named(f"{claim.unit}@sf-tensor").model
