@@ -13,6 +13,7 @@ from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
+from trusted import closure
 
 import tcsmt
 from tcsmt.arithmetic.formats import FORMATS
@@ -127,6 +128,23 @@ class Formats(Published):
         return self._parse(lines)
 
 
+class TrustedBase(Published):
+    """``.. trusted-base::``: the modules that the checker of certificates imports."""
+
+    def run(self) -> list[nodes.Node]:
+        """How many there are, and the table."""
+        modules = closure()
+        count = sum(one.lines for one in modules)
+        lines = [
+            f"The checker imports {len(modules)} modules with {count:,} lines:", "",
+            ".. list-table::", "   :header-rows: 1", "",
+            "   * - module", "     - lines", "     - what it is",
+        ]  # fmt: skip
+        for one in modules:
+            lines += [f"   * - ``{one.name}``", f"     - {one.lines}", f"     - {one.about}"]
+        return self._parse(lines)
+
+
 class Api(Published):
     """``.. public-api::``: autodoc of each name that the package exports."""
 
@@ -196,4 +214,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("gpus", Gpus)
     app.add_directive("formats", Formats)
     app.add_directive("public-api", Api)
+    app.add_directive("trusted-base", TrustedBase)
     return {"parallel_read_safe": True}

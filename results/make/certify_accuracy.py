@@ -47,7 +47,7 @@ from tcsmt.recipes.named import algorithm_named
 from tcsmt.statements.certified import Certified
 from tcsmt.statements.domain import Domain
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
-from tcsmt.support.files import read_bytes
+from tcsmt.support.reading import read_bytes
 from tcsmt.survey.work import Task
 
 

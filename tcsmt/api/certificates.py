@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tcsmt.certificates.checker import Checked
+from tcsmt.certificates.checker import check_certificate as check
+from tcsmt.certificates.stated import Stated, stated
 from tcsmt.support.errors import TcsmtError
 
 if TYPE_CHECKING:
-    from tcsmt.certificates.checker import Checked
     from tcsmt.certificates.description import Description
     from tcsmt.prove.certify import Certificates
 
-__all__ = ["certificates_in", "check_certificate", "checked_in", "described_in", "require_sat_solver"]
+__all__ = [
+    "CheckedStatement",
+    "certificates_in",
+    "check_certificate",
+    "checked_in",
+    "described_in",
+    "require_sat_solver",
+]
 
 
 def certificates_in(folder: str | os.PathLike[str] | None) -> Certificates | None:
@@ -35,7 +46,21 @@ def require_sat_solver(folder: str | os.PathLike[str] | None) -> None:
         raise TcsmtError("certificates need a SAT solver: pip install 'tcsmt[certificates]'")
 
 
-def check_certificate(path: str | os.PathLike[str]) -> list[Checked]:
+@dataclass(frozen=True)
+class CheckedStatement(Checked):
+    """One statement of a certificate: why it is not proved (``flaw``, empty if it is), and what it says."""
+
+    @cached_property
+    def states(self) -> Stated | None:
+        """All that it says, made from what was checked; None where it cannot be read."""
+        return None if self.about is None else stated(self.about)
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: one of the ``statements`` that ``tcsmt certificate check --json`` prints."""
+        return super().as_json() | (self.states.as_json() if self.states else {})
+
+
+def check_certificate(path: str | os.PathLike[str]) -> list[CheckedStatement]:
     """Check every proof of a certificate from its files alone, without any solver.
 
     path: the folder that ``certificate=`` or ``--certificate`` was given. Of each statement: ``title``, what
@@ -54,12 +79,12 @@ def check_certificate(path: str | os.PathLike[str]) -> list[Checked]:
     return list(checked_in(Path(path)))
 
 
-def checked_in(folder: Path) -> Iterator[Checked]:
+def checked_in(folder: Path) -> Iterator[CheckedStatement]:
     """Each statement as soon as it is checked."""
     from tcsmt.algorithms.certified import THEOREMS
-    from tcsmt.certificates import check_certificate as check
 
-    return check(folder, THEOREMS)
+    for one in check(folder, THEOREMS):
+        yield CheckedStatement(one.path, one.title, one.about, one.flaw, one.lemmas)
 
 
 def described_in(folder: Path) -> list[Description]:

@@ -10,8 +10,8 @@ from typing import Any
 from tcsmt.certificates.derivation import Flaw, check
 from tcsmt.certificates.files import opened, record_of, statement_files
 from tcsmt.certificates.lemma_files import LemmaFiles
-from tcsmt.certificates.stated import Names, Stated, of_models, of_theorem
-from tcsmt.certificates.theorems import NONE, Theorem, theorem_of
+from tcsmt.certificates.statement import Statement
+from tcsmt.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_of
 from tcsmt.support.text import one_line
 from tcsmt.terms import Term
 
@@ -22,20 +22,19 @@ __all__ = ["Checked", "check_certificate", "check_statement"]
 class Checked:
     """What checking one statement came to. flaw: why it is not proved; empty if it is.
 
-    title: what the author calls it. states: all that it says; None where it cannot be read. lemmas: the names
-    of those that the proof needs.
+    title: what the author calls it. about: what was checked, of which :func:`.stated` says all; None where it
+    cannot be read. lemmas: the names of those that the proof needs.
     """
 
     path: Path
     title: str
-    states: Stated | None
+    about: Statement | TheoremStatement | None
     flaw: str
     lemmas: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As plain data."""
         holds = {"file": self.path.name, "title": self.title, "proved": not self.flaw}
-        holds |= self.states.as_json() if self.states else {}
         return holds | ({"flaw": self.flaw} if self.flaw else {"lemmas": list(self.lemmas)})
 
 
@@ -55,27 +54,25 @@ def check_statement(
 ) -> Checked:
     """Check the statement of one file of a certificate; lemmas: of its folder, where some are checked.
 
-    What is shown is made of the same objects that are checked.
     Raises :class:`.TcsmtError` for a file that cannot be read at all.
     """
     record, files = record_of(path), lemmas or LemmaFiles(path.parent.parent)
-    about, states, used = record["statement"], None, dict[str, None]()
+    known, used = record["statement"], dict[str, None]()
+    about: Statement | TheoremStatement | None = None
 
     def refute(formula: Term) -> None:
         used[files.check(formula)] = None
 
-    given = about.get("title", "")
+    given = known.get("title", "")
     title = given if isinstance(given, str) and given.isprintable() else ascii(given)
     try:
-        if "about" in about:
-            theorem = theorem_of(about, theorems)
-            values = theorem.read(about, files.folder)
-            states = of_theorem(theorem, about, values)
-            used |= dict.fromkeys(theorem.check(values, files))
+        if "about" in known:
+            theorem = theorem_of(known, theorems)
+            about = TheoremStatement(theorem, known, theorem.read(known, files.folder))
+            used |= dict.fromkeys(theorem.check(about.values, files))
         else:
-            statement, proof = opened(path, record)
-            states = of_models(statement, Names(statement))
-            check(statement.goal, proof, refute)
+            about, proof = opened(path, record)
+            check(about.goal, proof, refute)
     except Flaw as why:  # an empty flaw would say that it is proved
-        return Checked(path, title, states, one_line(str(why)) or "its proof fails, without a reason")
-    return Checked(path, title, states, "", tuple(used))
+        return Checked(path, title, about, one_line(str(why)) or "its proof fails, without a reason")
+    return Checked(path, title, about, "", tuple(used))

@@ -10,7 +10,7 @@ from typing import Any
 from tcsmt.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof
 from tcsmt.certificates.files import opened, record_of, statement_files
 from tcsmt.certificates.stated import Names, Stated, of_models, of_theorem
-from tcsmt.certificates.theorems import NONE, Theorem, theorem_of
+from tcsmt.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_of
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted, one_line
 
@@ -60,7 +60,7 @@ def _described(path: Path, record: Mapping[str, Any], theorems: Mapping[str, The
         names = Names(statement)
         return Description(path, title, of_models(statement, names), tuple(_steps(proof, names, "")))
     theorem = theorem_of(known, theorems)
-    stated = of_theorem(theorem, known, theorem.read(known, path.parent.parent))
+    stated = of_theorem(TheoremStatement(theorem, known, theorem.read(known, path.parent.parent)))
     lemmas, losses = record["lemmas"], known.get("losses")
     count = counted(len(lemmas), "lemma") if isinstance(lemmas, list) else "lemmas"
     lost = [f"{name}: {loss}" for name, loss in losses.items()] if isinstance(losses, dict) else []

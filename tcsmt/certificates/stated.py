@@ -18,14 +18,14 @@ from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.format_tables import is_known, table_of_format
 from tcsmt.certificates.derivation import conjuncts
 from tcsmt.certificates.statement import Statement
-from tcsmt.certificates.theorems import Theorem
+from tcsmt.certificates.theorems import TheoremStatement
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Model
 from tcsmt.models.base import Call
 from tcsmt.support.text import counted, one_line, ranges
 from tcsmt.terms import Term, operands_first, var
 
-__all__ = ["Names", "Stated", "of_models", "of_theorem"]
+__all__ = ["Names", "Stated", "of_models", "of_theorem", "stated"]
 
 #: A term of more nodes is cut into several, each with a number.
 _LONGEST = 12
@@ -62,14 +62,20 @@ class Stated:
         return [one_line(line) for line in lines]
 
 
-def of_theorem(theorem: Theorem, record: Mapping[str, Any], values: Mapping[str, Any]) -> Stated:
-    """Of a statement whose argument is code; values: what its record says, read."""
-    models = theorem.models(values)
+def stated(about: Statement | TheoremStatement) -> Stated:
+    """What a statement says; made from the objects that are checked."""
+    return of_theorem(about) if isinstance(about, TheoremStatement) else of_models(about, Names(about))
+
+
+def of_theorem(about: TheoremStatement) -> Stated:
+    """Of a statement whose argument is code."""
+    theorem, models = about.theorem, about.theorem.models(about.values)
     texts = [
         f"models/{file}: {_parameters(model, None)}"
-        for file, model in zip(theorem.models(record), models, strict=True)
+        for file, model in zip(theorem.models(about.record), models, strict=True)
     ]
-    return Stated(theorem.sentence(values), theorem.inputs, (), tuple(_formats(models)), (), tuple(texts))
+    says = theorem.sentence(about.values)
+    return Stated(says, theorem.inputs, (), tuple(_formats(models)), (), tuple(texts))
 
 
 def of_models(statement: Statement, names: Names) -> Stated:

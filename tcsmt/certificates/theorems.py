@@ -18,7 +18,7 @@ from tcsmt.certificates.files import model_in
 from tcsmt.certificates.lemma_files import LemmaFiles
 from tcsmt.certificates.statement import domain_of
 
-__all__ = ["NONE", "Check", "Theorem", "theorem_of"]
+__all__ = ["NONE", "Check", "Theorem", "TheoremStatement", "theorem_of"]
 
 #: Goes through the argument for the values of a statement: the names of the lemmas that it needs, or a Flaw.
 Check = Callable[[Mapping[str, Any], LemmaFiles], Sequence[str]]
@@ -58,6 +58,15 @@ class Theorem:
             for key, kind in self.values.items()
         }
         return self.says.format(**shown)
+
+
+@dataclass(frozen=True)
+class TheoremStatement:
+    """A statement of some kind: its record, and the values that were read from it."""
+
+    theorem: Theorem
+    record: Mapping[str, Any]
+    values: Mapping[str, Any]
 
 
 #: No kind at all.

@@ -16,7 +16,7 @@ from tcsmt.data.row_files import line_of_row, shaped
 from tcsmt.models import Model
 from tcsmt.simulator.rows import Words
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import uncompressed
+from tcsmt.support.reading import uncompressed
 from tcsmt.support.text import counted
 
 __all__ = ["HEXADECIMAL", "DataSet", "Formats", "words_of"]

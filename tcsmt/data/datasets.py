@@ -42,7 +42,7 @@ from tcsmt.data.unit_files import Prediction, has_predictions, is_unit_file, pre
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import read_bytes, uncompressed
+from tcsmt.support.reading import read_bytes, uncompressed
 
 __all__ = [
     "DataSet",

@@ -17,16 +17,8 @@ from typing import Any
 
 from tcsmt.catalogue import Row, row_named, rows, rows_named
 from tcsmt.models import Model
-from tcsmt.models.files import (
-    ABOUT,
-    NONE,
-    ModelTable,
-    complete_model,
-    has_file,
-    meanings,
-    parameters_toml,
-    toml_value,
-)
+from tcsmt.models.file_texts import has_file, meanings, parameters_toml, toml_value
+from tcsmt.models.files import ABOUT, NONE, ModelTable, complete_model
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.toml_files import read_toml
 

@@ -31,7 +31,8 @@ from tcsmt.data import word_files
 from tcsmt.models import Model, Operands
 from tcsmt.simulator.rows import Words, words_of_row
 from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.files import read_bytes, replace_bytes, uncompressed
+from tcsmt.support.files import replace_bytes
+from tcsmt.support.reading import read_bytes, uncompressed
 
 __all__ = [
     "model_named_in",

@@ -21,8 +21,8 @@ from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.solving import Solving
 from tcsmt.statements.verdict import Equivalent
 from tcsmt.support.errors import TcsmtError, choose
-from tcsmt.support.files import read_bytes
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.reading import read_bytes
 
 __all__ = ["BTOR2", "DesignFiles", "is_design", "read_design"]
 

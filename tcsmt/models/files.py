@@ -7,10 +7,7 @@
 
 from __future__ import annotations
 
-import inspect
-import json
 import re
-import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields
@@ -19,10 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.arithmetic.any_format import AnyFormat
-from tcsmt.arithmetic.format_tables import format_of_table, is_known, table_of_format
+from tcsmt.arithmetic.format_tables import format_of_table
 from tcsmt.arithmetic.formats import format_named
-from tcsmt.arithmetic.nans import NanRule
-from tcsmt.arithmetic.rounding import Rounding
 from tcsmt.models import (
     Circuit,
     DotThenAdd,
@@ -34,20 +29,18 @@ from tcsmt.models import (
     Model,
 )
 from tcsmt.support.errors import TcsmtError, UnknownName, choose
-from tcsmt.support.text import unmarked
 from tcsmt.support.toml_files import TomlFile, shown_value, toml_of
 
 __all__ = [
     "ABOUT",
+    "FORMATS",
     "KINDS",
     "NONE",
     "ModelTable",
     "complete_model",
-    "has_file",
-    "meanings",
+    "file_parameters",
+    "is_of_models",
     "model_of",
-    "parameters_toml",
-    "toml_value",
 ]
 
 #: The kinds of models, by their names.
@@ -62,101 +55,17 @@ ABOUT = ("kind", "base", "name", "source", "note")
 #: What stands for None.
 NONE = "none"
 #: The table of formats of one's own.
-_FORMATS = "format"
+FORMATS = "format"
 
 
-def parameters_toml(model: Model) -> str:
-    """A file of a model alone: every parameter, below what it means."""
-    lines = [f'# "{NONE}" stands for None', "", f"kind = {json.dumps(model.kind)}"]
-    explained = meanings(type(model))
-    said = ""
-    for one in _parameters(type(model)):
-        if _is_of_models(one):
-            continue
-        meaning = explained.get(one.name, "")
-        if meaning != said:
-            lines += ["", *textwrap.wrap(meaning, 98, initial_indent="# ", subsequent_indent="# ")]
-            said = meaning
-        lines.append(f"{one.name} = {toml_value(getattr(model, one.name))}")
-    for name, part in _parts(model):
-        lines += ["", f"[[{name}]]", f"kind = {json.dumps(part.kind)}"]
-        lines += [f"{one.name} = {toml_value(getattr(part, one.name))}" for one in _parameters(type(part))]
-    for fmt in _own_formats(model):
-        table = table_of_format(fmt)
-        lines += [
-            "",
-            f"[{_FORMATS}.{fmt.name}]",
-            *(f"{key} = {toml_value(value)}" for key, value in table.items()),
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def has_file(model: Model) -> bool:
-    """Whether a file can hold the model: not where one model of others is made of others again."""
-    plain = (int, str, tuple, AnyFormat, Rounding, NanRule, type(None))
-    values = (getattr(model, one.name) for one in fields(model))
-    parts = [part for _, part in _parts(model)]
-    return all(isinstance(value, plain) for value in values) and not any(
-        _is_of_models(one) or not has_file(part) for part in parts for one in fields(part)
-    )
-
-
-def _parameters(kind: type[Model]) -> list[Field[Any]]:
+def file_parameters(kind: type[Model]) -> list[Field[Any]]:
     """What a file of a kind of model gives: not what the model has from other parameters."""
     return [one for one in fields(kind) if one.init]
 
 
-def _is_of_models(one: Field[Any]) -> bool:
+def is_of_models(one: Field[Any]) -> bool:
+    """Whether a parameter is several models."""
     return str(one.type).startswith("tuple[Model")
-
-
-def _parts(model: Model) -> list[tuple[str, Model]]:
-    """The models that a model is made of, in order, each with the parameter that it is in."""
-    lists = [one.name for one in _parameters(type(model)) if _is_of_models(one)]
-    return [(name, part) for name in lists for part in getattr(model, name)]
-
-
-def _own_formats(model: Model) -> list[AnyFormat]:
-    """The formats whose names alone do not say what they are. Raises :class:`.TcsmtError`."""
-    found: dict[str, AnyFormat] = {}
-    models = [model, *(part for _, part in _parts(model))]
-    for one, fmt in ((one, getattr(each, one.name)) for each in models for one in fields(each)):
-        if not isinstance(fmt, AnyFormat) or is_known(fmt):
-            continue
-        if found.setdefault(fmt.name, fmt) != fmt:
-            raise TcsmtError(f"{one.name} = {fmt.name}: the model has two formats of that name")
-        if format_of_table(fmt.name, table_of_format(fmt)) != fmt:
-            raise TcsmtError(f"{one.name} = {fmt.name}: a file cannot hold this format")
-    return list(found.values())
-
-
-def meanings(kind: type[Model]) -> dict[str, str]:
-    """What each parameter of a kind of model means, from the docstrings of its classes."""
-    found: dict[str, str] = {}
-    for base in reversed(kind.__mro__):
-        for entry in re.split(r"\n(?! )", inspect.cleandoc(base.__doc__ or "")):
-            names, _, meaning = entry.partition(": ")
-            if re.fullmatch(r"\w+(, \w+)*", names):
-                plain = unmarked(" ".join(meaning.split()))
-                found |= dict.fromkeys(names.split(", "), plain)
-    return found
-
-
-def toml_value(value: object) -> str:
-    """A parameter as a file has it."""
-    match value:
-        case None:
-            return json.dumps(NONE)
-        case AnyFormat() | Rounding():
-            return json.dumps(value.name)
-        case NanRule():
-            return toml_value(value.name)
-        case int() if not isinstance(value, bool) and value >= 1 << 13:
-            return hex(value)  # above every range of the parameters that are numbers: a word
-        case str() if "\n" in value and "'''" not in value and value.replace("\n", " ").isprintable():
-            return f"'''\n{value}'''"  # a text as it is
-        case _:  # JSON's escapes are TOML's, but for pairs of surrogates; DEL needs one in TOML alone
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 @dataclass
@@ -167,32 +76,30 @@ class ModelTable(TomlFile):
     formats: dict[str, AnyFormat] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.parameters = {key: value for key, value in self.given.items() if key not in (*ABOUT, _FORMATS)}
+        self.parameters = {key: value for key, value in self.given.items() if key not in (*ABOUT, FORMATS)}
         self.formats = dict(self._own_formats())
 
     def _own_formats(self) -> Iterator[tuple[str, AnyFormat]]:
-        tables = self.given.get(_FORMATS, {})
+        tables = self.given.get(FORMATS, {})
         if not isinstance(tables, dict):
-            raise self.error(
-                _FORMATS, f"{_FORMATS} = {shown_value(tables)}: must be tables, [{_FORMATS}.NAME]"
-            )
+            raise self.error(FORMATS, f"{FORMATS} = {shown_value(tables)}: must be tables, [{FORMATS}.NAME]")
         for name, table in tables.items():
             if not isinstance(table, dict):
                 where = self._at_format(name, "")
-                raise TcsmtError(f"{where}: {_FORMATS}.{name} = {shown_value(table)}: must be a table")
+                raise TcsmtError(f"{where}: {FORMATS}.{name} = {shown_value(table)}: must be a table")
             try:
                 yield name, format_of_table(name, table)
             except TcsmtError as error:
                 about = [word for word in re.findall(r"\w+", str(error)) if word in table]
                 where = self._at_format(name, about[0] if about else "")
-                raise TcsmtError(f"{where}: {_FORMATS}.{name}: {error}") from None
+                raise TcsmtError(f"{where}: {FORMATS}.{name}: {error}") from None
 
     def _at_format(self, name: str, key: str) -> str:
         """``FILE:LINE`` of a key of a format's table, or of the table."""
-        header = re.compile(rf"\s*\[\s*{_FORMATS}\s*\.\s*[\"']?{re.escape(name)}[\"']?\s*\]")
+        header = re.compile(rf"\s*\[\s*{FORMATS}\s*\.\s*[\"']?{re.escape(name)}[\"']?\s*\]")
         start = next((number for number, line in enumerate(self.lines) if header.match(line)), None)
         if start is None:
-            return self.at(_FORMATS)
+            return self.at(FORMATS)
         own = enumerate(self.lines[start + 1 :], start + 2)
         inside = takewhile(lambda numbered: not numbered[1].lstrip().startswith("["), own)
         named = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=") if key else None
@@ -204,7 +111,7 @@ class ModelTable(TomlFile):
 
         Raises :class:`.TcsmtError`.
         """
-        known = {one.name: one for one in _parameters(kind)}
+        known = {one.name: one for one in file_parameters(kind)}
         for key in self.parameters:
             if key not in known:
                 raise self.error(
@@ -219,7 +126,7 @@ class ModelTable(TomlFile):
 
     def _value(self, one: Field[Any], given: object) -> Any:
         kind = str(one.type)
-        if _is_of_models(one):
+        if is_of_models(one):
             return tuple(self._models(one.name, given))
         if given == NONE and kind.endswith("| None"):
             return None
@@ -291,7 +198,7 @@ def complete_model(
     values = file.values(kind)
     missing = [
         one.name
-        for one in _parameters(kind)
+        for one in file_parameters(kind)
         if one.name not in values and one.default is MISSING and one.default_factory is MISSING
     ]
     if missing:

@@ -22,7 +22,7 @@ from tcsmt.certificates.lemma_files import SUFFIXES, Lemma, LemmaFiles, lemma_of
 from tcsmt.certificates.lrat import check_refutation
 from tcsmt.certificates.statement import read_statement
 from tcsmt.models import Model
-from tcsmt.models.files import has_file, parameters_toml
+from tcsmt.models.file_texts import has_file, parameters_toml
 from tcsmt.prove.refutations import NotRefuted, refutation, strict
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.prove.writing import TermWriter, named, written_proof, written_statement

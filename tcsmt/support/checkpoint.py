@@ -16,7 +16,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import forget, read_bytes, replace_text, wrote
+from tcsmt.support.files import forget, replace_text, wrote
+from tcsmt.support.reading import read_bytes
 from tcsmt.support.text import counted
 
 __all__ = ["GOES_ON", "Checkpoint", "Kept", "Layout", "Record"]

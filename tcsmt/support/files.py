@@ -8,22 +8,18 @@ import tempfile
 from pathlib import Path
 
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.reading import COMPRESSED
 from tcsmt.support.text import counted
 
 __all__ = [
     "forget",
     "kept_files",
     "make_folder",
-    "read_bytes",
     "replace_bytes",
     "replace_text",
     "store_bytes",
-    "uncompressed",
     "wrote",
 ]
-
-#: The suffix of a file that is compressed with xz.
-COMPRESSED = ".xz"
 
 #: Files that this process has written for its user, and what they hold, in words.
 _WRITTEN: dict[Path, str] = {}
@@ -46,22 +42,6 @@ def kept_files() -> str:
     texts = [f"{path} ({holds})" if holds else str(path) for path, holds in _WRITTEN.items()]
     more = len(texts) - _NAMED
     return ", ".join(texts[:_NAMED]) + (f" and {counted(more, 'more file')}" if more > 0 else "")
-
-
-def read_bytes(path: Path) -> bytes:
-    """A file's content; decompressed if its name ends in ``.xz``. Raises :class:`.TcsmtError`."""
-    try:
-        content = path.read_bytes()
-        return lzma.decompress(content) if path.suffix.lower() == COMPRESSED else content
-    except OSError as error:
-        raise TcsmtError(f"cannot read {path}: {error.strerror}") from None
-    except lzma.LZMAError:
-        raise TcsmtError(f"{path} is not compressed with xz") from None
-
-
-def uncompressed(path: Path) -> Path:
-    """The name that a file has without xz: ``rows.json`` of ``rows.json.xz``, and of itself."""
-    return path.with_suffix("") if path.suffix.lower() == COMPRESSED else path
 
 
 def make_folder(path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import read_bytes
+from tcsmt.support.reading import read_bytes
 
 __all__ = ["TomlFile", "read_toml", "shown_value", "toml_of"]
 

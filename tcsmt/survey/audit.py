@@ -28,8 +28,8 @@ from tcsmt.simulator.rows import Words, run_together
 from tcsmt.statements.domain import Domain
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import uncompressed
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.reading import uncompressed
 from tcsmt.support.text import counted
 from tcsmt.survey.model_pairs import DistinctUnit, Pair, witnessed
 from tcsmt.survey.neighbours import neighbours, value_text

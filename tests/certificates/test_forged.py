@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tcsmt.api.certificates import check_certificate
 from tcsmt.arithmetic.any_format import AnyFormat
 from tcsmt.arithmetic.formats import Format, Specials
-from tcsmt.certificates import check_certificate, files
+from tcsmt.certificates import files
 from tcsmt.certificates.derivation import Close, Flaw, check
 from tcsmt.certificates.description import described
 from tcsmt.certificates.statement import read_statement

@@ -17,7 +17,7 @@ from tcsmt.data.datasets import DataSet, Formats, find_datasets, replay, row_of
 from tcsmt.data.row_files import write_rows
 from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import uncompressed
+from tcsmt.support.reading import uncompressed
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long
 

@@ -22,7 +22,7 @@ from tcsmt.data.model_files import (
     row_given,
 )
 from tcsmt.models import FusedDotAdd, InstructionSequence, IntegerDotAdd, Model
-from tcsmt.models.files import has_file, meanings, parameters_toml
+from tcsmt.models.file_texts import has_file, meanings, parameters_toml
 from tcsmt.simulator.rows import simulate
 from tcsmt.support.errors import TcsmtError
 from tests.support.paths import DATA

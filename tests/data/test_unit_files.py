@@ -21,7 +21,7 @@ from tcsmt.data.unit_files import predictions, unit_datasets
 from tcsmt.models import FusedDotAdd, Operands
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError
-from tcsmt.support.files import uncompressed
+from tcsmt.support.reading import uncompressed
 from tests.oracles import units
 from tests.support.paths import ROOT
 from tests.support.sampling import mostly_long

@@ -13,7 +13,7 @@ import tcsmt
 from tcsmt.api.units import row_of
 from tcsmt.kernels.model import KernelModel
 from tcsmt.models import Kind
-from tcsmt.models.files import has_file
+from tcsmt.models.file_texts import has_file
 from tcsmt.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tests.support.sampling import mostly_long

@@ -15,7 +15,7 @@ from tcsmt.data.model_files import read_model
 from tcsmt.interpret.exact import evaluate
 from tcsmt.models import Circuit, Operands
 from tcsmt.models.circuit import UndrivenBits
-from tcsmt.models.files import parameters_toml
+from tcsmt.models.file_texts import parameters_toml
 from tcsmt.simulator.rows import run_words
 from tcsmt.support.errors import TcsmtError, UnknownName
 from tcsmt.terms import var, variables

@@ -8,7 +8,8 @@ import pytest
 
 from tcsmt.catalogue import rows
 from tcsmt.models import Model
-from tcsmt.models.files import KINDS, has_file, model_of, parameters_toml
+from tcsmt.models.file_texts import has_file, parameters_toml
+from tcsmt.models.files import KINDS, model_of
 from tcsmt.support.errors import TcsmtError
 
 PATH = Path("mine.toml")

@@ -22,7 +22,7 @@ from tcsmt.models import Operands
 from tcsmt.papers.variants import one_at_a_time
 from tcsmt.prove.solvers.run import Settings
 from tcsmt.simulator.rows import run_words
-from tcsmt.support.files import uncompressed
+from tcsmt.support.reading import uncompressed
 from tcsmt.survey import theorems
 from tests.support.paths import DATA
 from tests.support.results import RESULTS, result
