@@ -97,6 +97,11 @@ class CFunction:
         clock.at("clang's code")
         module = read_llvm(self._compiled(_OPTIONS, clock))
         function = self._chosen(module)
+        if module.uneven:
+            raise TcsmtError(
+                f"{module.uneven[0]}: a union whose members have different sizes: C does not say what a short"
+                " one leaves of the others"
+            )
         clock.at("clang's syntax tree")
         tree = read_tree(self._compiled(_TREE, clock))
         check_order(tree, function.name)

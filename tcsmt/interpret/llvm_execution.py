@@ -12,9 +12,9 @@ for example, cannot happen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from tcsmt.interpret.llvm_memory import Memory, MemoryCell, MemoryPlace, Object
+from tcsmt.interpret.llvm_memory import Memory, MemoryCell, MemoryPlace, Object, Part
 from tcsmt.interpret.llvm_module import (
     Address,
     Aggregate,
@@ -395,7 +395,9 @@ class Execution:
         if place.object in self._ended or place.object in state.memory.ended:
             self._fault(f"{name} is used after the end of its block", one, path)
             return []
-        self._fault(f"beyond the array or member of {name} that is meant", one, path & place.leaves(size))
+        if place.part != Part(0, None, place.object.size):
+            beyond = f"beyond the array or member of {name} that is meant"
+            self._fault(beyond, one, path & place.leaves(size))
         outside = f"beyond the {place.object.size} bytes of {name}"
         if place.index is None:
             if 0 <= place.offset <= place.object.size - size:
@@ -455,7 +457,12 @@ class Execution:
             if index.value is None and "inbounds" in one.words and index.width == 64:
                 far = ~(index + (1 << 47)).ult(1 << 48)
                 self._fault("an index that no array has", one, path & far)
-        return _moved(base, one.type, indices)
+        found = _moved(base, one.type, indices)
+        if found.object is not None and "inbounds" in one.words:
+            within = found if found.part else replace(found, part=Part(0, None, found.object.size))
+            beyond = f"an address beyond the end of {found.object.name}, or of the part that is meant"
+            self._fault(beyond, one, path & within.leaves(0))
+        return found
 
     def _compared(self, state: _State, one: Instruction, path: Term) -> Value:
         if isinstance(one.type, Pointer):

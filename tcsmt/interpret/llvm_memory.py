@@ -66,9 +66,9 @@ class MemoryPlace:
         return replace(self, part=Part(self.offset, self.index, size))
 
     def leaves(self, size: int) -> Term:
-        """Whether so many bytes are not all in its part, where that is less than the object."""
+        """Whether so many bytes are not all in its part."""
         part = self.part
-        if part is None or (self.object is not None and part == Part(0, None, self.object.size)):
+        if part is None:
             return FALSE
         ahead = const(self.offset - part.start, 64)
         if self.index is not part.index:

@@ -221,7 +221,8 @@ class Global:
 
 @dataclass
 class Module:
-    """A file."""
+    """A file. uneven: unions whose members have different sizes, each its place."""
 
     functions: dict[str, Function] = field(default_factory=dict)
     variables: dict[str, Global] = field(default_factory=dict)
+    uneven: list[str] = field(default_factory=list)

@@ -41,7 +41,7 @@ class _File:
                 raise TcsmtError("LLVM IR for a processor whose words begin with the highest byte")
 
     def module(self) -> Module:
-        found = Module()
+        found = Module(uneven=list(self._uneven_unions()))
         lines = iter(self.lines)
         for line in lines:
             if line.startswith("define "):
@@ -50,6 +50,18 @@ class _File:
             elif line.startswith("@"):
                 self._global(line, found)
         return found
+
+    def _uneven_unions(self) -> Iterator[str]:
+        for said in self.metadata.values():
+            union = re.search(r"\bDICompositeType\(tag: DW_TAG_union_type,.*\belements: (!\d+)", said)
+            if union:
+                members = re.findall(r"!\d+", self.metadata.get(union[1], ""))
+                sizes = {
+                    (re.search(r"\bsize: (\d+)", self.metadata.get(one, "")) or "?")[0] for one in members
+                }
+                line = re.search(r"\bline: (\d+)", said)
+                if len(sizes) > 1:
+                    yield f"{self._file(said)}:{line[1] if line else '?'}"
 
     def _global(self, line: str, module: Module) -> None:
         """Variables that cannot be read are errors where they are used alone."""

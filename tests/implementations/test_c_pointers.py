@@ -35,6 +35,8 @@ G = HELPERS + "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { %s }"
          "a jump past the declaration of y"),
         ("uint8_t t[8] = {1}; memcpy(t + 1, t, 4); return t[2];", "memcpy of bytes that overlap"),
         ("both(&a, &a); return a;", "of both is restrict, but does not lead alone"),
+        ("union { uint16_t h; uint32_t w; } x; x.w = a; x.h = 1; return x.w;", "a union whose members have"),
+        ("uint32_t t[3] = {1, 2, 3}, *p = t + 5; return a;", "an address beyond the end of t"),
         ("memcpy((void *)0, &a, 0); return a;", "the null pointer is used"),
         ("uint32_t t[2][2] = {{0}}; return t[0][a & 3];", "beyond the array or member of t"),
         ("uint32_t t[2][2] = {{0}}, *p = t[0]; return p[3];", "beyond the array or member of t"),
@@ -59,6 +61,7 @@ def test_what_c_leaves_undefined_and_llvm_does_not(tmp_path: Path, body: str, sa
         "if (a) goto end; b = c; end: return b;",
         "uint8_t t[8]; memcpy(t, &a, 4); memmove(t + 1, t, 4); memcpy(&b, t + 1, 4); return b;",
         "both(&a, &b); return a + b;",
+        "uint32_t t[3] = {a, b, c}, *p = t + 3; return *--p;",
         "uint32_t t[2][2] = {{a, b}, {c, 1}}, *p = t[1]; return p[a & 1] + t[b & 1][c & 1];",
     ],
 )
