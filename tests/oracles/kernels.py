@@ -57,8 +57,7 @@ def format_of(given: Any) -> exact.Format | int:
 
 def _numbers(x: Words) -> exact.Numbers:
     assert isinstance(x.fmt, exact.Format)
-    found = x.fmt.decode(x.words)
-    return replace(found, mag=found.mag.astype(object))
+    return x.fmt.decode(x.words)
 
 
 def _largest(fmt: exact.Format) -> int:
