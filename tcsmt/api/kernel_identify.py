@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,10 @@ from tcsmt.catalogue import Row
 from tcsmt.kernels.elements import Product
 from tcsmt.kernels.epilogue import Epilogue
 from tcsmt.kernels.hypotheses import same_function
-from tcsmt.kernels.identify import Explained
+from tcsmt.kernels.identify import Explained, Watch
 from tcsmt.kernels.identify import explain as explained_by
 from tcsmt.kernels.kernel import Kernel
+from tcsmt.kernels.missing_step import StepSign
 from tcsmt.kernels.plan import Plan, planned
 from tcsmt.kernels.reduction import Reduction
 from tcsmt.prove.solvers.run import Settings
@@ -47,6 +49,16 @@ class KernelIdentified:
     """
 
     found: Explained
+
+    @property
+    def signs(self) -> tuple[StepSign, ...]:
+        """Where no kernel explains the product: which kind of step it looks as if it had besides."""
+        return self.found.signs
+
+    @property
+    def stopped(self) -> str:
+        """Why the search ended before all hypotheses were held against the product; "": it did not."""
+        return self.found.stopped
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
@@ -92,7 +104,9 @@ class KernelIdentified:
                 "b": product.b_format.name,
                 "d": product.d_format.name,
             },
+            "hypotheses": found.hypotheses,
             "tested": found.tested,
+            "stopped": found.stopped,
             "explained": bool(found.kernels),
             "nan": int(product.nan.sum()),
             "kernels": [
@@ -114,10 +128,12 @@ class KernelIdentified:
                     "kernel": one.kernel.name,
                     "elements": one.count,
                     "of": one.of,
+                    "far": one.far,
                     "first": [list(place) for place in one.elements],
                 }
                 for one in found.missed
             ],
+            "signs": [{"kind": one.kind, "text": one.text} for one in found.signs],
             "regions": [
                 {
                     "rows": [one.rows[0], one.rows[-1]],
@@ -134,19 +150,26 @@ class KernelIdentified:
         formats = f"{product.a_format.name} x {product.b_format.name} to {product.d_format.name}"
         lines = [
             f"({m} x {product.a.shape[1]}) · ({product.a.shape[1]} x {n}), {formats}; "
-            f"{counted(found.tested, 'hypothesis')}"
+            f"{counted(found.hypotheses, 'hypothesis')}"
         ]
+        if found.stopped:
+            lines.append(f"STOPPED: {found.stopped}; {found.tested} of them were held against D")
         nan = int(product.nan.sum())
         if nan:
             are = agreeing(nan, "is", "are")
             lines.append(f"{counted(nan, 'element')} of D {are} NaN; any NaN counts as the same")
         if not found.kernels:
-            lines.append("EXPLAINED BY NONE; the nearest:")
+            lines.append(f"EXPLAINED BY NONE{' so far' if found.stopped else ''}; the nearest:")
             for one in found.missed:
                 first = ", ".join(f"D[{i}, {j}]" for i, j in one.elements)
                 more = ", ..." if one.count > len(one.elements) else ""
                 lines.append(f"  {one.kernel.name}: misses {one.count} of {one.of}: {first}{more}")
+                lines.append(f"    its elements differ from D's by {one.far:.2g} of their size on average")
+            lines += self._open()
             lines += self._by_region()
+            if found.signs:
+                lines.append("WHAT IS MISSING, as it looks:")
+                lines += [f"  {one.text}" for one in found.signs]
             return "\n".join(lines)
         lines.append(f"EXPLAINED bit for bit by {counted(len(found.kernels), 'kernel')}:")
         for kernel in found.kernels[:_LISTED]:
@@ -157,14 +180,21 @@ class KernelIdentified:
             lines += [f"    the same function at this K: {_few(texts)}"] if texts else []
         if len(found.kernels) > _LISTED:
             lines.append(f"  and {counted(len(found.kernels) - _LISTED, 'other')}")
-        if found.open:
-            count = counted(len(found.open), "hypothesis")
-            lines.append(f"OPEN: {count} more that give the {found.looked_at} elements that were looked at")
+        lines += self._open()
         places = ", ".join(f"D[{i}, {j}]" for i, j in found.deciding[:8])
         more = ", ..." if len(found.deciding) > 8 else ""
         if found.deciding:
             lines.append(f"{counted(len(found.deciding), 'element')} exclude all others: {places}{more}")
         return "\n".join(lines)
+
+    def _open(self) -> list[str]:
+        """How many hypotheses are neither excluded nor held against all of D."""
+        count, looked_at = len(self.found.open), self.found.looked_at
+        if not count:
+            return []
+        more, elements = counted(count, "hypothesis"), counted(looked_at, "element")
+        given = f"give the {elements} that were looked at" if looked_at else "were not excluded"
+        return [f"OPEN: {more} more that {given}"]
 
     def _by_region(self) -> list[str]:
         """Which kernels explain which part of D."""
@@ -268,7 +298,9 @@ def kernel_identify(
     beta: float = 1.0,
     operands: str | None = None,
     seed: int = 1,
+    time_limit: float | None = None,
     progress: Seen = unseen,
+    explained: Callable[[Kernel], None] = lambda kernel: None,
 ) -> KernelIdentified:
     """Which units, reductions and epilogues give D of A and B (and C), bit for bit.
 
@@ -278,7 +310,10 @@ def kernel_identify(
     chains of IEEE operations. alpha, beta: what the call was given. operands: how A, B and C became words of
     narrower formats, those that are named or the units', such as FP32 matrices of a TF32 product
     (``operands="nearest-even"``; see :class:`tcsmt.Unit`). seed: of the first elements that are
-    looked at. Raises :class:`tcsmt.TcsmtError` for arrays that do not fit, and where no unit takes them.
+    looked at. time_limit: seconds after which the search ends with what it has, as it does where it is
+    interrupted (``stopped`` says so); the last kernels and nearest ones are still held against D. explained:
+    called with each kernel that gives all of D, as soon as it is found; the simplest are looked at first.
+    Raises :class:`tcsmt.TcsmtError` for arrays that do not fit, and where no unit takes them.
 
     >>> import numpy as np, tcsmt
     >>> rng = np.random.default_rng(0)
@@ -312,8 +347,11 @@ def kernel_identify(
         arrays["a"], arrays["b"], arrays["c"], arrays["d"],
         (formats["a"], formats["b"], formats.get("c"), formats["d"]), operands,
     )  # fmt: skip
+    if time_limit is not None and not time_limit > 0:
+        raise TcsmtError(f"time_limit = {time_limit}: must be a positive number of seconds")
+    watch = Watch(progress, explained, None if time_limit is None else monotonic() + time_limit)
     ends = None if alpha == beta == 1 else [Epilogue(alpha=alpha, beta=beta)]
-    return KernelIdentified(explained_by(product, rows, ends=ends, seed=seed, seen=progress))
+    return KernelIdentified(explained_by(product, rows, ends=ends, seed=seed, watch=watch))
 
 
 def _check_operands(row: Row, formats: Mapping[str, AnyFormat], operands: str | None) -> None:

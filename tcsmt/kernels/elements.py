@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -87,6 +87,22 @@ class Product:
         alike = (words == wanted) | (nan & _are_nan(self.d_format, words))
         return np.logical_not(np.reshape(alike, (-1, len(places))).any(axis=0))
 
+    def far(self, words: Array, places: Array) -> float:
+        """How far these are from D's elements at some places, as a part of their size, on average.
+
+        words: as for :meth:`missed`. NaNs and infinities that D does not have are infinitely far.
+        """
+        wanted = self.d[places[:, 0], places[:, 1]]
+        fmt = self.d_format
+        if not (isinstance(fmt, Format) and fmt.width <= 64):
+            one, two = (np.asarray(part).astype(np.float64) for part in (words, wanted))
+        else:
+            one, two = floats(fmt, words.astype(self.d.dtype)), floats(fmt, wanted)
+        with np.errstate(all="ignore"):
+            apart = np.where(one == two, 0.0, np.abs(one - two) / np.maximum(np.abs(one), np.abs(two)))
+        apart = np.where(np.isnan(one) & np.isnan(two), 0.0, np.nan_to_num(apart, nan=np.inf))
+        return float(np.reshape(apart, (-1, len(places))).min(axis=0).mean())
+
 
 def _are_nan(fmt: AnyFormat, words: Array) -> Array:
     if not isinstance(fmt, Format) or fmt.nan_word is None:
@@ -128,10 +144,15 @@ class SampledElements:
         return ways, np.array([ways.index(one) for one in own])
 
 
-def on_elements(kernels: Sequence[Kernel], elements: SampledElements) -> Iterator[tuple[Kernel, Array]]:
+def on_elements(
+    kernels: Sequence[Kernel],
+    elements: SampledElements,
+    seen: Callable[[int, int], None] = lambda done, count: None,
+) -> Iterator[tuple[Kernel, Array]]:
     """The words that each kernel gives on some elements, kernels of one unit together.
 
     They have shape (elements,); (orders, elements) where parts are added in any order.
+    seen: called with the instructions of the longest chain that are done, and their number.
     """
 
     def by(kernel: Kernel) -> tuple[str, bool]:
@@ -149,7 +170,7 @@ def on_elements(kernels: Sequence[Kernel], elements: SampledElements) -> Iterato
             for reduction, (reductions, _) in ways.items()
             for one in reductions
         }
-        held = dict(zip(needed, sums(list(needed.values()), a, b, c), strict=True))
+        held = dict(zip(needed, sums(list(needed.values()), a, b, c, seen), strict=True))
         steps = ArraySteps((len(a),), _no_chain)
         for member in members:
             reductions, own = ways[member.reduction]

@@ -76,7 +76,8 @@ def reductions(
         found += [Reduction((level,)) for level in lanes]
         found += _vectors(length)
     if narrow is not None:
-        through = [_through(reduction, name, narrow) for name in ("parts", "total") for reduction in found]
+        kept = (("parts",), ("total",), ("parts", "total"))
+        through = [_through(reduction, names, narrow) for names in kept for reduction in found]
         found += [reduction for reduction in through if reduction is not None]
     return _distinct(found, length, k, c=c)
 
@@ -213,10 +214,10 @@ def same_function(
     return _tried(kernel.unit, output, length, c and kernel.epilogue.c_first).get(kernel.reduction, ())
 
 
-def _through(reduction: Reduction, name: str, output: Format) -> Reduction | None:
+def _through(reduction: Reduction, names: Sequence[str], output: Format) -> Reduction | None:
     """With parts, or running totals, that memory holds in the output's format; None where that makes none."""
     first, *others = reduction.levels or (None,)
     if first is None or not output.has_infinity or first.kind != "split-k" or first.order != "order":
         return None
-    changed = replace(first, parts=output) if name == "parts" else replace(first, total=output)
-    return Reduction((changed, *others))
+    parts, total = (output if name in names else None for name in ("parts", "total"))
+    return Reduction((replace(first, parts=parts, total=total), *others))

@@ -12,13 +12,15 @@ from tcsmt.kernels.on_arrays import ArraySteps
 from tcsmt.kernels.reduction import Reduction
 from tcsmt.kernels.schedule import FormattedWords, Schedule
 from tcsmt.models import Model, Operands
-from tcsmt.simulator.rows import run_words
+from tcsmt.simulator.rows import prepare, run_words
 
 __all__ = ["sums"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 #: Rows that are given to a unit at once: fewer than are worth compiling it, or, of so many in all, more.
 _FEW, _MANY, _ALL = 8192, 1 << 17, 400_000
+#: So many calls, one after the other, are worth compiling the unit even for few rows each.
+_CALLS = 500
 
 
 def sums(
@@ -69,6 +71,8 @@ def _chains(
     result = np.zeros((len(order), elements), unsigned(model.d_format))
     rows = sum(-(-size // model.k) for size in lengths) * elements
     portion = max(1, (_FEW if rows < _ALL else _MANY) // elements)
+    if steps * -(-len(order) // portion) > _CALLS:
+        prepare(model)
     for step in range(steps):
         active = sum(size > step * model.k for size in lengths)
         for first in range(0, active, portion):

@@ -70,3 +70,48 @@ def test_bad_input(changed: dict[str, Any], message: str) -> None:
     a, b, d = product()
     with pytest.raises(tcsmt.TcsmtError, match=message):
         tcsmt.kernel_identify(**{"a": a, "b": b, "d": d, "units": [UNIT]} | changed)
+
+
+def test_a_search_that_is_stopped_has_what_was_found() -> None:
+    """The simplest hypotheses come first: a chain is known when the rest is interrupted."""
+    a, b, _ = product()
+    d = tcsmt.gemm(a, b, unit=UNIT)
+    said: list[str] = []
+
+    def progress(done: int, count: int, what: str) -> None:
+        if said:
+            raise KeyboardInterrupt
+
+    found = tcsmt.kernel_identify(
+        a, b, d, units=["ieee"], progress=progress, explained=lambda kernel: said.append(kernel.name)
+    )
+    assert said[0] == f"{UNIT}+chained" and {f"{UNIT}+chained"} <= {k.name for k in found.kernels}
+    assert all(np.array_equal(kernel.multiply(a, b), d) for kernel in found.kernels)
+    assert found.stopped == "interrupted"
+    data = found.as_json()
+    assert data["explained"] and 0 < data["tested"] < data["hypotheses"]
+    assert f"STOPPED: interrupted; {data['tested']} of them were held against D" in str(found)
+
+
+def test_a_time_limit() -> None:
+    a, b, d = product()
+    found = tcsmt.kernel_identify(a, b, d + 1, time_limit=1e-9)
+    assert found.stopped == "the time limit is over" and not found.kernels
+    assert found.as_json()["tested"] < found.as_json()["hypotheses"]
+    assert "EXPLAINED BY NONE so far" in str(found)
+    assert tcsmt.kernel_identify(a, b, d, units=[UNIT], time_limit=3600).stopped == ""
+    with pytest.raises(tcsmt.TcsmtError, match="time_limit = 0: must be a positive number"):
+        tcsmt.kernel_identify(a, b, d, time_limit=0)
+
+
+def test_what_is_missing_is_an_answer() -> None:
+    a, b, d = product()
+    found = tcsmt.kernel_identify(a, b, 4 * d, units=[UNIT])
+    assert [one.kind for one in found.signs] == ["scaling"]
+    assert found.as_json()["signs"][0]["text"] == found.signs[0].text
+    text = str(found)
+    assert "WHAT IS MISSING, as it looks:\n  D is 4 times A·B, " in text
+    assert "its elements differ from D's by 0.75 of their size on average" in text
+    assert found.as_json()["missed"][0]["far"] == pytest.approx(0.75, rel=1e-3)
+    bias = tcsmt.kernel_identify(a, b, d + np.arange(1, 6, dtype=np.float32), units=[UNIT])
+    assert [one.kind for one in bias.signs] == ["addend"]

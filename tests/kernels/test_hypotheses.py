@@ -149,3 +149,9 @@ def test_what_is_the_same_function_gives_the_same_words() -> None:
             assert (replace(kernel, reduction=other).multiply(a, b, c) == kernel.multiply(a, b, c)).all()
     assert counts[1] > counts[0]
     assert (replace(kernel, reduction=one_part).multiply(a, b, given) != kernel.multiply(a, b, given)).any()
+
+
+def test_parts_and_totals_are_rounded_together() -> None:
+    """What a kernel does that holds partial sums and their running total in a BF16 workspace."""
+    found = {str(one) for one in reductions(16, 4096, ordinary=False, narrow=FORMATS["bf16"])}
+    assert "split-k:4,parts=bf16,total=bf16" in {text.replace(",step=16", "") for text in found}

@@ -13,7 +13,9 @@ from tcsmt.cli import options
 from tcsmt.cli.names import UNIT
 from tcsmt.cli.printing import echo_json
 from tcsmt.data.arrays import read_array
+from tcsmt.kernels.kernel import Kernel
 from tcsmt.support.errors import Exit
+from tcsmt.support.interrupts import interrupted_once
 from tcsmt.support.progress import shown
 
 _PATH = click.Path(path_type=Path)
@@ -39,6 +41,10 @@ _PATH = click.Path(path_type=Path)
     help="Write A.npy and B.npy here, whose product tells the kernels apart that explain D.",
 )  # fmt: skip
 @options.operands
+@click.option(
+    "--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+    help="Stop after this time with what was found, as Ctrl-C does.  [default: none]",
+)  # fmt: skip
 @options.timeout(20.0)
 @options.memory
 @options.as_json
@@ -57,18 +63,21 @@ def identify(
     seed: int,
     plan: Path | None,
     operands: str | None,
+    time_limit: float | None,
     timeout: float,
     memory: int,
     as_json: bool,
 ) -> None:
     """Find the kernels that give D of A and B bit for bit: unit, order along K, partial sums, epilogue.
 
-    All hypotheses are held against a few elements of D, those that survive against more, and the last ones
-    against all.
+    All hypotheses are held against a few elements of D, the simplest first, those that survive against more,
+    and the last ones against all.
     NumPy stores bfloat16 and 8-bit floats without their names: give --a-format, --b-format, --d-format.
     Files are never unpickled.
 
-    Exit code: 0 explained, 1 no hypothesis explains D, 2 usage error.
+    Where none explains D, prints the nearest, and which kind of step D looks as if it had besides.
+
+    Exit code: 0 explained, 1 no hypothesis explains D, 2 usage error, 3 stopped before one did.
 
     \b
     Examples:
@@ -76,11 +85,16 @@ def identify(
       tcsmt kernel identify --a A.npy --b B.npy --d D.npy --a-format bf16 --b-format bf16 --d-format bf16
     """
     a, b, d = read_array(a_path), read_array(b_path), read_array(d_path)
-    with shown(lines=False) as progress:
+
+    def tell(kernel: Kernel) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"gives all of D: {kernel.name}", err=True)
+
+    with interrupted_once(), shown(lines=False) as progress:
         found = kernel_identify(
             a, b, d, None if c_path is None else read_array(c_path), a_format=a_format, b_format=b_format,
             c_format=c_format, d_format=d_format, units=units or None, alpha=alpha, beta=beta,
-            operands=operands, seed=seed, progress=progress,
+            operands=operands, seed=seed, time_limit=time_limit, progress=progress, explained=tell,
         )  # fmt: skip
         made = None
         if plan is not None and found.kernels:
@@ -95,4 +109,6 @@ def identify(
         click.echo(str(found))
         if made is not None:
             click.echo(str(made))
-    sys.exit(Exit.ANSWERED if found.kernels else Exit.DIFFERS)
+    if found.kernels:
+        sys.exit(Exit.ANSWERED)
+    sys.exit(Exit.UNKNOWN if found.stopped else Exit.DIFFERS)

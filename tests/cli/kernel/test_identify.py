@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +105,30 @@ def test_operands_that_were_rounded(tmp_path: Path) -> None:
     kernels = json.loads(done("kernel", "diff", *files[:4], *sides, code=1))["kernels"]
     assert kernels["left"]["gives_recorded"] == kernels["left"]["tried"] > 0
     assert kernels["right"]["gives_recorded"] < kernels["right"]["tried"]
+
+
+def test_a_time_limit_ends_with_what_was_found(files: list[Any]) -> None:
+    text = done("kernel", "identify", *files, "--unit", "ampere", "--time-limit", "0.000001", code=3)
+    assert "STOPPED: the time limit is over; " in text and "EXPLAINED BY NONE so far" in text
+    assert "0.0 is not in the range x>0" in refused("kernel", "identify", *files, "--time-limit", "0")
+
+
+def test_ctrl_c_ends_the_search_and_not_the_command(
+    files: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def interrupting(**options: object) -> Iterator[Callable[[int, int, str], None]]:
+        yield lambda done, count, what: os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("tcsmt.cli.kernel.identify.shown", interrupting)
+    text = done("kernel", "identify", *files, "--unit", "ampere", code=3)
+    assert "STOPPED: interrupted; 0 of them were held against D" in text
+
+
+def test_what_is_missing_is_printed(files: list[Any]) -> None:
+    d = files[files.index("--d") + 1]
+    np.save(d, np.float32(3) * np.load(d))
+    text = done("kernel", "identify", *files, "--unit", "hopper", code=1)
+    assert "WHAT IS MISSING, as it looks:\n  D is 3 times A·B, " in text
+    data = json.loads(done("kernel", "identify", *files, "--unit", "hopper", "--json", code=1))
+    assert data["signs"][0]["kind"] == "scaling" and data["stopped"] == ""
