@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import TcsmtError, UnknownName
 
 __all__ = ["function_named"]
 
@@ -17,13 +17,19 @@ def function_named(name: str) -> Callable[..., Any]:
     module, colon, function = name.partition(":")
     if not (module and colon and function):
         raise TcsmtError(f"--python {name}: expected MODULE:FUNCTION, e.g. my_emulator:dot")
+    if module.endswith(".py"):
+        given = module.removesuffix(".py").replace("/", ".").strip(".")
+        raise TcsmtError(f"--python {name}: a module has no suffix; write {given}:{function}")
     sys.path.insert(0, "")
     try:
-        found = getattr(importlib.import_module(module), function)
+        imported = importlib.import_module(module)
+        if not hasattr(imported, function):
+            names = [one for one in dir(imported) if callable(getattr(imported, one)) and one[0] != "_"]
+            unknown = UnknownName(f"function of module {module}", function, names)
+            raise TcsmtError(f"--python {name}: {unknown}")
+        found = getattr(imported, function)
     except ImportError as error:
         raise TcsmtError(f"--python {name}: {error}") from None
-    except AttributeError:
-        raise TcsmtError(f"--python {name}: module {module} has no {function}") from None
     finally:
         sys.path.remove("")
     if not callable(found):

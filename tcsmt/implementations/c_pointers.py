@@ -3,7 +3,8 @@
 An optimiser takes it that pointers to different types lead to different objects, and that what is const does
 not change; an intermediate language without optimisation shows neither. So a pointer may only be made one to
 characters or to void, or to the same type with another sign or more qualifiers; bytes are read as a number by
-``memcpy`` or a union. What a pointer leads to is then what its type says.
+``memcpy`` or a union. The bytes of a pointer are not read in these ways: they could become one to another
+type. What a pointer leads to is then what its type says.
 """
 
 from __future__ import annotations
@@ -48,9 +49,18 @@ def _check(tree: CTree, node: CNode, indexed: set[CNode]) -> None:
         node.cast == "NoOp" and "*" in node.type
     ):
         (given,) = (one for one in node.inner if one.is_expression)
-        why = _refused(_pointee(node.type, tree.types), _pointee(given.type, tree.types))
+        source = _pointee(given.type, tree.types)
+        why = _refused(_pointee(node.type, tree.types), source)
+        if source is not None and _holds_pointer(tree, source[0]) and node.cast != "NoOp":
+            why = why or "the bytes of a pointer are not read"
         if why:
             raise TcsmtError(f"{node.place}: {given.type} is made {node.type}: {why}")
+    elif (
+        node.kind == "MemberExpr"
+        and str(node.data.get("referencedMemberDecl")) in tree.unions
+        and _holds_pointer(tree, node.type)
+    ):
+        raise TcsmtError(f"{node.place}: a union with a pointer is not supported")
     elif node.kind == "VarDecl" and re.search(r"\*\s*(const )?restrict\b", node.type):
         raise TcsmtError(f"{node.place}: restrict on the variable {node.name} is not supported")
     elif (node.kind == "UnaryOperator" and node.opcode == "&") or (
@@ -85,6 +95,22 @@ def _pointee(text: str, types: Mapping[str, str]) -> tuple[str, bool] | None:
         if plain not in types:
             return plain, const
         inner = types[plain]
+
+
+def _holds_pointer(tree: CTree, text: str) -> bool:
+    """Whether an object of this type is or has a pointer, or may have one."""
+    text = _QUALIFIERS.sub(" ", re.sub(r"\[\d*\]", " ", text))
+    text = " ".join(text.split())
+    if "*" in text:
+        return True
+    if text in tree.types and tree.types[text] != text:
+        return _holds_pointer(tree, tree.types[text])
+    kind, _, name = text.partition(" ")
+    if kind not in ("struct", "union"):
+        return False
+    if "(" in name:  # it has none: any of these
+        return any(_holds_pointer(tree, one) for one in tree.records.get("", ()) if "(" not in one)
+    return name not in tree.records or any(_holds_pointer(tree, one) for one in tree.records[name])
 
 
 def _named(text: str, types: Mapping[str, str]) -> str:

@@ -65,12 +65,14 @@ class CNode:
 class CTree:
     """A file. functions: those that have a body, by name. types: what names of types stand for.
 
-    unions: the members of unions, by their identity.
+    unions: the members of unions, by their identity. records: the types of the members of structures and
+    unions, by their names; under "" those of all that have none.
     """
 
     functions: dict[str, CNode] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     unions: frozenset[str] = frozenset()
+    records: dict[str, list[str]] = field(default_factory=dict)
 
     def called_from(self, name: str) -> list[CNode]:
         """A function, and all that it calls, directly or through others, as far as they are in the file."""
@@ -93,13 +95,26 @@ def read_tree(text: str) -> CTree:
     try:
         root = _Places().node(json.loads(text))
         tree, unions = CTree(), set()
+        nameless: dict[str, list[str]] = {}  # structures that a typedef names
         for node in root.walk():
             if node.kind == "FunctionDecl" and any(one.kind == "CompoundStmt" for one in node.inner):
                 tree.functions[node.name] = node
             elif node.kind == "TypedefDecl":
                 tree.types[node.name] = node.type
-            elif node.kind == "RecordDecl" and node.data.get("tagUsed") == "union":
-                unions |= {str(one.data["id"]) for one in node.inner if one.kind == "FieldDecl"}
+                for one in node.inner:
+                    tag = str(one.data.get("ownedTagDecl", {}).get("id"))
+                    if tag in nameless:
+                        tree.records[node.name] = nameless[tag]
+            elif node.kind == "RecordDecl" and node.data.get("completeDefinition"):
+                members = [one for one in node.inner if one.kind == "FieldDecl"]
+                types = [one.type for one in members]
+                if node.name:
+                    tree.records[node.name] = types
+                else:
+                    nameless[str(node.data["id"])] = types
+                    tree.records.setdefault("", []).extend(types)
+                if node.data.get("tagUsed") == "union":
+                    unions |= {str(one.data["id"]) for one in members}
     except RecursionError:
         raise TcsmtError("C whose expressions or statements are nested too deeply") from None
     tree.unions = frozenset(unions)

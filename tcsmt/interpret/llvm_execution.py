@@ -155,6 +155,7 @@ class Execution:
             if not all(self._step(frame, state, one, here) for one in block[:-1]):
                 continue
             last = block[-1]
+            self._count(last)
             ways = self._ways(frame, state, last, here)
             if len(ways) > 1:
                 rounds[name] = rounds.get(name, 0) + 1
@@ -304,17 +305,21 @@ class Execution:
 
     # instructions
 
-    def _step(self, frame: _Frame, state: _State, one: Instruction, path: Term) -> bool:
-        """Whether the function goes on after an instruction."""
+    def _count(self, one: Instruction) -> None:
+        """An instruction is executed; a loop may have no other than the jump at its end."""
         self.steps += 1
         if self.steps % _TOLD == 1:
             self.at(f"{one.source} (after {self.steps:,} instructions)")
         if self.steps > _STEPS:
             raise TcsmtError(f"{one.source}: more than {_STEPS:,} instructions: does the function end?")
+
+    def _step(self, frame: _Frame, state: _State, one: Instruction, path: Term) -> bool:
+        """Whether the function goes on after an instruction."""
+        self._count(one)
         if one.opcode == "phi":
             return True
         if one.opcode == "unsupported":
-            raise TcsmtError(f"{one.source}: {one.words[0]} is not supported: only integer code is")
+            raise TcsmtError(f"{one.source}: {one.words[0]}")
         if one.opcode == "call":
             return self._called(frame, state, one, path)
         if one.opcode == "alloca":

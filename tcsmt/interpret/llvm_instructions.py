@@ -35,7 +35,13 @@ class InstructionReader(OperandReader):
         try:
             how = self._how(opcode)
             if how is None:
-                return Instruction("unsupported", result, Void(), words=(opcode,), source=source)
+                return Instruction(
+                    "unsupported",
+                    result,
+                    Void(),
+                    words=(f"{opcode} is not supported: only integer code is",),
+                    source=source,
+                )
             found = how(opcode, words)
         except (ValueError, IndexError) as why:
             return Instruction("unsupported", result, Void(), words=(f"{opcode}: {why}",), source=source)
@@ -168,6 +174,8 @@ class InstructionReader(OperandReader):
             while words.take() != ")":
                 pass
         name = words.take()
+        if name == "asm":
+            raise ValueError("inline assembly is not supported")
         if not name.startswith("@"):
             raise ValueError("a call through a pointer is not supported")
         words.expect("(")

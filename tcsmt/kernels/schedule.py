@@ -30,6 +30,10 @@ Words = TypeVar("Words")
 _NEAREST = ROUNDINGS["RNE"]
 
 
+#: What an epilogue's text says where it takes such numbers.
+_TAKES = {"bias": "bias", "random": "stochastic=BITS"}
+
+
 @dataclass(frozen=True)
 class FormattedWords(Generic[Words]):
     """Words, or what stands for them, and the format in which they are read."""
@@ -144,7 +148,9 @@ class Schedule:
             if taken[name] and not there:
                 raise TcsmtError(f"{name} is missing: the epilogue takes it ({self.epilogue})")
             if there and not taken[name]:
-                raise TcsmtError(f"{name} is given, but the epilogue takes none ({self.epilogue})")
+                raise TcsmtError(
+                    f"{name} is given, but the epilogue takes none: add {_TAKES[name]} to its text"
+                )
 
     def sum(
         self,

@@ -117,11 +117,11 @@ def _near(given: str, names: Sequence[str], most: int, cutoff: float) -> list[st
 
 def choose(kind: str, given: str, allowed: Iterable[str], see: str = "") -> str:
     """``given`` as spelt among ``allowed`` (case ignored), or :class:`UnknownName`."""
-    names = list(allowed)
+    names, text = list(allowed), str(given)  # a caller's value may be no text at all
     for name in names:
-        if name.lower() == given.lower():
+        if name.lower() == text.lower():
             return name
-    raise UnknownName(kind, given, names, see)
+    raise UnknownName(kind, text, names, see)
 
 
 def whole_number(name: str, text: str, least: int) -> int:

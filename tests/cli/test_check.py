@@ -153,7 +153,7 @@ def test_a_program_that_changes_its_mind(emulator: Path) -> None:
         (["--python", "an_emulator:naive", "--resume", "an_emulator.py"], "is not a file of kept answers"),
         (["--python", "nothing"], "--python nothing: expected MODULE:FUNCTION"),
         (["--python", "no_such_module:f"], "--python no_such_module:f: No module named 'no_such_module'"),
-        (["--python", "an_emulator:missing"], "module an_emulator has no missing"),
+        (["--python", "an_emulator:missing"], "unknown function of module an_emulator 'missing'"),
         (["--python", "an_emulator:short"], "the implementation's result has shape (1,): must be ("),
         (["--python", "an_emulator:broken"], "--python an_emulator:broken: IndexError: index "),
         (["--python", "an_emulator:number"], "--python an_emulator:number: not a function"),

@@ -42,7 +42,8 @@ def test_a_function_of_the_current_folder() -> None:
 @pytest.mark.parametrize(("name", "said"), [
     ("added", "expected MODULE:FUNCTION"), (":added", "expected MODULE:FUNCTION"),
     (f"{MODULE}:", "expected MODULE:FUNCTION"), ("no_such_module:f", "No module named 'no_such_module'"),
-    (f"{MODULE}:addet", f"module {MODULE} has no addet"), (f"{MODULE}:constant", "not a function"),
+    (f"{MODULE}:addet", f"unknown function of module {MODULE} 'addet': did you mean added"),
+    (f"{MODULE}:constant", "not a function"), (f"{MODULE}.py:added", f"write {MODULE}:added"),
 ])  # fmt: skip
 def test_what_is_no_function(name: str, said: str) -> None:
     before = list(sys.path)

@@ -52,9 +52,10 @@ def test_instructions(text: str, said: Instruction) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("%d = fadd float %x, %y", "fadd"),
+        ("%d = fadd float %x, %y", "fadd is not supported: only integer code is"),
         ("%d = load volatile i8, ptr %x", "load: volatile is not supported"),
         ("%d = zext nneg i8 %x to i32", "zext: nneg is not supported"),
+        ('call void asm sideeffect "", ""()', "call: inline assembly is not supported"),
         ("call void %x()", "call: a call through a pointer is not supported"),
         ("%d = alloca i8, i32 %x", "alloca: an array whose length is not a constant is not supported"),
         ("%d = add i32 %x", "add: expected ',', not ''"),

@@ -79,7 +79,7 @@ def test_no_tree_is_an_error_and_some_are_unknown() -> None:
     ("--k 4", "give one of --python and --kernel"),
     ("--k 4 --kernel volta --python numpy:matmul", "give one of --python and --kernel"),
     ("--k 1 --python numpy:matmul", "1 is not in the range x>=2"),
-    ("--k 4 --python numpy:matmull", "module numpy has no matmull"),
+    ("--k 4 --python numpy:matmull", "unknown function of module numpy 'matmull': did you mean matmul"),
     ("--k 4 --python numpy:matmul --format f33", "unknown format 'f33'"),
     ("--k 4 --python numpy:matmul --products 10", "10 is not in the range x>=1000"),
     ("--k 4 --kernel voltage", "unknown architecture 'voltage': did you mean volta"),
