@@ -151,13 +151,14 @@ def cancelling(
     No rows where there is one block, or none.
     """
     blocks = len([name for name in formats if name[:2] == "sa" and name[2:].isdigit()])
-    count = count if blocks > 1 else 0
+    if blocks < 2:
+        return _columns(formats, [])
     k = len([name for name in formats if name[0] == "a" and name[1:].isdigit()])
-    size = k // max(blocks, 1)
-    own = rng.integers(0, max(blocks, 1), count)
+    size = k // blocks
+    own = rng.integers(0, blocks, count)
     first = own * size + rng.integers(0, max(size, 1), count)
     second = own * size + (first + rng.integers(1, max(size, 2), count)) % max(size, 1)
-    factors = {side: rng.integers(1, 1 << formats[f"{side}0"].width, count) for side in "ab" if count}
+    factors = {side: rng.integers(1, 1 << formats[f"{side}0"].width, count) for side in "ab"}
     share = rng.choice([0.05, 0.25, 1], count)
     alone = rng.random(count) < 0.5
     centre, where = rng.random(count), rng.integers(0, 3, count)
@@ -165,7 +166,7 @@ def cancelling(
     for name, fmt in formats.items():
         if name == "c":
             words = np.where(rng.random(count) < 0.5, 0, rng.integers(0, 1 << fmt.width, count))
-        elif name[0] == "s":
+        elif name[:2] in ("sa", "sb") and name[2:].isdigit():
             assert isinstance(fmt, Format)
             large, c = fmt.largest_finite_field, formats["c"]
             low = fmt.bias + _smallest(c) // 2 if isinstance(c, Format) else 0
@@ -178,14 +179,15 @@ def cancelling(
             field = np.where(own == int(name[2:]), top, top - rng.integers(8, 24, count))
             fraction = rng.integers(0, 1 << fmt.fraction_bits, count)
             words = np.clip(field, 0, large) << fmt.fraction_bits | fraction
-        else:
+        elif name[0] in "ab" and name[1:].isdigit():
             lane = int(name[1:])
             others = rng.integers(0, 1 << fmt.width, count)
             words = np.where((lane // max(size, 1) == own) | (rng.random(count) > share), 0, others)
-            if count:
-                turned = factors["b"] ^ 1 << (fmt.width - 1)
-                words = np.where(lane == first, np.where(alone, 0, factors[name[0]]), words)
-                words = np.where(lane == second, turned if name[0] == "b" else factors["a"], words)
+            turned = factors["b"] ^ 1 << (fmt.width - 1)
+            words = np.where(lane == first, np.where(alone, 0, factors[name[0]]), words)
+            words = np.where(lane == second, turned if name[0] == "b" else factors["a"], words)
+        else:
+            words = rng.integers(0, 1 << fmt.width, count)
         columns[name] = words.astype(storage(fmt.width))
     return columns
 

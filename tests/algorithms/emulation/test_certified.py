@@ -89,8 +89,8 @@ def test_the_checker_comes_to_the_goals_that_solvers_were_asked(
     assert not checked(made[0]).flaw
     assert sorted(came) == json.loads((made[0] / "asked.json").read_text())
     assert len(came) >= 5
-    (shown,) = described(made[0])
-    assert shown.inputs == "binary64 words"
+    (shown,) = described(made[0], THEOREMS)
+    assert shown.stated.inputs == "binary64 words"
 
 
 def test_the_bound_holds_where_fractions_say_what_the_error_is(made: Made) -> None:

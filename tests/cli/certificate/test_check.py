@@ -13,8 +13,8 @@ from tests.support.command_line import done, refused
 
 def test_all_proved(certificates: Path) -> None:
     lines = done("certificate", "check", certificates).splitlines()
-    assert len(lines) == 5
-    assert all(": proved, " in line for line in lines[:-1])
+    assert sum(": proved, " in line for line in lines if not line.startswith(" ")) == 4
+    assert sum(line.startswith("  statement: ") for line in lines) == 4
     assert lines[-1].startswith("all proved: 4 statements, ")
 
 

@@ -14,7 +14,9 @@ def test_text_and_json(certificates: Path) -> None:
     assert text.count("  statement: ") == text.count("  inputs: ") == 4
     found = json.loads(done("certificate", "show", certificates, "--json"))["statements"]
     assert all(one["title"] in text and one["says"] in text for one in found)
-    assert {"file", "title", "says", "inputs", "models", "steps"} == set(found[0])
+    assert {"file", "title", "says", "where", "inputs", "formats", "models", "notes", "steps"} == set(
+        found[0]
+    )
 
 
 def test_what_cannot_be_read(certificates: Path, tmp_path: Path) -> None:
