@@ -16,6 +16,8 @@ from typing import Any
 
 #: Cells that hold a value without a clock.
 _LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
+#: The attribute, of a latch that stands for a variable's previous value, which names the variable.
+_PREVIOUS = "\\previous"
 #: Passes that do not choose a value for a don't-care, nor a register's first value: whether the result
 #: depends on one is asked later. The second removes branches that cannot be taken.
 _SIMPLER = ("opt_expr -keepdc", "opt_muxtree", "opt_expr -keepdc", "opt_clean")
@@ -53,14 +55,17 @@ def main(request: Path, reply: Path, written: Path) -> None:
     def run(command: str) -> None:
         ys.run_pass(command, design)
 
-    run(f"read_slang -f {given['arguments']}")
+    run(f"read_slang --no-proc -f {given['arguments']}")
     top = given["top"]
     run(f"hierarchy -check {f'-top {top}' if top else '-auto-top'}")
     problems = black_boxes(design)
     if problems:
         reply.write_text(json.dumps({"problems": problems}), encoding="utf-8")
         return
-    run("proc -norom")
+    blocks = {module.name.str(): combinational(module) for module in design.modules_.values()}
+    run("proc -norom -noopt")
+    for module in design.modules_.values():
+        hold_previous(module, blocks[module.name.str()])
     run("flatten")
     beyond = reply.with_suffix(".v")
     beyond.write_text(_BEYOND, encoding="utf-8")
@@ -125,6 +130,103 @@ def black_boxes(design: Any) -> list[str]:
     return found[:_MOST]
 
 
+def combinational(module: Any) -> dict[str, str]:
+    """For the ``$buf`` cells with which combinational blocks assign their variables: where a block starts.
+
+    Called before ``proc``. Objects are numbered in the order of the source, a block before its own. A
+    continuous assignment is a ``$buf``, too; after a block with a clock, which has none, it stays out.
+    """
+    starts = {int(plain(one.name).removeprefix("$")): position(one) for one in module.processes.values()}
+    clocked = set()
+    if all(file for file, _ in starts.values()):  # a block of a macro has no position
+        for cell in module.cells_.values():
+            if "dff" in cell.type.str():
+                file, at = position(cell)
+                clocked.add(
+                    min((one for one in starts.values() if one[0] == file and one[1] >= at), default=None)
+                )
+    assigns = {
+        int(found[1]): cell.name.str()
+        for cell in module.cells_.values()
+        if cell.type.str() == "$buf" and (found := re.match(r"\$(\d+)$", cell.name.str()))
+    }
+    result = {}
+    block = None
+    for key in sorted({*starts, *assigns}):
+        if key in starts:
+            block = starts[key]
+        elif block is not None:
+            if block not in clocked:
+                result[assigns[key]] = f"{block[0]}:{block[1][0]}" if block[0] else ""
+            block = None
+    return result
+
+
+def position(thing: Any) -> tuple[str, tuple[int, int]]:
+    """File, line and column of where a source starts."""
+    found = re.match(r"(.*?):(\d+)\.(\d+)", str(thing.get_src_attribute()))
+    return (found[1], (int(found[2]), int(found[3]))) if found else ("", (0, 0))
+
+
+def hold_previous(module: Any, blocks: dict[str, str]) -> None:
+    """Variables that a combinational block reads before it assigns them are read from latches.
+
+    Simulators give such a read the previous value; the circuit has the one that is assigned later. What a
+    block has assigned it reads from wires without a name, so that a bit of a variable of its own at which
+    these end is read before. blocks: of :func:`combinational`.
+    """
+    from pyosys import libyosys as ys
+
+    def key(bit: Any) -> tuple[str, int]:
+        return bit.wire.name.str(), bit.offset
+
+    joined: dict[tuple[str, int], Any] = {}
+    for left, right in module.connections_:
+        joined.update(
+            (key(to), bit) for to, bit in zip(left.bits(), right.bits(), strict=True) if to.is_wire()
+        )
+    drivers: dict[tuple[str, int], Any] = {}
+    for cell in module.cells_.values():
+        if not any(part in cell.type.str() for part in ("dff", "latch")):
+            for port, signal in cell.connections_.items():
+                if cell.output(port):
+                    drivers.update((key(bit), cell) for bit in signal.bits() if bit.is_wire())
+    for name, start in blocks.items():
+        last = module.cell(ys.IdString(name))
+        own = {key(bit) for bit in last.getPort(ys.IdString("\\Y")).bits()}
+        seen, left_over = {name}, [last]
+        while left_over:
+            cell = left_over.pop()
+            for port, signal in list(cell.connections_.items()):
+                if not cell.input(port):
+                    continue
+                read = ys.SigSpec()
+                for given in signal.bits():
+                    bit = given
+                    while bit.is_wire() and key(bit) in joined:
+                        bit = joined[key(bit)]
+                    before = bit.is_wire() and key(bit) in own
+                    read.append(latch(module, bit, place(cell) or start) if before else given)
+                    if bit.is_wire() and bit.wire.name.str().startswith("$"):
+                        driver = drivers.get(key(bit))
+                        if driver is not None and driver.name.str() not in seen:
+                            seen.add(driver.name.str())
+                            left_over.append(driver)
+                cell.setPort(port, read)
+
+
+def latch(module: Any, bit: Any, where: str) -> Any:
+    """The bit of a latch that stands for what a variable's bit was before."""
+    from pyosys import libyosys as ys
+
+    wire = module.addWire(module.uniquify(ys.IdString("$before")), 1)
+    zero = ys.SigSpec(ys.Const(0, 1))
+    cell = module.addSr(module.uniquify(ys.IdString("$previous")), zero, zero, ys.SigSpec(wire))
+    cell.set_src_attribute(where or place(bit.wire))
+    cell.set_string_attribute(ys.IdString(_PREVIOUS), plain(bit.wire.name))
+    return ys.SigBit(wire, 0)
+
+
 def registers(module: Any) -> list[str]:
     """The wires that are registers."""
     from pyosys import libyosys as ys
@@ -154,9 +256,20 @@ def memories(module: Any) -> list[str]:
 
 def latches(module: Any) -> list[str]:
     """What holds a value without a clock."""
-    found = [cell for cell in module.cells_.values() if cell.type.str() in _LATCHES]
-    said = (f"{place(cell)}: a latch; only registers with a clock are supported" for cell in found)
-    return [*dict.fromkeys(said)][:_MOST]
+    from pyosys import libyosys as ys
+
+    found = []
+    for cell in module.cells_.values():
+        if cell.type.str() in _LATCHES:
+            variable = cell.get_string_attribute(ys.IdString(_PREVIOUS))
+            if variable:
+                said = (
+                    f"{variable} is read in this block before it is assigned: its previous value would matter"
+                )
+            else:
+                said = "a latch; only registers with a clock are supported"
+            found.append(f"{place(cell)}: {said}")
+    return [*dict.fromkeys(found)][:_MOST]
 
 
 def loops(told: str) -> list[str]:

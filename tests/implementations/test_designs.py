@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -144,6 +145,11 @@ HEAD = "module m(input logic clk, input logic [7:0] a, b, c, output logic [7:0] 
             "logic [7:0] f [0:255]; always_ff @(posedge clk) f[a] <= b; assign d = f[c];",
             "m.sv:2: f is a memory of 256 words; up to 64 are read as registers",
         ),
+        (
+            "logic [7:0] f [0:3], x; always_ff @(posedge clk) f[a[1:0]] <= b;"
+            " always_comb begin d = f[x[1:0]]; x = c; end",
+            "m.sv:2: x is read in this block before it is assigned: its previous value would matter",
+        ),
         ("always_ff @(posedge clk) d <= a + b + c;", "(btor2:"),
         ("always_ff @(posedge clk) d <= a + b + c;", "; cycles = 1 would do"),
     ],
@@ -222,6 +228,73 @@ def test_parts_beyond_a_vector(expression: str, undefined: bool, tmp_path: Path)
         assert [int(word, 2) for word in simulated_words] == found.tolist()
 
 
+BLOCKS = [
+    # (the body of a module, what is read before it is assigned)
+    ("always_comb begin d = x; x = b; end", "x"),
+    ("always @(*) begin d = x + a; x = b; end", "x"),
+    ("always_comb begin if (a[0]) x = c; d = x; x = b; end", "x"),
+    ("always_comb begin d = 0; if (x[0]) d = a; x = b; end", "x"),
+    ("always_comb begin d = a; d[3] = x[2]; x = b; end", "x"),
+    ("always_comb begin x[3:0] = a[3:0]; d = x; x[7:4] = b[3:0]; end", "x"),
+    ("always_comb begin y = x; d = y; x = 8'd3 ^ b; end", "x"),
+    ("always_comb begin case (x[1:0]) 0: d = a; 1: d = b; default: d = c; endcase x = b; end", "x"),
+    ("function [7:0] f(input [7:0] v); f = v + x; endfunction always_comb begin d = f(a); x = b; end", "x"),
+    ("always_comb begin : p logic [7:0] q; d = q; q = b; end", "p.q"),
+    ("always_comb begin d = m[a[0]]; m[0] = b; m[1] = c; end", "m"),
+    ("always_comb begin for (int i = 0; i < 4; i++) begin d[2*i +: 2] = x[1:0]; x = a >> i; end end", "x"),
+    ("assign d = y; always_comb begin y = x + a; x = b; end", "x"),
+    ("always_comb begin x = b; d = x; end", ""),
+    ("always_comb begin d = a; case (b[1:0]) 1: d = c; 2: d = a + c; endcase end", ""),
+    ("always_comb case (b[1:0]) 0: d = a; 1: d = b; 2: d = c; 3: d = a ^ b; endcase", ""),
+    ("always_comb begin d = 0; for (int i = 0; i < 8; i++) d = d + a[i]; end", ""),
+    ("always @(*) begin x = 0; for (int i = 0; i < 8; i++) x = {x[6:0], b[i]}; d = x; end", ""),
+    ("always_comb begin if (a[0]) begin if (b[0]) x = c; else x = a; end else x = b; d = x + 1; end", ""),
+    ("always_comb begin x[0] = a[0]; for (int i = 1; i < 8; i++) x[i] = x[i-1] ^ b[i]; d = x; end", ""),
+    ("always_comb begin x = a; if (b[0]) x = x + c; if (x > 8'd9) x[7:4] = 0; d = x; end", ""),
+    ("always_comb begin x = a; x[b[2:0]] = c[0]; d = x; end", ""),
+    ("always_comb begin m[0] = a; m[1] = b; d = m[c[0]]; end", ""),
+    ("always_comb begin {x, y} = {a, b}; {x, y} = {y, x}; d = x - y; end", ""),
+    ("function [7:0] f(input [7:0] v); f = v; if (v[0]) f = f + x; endfunction"
+     " always_comb begin x = a; d = f(b); end", ""),
+    ("always_comb begin x = b; d = y; end assign y = x + a;", ""),
+    ("always_comb begin d = y; x = b; end always_comb y = x;", ""),
+    ("always_comb begin : p logic [7:0] t; t = a; t = t * b; d = t; end", ""),
+    ("task t(input [7:0] i, output [7:0] o); o = i; if (o[0]) o = o + 1; endtask"
+     " always_comb begin t(a, x); t(x ^ b, d); end", ""),
+    ("struct packed {logic [3:0] h, l;} p;"
+     " always_comb begin p.h = a[3:0]; p.l = p.h; d = p; end", ""),
+    ("always_ff @(posedge clk) y <= a; always_comb begin d = x; x = b; end", "x"),
+    ("assign {x, d} = {a, x};", ""),
+    ("always_ff @(posedge clk) y <= a; assign {x, d} = {a, x};", ""),
+    ("always_comb begin d = x & 0; d = b; x = a; end", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "variable"), BLOCKS)
+def test_read_before_assigned(body: str, variable: str, tmp_path: Path) -> None:
+    """Refused where what a simulator says of a row depends on the row before; else read as it says."""
+    file = tmp_path / "m.sv"
+    file.write_text(
+        "module m(input logic clk, input logic [7:0] a, b, c, output logic [7:0] d);\n"
+        f"logic [7:0] x, y; logic [7:0] m [0:1];\n{body}\nendmodule\n"
+    )
+    rows = np.random.default_rng(5).integers(0, 256, (60, 3), np.uint8)
+    rows = np.concatenate([rows, rows[::-1]])
+    bench = "\n".join(f'a = {a}; b = {b}; c = {c}; #1 $display("%b", d);' for a, b, c in rows.tolist())
+    module = "module bench; logic clk = 0; logic [7:0] a, b, c; wire [7:0] d; m u(.*);"
+    words = simulated(f"{file.read_text()}{module} task run; {bench} endtask endmodule\n", ["bench"])
+    assert (words[1:60] != words[:59:-1][1:60]) == bool(variable)
+    given = DesignFiles(files=[file], formats=dict.fromkeys("abcd", "u8"))
+    if variable:
+        said = rf"m\.sv:3: {re.escape(variable)} is read in this block before it is assigned"
+        with pytest.raises(TcsmtError, match=said):
+            read_design(given)
+    else:
+        a, b, c = rows.T
+        found = run_words(read_design(given).model, Operands(a[:, None], b[:, None], c))
+        assert [int(word, 2) for word in words] == found.tolist()
+
+
 def test_other_outputs_may_be_anything(tmp_path: Path) -> None:
     file = tmp_path / "with space.sv"
     file.write_text(HEAD + "assign d = a * b + c;\nalways_latch if (a[0]) e = b / c;\nendmodule\n")
@@ -231,6 +304,11 @@ def test_other_outputs_may_be_anything(tmp_path: Path) -> None:
     words = Operands(np.array([[3]], np.uint8), np.array([[100]], np.uint8), np.array([7], np.uint8))
     assert run_words(row.model, words) == [51]
     with pytest.raises(TcsmtError, match="a latch"):
+        read_design(replace(files, ports=["d=e"]))
+    block = "always_comb begin e = x; x = a; end"
+    file.write_text(f"{HEAD}logic [7:0] x; assign d = a * b + c; {block} endmodule\n")
+    assert run_words(read_design(files).model, words) == [51]
+    with pytest.raises(TcsmtError, match=r"with space\.sv:2: x is read in this block before"):
         read_design(replace(files, ports=["d=e"]))
     with pytest.raises(TcsmtError, match="unknown output 'f'"):
         read_design(replace(files, ports=["d=f"]))
