@@ -433,7 +433,7 @@ QUOTED = (
             "| x86-64 | all tests",
             "on an Intel Xeon with AVX-512; some of them on a Nehalem that QEMU 7.2 emulates",
             "emulated by QEMU 7.2, with Debian's Python 3.11:",
-            "all tests with 3.11; installed",
+            "all tests with 3.11 and 3.13; installed",
             "with 3.12 and 3.13; 3.14 was not run",
             "products with 1, 2 and 64 threads on 1 and 2 cores",
         )

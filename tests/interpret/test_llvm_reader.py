@@ -43,7 +43,9 @@ def test_a_function(text: str) -> None:
     assert address.operands == (Local("p"), Literal(0), Literal(1))
     assert address.source == "f.c:9"
     assert load == Instruction("load", "y", Int(32), (Local("x"),))
-    assert (unknown.opcode, unknown.words) == ("unsupported", ("fadd",))
+    assert (unknown.opcode, unknown.words) == (
+        "unsupported", ("fadd is not supported: only integer code is",)
+    )  # fmt: skip
     assert (switch.labels, switch.numbers) == (("end", "end", "end"), (1, -2))
 
 
