@@ -187,14 +187,13 @@ def explain(
     units: Sequence[Row] | None = None,
     *,
     ends: Sequence[Epilogue] | None = None,
-    kernels: Sequence[Kernel] = (),
     seed: int = 1,
     watch: Watch | None = None,
 ) -> Explained:
     """Hold all hypotheses against D, the simplest first.
 
     units: whose kernels are tried (None: all of the catalogue that take such operands, and IEEE operations).
-    ends: epilogues that are tried; None: C first and C last. kernels: hypotheses of one's own, besides.
+    ends: epilogues that are tried; None: C first and C last.
     At the end of the watch's time, and where somebody interrupts it, the search ends with what it has.
     Raises :class:`.TcsmtError` where no unit fits.
     """
@@ -204,7 +203,7 @@ def explain(
     if ends is None:
         ends = [PLAIN] if product.c is None else [PLAIN, Epilogue(c="epilogue")]
     length = product.shape[2]
-    tried = list(kernels)
+    tried: list[Kernel] = []
     for first, *_ in given:
         tried += hypotheses(first, product.d_format, length, ends, c=product.c is not None)
     if not tried:
