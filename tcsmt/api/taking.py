@@ -19,6 +19,7 @@ from tcsmt.data.row_files import read_npz
 from tcsmt.kernels.kernel import Kernel, kernel_named
 from tcsmt.kernels.model import row_named
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.reading import uncompressed
 
 __all__ = ["formats_in", "formats_of", "kernel_taking", "row_taking", "rows_taking"]
 
@@ -41,7 +42,7 @@ def formats_of(arrays: Mapping[str, Any], named: Mapping[str, str | None] | None
 
 def formats_in(path: Path) -> Formats:
     """Those of the arrays a and b of an .npz file; of other files, which do not say them, none."""
-    if path.suffix.lower() != ".npz":
+    if uncompressed(path).suffix.lower() != ".npz":
         return {}
     arrays = read_npz(path)
     return formats_of({name: arrays.get(name) for name in "ab"})

@@ -24,6 +24,7 @@ from tcsmt.simulator.rows import Words, words_of_row
 from tcsmt.statements.finding import Finding
 from tcsmt.statements.verdict import Distinguished
 from tcsmt.support.errors import InternalError, TcsmtError
+from tcsmt.support.reading import uncompressed
 
 __all__ = [
     "NothingApplies",
@@ -81,7 +82,7 @@ def from_file(path: Path, row: Row) -> list[Vector]:
 
 def _said(path: Path, row: Row) -> list[tuple[str, dict[str, int]]]:
     """What a JSON file or JSON lines say of each row: what it asks, and predictions (words of D)."""
-    if path.suffix.lower() not in (".json", ".jsonl"):
+    if uncompressed(path).suffix.lower() not in (".json", ".jsonl"):
         return []
     fmt, found = row.model.d_format, []
     for number, given in enumerate(rows_of_json(path)):

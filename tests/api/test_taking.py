@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,8 @@ def test_formats_of_arrays_and_files(tmp_path: Path) -> None:
     assert formats_of({"a": words, "b": words}, {"a": "bf16"}) == {"a": FORMATS["bf16"], "b": None}
     np.savez(tmp_path / "rows.npz", a=half, b=half)
     assert formats_in(tmp_path / "rows.npz") == {"a": FORMATS["f16"], "b": FORMATS["f16"]}
+    (tmp_path / "rows.npz.xz").write_bytes(lzma.compress((tmp_path / "rows.npz").read_bytes()))
+    assert formats_in(tmp_path / "rows.npz.xz") == formats_in(tmp_path / "rows.npz")
     assert formats_in(tmp_path / "rows.csv") == {}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,9 @@ def test_what_a_file_predicts_is_kept(tmp_path: Path) -> None:
     for vector in (one, two, three):
         assert vector.predictions[VOLTA] == 0x40A00000
     assert "two lanes" not in two.predictions
+    compressed = tmp_path / "v.jsonl.xz"
+    compressed.write_bytes(lzma.compress(file.read_bytes()))
+    assert from_file(compressed, row)[0].predictions == one.predictions
     plan = tmp_path / "plan.json"
     plan.write_text(done("identify", "--like", "volta", "--plan", "set"))
     data = json.loads(done("probe", "volta", "--plan", plan, "--emit", "json"))
