@@ -2,12 +2,18 @@
 
 from dataclasses import replace
 
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
-from tcsmt.models import Operands
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, Side
-from tcsmt.statements.verdict import Equivalent
+from tcsmt.investigation import (
+    ROUNDINGS,
+    Claim,
+    Domain,
+    Equivalent,
+    Investigation,
+    Operands,
+    Question,
+    Side,
+    concluded,
+    ieee_like,
+)
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.2", statement="no fixed order: from the largest on"),

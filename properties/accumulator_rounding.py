@@ -7,10 +7,7 @@ other sign than the sum.
 from dataclasses import replace
 from itertools import combinations
 
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.ask.investigation import Claim, Groups, Investigation, ieee_like
-from tcsmt.models import Model
-from tcsmt.statements.domain import Domain
+from tcsmt.investigation import ROUNDINGS, Claim, Domain, Groups, Investigation, Model, ieee_like
 
 CLAIMS = (
     Claim(

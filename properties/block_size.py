@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Groups, Investigation
+from tcsmt.investigation import Claim, Groups, Investigation
 
 CLAIMS = (
     Claim(

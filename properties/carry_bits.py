@@ -6,8 +6,7 @@ fewer wraps. The catalogue's model has enough by definition; the proof is about 
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Investigation
-from tcsmt.statements.verdict import Distinguished, Equivalent
+from tcsmt.investigation import Claim, Distinguished, Equivalent, Investigation
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.4", statement="at least 2, most likely 3 (Volta)"),

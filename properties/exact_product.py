@@ -2,13 +2,20 @@
 
 from dataclasses import replace
 
-from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
-from tcsmt.models import Operands
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, Side
-from tcsmt.terms import all_of, const
+from tcsmt.investigation import (
+    FORMATS,
+    ROUNDINGS,
+    Claim,
+    Domain,
+    Investigation,
+    Operands,
+    Question,
+    Side,
+    all_of,
+    concluded,
+    const,
+    ieee_like,
+)
 
 CLAIMS = (
     Claim(

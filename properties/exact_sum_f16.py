@@ -3,16 +3,25 @@
 Valpey et al.'s property 1: products that FP16 cannot hold, with a sum that it can.
 """
 
-from tcsmt.arithmetic.datapath import decode
-from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.arithmetic.ieee import convert, exact_product
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.ask.investigation import Claim, Investigation, concluded
-from tcsmt.catalogue import Row
-from tcsmt.models import IeeeDotAdd, Kind, Operands
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, Side
-from tcsmt.terms import all_of, const
+from tcsmt.investigation import (
+    FORMATS,
+    ROUNDINGS,
+    Claim,
+    Domain,
+    IeeeDotAdd,
+    Investigation,
+    Kind,
+    Operands,
+    Question,
+    Row,
+    Side,
+    all_of,
+    concluded,
+    const,
+    convert,
+    decode,
+    exact_product,
+)
 
 CLAIMS = (
     Claim(

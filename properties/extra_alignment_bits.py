@@ -5,11 +5,19 @@ F counts bits below the binary point of the largest exponent; n_eab = F - 23.
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Groups, Investigation, concluded
-from tcsmt.models import FusedDotAdd, Kind
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, Side
-from tcsmt.terms import any_of, const
+from tcsmt.investigation import (
+    Claim,
+    Domain,
+    FusedDotAdd,
+    Groups,
+    Investigation,
+    Kind,
+    Question,
+    Side,
+    any_of,
+    concluded,
+    const,
+)
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.4, 3.2", statement="none on V100, one on T4"),

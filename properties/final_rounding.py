@@ -3,12 +3,16 @@
 from dataclasses import replace
 from itertools import combinations
 
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.ask.investigation import Claim, Investigation
-from tcsmt.interpret.exact import evaluate
-from tcsmt.statements.question import difference
-from tcsmt.statements.verdict import Distinguished, Unknown
-from tcsmt.support.errors import Contradiction
+from tcsmt.investigation import (
+    ROUNDINGS,
+    Claim,
+    Contradiction,
+    Distinguished,
+    Investigation,
+    Unknown,
+    difference,
+    evaluate,
+)
 
 CLAIMS = (
     Claim(

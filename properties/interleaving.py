@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Groups, Investigation
-from tcsmt.catalogue import Row
-from tcsmt.models import FusedDotAdd
+from tcsmt.investigation import Claim, FusedDotAdd, Groups, Investigation, Row
 
 CLAIMS = (
     Claim(

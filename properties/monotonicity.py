@@ -2,11 +2,18 @@
 
 from dataclasses import replace
 
-from tcsmt.arithmetic.datapath import decode, ordered
-from tcsmt.ask.investigation import Claim, Investigation, concluded
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, Side
-from tcsmt.terms import all_of, var
+from tcsmt.investigation import (
+    Claim,
+    Domain,
+    Investigation,
+    Question,
+    Side,
+    all_of,
+    concluded,
+    decode,
+    ordered,
+    var,
+)
 
 CLAIMS = (
     Claim(

@@ -2,10 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.arithmetic.datapath import decode
-from tcsmt.ask.investigation import Claim, Investigation, concluded, ieee_like
-from tcsmt.statements.domain import Domain
-from tcsmt.terms import any_of
+from tcsmt.investigation import Claim, Domain, Investigation, any_of, concluded, decode, ieee_like
 
 CLAIMS = (
     Claim(

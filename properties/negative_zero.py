@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Investigation, concluded
+from tcsmt.investigation import Claim, Investigation, concluded
 
 CLAIMS = (Claim(source="mmasim 2.1.1", section="FDA", statement="zero results are +0"),)
 

@@ -2,9 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Investigation, cannot_become, concluded
-from tcsmt.catalogue import Row
-from tcsmt.statements.domain import Domain
+from tcsmt.investigation import Claim, Domain, Investigation, Row, cannot_become, concluded
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.4", statement="only the final sum is normalised"),

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Investigation, cannot_become, concluded
-from tcsmt.catalogue import Row
+from tcsmt.investigation import Claim, Investigation, Row, cannot_become, concluded
 
 CLAIMS = (
     Claim(

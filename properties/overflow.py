@@ -3,7 +3,7 @@
 from dataclasses import replace
 from itertools import combinations
 
-from tcsmt.ask.investigation import Claim, Groups, Investigation
+from tcsmt.investigation import Claim, Groups, Investigation
 
 CLAIMS = (
     Claim(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Groups, Investigation
+from tcsmt.investigation import Claim, Groups, Investigation
 
 CLAIMS = (
     Claim(source="Fasi et al. 2020", section="3.1.1", statement="supported, in a, b and c"),

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Investigation, concluded
-from tcsmt.statements.domain import Domain
+from tcsmt.investigation import Claim, Domain, Investigation, concluded
 
 CLAIMS = (
     Claim(

@@ -2,10 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.ask.investigation import Claim, Groups, Investigation
-from tcsmt.catalogue import Row
-from tcsmt.statements.domain import Domain
+from tcsmt.investigation import FORMATS, Claim, Domain, Groups, Investigation, Row
 
 CLAIMS = (
     Claim(

@@ -2,10 +2,7 @@
 
 from dataclasses import replace
 
-from tcsmt.ask.investigation import Claim, Investigation, all_terms_zero
-from tcsmt.catalogue import Row
-from tcsmt.models import FusedDotAdd
-from tcsmt.statements.verdict import Distinguished, Unknown
+from tcsmt.investigation import Claim, Distinguished, FusedDotAdd, Investigation, Row, Unknown, all_terms_zero
 
 CLAIMS = (
     Claim(source="MMA-Sim 2025, as first published", section="III-C", statement="-126 for FP32 output"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -178,8 +179,20 @@ def test_wheel_and_source_distribution(tmp_path: Path) -> None:
 
     target = tmp_path / "target"
     subprocess.run([*pip, "install", "-q", "--no-deps", "--target", str(target), str(wheel)], check=True)
-    asked = [sys.executable, "-m", "tcsmt", "find", "--property", "product-normalization", "--arch", "volta"]
+    empty = tmp_path / "empty"
+    empty.mkdir()
     environment = {"PYTHONPATH": str(target), "PATH": "/usr/bin:/bin", "TCSMT_CACHE": str(tmp_path / "cache")}
-    done = subprocess.run(asked, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "answer: they can be told apart" in done.stdout
+
+    def installed(*arguments: str) -> str:
+        command = [sys.executable, "-m", "tcsmt", *arguments]
+        done = subprocess.run(command, cwd=empty, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    found = installed("find", "--property", "product-normalization", "--arch", "volta")
+    assert "answer: they can be told apart" in found
+    listed = [Path(module["file"]) for module in json.loads(installed("properties", "--json"))["properties"]]
+    assert {path.name for path in listed} == {path.name for path in (ROOT / "properties").glob("*.py")}
+    assert {path.parent for path in listed} == {target / "tcsmt" / "properties"}
+    installed("export", "--queries", "scripts")
+    queries = {path.name: path.read_text() for path in (ROOT / "queries").iterdir()}
+    assert {path.name: path.read_text() for path in (empty / "scripts").iterdir()} == queries

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import resources
 from pathlib import Path
 from types import ModuleType
 
@@ -42,9 +43,13 @@ class Property:
 
 def shipped() -> Path:
     """The folder of the shipped modules: inside the installed package, or beside it in a checkout."""
-    package = Path(__file__).parent.parent
-    inside = package / "properties"
-    return inside if inside.is_dir() else package.parent / "properties"
+    package = Path(str(resources.files("tcsmt")))
+    folders = package / "properties", package.parent / "properties"
+    for folder in folders:
+        if folder.is_dir():
+            return folder
+    inside, beside = folders
+    raise TcsmtError(f"tcsmt is not fully installed: no property modules in {inside} or {beside}")
 
 
 def properties(folders: Sequence[Path] = ()) -> dict[str, Property]:
@@ -75,13 +80,15 @@ def load(name: str, folders: Sequence[Path] = ()) -> LoadedProperty:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         plain = isinstance(error, (TcsmtError, SyntaxError, UnicodeDecodeError))
-        said = error if plain else repr(error)
-        raise TcsmtError(f"{found.path}: {_place(error, found.path)}{said}") from None
+        message = str(error) if plain else repr(error)
+        if isinstance(error, ImportError) and (error.name or "").partition(".")[0] == "tcsmt":
+            message = f"{error}; property modules import all that they need of tcsmt from tcsmt.investigation"
+        raise TcsmtError(f"{found.path}: {_place(error, found.path)}{message}") from None
     if not callable(getattr(module, "investigate", None)):
         raise TcsmtError(f"{found.path}: a property module must define investigate(ask)")
     claims = getattr(module, "CLAIMS", ())
     if not (isinstance(claims, tuple) and all(isinstance(claim, Claim) for claim in claims)):
-        raise TcsmtError(f"{found.path}: CLAIMS must be a tuple of tcsmt.ask.investigation.Claim")
+        raise TcsmtError(f"{found.path}: CLAIMS must be a tuple of tcsmt.investigation.Claim")
     return LoadedProperty(found, module)
 
 

@@ -1,13 +1,4 @@
-"""What a property module is written with: claims, an investigation to ask in, and its report.
-
-A property module is a Python file. Its docstring's first line is the title; it defines
-
-    CLAIMS: tuple[Claim, ...]                     who claimed what, in which paper
-    def applies(row) -> str                       (optional) "" or why there is nothing to ask
-    def investigate(ask: Investigation) -> str    puts questions, returns the answer in a sentence
-
-and is found by its file name (``carry_bits.py`` is ``carry-bits``).
-"""
+"""Claims, an investigation to ask in, and its report; property modules see ``tcsmt.investigation``."""
 
 from __future__ import annotations
 

@@ -26,10 +26,9 @@ def test_the_first_instruction_to_which_a_property_applies() -> None:
 
 OWN = '''"""Whether c alone passes through."""
 
-from tcsmt.catalogue import Row
-from tcsmt.ask.investigation import Claim, Investigation
-from tcsmt.statements.verdict import Distinguished
 from dataclasses import replace
+
+from tcsmt.investigation import Claim, Distinguished, Investigation, Row
 
 CLAIMS = (Claim(source="me", section="1", statement="it does"),)
 
@@ -100,6 +99,12 @@ BAD = {
     "no investigate": ("'''A title.'''\n", "a property module must define investigate(ask)"),
     "no function": ("investigate = 3\n", "a property module must define investigate(ask)"),
     "syntax": ("x = 1\ndef f(:\n", "line 2"),
+    "another home": (
+        "from tcsmt.ask.investigations import Claim\n",
+        "line 1: No module named 'tcsmt.ask.investigations'; property modules import all that they need",
+    ),
+    "another name": ("from tcsmt.investigation import Claims\n", "line 1: cannot import name 'Claims' from"),
+    "another library": ("import nothing.of_the_kind\n", "line 1: ModuleNotFoundError("),
     "exit": ("raise SystemExit(5)\n", "line 1: SystemExit(5)"),
     "exit later": (f"{ASK}    raise SystemExit(5)\n", "line 2: SystemExit: 5"),
 }
@@ -114,6 +119,11 @@ def test_a_bad_module(case: str, tmp_path: Path) -> None:
 
 def test_no_folder(tmp_path: Path) -> None:
     refused(find(tmp_path / "none", "carry-bits"), "no folder of property modules ")
+
+
+def test_an_installation_without_the_shipped_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tcsmt.ask.discovery.resources.files", lambda package: tmp_path / package)
+    refused(CliRunner().invoke(main, ["properties"]), "not fully installed", str(tmp_path / "properties"))
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:

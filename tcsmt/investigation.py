@@ -1,0 +1,76 @@
+"""All that a property module imports from tcsmt; ``docs/howto/property-module.md`` says how one is written.
+
+A property module is a Python file. Its docstring's first line is the title; it defines
+
+    CLAIMS: tuple[Claim, ...]                     (optional) who claimed what, in which paper
+    def applies(row: Row) -> str                  (optional) "" or why there is nothing to ask
+    def investigate(ask: Investigation) -> str    puts questions, returns the answer in a sentence
+
+and its file name is the property's name (``carry_bits.py`` is ``carry-bits``).
+
+>>> from tcsmt.investigation import Domain
+>>> print(Domain(positive=True, c_zero=True))
+finite, positive, c = 0
+"""
+
+from tcsmt.arithmetic.datapath import decode, ordered
+from tcsmt.arithmetic.formats import FORMATS
+from tcsmt.arithmetic.ieee import convert, exact_product
+from tcsmt.arithmetic.rounding import ROUNDINGS
+from tcsmt.ask.investigation import (
+    Claim,
+    Groups,
+    Investigation,
+    all_terms_zero,
+    cannot_become,
+    concluded,
+    ieee_like,
+    one_block,
+)
+from tcsmt.catalogue import Row
+from tcsmt.interpret.exact import evaluate
+from tcsmt.models import FusedDotAdd, IeeeDotAdd, Kind, Model, Operands
+from tcsmt.statements.domain import Domain
+from tcsmt.statements.question import Question, Side, difference
+from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.support.errors import Contradiction, TcsmtError
+from tcsmt.terms import Term, all_of, any_of, const, var
+
+__all__ = [
+    "FORMATS",
+    "ROUNDINGS",
+    "Claim",
+    "Contradiction",
+    "Distinguished",
+    "Domain",
+    "Equivalent",
+    "FusedDotAdd",
+    "Groups",
+    "IeeeDotAdd",
+    "Investigation",
+    "Kind",
+    "Model",
+    "Operands",
+    "Question",
+    "Row",
+    "Side",
+    "TcsmtError",
+    "Term",
+    "Unknown",
+    "Verdict",
+    "all_of",
+    "all_terms_zero",
+    "any_of",
+    "cannot_become",
+    "concluded",
+    "const",
+    "convert",
+    "decode",
+    "difference",
+    "evaluate",
+    "exact_product",
+    "ieee_like",
+    "one_block",
+    "ordered",
+    "var",
+]
