@@ -22,16 +22,16 @@ from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.identification.ieee_steps import (
     OVERFLOWS,
     WRITES,
-    Computation,
     Operation,
     Options,
     Step,
     Steps,
+    Words,
     flushed,
-    together,
 )
 from tcsmt.identification.questions import Questions
 from tcsmt.models import IeeeDotAdd
+from tcsmt.models.ieee_schedule import BlockPlace, IeeeSchedule
 
 __all__ = ["COLUMNS", "IeeeFamily", "Shape", "standard_orders"]
 
@@ -52,27 +52,21 @@ _AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
-class Shape:
-    """Which sums there are, apart from the order of lanes; the fields are parameters of the model.
+class Shape(IeeeSchedule):
+    """Which sums there are, apart from the order of lanes.
 
     rounded: whether products are rounded (``product_format``).
     """
 
-    method: str
-    n_fma: int | None = None
-    chains: int = 1
-    c_first: bool = True
     rounded: bool = False
 
     def sums(self, lanes: Sequence[int]) -> object:
         """What tells apart the functions of two orders of lanes."""
         match self.method:
             case "exact":
-                size = self.n_fma or len(lanes)
-                return tuple(frozenset(lanes[i : i + size]) for i in range(0, len(lanes), size))
+                return tuple(frozenset(block) for _, block in self.blocks(lanes))
             case "pairwise":
-                size = self.n_fma or len(lanes)
-                return tuple(_tree(lanes[i : i + size]) for i in range(0, len(lanes), size))
+                return tuple(_tree(block) for _, block in self.blocks(lanes))
             case "fma" if self.chains > 1:
                 one, two, *others = (tuple(lanes[i :: self.chains]) for i in range(self.chains))
                 return frozenset((one, two)), tuple(others)
@@ -337,19 +331,21 @@ class IeeeFamily:
         for start in range(0, len(table), size):
             numbers = table[start : start + size, 0]
             own = [start + np.flatnonzero(numbers == number) for number in np.unique(numbers)]
-            chains = [
-                _Chain(self, self.shapes[int(table[rows[0], 0])], table[rows], questions) for rows in own
+            shapes = [self.shapes[int(table[rows[0], 0])] for rows in own]
+            results = [
+                shape.run(_ArraySteps(self, shape, table[rows], questions))
+                for shape, rows in zip(shapes, own, strict=True)
             ]
-            for rows, words in zip(own, together(self.steps, [one.result() for one in chains]), strict=True):
+            for rows, words in zip(own, self.steps.run(results), strict=True):
                 found[rows] = words.reshape(len(rows), -1)
         return found
 
 
-class _Chain:
-    """Hypotheses of one shape on some questions: one array of words for each operand of each operation."""
+class _ArraySteps:
+    """The steps of hypotheses of one shape on some questions: one array of words for each operand."""
 
     def __init__(self, family: IeeeFamily, shape: Shape, table: Table, questions: Questions) -> None:
-        self.family, self.shape = family, shape
+        self.shape = shape
         self.options, self.of_product = (self._options(table, column, len(questions)) for column in (2, 3))
         lanes = np.array(family.orders)[table[:, 1]].T
         self.a, self.b = (
@@ -358,6 +354,7 @@ class _Chain:
         )
         c = np.broadcast_to(questions.c, (1, len(table), len(questions)))
         self.c = self._read(family.c_format, c, table[:, 5], (0, 1)).reshape(-1)
+        self.zero = np.zeros_like(self.c)
 
     def _options(self, table: Table, column: int, count: int) -> Options:
         several = [np.repeat(table[:, place].astype(np.int64), count) for place in (column, 4, 6, 7)]
@@ -375,89 +372,21 @@ class _Chain:
                 found[:, rows] = flushed(fmt, found[:, rows], keep_sign=not one[2])
         return found
 
-    def _product(self, lane: int) -> Operation:
+    def products(self) -> list[Operation]:
         options = self.of_product if self.shape.rounded else self.options
-        return Operation(Step.PRODUCT, {"a0": self.a[lane], "b0": self.b[lane]}, options)
+        pairs = zip(self.a, self.b, strict=True)
+        return [Operation(Step.PRODUCT, {"a0": a, "b0": b}, options) for a, b in pairs]
 
-    def _products(self, lanes: Sequence[int]) -> Computation[list[Array]]:
-        return (yield [self._product(lane) for lane in lanes])
+    def start(self, x: Words, place: BlockPlace) -> Words:
+        return x
 
-    def _fused(self, x: Array, lane: int) -> Operation:
-        words = {"x": x, "a0": self.a[lane], "b0": self.b[lane]}
-        return Operation(Step.MULTIPLY_ADD, words, self.options)
-
-    def _sum(self, x: Array, y: Array) -> Operation:
+    def add(self, x: Words, y: Words, place: BlockPlace) -> Words:
+        if not self.shape.rounded and isinstance(y, Operation) and y.step is Step.PRODUCT:
+            return Operation(Step.MULTIPLY_ADD, {"x": x, **y.words}, self.options)
         return Operation(Step.SUM, {"x": x, "y": y}, self.options)
 
-    def result(self) -> Computation[Array]:
-        """The words, by hypothesis and question."""
-        shape = self.shape
-        match shape.method:
-            case "fma" if shape.chains > 1:
-                return (yield from self._chains())
-            case "pairwise":
-                return (yield from self._trees())
-            case "exact":
-                return (yield from self._blocks())
-            case _:
-                return (yield from self._in_turn())
-
-    def _in_turn(self) -> Computation[Array]:
-        """One chain of fused operations, or of products and sums."""
-        lanes = range(self.family.k)
-        if self.shape.rounded:
-            products = yield from self._products(lanes)
-            word, *others = [self.c, *products] if self.shape.c_first else [*products, self.c]
-            for other in others:
-                (word,) = yield [self._sum(word, other)]
-            return word
-        if self.shape.c_first:
-            word = self.c
-        else:
-            (word,) = yield [self._product(0)]
-        for lane in lanes[not self.shape.c_first :]:
-            (word,) = yield [self._fused(word, lane)]
-        if not self.shape.c_first:
-            (word,) = yield [self._sum(word, self.c)]
-        return word
-
-    def _chains(self) -> Computation[Array]:
-        """Chains of fused operations from +0, their sums, and c."""
-        chains = range(self.shape.chains)
-        sums = [np.zeros_like(self.c) for _ in chains]
-        for start in range(0, self.family.k, len(chains)):
-            sums = yield [self._fused(sums[chain], start + chain) for chain in chains]
-        whole, *others = sums
-        for other in others:
-            (whole,) = yield [self._sum(whole, other)]
-        (word,) = yield [self._sum(self.c, whole)]
-        return word
-
-    def _trees(self) -> Computation[Array]:
-        """Balanced trees of rounded products, each added to the sum of those before."""
-        size = self.shape.n_fma or self.family.k
-        level = yield from self._products(range(self.family.k))
-        while size > 1:
-            level = yield [self._sum(*level[i : i + 2]) for i in range(0, len(level), 2)]
-            size //= 2
-        word = self.c
-        for tree in level:
-            (word,) = yield [self._sum(tree, word)]
-        return word
-
-    def _blocks(self) -> Computation[Array]:
-        """Exact sums of blocks, each with c and rounded, or rounded and added to c."""
-        size, word = self.shape.n_fma or self.family.k, self.c
-        starts = range(0, self.family.k, size)
-        blocks = [
-            {f"a{i}": self.a[start + i] for i in range(size)}
-            | {f"b{i}": self.b[start + i] for i in range(size)}
-            for start in starts
-        ]
-        if self.shape.c_first:
-            for words in blocks:
-                (word,) = yield [Operation(Step.EXACT_WITH_C, words | {"x": word}, self.options, size)]
-            return word
-        for block in (yield [Operation(Step.EXACT, words, self.options, size) for words in blocks]):
-            (word,) = yield [self._sum(word, block)]
-        return word
+    def exact(self, products: Sequence[Operation], c: Words | None, place: BlockPlace) -> Words:
+        words = {f"{side}{i}": x.words[f"{side}0"] for i, x in enumerate(products) for side in "ab"}
+        if c is None:
+            return Operation(Step.EXACT, words, self.options, len(products))
+        return Operation(Step.EXACT_WITH_C, words | {"x": c}, self.options, len(products))

@@ -6,12 +6,11 @@ rounding. Rounding down is apart: it alone decides the sign of an exact zero sum
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import cache
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ from tcsmt.interpret.arrays import Program
 from tcsmt.terms import var
 
 __all__ = [
-    "OVERFLOWS", "WRITES", "Computation", "Operation", "Options", "Step", "Steps", "flushed", "together",
+    "OVERFLOWS", "WRITES", "Operation", "Options", "Step", "Steps", "Words", "flushed",
 ]  # fmt: skip
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -67,22 +66,35 @@ class Options:
     zeros: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
     """One operation on every row.
 
-    words: a0, b0, ..., x and y, as the step needs, one for each row. lanes: of an exact sum.
+    words: a0, b0, ..., x and y, as the step needs: one for each row, or the operation whose results they are.
+    lanes: of an exact sum. depth: how many operations must come before, one after the other.
     """
 
     step: Step
-    words: Mapping[str, Array]
+    words: Mapping[str, Array | Operation]
     options: Options
     lanes: int = 1
+    depth: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", max((one.depth + 1 for one in self.operands), default=0))
+
+    @property
+    def operands(self) -> list[Operation]:
+        """The operations whose results it takes."""
+        return [word for word in self.words.values() if isinstance(word, Operation)]
 
 
-Result = TypeVar("Result")
-#: Yields operations that need no result of one another, is sent their words, and returns its result.
-Computation = Generator[list[Operation], list[Array], Result]
+#: Words of each row, or the operation whose results they are.
+Words = Array | Operation
+
+
+def _array(words: Words, results: Mapping[Operation, Array]) -> Array:
+    return results[words] if isinstance(words, Operation) else words
 
 
 @dataclass(frozen=True)
@@ -94,22 +106,29 @@ class Steps:
     format: Format
     product_exponent: int = 0
 
-    def run(self, operations: Sequence[Operation]) -> list[Array]:
-        """The words of operations; those of one step are computed at once."""
-        alike: dict[tuple[Step, int], list[int]] = {}
-        for number, one in enumerate(operations):
-            alike.setdefault((one.step, one.lanes), []).append(number)
-        found: list[Array] = [np.zeros(0, np.uint64)] * len(operations)
-        for (step, lanes), numbers in alike.items():
-            several = [operations[number] for number in numbers]
-            words = {name: np.concatenate([one.words[name] for one in several]) for name in several[0].words}
-            parts = [[getattr(one.options, part.name) for one in several] for part in fields(Options)]
-            options = Options(*map(np.concatenate, parts))
-            whole = self._run(step, words, options, lanes)
-            ends = np.cumsum([len(one.options.rounding) for one in several])
-            for number, own in zip(numbers, np.split(whole, ends[:-1]), strict=True):
-                found[number] = own
-        return found
+    def run(self, several: Sequence[Words]) -> list[Array]:
+        """The words; operations of one depth and step are computed at once."""
+        layers: dict[tuple[int, str, int], dict[Operation, None]] = {}
+        waiting = [one for one in several if isinstance(one, Operation)]
+        while waiting:
+            operation = waiting.pop()
+            layer = layers.setdefault((operation.depth, operation.step.value, operation.lanes), {})
+            if operation not in layer:
+                layer[operation] = None
+                waiting += operation.operands
+        results: dict[Operation, Array] = {}
+        for _, layer in sorted(layers.items()):
+            operations = list(layer)
+            first, *_ = operations
+            words = {
+                name: np.concatenate([_array(one.words[name], results) for one in operations])
+                for name in first.words
+            }
+            parts = [[getattr(one.options, part.name) for one in operations] for part in fields(Options)]
+            whole = self._run(first.step, words, Options(*map(np.concatenate, parts)), first.lanes)
+            ends = np.cumsum([len(one.options.rounding) for one in operations])
+            results |= zip(operations, np.split(whole, ends[:-1]), strict=True)
+        return [_array(one, results) for one in several]
 
     def _run(self, step: Step, words: Mapping[str, Array], options: Options, lanes: int) -> Array:
         found = np.zeros(len(options.rounding), np.uint64)
@@ -127,22 +146,6 @@ class Steps:
             (word,) = program.run({name: value for name, value in given.items() if name in used})
             found[rows] = np.asarray(word).astype(np.uint64)
         return found
-
-
-def together(steps: Steps, computations: Sequence[Computation[Array]]) -> list[Array]:
-    """The results of computations, whose operations are computed at once as far as they go."""
-    results: dict[int, Array] = {}
-    waiting = {number: next(one) for number, one in enumerate(computations)}
-    while waiting:
-        words = iter(steps.run([one for several in waiting.values() for one in several]))
-        following = {}
-        for number, several in waiting.items():
-            try:
-                following[number] = computations[number].send(list(islice(words, len(several))))
-            except StopIteration as end:
-                results[number] = end.value
-        waiting = following
-    return [results[number] for number in range(len(computations))]
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,18 +10,17 @@ from tcsmt.arithmetic import datapath as dp
 from tcsmt.arithmetic import ieee
 from tcsmt.arithmetic.datapath import Number
 from tcsmt.arithmetic.formats import Format
-from tcsmt.arithmetic.ieee import MultiplyAdd, RoundedSum, Zeros
+from tcsmt.arithmetic.ieee import MultiplyAdd, Operation, RoundedSum, Zeros
 from tcsmt.arithmetic.nans import NanRule, Operand
 from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.models.base import Model, Terms, choice
+from tcsmt.models.ieee_schedule import BlockPlace, IeeeSchedule
 from tcsmt.models.stages import Kind, Stage
 from tcsmt.terms import Term, const
 
 __all__ = ["IeeeDotAdd"]
 
 RNE = ROUNDINGS["RNE"]
-#: Appends a stage (where, which kind, which lane, what it rounds) and reads its result.
-Seen = Callable[[int | None, Kind, int | range | None, RoundedSum], Number]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,212 +156,144 @@ class IeeeDotAdd(Model):
 
     def result(self, x: Terms, stages: list[Stage]) -> Term:
         """Multiply, add in the chosen order, convert."""
-        lanes = self.order or tuple(range(self.k))
-        left, right = ([side[i] for i in lanes] for side in (x.a, x.b))
-        added = self._words if self.by_words else self._sum
-        return added(left, right, x.c, stages)
-
-    def _words(self, a: Sequence[Term], b: Sequence[Term], c: Term, stages: list[Stage]) -> Term:
-        """Multiply-adds of words."""
-        fmt, flush = self.sum_format, self.flush_outputs
-
-        def seen(kind: Kind, lane: int | range, operation: MultiplyAdd) -> Term:
-            word = operation.word()
-            stages.append(Stage(None, kind, lane, fmt, word, operation))
-            return word
-
-        def given(word: Term, narrow: Format, *, flush: bool) -> Term:
-            word = ieee.flush(word, narrow, keep_sign=not self.flush_to_positive) if flush else word
-            return ieee.widen(word, narrow, fmt)
-
-        result = given(c, fmt, flush=self.flush_inputs or self.flush_c)
-        left = [given(x, self.a_format, flush=self.flush_inputs) for x in a]
-        right = [given(y, self.b_format, flush=self.flush_inputs) for y in b]
-        pairs = list(zip(left, right, strict=True))
-        if self.method == "fma":
-            for count, (x, y) in enumerate(pairs, 1):
-                added = MultiplyAdd(format=fmt, x=x, y=y, z=result, flush=flush)
-                result = seen(Kind.RUNNING_SUM, count, added)
-            return result
-        products = (MultiplyAdd.product(fmt, x, y, flush=flush) for x, y in pairs)
-        level = [seen(Kind.PRODUCT, lane, product) for lane, product in enumerate(products)]
-        while len(level) > self.k // self.block:
-            size = self.k // len(level) * 2
-            level = [
-                seen(
-                    Kind.SUM_OF_LANES,
-                    range(i * size, (i + 1) * size),
-                    MultiplyAdd.sum(fmt, *level[2 * i : 2 * i + 2], flush=flush),
-                )
-                for i in range(len(level) // 2)
-            ]
-        for count, whole in enumerate(level, 1):
-            result = seen(Kind.SUM_WITH_C, count, MultiplyAdd.sum(fmt, result, whole, flush=flush))
-        return result
-
-    def _sum(self, a: Sequence[Term], b: Sequence[Term], c: Term, stages: list[Stage]) -> Term:
-        """Operations on decoded numbers, in any formats and roundings."""
-
-        def seen(block: int | None, kind: Kind, lane: int | range | None, operation: RoundedSum) -> Number:
-            word = operation.word()
-            stages.append(Stage(block, kind, lane, operation.format, word, operation))
-            return dp.decode(operation.format, word)
-
-        factors = [
-            (
-                self._operand(self.a_format, x, flush=self.flush_inputs),
-                self._operand(self.b_format, y, flush=self.flush_inputs),
-            )
-            for x, y in zip(a, b, strict=True)
-        ]
-        start = self._operand(self.c_format, c, flush=self.flush_inputs or self.flush_c)
-        products = [self._product(x.number, y.number) for x, y in factors]
-        if self.product_format is not None:
-            fmt, rounding = self.product_format, self.product_rounding
-            rounded = [RoundedSum(terms=(x,), format=fmt, rounding=rounding, **self._ends) for x in products]
-            products = [seen(None, Kind.PRODUCT, lane, x) for lane, x in enumerate(rounded)]
-        match self.method:
-            case "exact":
-                result = self._exact(seen, products, start.number)
-            case "pairwise":
-                result = self._pairwise(seen, products, start.number)
-            case "fma" if self.chains > 1:
-                result = self._chains(seen, factors, products, start, stages)
-            case "fma" if self.nan is not None and self.nan.cases:
-                result = self._chain(
-                    seen, None, list(zip(factors, products, strict=True)), start, stages
-                ).number
-            case _:
-                result = self._in_order(seen, products, start.number)
-        if not (self._passes_on and self.sum_format == self.d_format):
-            nan_word = self.nan.otherwise if self.nan is not None else self.d_format.nan_word
-            converted = RoundedSum(
-                terms=(result,), format=self.d_format, rounding=self.d_rounding, nan_word=nan_word,
-                **self._ends,
-            )  # fmt: skip
-            seen(None, Kind.RESULT, None, converted)
-        return stages[-1].term
-
-    def _blocks(self, products: Sequence[Number]) -> Iterator[tuple[int | None, Sequence[Number]]]:
-        """The products of each block, with its number where there are several."""
-        for start in range(0, self.k, self.block):
-            block = start // self.block if self.block < self.k else None
-            yield block, products[start : start + self.block]
-
-    def _exact(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
-        zeros = Zeros.IEEE if self.negative_zero else Zeros.NO_NEGATIVE_SUM
-        for block, terms in self._blocks(products):
-            whole = self._rounded(*terms, c) if self.c_first else self._rounded(*terms)
-            result = seen(block, Kind.EXACT_SUM, None, replace(whole, wide=True, zeros=zeros))
-            if not self.c_first:
-                added = replace(self._rounded(c, result), zeros=zeros)
-                result = seen(block, Kind.SUM_WITH_C, None, added)
-            c = result
-        return c
-
-    def _pairwise(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
-        for block, terms in self._blocks(products):
-            level = list(terms)
-            if self.product_format != self.sum_format:
-                level = [seen(block, Kind.LEAF, i, self._rounded(x)) for i, x in enumerate(terms)]
-            while len(level) > 1:
-                size = self.block // len(level) * 2
-                sums = [self._rounded(*level[i : i + 2]) for i in range(0, len(level), 2)]
-                lanes = [range(i * size, (i + 1) * size) for i in range(len(sums))]
-                level = [seen(block, Kind.SUM_OF_LANES, part, x) for part, x in zip(lanes, sums, strict=True)]
-            c = seen(block, Kind.SUM_WITH_C, None, self._rounded(level[0], c))
-        return c
-
-    def _chain(
-        self,
-        seen: Seen,
-        block: int | None,
-        terms: Sequence[tuple[tuple[Operand, Operand], Number]],
-        start: Operand,
-        stages: list[Stage],
-    ) -> Operand:
-        """Multiply-adds from a start; terms: factors, and their product."""
-        running = start
-        for count, (pair, term) in enumerate(terms, 1):
-            added = self._fused(self._rounded(running.number, term), pair, running)
-            result = seen(block, Kind.RUNNING_SUM, count, added)
-            running = Operand(self.sum_format, stages[-1].term, result)
-        return running
-
-    def _chains(
-        self,
-        seen: Seen,
-        factors: Sequence[tuple[Operand, Operand]],
-        products: Sequence[Number],
-        c: Operand,
-        stages: list[Stage],
-    ) -> Number:
-        terms = list(zip(factors, products, strict=True))
-        fmt = self.sum_format
-        zero = self._operand(fmt, const(0, fmt.width), flush=False)
-        one = self._operand(fmt, const(fmt.bias << fmt.fraction_bits, fmt.width), flush=False)
-        sums = [
-            self._chain(seen, chain, terms[chain :: self.chains], zero, stages)
-            for chain in range(self.chains)
-        ]
-
-        def added(kind: Kind, count: int | None, x: Operand, y: Operand) -> Operand:
-            result = seen(None, kind, count, self._fused(self._rounded(x.number, y.number), (x, one), y))
-            return Operand(self.sum_format, stages[-1].term, result)
-
-        whole, *others = sums
-        for count, other in enumerate(others, 1):
-            whole = added(Kind.SUM_OF_CHAINS, count, whole, other)
-        return added(Kind.SUM_WITH_C, None, c, whole).number
-
-    def _fused(self, sum_: RoundedSum, factors: tuple[Operand, Operand], addend: Operand) -> RoundedSum:
-        """An operation with the NaN that the rule's cases give."""
-        if self.nan is None or not self.nan.cases:
-            return sum_
-        return replace(sum_, nan_word=self.nan.result(self.d_format, [factors], addend))
-
-    def _in_order(self, seen: Seen, products: Sequence[Number], c: Number) -> Number:
-        first = self.c_first or self.method == "fma"
-        result, *others = [c, *products] if first else [*products, c]
-        if self.method == "fma":
-            converted = not (self._passes_on and self.c_format == self.sum_format)
-        else:
-            converted = not (first or self.product_format)
-        if converted:
-            result = seen(None, Kind.START, None, self._rounded(result))
-        for count, term in enumerate(others, 1):
-            result = seen(None, Kind.RUNNING_SUM, count, self._rounded(result, term))
-        return result
-
-    def _operand(self, fmt: Format, word: Term, *, flush: bool) -> Operand:
-        """What a word is read as."""
-        number = dp.decode(fmt, word, flush=const(flush, 1))
-        if flush and self.flush_to_positive:
-            number = replace(number, sign=number.sign & ~number.zero)
-        return Operand(fmt, word, number)
-
-    def _product(self, x: Number, y: Number) -> Number:
-        exact = ieee.exact_product(x, y)
-        return replace(exact, exponent=exact.exponent.plus(self.product_exponent))
+        # a chain of fused operations begins with c, whatever c_first says
+        schedule = IeeeSchedule(self.method, self.n_fma, self.chains, self.c_first or self.method == "fma")
+        steps = _TermSteps(self, x, stages)
+        return steps.converted(schedule.run(steps))
 
     @property
-    def _passes_on(self) -> bool:
+    def passes_on(self) -> bool:
         """Whether a word of the right format goes on as it is, without a conversion to that format.
 
         A conversion would lose the payload of a NaN, and flush once more what is flushed already; a chain of
         instructions that add c last would not be the longer instruction's graph.
         """
         c_last = self.method == "exact" and not self.c_first
-        return c_last or self.flush_outputs or (self.nan is not None and bool(self.nan.cases))
+        payloads = self.nan is not None and bool(self.nan.cases)
+        return self.by_words or c_last or self.flush_outputs or payloads
+
+
+@dataclass(frozen=True)
+class _Product:
+    """The exact product of two operands, times a power of two."""
+
+    x: Operand
+    y: Operand
+    exponent: int
 
     @property
-    def _ends(self) -> dict[str, Any]:
-        """What becomes of results that are too small or too large, in every operation."""
-        return {"flush": self.flush_outputs, "tininess": self.tininess, "overflow": self.overflow}
+    def number(self) -> Number:
+        exact = ieee.exact_product(self.x.number, self.y.number)
+        return replace(exact, exponent=exact.exponent.plus(self.exponent))
 
-    def _rounded(self, *terms: Number) -> RoundedSum:
-        """The terms' sum as every addition rounds it."""
-        nan = self.nan.otherwise if self.nan is not None and self.sum_format == self.d_format else None
-        return RoundedSum(
-            terms=terms, format=self.sum_format, rounding=self.rounding, nan_word=nan, **self._ends
+
+class _TermSteps:
+    """The steps on terms; each rounded result is a stage."""
+
+    def __init__(self, model: IeeeDotAdd, x: Terms, stages: list[Stage]) -> None:
+        self.model, self.stages = model, stages
+        self.ends: dict[str, Any] = {
+            "flush": model.flush_outputs, "tininess": model.tininess, "overflow": model.overflow,
+        }  # fmt: skip
+        self.zero = _operand(model.sum_format, const(0, model.sum_format.width))
+        self.c = self._read(model.c_format, x.c, flush=model.flush_inputs or model.flush_c)
+        lanes = model.order or range(model.k)
+        a, b = (
+            [self._read(fmt, words[lane], flush=model.flush_inputs) for lane in lanes]
+            for fmt, words in ((model.a_format, x.a), (model.b_format, x.b))
         )
+        self.exact_products = [_Product(*pair, model.product_exponent) for pair in zip(a, b, strict=True)]
+
+    def _read(self, fmt: Format, word: Term, *, flush: bool) -> Operand:
+        """What a word of an operand is read as."""
+        model = self.model
+        if model.by_words:
+            word = ieee.flush(word, fmt, keep_sign=not model.flush_to_positive) if flush else word
+            return _operand(model.sum_format, ieee.widen(word, fmt, model.sum_format))
+        number = dp.decode(fmt, word, flush=const(flush, 1))
+        if flush and model.flush_to_positive:
+            number = replace(number, sign=number.sign & ~number.zero)
+        return Operand(fmt, word, number)
+
+    def products(self) -> list[Operand | _Product]:
+        if self.model.product_format is None:
+            return [*self.exact_products]
+        return [
+            self._stage((None, Kind.PRODUCT, lane), self._rounded(self.model.product_format, x))
+            for lane, x in enumerate(self.exact_products)
+        ]
+
+    def _rounded(self, fmt: Format, x: _Product) -> Operation:
+        if self.model.by_words:
+            return MultiplyAdd.product(fmt, x.x.word, x.y.word, flush=self.model.flush_outputs)
+        return RoundedSum(terms=(x.number,), format=fmt, rounding=self.model.product_rounding, **self.ends)
+
+    def start(self, x: Operand | _Product, place: BlockPlace) -> Operand:
+        model = self.model
+        if isinstance(x, Operand):
+            same = x.format == model.sum_format
+            unchanged = {"sequential": True, "pairwise": same, "fma": same and model.passes_on}
+            if unchanged[model.method]:
+                return x
+        return self._stage(place, self._sum(x))
+
+    def add(self, x: Operand, y: Operand | _Product, place: BlockPlace) -> Operand:
+        fmt, rule = self.model.sum_format, self.model.nan
+        if self.model.by_words:
+            flush = self.model.flush_outputs
+            if isinstance(y, _Product):
+                fused = MultiplyAdd(format=fmt, x=y.x.word, y=y.y.word, z=x.word, flush=flush)
+            else:
+                # (the sum of a tree is the addend)
+                one, two = (y, x) if place[1] is Kind.SUM_WITH_C else (x, y)
+                fused = MultiplyAdd.sum(fmt, one.word, two.word, flush=flush)
+            return self._stage(place, fused)
+        rounded = self._sum(x, y)
+        if rule is not None and rule.cases:
+            one = _operand(fmt, const(fmt.bias << fmt.fraction_bits, fmt.width))
+            factors, addend = ((y.x, y.y), x) if isinstance(y, _Product) else ((x, one), y)
+            rounded = replace(rounded, nan_word=rule.result(self.model.d_format, [factors], addend))
+        return self._stage(place, rounded)
+
+    def exact(self, products: Sequence[Operand | _Product], c: Operand | None, place: BlockPlace) -> Operand:
+        terms = products if c is None else [*products, c]
+        return self._stage(place, replace(self._sum(*terms), wide=True))
+
+    def converted(self, total: Operand) -> Term:
+        """The word of D."""
+        model = self.model
+        if model.passes_on and model.sum_format == model.d_format:
+            return total.word
+        nan_word = model.d_format.nan_word if model.nan is None else model.nan.otherwise
+        operation = RoundedSum(
+            terms=(total.number,), format=model.d_format, rounding=model.d_rounding, nan_word=nan_word,
+            **self.ends,
+        )  # fmt: skip
+        return self._stage((None, Kind.RESULT, None), operation).word
+
+    def _sum(self, *terms: Operand | _Product) -> RoundedSum:
+        """The terms' sum as every addition rounds it."""
+        model = self.model
+        nan = model.nan.otherwise if model.nan is not None and model.sum_format == model.d_format else None
+        return RoundedSum(
+            terms=tuple(x.number for x in terms), format=model.sum_format, rounding=model.rounding,
+            nan_word=nan, zeros=Zeros.IEEE if model.negative_zero else Zeros.NO_NEGATIVE_SUM, **self.ends,
+        )  # fmt: skip
+
+    def _stage(self, place: BlockPlace, operation: Operation) -> Operand:
+        """The operation's result, as a stage."""
+        block, kind, lane = place
+        if self.model.by_words:  # lanes and sums with c are numbered through all blocks
+            number, block = block or 0, None
+            if kind is Kind.SUM_WITH_C:
+                lane = number + 1
+            elif isinstance(lane, range):
+                first = number * self.model.block
+                lane = range(first + lane.start, first + lane.stop)
+        word = operation.word()
+        self.stages.append(Stage(block, kind, lane, operation.format, word, operation))
+        return _operand(operation.format, word)
+
+
+def _operand(fmt: Format, word: Term) -> Operand:
+    return Operand(fmt, word, dp.decode(fmt, word))

@@ -17,7 +17,6 @@ from tcsmt.identification.ieee_steps import (
     Step,
     Steps,
     flushed,
-    together,
 )
 from tcsmt.interpret.exact import evaluate
 from tcsmt.terms import var
@@ -65,31 +64,26 @@ def test_flushed_words_keep_their_sign_or_not():
 
 
 def test_what_is_computed_together_is_what_is_computed_alone():
-    """Chains of different lengths and steps: each is sent its own words."""
+    """Chains of different lengths and steps: each takes its own words."""
     random = np.random.default_rng(7)
 
     def powers(count, lanes):
-        """Fused multiply-adds, then a product of the word with itself."""
-        a = random.integers(0, 1 << 16, (lanes, count)).astype(np.uint64)
+        """Multiply-adds, each result added to its lane's word, then a product of the word with itself."""
+        a = random.integers(0x3000, 0x3E00, (lanes, count)).astype(np.uint64)
         options = Options(random.integers(0, len(ROUNDINGS), count), *np.zeros((3, count), np.int64))
-
-        def computed():
-            word = a[0]
-            for lane in range(lanes):
-                words = {"x": word, "a0": a[lane], "b0": a[-1]}
-                word, other = yield [
-                    Operation(Step.MULTIPLY_ADD, words, options),
-                    Operation(Step.SUM, {"x": word, "y": a[lane]}, options),
-                ]
-                word ^= other
-            (word,) = yield [Operation(Step.PRODUCT, {"a0": word, "b0": word}, options)]
-            return word
-
-        return computed
+        word = a[0]
+        for lane in range(lanes):
+            word = Operation(Step.MULTIPLY_ADD, {"x": word, "a0": a[lane], "b0": a[-1]}, options)
+            word = Operation(Step.SUM, {"x": word, "y": a[lane]}, options)
+        return Operation(Step.PRODUCT, {"a0": word, "b0": word}, options)
 
     steps, several = Steps(F16, F16, F16), [powers(count, lanes) for count, lanes in ((5, 3), (1, 1), (8, 4))]
-    found = together(steps, [one() for one in several])
-    assert [len(words) for words in found] == [5, 1, 8]
-    for one, words in zip(several, found, strict=True):
-        assert (together(steps, [one()])[0] == words).all()
-    assert len({word for words in found for word in words.tolist()}) > 6
+    factors = [one.words["a0"] for one in several]
+    found = steps.run([*several, factors[0]])
+    assert [len(words) for words in found] == [5, 1, 8, 5]
+    for one, factor, words in zip(several, factors, found[:3], strict=True):
+        assert (steps.run([one])[0] == words).all()
+        (factor_words,) = steps.run([factor])
+        last = Operation(Step.PRODUCT, {"a0": factor_words, "b0": factor_words}, one.options)
+        assert (steps.run([last])[0] == words).all()
+    assert len({word for words in found[:3] for word in words.tolist()}) > 6
