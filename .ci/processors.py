@@ -34,7 +34,7 @@ KERNELS = {
     "Zen": ("AVX2", "FMA3"),
     "SkylakeX": ("AVX512F", "AVX512BW", "AVX512CD", "AVX512DQ", "AVX512VL"),
 }
-#: What LLVM must not use (:mod:`tcsmt.interpret.jit`), and what the processor has then less.
+#: What LLVM must not use (:mod:`tcsmt.language.run.jit`), and what the processor has then less.
 VECTORS = {
     "all features of the processor": ("", ()),
     "without AVX-512": ("avx512f", ("AVX512F",)),
@@ -42,12 +42,12 @@ VECTORS = {
 }
 LIBRARY = ("-m", "library and not long")
 SIMULATOR = (
-    "tests/simulator/test_compiled.py", "tests/simulator/test_matmul.py", "tests/simulator/test_rows.py",
-    "tests/interpret/test_llvm.py", "tests/interpret/test_floats.py", "tests/interpret/test_exhaust.py",
-    "tests/interpret/test_sums.py",
+    "tests/simulate/test_compiled.py", "tests/simulate/test_matmul.py", "tests/simulate/test_rows.py",
+    "tests/language/write/test_llvm.py", "tests/language/run/test_floats.py", "tests/language/run/test_exhaust.py",
+    "tests/language/run/test_sums.py",
 )  # fmt: skip
 #: An emulator takes twenty times as long: products of units, and of NumPy.
-FEW = ("-m", "library and not long", "tests/simulator/test_matmul.py", "tests/api/test_multiply.py")
+FEW = ("-m", "library and not long", "tests/simulate/test_matmul.py", "tests/face/api/test_multiply.py")
 #: Processors that QEMU emulates, by the machine.
 EMULATED = {"x86_64": ("Nehalem",)}
 

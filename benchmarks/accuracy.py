@@ -27,14 +27,14 @@ from machine import machine
 from published import Published
 
 import tcsmt
-from tcsmt.algorithms.compare import AlgorithmPair, compare, judge
-from tcsmt.catalogue.digests import models_named
-from tcsmt.interpret.smtlib import script
-from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
-from tcsmt.prove.solving import Solving
-from tcsmt.recipes.named import algorithm_named
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.verdict import Distinguished
+from tcsmt.analysis.search.compare import AlgorithmPair, compare, judge
+from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.language.write.smtlib import script
+from tcsmt.matrix_units.catalogue.digests import models_named
+from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.verdict import Distinguished
 from tcsmt.support.files import replace_text
 
 UNIT = "volta/mma.m8n8k4.f32.f16.f16.f32@valpey"

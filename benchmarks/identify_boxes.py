@@ -14,11 +14,11 @@ import resource
 from hashlib import sha256
 from multiprocessing.connection import Connection
 
-from tcsmt.catalogue import row_named
-from tcsmt.identification.boxes import model_box
-from tcsmt.identification.kinds import hypotheses_of
-from tcsmt.identification.search import Identification
-from tcsmt.prove.solvers.run import Settings
+from tcsmt.identification.units.boxes import model_box
+from tcsmt.identification.units.kinds import hypotheses_of
+from tcsmt.identification.units.search import Identification
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.prove.engine.solvers.run import Settings
 
 #: A sample of formats, K and architectures, among them the slowest.
 BOXES = (

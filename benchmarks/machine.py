@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tcsmt.interpret import jit
+from tcsmt.language.run import jit
 
 __all__ = ["machine"]
 

@@ -20,15 +20,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tcsmt.prove import engine
-from tcsmt.prove.asked_lemmas import Lemmas
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.prove.stage_by_stage import StageByStage
-from tcsmt.prove.sweeping import Sweeping
-from tcsmt.statements.verdict import Distinguished, Equivalent
+from tcsmt.prove.engine import engine
+from tcsmt.prove.engine.asked_lemmas import Lemmas
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.engine.stage_by_stage import StageByStage
+from tcsmt.prove.engine.sweeping import Sweeping
+from tcsmt.prove.statements.verdict import Distinguished, Equivalent
+from tcsmt.study.survey.theorems import Entry, entries
 from tcsmt.support.errors import TcsmtError
-from tcsmt.survey.theorems import Entry, entries
 
 WAYS = {"stages": StageByStage, "words": Sweeping}
 

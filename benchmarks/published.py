@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from tcsmt.algorithms.compare import AlgorithmPair
-from tcsmt.arithmetic import datapath as dp
-from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.interpret.smtlib import definitions
-from tcsmt.models import FusedDotAdd
-from tcsmt.recipes.algorithm import Algorithm
-from tcsmt.terms import Term, const, var
+from tcsmt.analysis.search.compare import AlgorithmPair
+from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.language.terms import Term, const, var
+from tcsmt.language.write.smtlib import definitions
+from tcsmt.matrix_units.arithmetic import datapath as dp
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.models import FusedDotAdd
 
 __all__ = ["Published", "single"]
 

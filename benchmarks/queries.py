@@ -19,19 +19,19 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from machine import machine
 
 import tcsmt
-from tcsmt.arithmetic import datapath as dp
-from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.ask.investigation import one_block
-from tcsmt.catalogue import row_named
-from tcsmt.interpret.smtlib import definitions
-from tcsmt.models import FusedDotAdd
-from tcsmt.prove.engine import decide
-from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
-from tcsmt.prove.solving import Solving
-from tcsmt.prove.witnesses import narrowed
-from tcsmt.statements.question import difference
-from tcsmt.terms import var
+from tcsmt.language.terms import var
+from tcsmt.language.write.smtlib import definitions
+from tcsmt.matrix_units.arithmetic import datapath as dp
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.prove.engine.engine import decide
+from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.engine.witnesses import narrowed
+from tcsmt.prove.statements.question import difference
+from tcsmt.study.properties.investigation import one_block
 
 #: What a solver said, and its seconds.
 Answer = dict[str, Any]

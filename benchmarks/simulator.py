@@ -33,23 +33,23 @@ from machine import machine
 
 from tests.oracles import against_mmasim as oracle
 import tcsmt
-from tcsmt.interpret import jit
-from tcsmt.arithmetic.formats import Format
-from tcsmt.catalogue.digests import models_named
-from tcsmt.catalogue import Row, rows
-from tcsmt.arithmetic.datapath import decode
-from tcsmt.interpret.limbs import fitted
-from tcsmt.interpret.llvm import container, native
-from tcsmt.simulator import rows as simulator
-from tcsmt.simulator.compiled import kernel
-from tcsmt.terms import FALSE, operands_first, substitute
+from tcsmt.language.run import jit
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.catalogue.digests import models_named
+from tcsmt.matrix_units.catalogue import Row, rows
+from tcsmt.matrix_units.arithmetic.datapath import decode
+from tcsmt.language.graphs.limbs import fitted
+from tcsmt.language.write.llvm import container, native
+from tcsmt.simulate import rows as simulator
+from tcsmt.simulate.compiled import kernel
+from tcsmt.language.terms import FALSE, operands_first, substitute
 
 #: Rows of a batch that stays in the caches, where the peer is at its best.
 SMALL = 1 << 14
 COLD = """
 import time; start = time.perf_counter()
 import numpy as np, tcsmt
-from tcsmt.catalogue.digests import models_named
+from tcsmt.matrix_units.catalogue.digests import models_named
 a = np.ones((100_000, 16), np.float16)
 tcsmt.unit("hopper")(a, a)
 print(time.perf_counter() - start)

@@ -12,61 +12,61 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tcsmt.api import accuracy
-    from tcsmt.api.audit import Audited, audit
-    from tcsmt.api.certificates import check_certificate
-    from tcsmt.api.chained import chained_atlas
-    from tcsmt.api.check import Check, check
-    from tcsmt.api.compare import Comparison, compare
-    from tcsmt.api.designs import design
-    from tcsmt.api.export import Exported, export
-    from tcsmt.api.find import find, properties
-    from tcsmt.api.formats import FormatValues, describe_format
-    from tcsmt.api.identify import Identified, identify
-    from tcsmt.api.kernel_diff import KernelDiff, kernel_diff
-    from tcsmt.api.kernel_identify import KernelIdentified, kernel_identify
-    from tcsmt.api.kernel_invariant import KernelInvariant, kernel_invariant
-    from tcsmt.api.kernel_tree import KernelTree, kernel_tree
-    from tcsmt.api.kernels import epilogue, gemm, reduction
-    from tcsmt.api.pictures import Explanation, explain
-    from tcsmt.api.probe import Probe, ProbeAnswers, probe
-    from tcsmt.api.units import Unit, read_model, unit, units
-    from tcsmt.api.validate import Validation, validate
-    from tcsmt.api.vectors import TestVectors, vectors
-    from tcsmt.ask.investigation import Report
-    from tcsmt.kernels.epilogue import Epilogue
-    from tcsmt.kernels.reduction import CHAINED, Reduction, promoted, split_k
-    from tcsmt.statements.domain import Domain
+    from tcsmt.compose.kernels.epilogue import Epilogue
+    from tcsmt.compose.kernels.reduction import CHAINED, Reduction, promoted, split_k
+    from tcsmt.face.api import accuracy
+    from tcsmt.face.api.audit import Audited, audit
+    from tcsmt.face.api.certificates import check_certificate
+    from tcsmt.face.api.chained import chained_atlas
+    from tcsmt.face.api.check import Check, check
+    from tcsmt.face.api.compare import Comparison, compare
+    from tcsmt.face.api.designs import design
+    from tcsmt.face.api.export import Exported, export
+    from tcsmt.face.api.find import find, properties
+    from tcsmt.face.api.formats import FormatValues, describe_format
+    from tcsmt.face.api.identify import Identified, identify
+    from tcsmt.face.api.kernel_diff import KernelDiff, kernel_diff
+    from tcsmt.face.api.kernel_identify import KernelIdentified, kernel_identify
+    from tcsmt.face.api.kernel_invariant import KernelInvariant, kernel_invariant
+    from tcsmt.face.api.kernel_tree import KernelTree, kernel_tree
+    from tcsmt.face.api.kernels import epilogue, gemm, reduction
+    from tcsmt.face.api.pictures import Explanation, explain
+    from tcsmt.face.api.probe import Probe, ProbeAnswers, probe
+    from tcsmt.face.api.units import Unit, read_model, unit, units
+    from tcsmt.face.api.validate import Validation, validate
+    from tcsmt.face.api.vectors import TestVectors, vectors
+    from tcsmt.prove.statements.domain import Domain
+    from tcsmt.study.properties.investigation import Report
     from tcsmt.support.errors import TcsmtError
 
 __version__ = "0.1.0"
 #: Where each public name is; a module is imported when one of its names is used.
 _HOMES = {
-    "accuracy": "tcsmt.api",
-    **dict.fromkeys(("Audited", "audit"), "tcsmt.api.audit"),
-    "check_certificate": "tcsmt.api.certificates",
-    "chained_atlas": "tcsmt.api.chained",
-    **dict.fromkeys(("Check", "check"), "tcsmt.api.check"),
-    **dict.fromkeys(("Comparison", "compare"), "tcsmt.api.compare"),
-    "design": "tcsmt.api.designs",
-    **dict.fromkeys(("Exported", "export"), "tcsmt.api.export"),
-    **dict.fromkeys(("find", "properties"), "tcsmt.api.find"),
-    **dict.fromkeys(("FormatValues", "describe_format"), "tcsmt.api.formats"),
-    **dict.fromkeys(("Identified", "identify"), "tcsmt.api.identify"),
-    **dict.fromkeys(("Explanation", "explain"), "tcsmt.api.pictures"),
-    **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.api.kernel_diff"),
-    **dict.fromkeys(("KernelIdentified", "kernel_identify"), "tcsmt.api.kernel_identify"),
-    **dict.fromkeys(("KernelInvariant", "kernel_invariant"), "tcsmt.api.kernel_invariant"),
-    **dict.fromkeys(("KernelTree", "kernel_tree"), "tcsmt.api.kernel_tree"),
-    **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.api.kernels"),
-    **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.api.probe"),
-    **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.api.units"),
-    **dict.fromkeys(("Validation", "validate"), "tcsmt.api.validate"),
-    **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.api.vectors"),
-    "Report": "tcsmt.ask.investigation",
-    **dict.fromkeys(("CHAINED", "Reduction", "promoted", "split_k"), "tcsmt.kernels.reduction"),
-    "Epilogue": "tcsmt.kernels.epilogue",
-    "Domain": "tcsmt.statements.domain",
+    "accuracy": "tcsmt.face.api",
+    **dict.fromkeys(("Audited", "audit"), "tcsmt.face.api.audit"),
+    "check_certificate": "tcsmt.face.api.certificates",
+    "chained_atlas": "tcsmt.face.api.chained",
+    **dict.fromkeys(("Check", "check"), "tcsmt.face.api.check"),
+    **dict.fromkeys(("Comparison", "compare"), "tcsmt.face.api.compare"),
+    "design": "tcsmt.face.api.designs",
+    **dict.fromkeys(("Exported", "export"), "tcsmt.face.api.export"),
+    **dict.fromkeys(("find", "properties"), "tcsmt.face.api.find"),
+    **dict.fromkeys(("FormatValues", "describe_format"), "tcsmt.face.api.formats"),
+    **dict.fromkeys(("Identified", "identify"), "tcsmt.face.api.identify"),
+    **dict.fromkeys(("Explanation", "explain"), "tcsmt.face.api.pictures"),
+    **dict.fromkeys(("KernelDiff", "kernel_diff"), "tcsmt.face.api.kernel_diff"),
+    **dict.fromkeys(("KernelIdentified", "kernel_identify"), "tcsmt.face.api.kernel_identify"),
+    **dict.fromkeys(("KernelInvariant", "kernel_invariant"), "tcsmt.face.api.kernel_invariant"),
+    **dict.fromkeys(("KernelTree", "kernel_tree"), "tcsmt.face.api.kernel_tree"),
+    **dict.fromkeys(("epilogue", "gemm", "reduction"), "tcsmt.face.api.kernels"),
+    **dict.fromkeys(("Probe", "ProbeAnswers", "probe"), "tcsmt.face.api.probe"),
+    **dict.fromkeys(("Unit", "read_model", "unit", "units"), "tcsmt.face.api.units"),
+    **dict.fromkeys(("Validation", "validate"), "tcsmt.face.api.validate"),
+    **dict.fromkeys(("TestVectors", "vectors"), "tcsmt.face.api.vectors"),
+    "Report": "tcsmt.study.properties.investigation",
+    **dict.fromkeys(("CHAINED", "Reduction", "promoted", "split_k"), "tcsmt.compose.kernels.reduction"),
+    "Epilogue": "tcsmt.compose.kernels.epilogue",
+    "Domain": "tcsmt.prove.statements.domain",
     "TcsmtError": "tcsmt.support.errors",
 }
 __all__ = [
@@ -128,7 +128,9 @@ def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'tcsmt' has no attribute {name!r}")
     home = _HOMES[name]
-    found = import_module(f"{home}.{name}") if home == "tcsmt.api" else getattr(import_module(home), name)
+    found = (
+        import_module(f"{home}.{name}") if home == "tcsmt.face.api" else getattr(import_module(home), name)
+    )
     globals()[name] = found
     return found
 

@@ -29,7 +29,7 @@ def main() -> None:
     # up to a third of a command's time
     gc.set_threshold(100_000, 20, 20)
     try:
-        from tcsmt.cli import main as command_line
+        from tcsmt.face.cli import main as command_line
 
         command_line()
     except Stopped as stopped:

@@ -13,11 +13,18 @@ and its file name is the property's name (``carry_bits.py`` is ``carry-bits``).
 finite, positive, c = 0
 """
 
-from tcsmt.arithmetic.datapath import decode, ordered
-from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.arithmetic.ieee import convert, exact_product
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.ask.investigation import (
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import Term, all_of, any_of, const, var
+from tcsmt.matrix_units.arithmetic.datapath import decode, ordered
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.ieee import convert, exact_product
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, Kind, Model, Operands
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.question import Question, Side, difference
+from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.study.properties.investigation import (
     Claim,
     Groups,
     Investigation,
@@ -27,14 +34,7 @@ from tcsmt.ask.investigation import (
     ieee_like,
     one_block,
 )
-from tcsmt.catalogue import Row
-from tcsmt.interpret.exact import evaluate
-from tcsmt.models import FusedDotAdd, IeeeDotAdd, Kind, Model, Operands
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, Side, difference
-from tcsmt.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import Contradiction, TcsmtError
-from tcsmt.terms import Term, all_of, any_of, const, var
 
 __all__ = [
     "FORMATS",

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tcsmt.implementations import check
-from tcsmt.prove import engine, solving
+from tcsmt.outside.implementations import check
+from tcsmt.prove.engine import engine, solving
 from tests.support import certificates as small_certificates
 from tests.support import solving_here
 from tests.support.audits import audit_once

@@ -147,7 +147,7 @@ def test_wheel_and_source_distribution(tmp_path: Path) -> None:
     subprocess.run([*pip, "wheel", "-q", "--no-deps", "-w", str(built), str(source)], check=True)
     (wheel,) = built.glob("*.whl")
     held = set(zipfile.ZipFile(wheel).namelist())
-    assert {"tcsmt/py.typed", "tcsmt/properties/carry_bits.py", "tcsmt/claims/published.toml"} <= held
+    assert {"tcsmt/py.typed", "tcsmt/properties/carry_bits.py", "tcsmt/study/claims/published.toml"} <= held
     assert not [name for name in held if name.startswith(("tests", "docs", "benchmarks"))]
 
     backend = "import setuptools.build_meta as b, sys; b.build_sdist(sys.argv[1])"

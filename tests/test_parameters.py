@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.data.model_files import meanings, parameters_toml, read_model
-from tcsmt.identification.family import GIVEN, VARIED
-from tcsmt.identification.ieee_family import IeeeFamily
-from tcsmt.interpret.exact import evaluate
-from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, IntegerDotAdd, Model
-from tcsmt.statements.cause import MEANING
-from tcsmt.survey.neighbours import neighbours
+from tcsmt.identification.units.family import GIVEN, VARIED
+from tcsmt.identification.units.ieee_family import IeeeFamily
+from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.files.model_files import meanings, parameters_toml, read_model
+from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, IntegerDotAdd, Model
+from tcsmt.prove.statements.cause import MEANING
+from tcsmt.study.survey.neighbours import neighbours
 from tests.oracles import exact, tiny
 from tests.support.integer_units import INTEGER_UNITS
 

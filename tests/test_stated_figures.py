@@ -496,7 +496,7 @@ QUOTED = (
             "for K = 1, 2 and 4 with any c",
             "products of 4096 positive terms",
             # a model that is no longer there
-            # tests/simulator/test_library_gemms.py computes them again
+            # tests/simulate/test_library_gemms.py computes them again
             "(18 of 18 products",
             "75 to 129 of them differed from the model that we had",
         )

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
 from tests.support.paths import ROOT
 
 
@@ -115,10 +115,10 @@ def test_every_test_is_named_for_a_module_or_its_room(room: str) -> None:
 
 
 def test_a_command_lives_in_the_module_of_its_name() -> None:
-    from tcsmt.cli import main
-    from tcsmt.cli.accuracy import accuracy
-    from tcsmt.cli.certificate import certificate
-    from tcsmt.cli.lazy import Lazy
+    from tcsmt.face.cli import main
+    from tcsmt.face.cli.accuracy import accuracy
+    from tcsmt.face.cli.certificate import certificate
+    from tcsmt.face.cli.lazy import Lazy
 
     for group in (main, accuracy, certificate):
         assert isinstance(group, Lazy)
@@ -145,9 +145,9 @@ def test_the_checker_rests_on_little() -> None:
     assert sum(modules.values()) <= 8000
     rooms = {name.split(".")[1] for name in modules}
     assert rooms == {"arithmetic", "certificates", "interpret", "models", "statements", "support", "terms"}
-    interpreters = {name.split(".")[2] for name in modules if name.startswith("tcsmt.interpret.")}
+    interpreters = {name.split(".")[2] for name in modules if name.startswith("tcsmt.language.graphs.")}
     assert interpreters == {"btor2_reader", "cnf", "digest", "joining", "smtlib"}
-    code = "import sys, tcsmt.certificates.checker; print(*sys.modules)"
+    code = "import sys, tcsmt.prove.certificates.checker; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
     assert {name for name in loaded if name.startswith("tcsmt.")} == modules.keys()

@@ -20,10 +20,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tcsmt.interpret import smtlib
-from tcsmt.interpret.arrays import Program, storage
-from tcsmt.interpret.exact import evaluate
-from tcsmt.terms import (
+from tcsmt.language.run.arrays import Program, storage
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import (
     FALSE,
     TRUE,
     Term,
@@ -37,6 +36,7 @@ from tcsmt.terms import (
     var,
     variables,
 )
+from tcsmt.language.write import smtlib
 from tests.support.paths import ROOT
 from tests.support.scripts import SOLVERS
 
@@ -294,7 +294,7 @@ def test_the_order_of_two_arguments_does_not_matter() -> None:
 
 def test_unused_terms_are_forgotten() -> None:
     """The table holds no term alive."""
-    from tcsmt import terms
+    from tcsmt.language import terms
 
     before = set(terms._table)
     node = var("only here", 8)
@@ -319,8 +319,8 @@ def test_deep_graphs_need_no_recursion() -> None:
 
 
 DIGESTS = """
-from tcsmt.models import FusedDotAdd
-from tcsmt.terms import operands_first
+from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.language.terms import operands_first
 model = FusedDotAdd(
     a_format="e5m2", b_format="e4m3", c_format="f32", d_format="f16", k=4, n_fma=2,
     fraction_bits=13, zero_exponent=-20, rounding="RNE",

@@ -16,11 +16,11 @@ from sphinx.transforms import SphinxTransform
 from trusted import closure
 
 import tcsmt
-from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.catalogue import Row, rows
-from tcsmt.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
-from tcsmt.catalogue.processors import PROCESSORS
-from tcsmt.cli.table import _arithmetic as arithmetic
+from tcsmt.face.cli.table import _arithmetic as arithmetic
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.catalogue import Row, rows
+from tcsmt.matrix_units.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+from tcsmt.matrix_units.catalogue.processors import PROCESSORS
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = (

@@ -10,7 +10,7 @@ from pathlib import Path
 __all__ = ["Trusted", "closure"]
 
 ROOT = Path(__file__).resolve().parents[2]
-CHECKER = "tcsmt.certificates.checker"
+CHECKER = "tcsmt.prove.certificates.checker"
 
 
 @dataclass(frozen=True)

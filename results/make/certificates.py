@@ -16,12 +16,12 @@ from typing import Any
 
 import tcsmt
 from tcsmt import accuracy
-from tcsmt.prove.asked_lemmas import Lemmas
-from tcsmt.prove.certify import Certificates
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.statements.certified import Certified
-from tcsmt.survey.theorems import Entry, entries
+from tcsmt.prove.engine.asked_lemmas import Lemmas
+from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.certified import Certified
+from tcsmt.study.survey.theorems import Entry, entries
 
 #: Parts of the list of theorems, each with what the titles of its entries have to contain.
 CHOSEN = {

@@ -25,30 +25,30 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 from machine import machine
 
 import tcsmt
-from tcsmt.algorithms.bound import Bound, unit
-from tcsmt.algorithms.budget import budget
-from tcsmt.algorithms.certified import (
+from tcsmt.analysis.bounds.budget import budget
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.lemma_chain import LemmaChain
+from tcsmt.analysis.bounds.split_constants import guessed
+from tcsmt.analysis.certified import (
     THEOREMS,
     certify_bound,
     certify_comparison,
     certify_flaw,
 )
-from tcsmt.algorithms.compare import AlgorithmPair
-from tcsmt.algorithms.findings import Effort, asked, bounded, entries, flawed
-from tcsmt.algorithms.fused_loss import Unbounded
-from tcsmt.algorithms.lemma_chain import LemmaChain
-from tcsmt.algorithms.result_flaws import FLAWS
-from tcsmt.algorithms.split_constants import guessed
-from tcsmt.certificates.checker import check_statement
-from tcsmt.certificates.lemma_files import LemmaFiles
-from tcsmt.prove.certify import Certificates
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.recipes.named import algorithm_named
-from tcsmt.statements.certified import Certified
-from tcsmt.statements.domain import Domain
+from tcsmt.analysis.search.bound import Bound, unit
+from tcsmt.analysis.search.compare import AlgorithmPair
+from tcsmt.analysis.search.result_flaws import FLAWS
+from tcsmt.analysis.sweeps.findings import Effort, asked, bounded, entries, flawed
+from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.prove.certificates.checker import check_statement
+from tcsmt.prove.certificates.lemma_files import LemmaFiles
+from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.jobs.work import Task
 from tcsmt.support.reading import read_bytes
-from tcsmt.survey.work import Task
 
 
 def proofs(known: Mapping[str, Any]) -> Iterator[tuple[Task, Record]]:

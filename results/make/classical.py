@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.catalogue import row_named
-from tcsmt.catalogue.digests import models_named
-from tcsmt.identification.boxes import model_box
-from tcsmt.identification.classical import black_box, profile
-from tcsmt.identification.evaluate import predictions
-from tcsmt.identification.family import Family
-from tcsmt.identification.fused_hypotheses import FusedHypotheses
-from tcsmt.identification.search import Identification
-from tcsmt.identification.vectors import mixed
-from tcsmt.prove.solvers.run import Settings
+from tcsmt.identification.units.boxes import model_box
+from tcsmt.identification.units.classical import black_box, profile
+from tcsmt.identification.units.evaluate import predictions
+from tcsmt.identification.units.family import Family
+from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
+from tcsmt.identification.units.search import Identification
+from tcsmt.identification.units.vectors import mixed
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.catalogue.digests import models_named
+from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.support.files import replace_text
 
 RESULTS = Path("results/identify/classical.json")

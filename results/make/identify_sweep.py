@@ -13,10 +13,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from tcsmt.identification.catalogue_rows import distinct_rows, task_for
+from tcsmt.identification.units.catalogue_rows import distinct_rows, task_for
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.progress import shown
-from tcsmt.survey.tasks import Workers, computed
 
 SHOWN = ("verdict", "right", "questions", "floor", "equal", "seconds")
 LAYOUT = Layout(

@@ -2,7 +2,7 @@
 
     python results/make/ieee.py [--only TEXT] [--limit 120] [--solver NAME] [--output FILE]
 
-The lemmas are those of ``tcsmt/ask/ieee_lemmas.py``; none may have a solution. Goes on where it stopped: what
+The lemmas are those of ``tcsmt/study/properties/ieee_lemmas.py``; none may have a solution. Goes on where it stopped: what
 stands in the file for the same script and solver is not asked again. Seconds are for a clock on the wall. The
 exit code is 1 if a lemma has a solution.
 """
@@ -21,10 +21,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 from machine import machine
 
 import tcsmt
-from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.ask.ieee_lemmas import IeeeLemmas
-from tcsmt.prove.solvers.answer import digest
-from tcsmt.prove.solvers.run import SOLVERS, Settings, solve
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.prove.engine.solvers.answer import digest
+from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, solve
+from tcsmt.study.properties.ieee_lemmas import IeeeLemmas
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 
 #: Which format's multiplication, and which format's multiply-add.

@@ -35,7 +35,7 @@ RECORDS: dict[str, tuple[str, Callable[[Any], str] | None]] = {
 
 def digests() -> dict[str, str]:
     """The digest of every row of the tcsmt on the path, whatever its version, by this folder's function."""
-    from tcsmt.catalogue import rows
+    from tcsmt.matrix_units.catalogue import rows
 
     spec = importlib.util.spec_from_file_location("digest", ROOT / "tcsmt" / "interpret" / "digest.py")
     if spec is None or spec.loader is None:
@@ -56,9 +56,9 @@ def digests() -> dict[str, str]:
 
 def stamped(path: Path, given: dict[str, Any]) -> str:
     """The file's text with its stamps. Raises KeyError for a unit that has no digest."""
-    from tcsmt.catalogue import rows_of
-    from tcsmt.catalogue.digests import models_named
-    from tcsmt.interpret.digest import digest_of_texts
+    from tcsmt.language.graphs.digest import digest_of_texts
+    from tcsmt.matrix_units.catalogue import rows_of
+    from tcsmt.matrix_units.catalogue.digests import models_named
     from tcsmt.support.checkpoint import Layout
 
     units, text = given["models"], path.read_text()

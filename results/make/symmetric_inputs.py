@@ -12,7 +12,7 @@ Each pair is a design and the exact sum rounded once to nearest (``kind = "ieee-
 
 So it is enough to run one order of the products, and e without a sign; besides, with a sign, where the exact
 sum may be zero: there the sums for the least and the greatest fraction of e do not have the same sign. All
-pairs are run in one pass (:class:`tcsmt.prove.enumerating.Enumeration`) by LLVM's code, a sample by NumPy.
+pairs are run in one pass (:class:`tcsmt.prove.engine.enumerating.Enumeration`) by LLVM's code, a sample by NumPy.
 Stopped, it goes on. ``tcsmt compare DESIGN.toml EXACT.toml --finite --exhaustive --no-confirm`` decides the
 same of one pair without these lemmas, with four times the rows.
 """
@@ -28,18 +28,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tcsmt.arithmetic.formats import Format
-from tcsmt.data.model_files import row_given
-from tcsmt.prove.asked_lemmas import Lemmas
-from tcsmt.prove.engine import decide
-from tcsmt.prove.enumerating import LAYOUT, Enumeration
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, Side, difference, difference_of_sides
-from tcsmt.statements.verdict import Equivalent
+from tcsmt.language.terms import Term, any_of, const, operands_first, substitute, var
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.files.model_files import row_given
+from tcsmt.prove.engine.asked_lemmas import Lemmas
+from tcsmt.prove.engine.engine import decide
+from tcsmt.prove.engine.enumerating import LAYOUT, Enumeration
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
+from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.checkpoint import Checkpoint
-from tcsmt.terms import Term, any_of, const, operands_first, substitute, var
 
 SOLVING = Solving(Settings("bitwuzla", 60.0, 8192), confirm=False)
 #: Words of the first product, and of the second.

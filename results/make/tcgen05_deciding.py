@@ -17,14 +17,14 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tcsmt.catalogue import row_named
-from tcsmt.hardware.vectors import Vector, as_json, from_rows
-from tcsmt.interpret.exact import evaluate
-from tcsmt.models import Operands
-from tcsmt.prove.boundary_inputs import cancelling
-from tcsmt.simulator.rows import run_words
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import difference
+from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import Operands
+from tcsmt.outside.hardware.vectors import Vector, as_json, from_rows
+from tcsmt.prove.engine.boundary_inputs import cancelling
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.question import difference
+from tcsmt.simulate.rows import run_words
 
 UNITS = {
     "nvfp4": "blackwell/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",

@@ -32,10 +32,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tcsmt.catalogue import row_named
-from tcsmt.catalogue.digests import models_named
-from tcsmt.models import FusedDotAdd, Operands
-from tcsmt.simulator.rows import run_words
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.catalogue.digests import models_named
+from tcsmt.matrix_units.models import FusedDotAdd, Operands
+from tcsmt.simulate.rows import run_words
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -39,15 +39,26 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from symmetric_inputs import sum_of
 
-from tcsmt.arithmetic.formats import Format
-from tcsmt.data.model_files import row_given
-from tcsmt.models import Circuit, Model
-from tcsmt.prove.asked_lemmas import Lemmas
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import difference
-from tcsmt.terms import FALSE, TRUE, Term, all_of, any_of, const, operands_first, substitute, var, variables
+from tcsmt.language.terms import (
+    FALSE,
+    TRUE,
+    Term,
+    all_of,
+    any_of,
+    const,
+    operands_first,
+    substitute,
+    var,
+    variables,
+)
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.files.model_files import row_given
+from tcsmt.matrix_units.models import Circuit, Model
+from tcsmt.prove.engine.asked_lemmas import Lemmas
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.question import difference
 
 
 class NotProved(Exception):

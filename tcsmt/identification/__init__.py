@@ -1,1 +1,1 @@
-"""From answers to the model: which parameters of the fused dot-add explain a black box."""
+"""From answers back to the model, the reduction, the tree of sums."""

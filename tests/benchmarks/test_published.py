@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from published import Published, single
 
-from tcsmt.algorithms.compare import AlgorithmPair
-from tcsmt.algorithms.search import random_rows
-from tcsmt.interpret.exact import evaluate
-from tcsmt.prove.solvers.run import Settings, solve
+from tcsmt.analysis.search.compare import AlgorithmPair
+from tcsmt.analysis.search.search import random_rows
+from tcsmt.language.run.exact import evaluate
+from tcsmt.prove.engine.solvers.run import Settings, solve
 
 LIMIT = 60.0
 

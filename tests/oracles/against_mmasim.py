@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import FORMATS, Format
-from tcsmt.arithmetic.words import unsigned
-from tcsmt.catalogue import Row, rows
-from tcsmt.catalogue.digests import models_named
-from tcsmt.interpret import jit
-from tcsmt.models import Model, Operands
-from tcsmt.simulator.rows import run_words
+from tcsmt.language.run import jit
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.catalogue import Row, rows
+from tcsmt.matrix_units.catalogue.digests import models_named
+from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.simulate.rows import run_words
 
 KINDS = ("uniform", "normal", "packed", "ties", "mixed")
 CHUNK = 1 << 15

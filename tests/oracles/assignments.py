@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tcsmt.terms import Term, expand, operands_first
+from tcsmt.language.terms import Term, expand, operands_first
 
 #: A word for each assignment.
 Column: TypeAlias = Any

@@ -19,15 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.arithmetic.words import unsigned
-from tcsmt.catalogue import row_named
-from tcsmt.interpret.exact import evaluate
-from tcsmt.models import DotThenAdd
-from tcsmt.prove.engine import decide
-from tcsmt.prove.solving import Solving
-from tcsmt.statements.question import difference
-from tcsmt.statements.verdict import Distinguished
+from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import DotThenAdd
+from tcsmt.prove.engine.engine import decide
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.question import difference
+from tcsmt.prove.statements.verdict import Distinguished
 from tests.oracles import against_mmasim
 
 UNITS = (

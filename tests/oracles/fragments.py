@@ -1,4 +1,4 @@
-"""Fragment layouts as the ISA documents state them, thread by thread: an oracle for ``tcsmt.hardware``.
+"""Fragment layouts as the ISA documents state them, thread by thread: an oracle for ``tcsmt.outside.hardware``.
 
 Each function gives, for A, B (transposed), C and D, the place (matrix, row, column) of each element
 (thread, number of the element in the thread's registers, from the lowest bits up).
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from math import ceil
 
-from tcsmt.models import IntegerDotAdd, Model
+from tcsmt.matrix_units.models import IntegerDotAdd, Model
 
 Places = dict[tuple[int, int], tuple[int, int, int]]
 Rule = Callable[[int, int, int], tuple[int, int]]

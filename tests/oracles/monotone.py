@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from tcsmt.recipes.algorithm import Algorithm
-from tcsmt.statements.domain import Domain
+from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.prove.statements.domain import Domain
 from tests.oracles import recipes
 from tests.oracles.exact import Format
 

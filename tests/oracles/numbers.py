@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import Format
-from tcsmt.terms import Term
+from tcsmt.language.terms import Term
+from tcsmt.matrix_units.arithmetic.formats import Format
 from tests.oracles import terms
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -5,8 +5,8 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from tcsmt.arithmetic.formats import Format
-from tcsmt.statements.domain import Domain
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.prove.statements.domain import Domain
 from tests.oracles import rationals
 from tests.oracles.rationals import rounded
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.terms import Term, expand
+from tcsmt.language.terms import Term, expand
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

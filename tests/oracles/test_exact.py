@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.arithmetic import ieee
-from tcsmt.arithmetic.datapath import decode
-from tcsmt.arithmetic.formats import FORMATS, Format, Specials
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.interpret.arrays import Program, storage
-from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
-from tcsmt.statements.domain import Domain
-from tcsmt.terms import var
+from tcsmt.language.run.arrays import Program, storage
+from tcsmt.language.terms import var
+from tcsmt.matrix_units.arithmetic import ieee
+from tcsmt.matrix_units.arithmetic.datapath import decode
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
+from tcsmt.prove.statements.domain import Domain
 from tests.oracles import exact, rationals, recipes, tiny
 from tests.support.sampling import one_in
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import FORMATS, Format, Specials
-from tcsmt.arithmetic.nans import NanCase, NanRule
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
-from tcsmt.statements.domain import Domain
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, Specials
+from tcsmt.matrix_units.arithmetic.nans import NanCase, NanRule
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
+from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import exact
 

@@ -8,12 +8,19 @@ from fractions import Fraction
 from random import Random
 from typing import Any
 
-from tcsmt.arithmetic.formats import Format, Specials
-from tcsmt.arithmetic.rounding import ROUNDINGS, Rounding
-from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, InstructionSequence, Model
-from tcsmt.recipes.algorithm import Algorithm, Sum
-from tcsmt.recipes.split import Split
-from tcsmt.statements.domain import Domain
+from tcsmt.compose.recipes.algorithm import Algorithm, Sum
+from tcsmt.compose.recipes.split import Split
+from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.matrix_units.models import (
+    DotThenAdd,
+    FusedDotAdd,
+    GroupedDotAdd,
+    IeeeDotAdd,
+    InstructionSequence,
+    Model,
+)
+from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
 from tests.oracles import recipes, tiny
 

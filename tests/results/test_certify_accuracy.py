@@ -9,13 +9,13 @@ import certify_accuracy
 import pytest
 from certify_accuracy import certified, proofs, tried
 
-from tcsmt.algorithms.findings import Effort, entries
-from tcsmt.certificates.lemma_files import LemmaFiles
-from tcsmt.prove.certify import Certificates
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.statements.certified import Certified
+from tcsmt.analysis.sweeps.findings import Effort, entries
+from tcsmt.prove.certificates.lemma_files import LemmaFiles
+from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.statements.certified import Certified
 from tcsmt.support.checkpoint import Record
-from tcsmt.survey.work import Task
+from tcsmt.support.jobs.work import Task
 from tests.support.results import result
 
 pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")

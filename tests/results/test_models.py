@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.algorithms.findings import Effort, entries, table
-from tcsmt.algorithms.reduced import FACTS, key_of, narrow_format
-from tcsmt.algorithms.split_analysis import SPLITS, name_of
-from tcsmt.api.splits import asked_of
-from tcsmt.arithmetic.words import unsigned
-from tcsmt.catalogue import row_named
-from tcsmt.catalogue.digests import models_named, stale
-from tcsmt.claims import published
-from tcsmt.data.model_files import read_model
-from tcsmt.models import Operands
-from tcsmt.papers.variants import one_at_a_time
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.simulator.rows import run_words
+from tcsmt.analysis.bounds.split_analysis import SPLITS, name_of
+from tcsmt.analysis.sweeps.findings import Effort, entries, table
+from tcsmt.analysis.sweeps.reduced import FACTS, key_of, narrow_format
+from tcsmt.face.api.splits import asked_of
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.catalogue.digests import models_named, stale
+from tcsmt.matrix_units.files.model_files import read_model
+from tcsmt.matrix_units.models import Operands
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.simulate.rows import run_words
+from tcsmt.study.claims import published
+from tcsmt.study.papers.variants import one_at_a_time
+from tcsmt.study.survey import theorems
 from tcsmt.support.reading import uncompressed
-from tcsmt.survey import theorems
 from tests.support.paths import DATA
 from tests.support.results import RESULTS, result
 from tests.support.sampling import mostly_long

@@ -11,14 +11,14 @@ import pytest
 import symmetric_inputs
 from symmetric_inputs import left_out, to_run
 
-from tcsmt.arithmetic.formats import Format
-from tcsmt.implementations import rtl
-from tcsmt.interpret import jit
-from tcsmt.models import Circuit, IeeeDotAdd
-from tcsmt.prove.enumerating import Enumeration
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, difference
-from tcsmt.terms import TRUE, Term
+from tcsmt.language.run import jit
+from tcsmt.language.terms import TRUE, Term
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.models import Circuit, IeeeDotAdd
+from tcsmt.outside.implementations import rtl
+from tcsmt.prove.engine.enumerating import Enumeration
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.question import Question, difference
 from tests.oracles import numbers
 from tests.oracles.exact import Array
 from tests.support.three_terms import EXACT, NAMES, NARROW, design, finite, rows, wrong

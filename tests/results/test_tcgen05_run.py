@@ -9,8 +9,8 @@ import pytest
 from tcgen05_deciding import BY_HAND, COUNT, UNITS
 from tcgen05_run import PATHS, count_differences, drawn, variants
 
-from tcsmt.catalogue import row_named
-from tcsmt.interpret.exact import evaluate
+from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.catalogue import row_named
 from tests.support.results import result
 
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from ties_away import Chain, NotProved, ThreeTerms
 
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.implementations import rtl
-from tcsmt.interpret import jit
-from tcsmt.models import Circuit, IeeeDotAdd
-from tcsmt.prove.enumerating import Enumeration
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import difference
+from tcsmt.language.run import jit
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.models import Circuit, IeeeDotAdd
+from tcsmt.outside.implementations import rtl
+from tcsmt.prove.engine.enumerating import Enumeration
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.question import difference
 from tcsmt.support.errors import TcsmtError
 from tests.support.three_terms import EXACT, design, exact_sum, narrow_and_wide, rows, wrong
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tcsmt.catalogue.row import Row
+from tcsmt.matrix_units.catalogue.row import Row
+from tcsmt.study.survey.audit import Audit, Vectors, audit_of
 from tcsmt.support.progress import Seen, unseen
-from tcsmt.survey.audit import Audit, Vectors, audit_of
 
 _MADE: dict[tuple[Row, bytes], Audit] = {}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tcsmt.catalogue import row_named
-from tcsmt.interpret.exact import evaluate
+from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.catalogue import row_named
 
 
 def result(name: str, a: list[float], b: list[float], c: float) -> Fraction:

@@ -13,18 +13,18 @@ from typing import Any
 
 from filelock import FileLock
 
-from tcsmt.arithmetic.datapath import decode
-from tcsmt.ask.investigation import all_terms_zero
-from tcsmt.certificates import check_certificate
-from tcsmt.certificates.files import model_name
-from tcsmt.models import FusedDotAdd, Operands
-from tcsmt.prove.certify import Certificates
-from tcsmt.prove.engine import Decision, decide
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, Side, difference, difference_of_sides
-from tcsmt.terms import Term
+from tcsmt.language.terms import Term
+from tcsmt.matrix_units.arithmetic.datapath import decode
+from tcsmt.matrix_units.models import FusedDotAdd, Operands
+from tcsmt.prove.certificates import check_certificate
+from tcsmt.prove.certificates.files import model_name
+from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.engine import Decision, decide
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.question import Question, Side, difference, difference_of_sides
+from tcsmt.study.properties.investigation import all_terms_zero
 from tests.support.questions import unit
 
 

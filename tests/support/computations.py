@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import and_, or_
 
-from tcsmt.arithmetic.datapath import leading_zeros
-from tcsmt.arithmetic.formats import FORMATS
-from tcsmt.arithmetic.ieee import fma_words
-from tcsmt.terms import Term, const, total, umax, var
+from tcsmt.language.terms import Term, const, total, umax, var
+from tcsmt.matrix_units.arithmetic.datapath import leading_zeros
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.ieee import fma_words
 from tests.oracles.wordmath import Node
 
 

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 import tcsmt
-from tcsmt.arithmetic.formats import Format
-from tcsmt.arithmetic.words import unsigned
-from tcsmt.catalogue import row_named
-from tcsmt.models import Model, Operands
-from tcsmt.simulator.rows import run_words
-from tcsmt.statements.verdict import Distinguished
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.prove.statements.verdict import Distinguished
+from tcsmt.simulate.rows import run_words
 from tests.oracles import cpus
 
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tcsmt.catalogue import Row, rows
+from tcsmt.matrix_units.catalogue import Row, rows
 from tests.support.paths import DATA
 
 FILE = DATA / "digests.txt"

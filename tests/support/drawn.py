@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tcsmt.arithmetic.words import to_word
-from tcsmt.models import Model
-from tcsmt.pictures.build import draw
-from tcsmt.pictures.drawing import BitGrid, BitRow, Listing, Picture
+from tcsmt.face.pictures.build import draw
+from tcsmt.face.pictures.drawing import BitGrid, BitRow, Listing, Picture
+from tcsmt.matrix_units.arithmetic.words import to_word
+from tcsmt.matrix_units.models import Model
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.arithmetic.any_format import AnyFormat
-from tcsmt.arithmetic.integer_format import IntegerFormat
-from tcsmt.arithmetic.words import unsigned
-from tcsmt.catalogue import Row
-from tcsmt.hardware.instructions import instruction_of
-from tcsmt.models import Operands
-from tcsmt.simulator.rows import run_words
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.models import Operands
+from tcsmt.outside.hardware.instructions import instruction_of
+from tcsmt.simulate.rows import run_words
 from tests.oracles.fragments import places
 
 SHIM = r"""

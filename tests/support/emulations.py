@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.arithmetic.formats import Format, format_named
-from tcsmt.arithmetic.integer_format import IntegerFormat, integers_from
-from tcsmt.arithmetic.rounding import ROUNDINGS
-from tcsmt.models import IntegerDotAdd
-from tcsmt.recipes.emulation.schemes import Emulation, Residues, Slices
-from tcsmt.recipes.emulation.slicing import Slicing
-from tcsmt.statements.domain import Domain
+from tcsmt.compose.recipes.emulation.schemes import Emulation, Residues, Slices
+from tcsmt.compose.recipes.emulation.slicing import Slicing
+from tcsmt.matrix_units.arithmetic.formats import Format, format_named
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat, integers_from
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.models import IntegerDotAdd
+from tcsmt.prove.statements.domain import Domain
 from tests.oracles import tiny
 
 __all__ = ["TINY", "UNIT", "everything", "some_emulation", "words_in"]

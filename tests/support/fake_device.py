@@ -9,11 +9,11 @@ import pytest
 
 _PROGRAM = """#!{python}
 import json, sys
-from tcsmt.catalogue import row_named
+from tcsmt.matrix_units.catalogue import row_named
 import numpy as np
-from tcsmt.data.packed_rows import result_type, row_type
-from tcsmt.models import Operands
-from tcsmt.simulator.rows import run_words
+from tcsmt.matrix_units.files.packed_rows import result_type, row_type
+from tcsmt.matrix_units.models import Operands
+from tcsmt.simulate.rows import run_words
 model = row_named({unit!r}).model
 if "--rows" not in sys.argv:
     print(json.dumps({{"model": {unit!r}, "gpu": "fake", "date": "2026-01-01T00:00:00Z", "rows": []}}))

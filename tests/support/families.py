@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.identification.family import Family
-from tcsmt.identification.hypotheses import Hypotheses
-from tcsmt.identification.kinds import hypotheses_of
-from tcsmt.identification.questions import Questions
-from tcsmt.identification.search import Outcome
-from tcsmt.models import Model, Operands
-from tcsmt.simulator.rows import run_words
+from tcsmt.identification.units.family import Family
+from tcsmt.identification.units.hypotheses import Hypotheses
+from tcsmt.identification.units.kinds import hypotheses_of
+from tcsmt.identification.units.questions import Questions
+from tcsmt.identification.units.search import Outcome
+from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.simulate.rows import run_words
 
 Array = np.ndarray[Any, Any]
 

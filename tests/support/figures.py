@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tcsmt.catalogue import row_named, rows
-from tcsmt.models import FusedDotAdd, GroupedDotAdd
+from tcsmt.matrix_units.catalogue import row_named, rows
+from tcsmt.matrix_units.models import FusedDotAdd, GroupedDotAdd
 from tests.support.paths import ROOT
 from tests.support.results import result
 
@@ -53,7 +53,7 @@ def _shared(folder: str) -> Path:
 
 def shared(folder: str) -> tuple[str, str]:
     """The data sets and rows of a folder beside the repository."""
-    from tcsmt.data.datasets import find_datasets
+    from tcsmt.simulate.measured.datasets import find_datasets
 
     sets = list(find_datasets([_shared(folder)]))
     return str(len(sets)), digits(sum(len(data.d) for data in sets))
@@ -71,7 +71,7 @@ def published_run() -> tuple[str, str, str]:
 
 
 def predictions() -> tuple[str]:
-    from tcsmt.data.datasets import find_predictions
+    from tcsmt.simulate.measured.datasets import find_predictions
 
     return (str(len(list(find_predictions([_shared("units")])))),)
 

@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tcsmt.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tcsmt.interpret.arrays import Program
-from tcsmt.models import Model
-from tcsmt.simulator.rows import Words
+from tcsmt.language.run.arrays import Program
+from tcsmt.matrix_units.models import Model
+from tcsmt.simulate.rows import Words
 
 __all__ = ["by_graph"]
 

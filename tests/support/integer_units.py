@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tcsmt.arithmetic.integer_format import INTEGERS
-from tcsmt.models import IntegerDotAdd
+from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.models import IntegerDotAdd
 
 __all__ = ["INTEGER_UNITS", "VNNI"]
 

@@ -18,9 +18,9 @@ from typing import Protocol
 import numpy as np
 import pytest
 
-from tcsmt import terms
-from tcsmt.interpret.limbs import pieces
-from tcsmt.terms import Term
+from tcsmt.language import terms
+from tcsmt.language.graphs.limbs import pieces
+from tcsmt.language.terms import Term
 from tests.oracles import wordmath
 from tests.oracles.wordmath import Maker, Node
 from tests.support.computations import constructed

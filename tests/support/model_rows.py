@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import strategies as st
 
-from tcsmt.arithmetic.formats import FORMATS, Format
-from tcsmt.catalogue import row_named
-from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model, Operands
-from tcsmt.simulator.rows import run_words
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model, Operands
+from tcsmt.simulate.rows import run_words
 from tests.support.references import reference
 
 __all__ = [

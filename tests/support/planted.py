@@ -11,12 +11,12 @@ from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
-from tcsmt.arithmetic.datapath import Exponent, Fixed, Number
-from tcsmt.models import Kind, Stage, Trace
-from tcsmt.models.stages import Value
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question, Side
-from tcsmt.terms import FALSE, Term, all_of, const, substitute
+from tcsmt.language.terms import FALSE, Term, all_of, const, substitute
+from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
+from tcsmt.matrix_units.models import Kind, Stage, Trace
+from tcsmt.matrix_units.models.stages import Value
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.question import Question, Side
 
 V = TypeVar("V", bound=Value)
 

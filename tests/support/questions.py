@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from tcsmt.ask.investigation import one_block
-from tcsmt.catalogue import row_named
-from tcsmt.models import FusedDotAdd
-from tcsmt.prove.engine import decide
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.statements.domain import Domain
-from tcsmt.statements.question import Question
-from tcsmt.statements.verdict import Distinguished
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.prove.engine.engine import decide
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.question import Question
+from tcsmt.prove.statements.verdict import Distinguished
+from tcsmt.study.properties.investigation import one_block
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tcsmt.arithmetic.formats import Format
-from tcsmt.catalogue import Row, row_named
-from tcsmt.implementations.designs import DesignFiles, read_design
-from tcsmt.models import FusedDotAdd, Model
-from tcsmt.prove.engine import compare_models
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.statements.domain import Domain
-from tcsmt.terms import Term, expand, operands_first, rebuild, total, umax
+from tcsmt.language.terms import Term, expand, operands_first, rebuild, total, umax
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.catalogue import Row, row_named
+from tcsmt.matrix_units.models import FusedDotAdd, Model
+from tcsmt.outside.implementations.designs import DesignFiles, read_design
+from tcsmt.prove.engine.engine import compare_models
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
 
 #: Formats of one's own, so that proofs are quick.
 NARROW = Format(name="s3m1", exponent_bits=3, fraction_bits=1, bias=3)

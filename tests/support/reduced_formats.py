@@ -1,9 +1,9 @@
 """Algorithms and domains on reduced formats."""
 
-from tcsmt.algorithms.reduced import image, narrow_format, wide_format
-from tcsmt.arithmetic.formats import Format
-from tcsmt.recipes import Algorithm, algorithm_named
-from tcsmt.statements.domain import Domain
+from tcsmt.analysis.sweeps.reduced import image, narrow_format, wide_format
+from tcsmt.compose.recipes import Algorithm, algorithm_named
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.prove.statements.domain import Domain
 
 
 def wide_of(p: int) -> Format:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from tcsmt.arithmetic.formats import Format
-from tcsmt.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, GroupedDotAdd, IeeeDotAdd, Model
 from tests.oracles import rationals
 
 ORACLE_FORMAT = {"ue8m0": "e8m0"}

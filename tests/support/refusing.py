@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tcsmt.algorithms.proof import StepwiseProof
-from tcsmt.prove.solvers.answer import Answer
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.terms import Term
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.language.terms import Term
+from tcsmt.prove.engine.solvers.answer import Answer
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
 
 __all__ = ["Refusing", "Without"]
 

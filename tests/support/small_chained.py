@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from tcsmt.catalogue import row_named
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.survey.chained import ChainedAtlas, ChainedGroup, chained_groups, run_chained
-from tcsmt.survey.settle import Asking, verdicts_in
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.study.survey.chained import ChainedAtlas, ChainedGroup, chained_groups, run_chained
+from tcsmt.study.survey.settle import Asking, verdicts_in
 
 TYPES = "f32.f16.f16.f32"
 NAMES = (

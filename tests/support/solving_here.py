@@ -7,8 +7,8 @@ import time
 
 import bitwuzla
 
-from tcsmt.prove.solvers.answer import Answer, digest
-from tcsmt.prove.solvers.run import Settings
+from tcsmt.prove.engine.solvers.answer import Answer, digest
+from tcsmt.prove.engine.solvers.run import Settings
 
 #: Definite answers by script: tests put the same ones again, for each lemma that they leave out.
 _KNOWN: dict[str, Answer] = {}

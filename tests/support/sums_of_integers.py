@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.algorithms.exactness.largest import Exactness, exact
-from tcsmt.algorithms.exactness.search import UnitSubject
-from tcsmt.algorithms.exactness.units import ExactUnit
-from tcsmt.algorithms.proof import StepwiseProof
-from tcsmt.arithmetic.integer_format import IntegerFormat
-from tcsmt.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.exactness.largest import Exactness, exact
+from tcsmt.analysis.exactness.search import UnitSubject
+from tcsmt.analysis.exactness.units import ExactUnit
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, Model
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
 from tests.oracles import exact as oracle
 from tests.oracles import integers, tiny
 

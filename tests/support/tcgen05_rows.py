@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tcsmt.arithmetic.words import unsigned
-from tcsmt.catalogue import Row, row_named, rows
-from tcsmt.models import Model
-from tcsmt.models.operands import Operands
-from tcsmt.simulator.rows import run_words
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.catalogue import Row, row_named, rows
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.operands import Operands
+from tcsmt.simulate.rows import run_words
 from tests.support.paths import ROOT
 
 #: Hexadecimal digits of a word in the files, by format; a word may be held in a wider container.

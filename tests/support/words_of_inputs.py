@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt.algorithms.proof import StepwiseProof, Words, counts_of, split_goal
-from tcsmt.prove.solvers.run import Settings
-from tcsmt.prove.solving import Solving
-from tcsmt.terms import Term, variables
+from tcsmt.analysis.bounds.proof import StepwiseProof, Words, counts_of, split_goal
+from tcsmt.language.terms import Term, variables
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
 from tests.oracles import recipes
 from tests.oracles.numbers import truth
 from tests.oracles.tiny_recipes import Drawn

@@ -1,1 +1,0 @@
-"""What algorithms on a unit lose: searches, proved bounds, flaws, sweeps."""

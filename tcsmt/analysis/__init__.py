@@ -1,0 +1,1 @@
+"""What algorithms on a unit lose: bounds, searches, exactness, emulations."""

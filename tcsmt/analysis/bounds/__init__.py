@@ -1,0 +1,1 @@
+"""Proved bounds: lemmas on losses, and how they add up."""

@@ -1,0 +1,55 @@
+"""Goals that are proved by the lemmas of a certificate alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.compose.recipes.files import is_recipe_file
+from tcsmt.language.terms import Term
+from tcsmt.prove.certificates.lemma_files import Missing
+from tcsmt.prove.engine.refutations import NotRefuted
+from tcsmt.prove.engine.solving import Solving
+
+__all__ = ["LemmaChain", "of_a_file"]
+
+
+class LemmaChain(StepwiseProof):
+    """Goals are proved by lemmas alone. lemma: gives the name of a goal's lemma, or says why there is none;
+    a lemma that is there has to be right.
+    """
+
+    def __init__(self, lemma: Callable[[Term], str]) -> None:
+        super().__init__(Solving())
+        self._lemma = lemma
+        self.names: dict[str, None] = {}
+
+    def prove(self, what: str, goal: Term) -> bool:
+        """Whether there is a lemma for the goal."""
+        if goal.value == 0:
+            return True
+        if goal.value is not None:
+            self.stopped = f"{what}: not so"
+            return False
+        try:
+            self.names[self._lemma(goal)] = None
+        except (NotRefuted, Missing) as why:
+            self.stopped = f"{what}: {why}"
+            return False
+        return True
+
+    def attempt(self, way: Callable[[], bool]) -> bool:
+        """The same of the lemmas."""
+        names = dict(self.names)
+        proved = super().attempt(way)
+        if not proved:
+            self.names = names
+        return proved
+
+
+def of_a_file(*names: str) -> str:
+    """Why an algorithm of a recipe file has no certificate; "" for the others."""
+    for name in names:
+        if is_recipe_file(name.partition(",")[0]):
+            return f"{name} is a file, which a certificate does not have in it"
+    return ""

@@ -1,0 +1,163 @@
+"""What the words of a number keep of it: the constants of a split, proved for every number of a domain.
+
+They are guessed from samples, and held against all numbers of the domain that there are, by enumeration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.proof import word_exponents, word_grid
+from tcsmt.analysis.error import magnitude
+from tcsmt.compose.recipes.arrays import words
+from tcsmt.compose.recipes.split import Split
+from tcsmt.language.run.exhaust import Exhaust
+from tcsmt.language.terms import FALSE, Term, any_of, const, substitute, var
+from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.datapath import decode
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.prove.statements.domain import Domain, lies
+
+__all__ = ["WordsKept", "guessed", "kept", "kept_goal"]
+
+#: Significant bits of the constants.
+_DIGITS = 5
+#: Numbers that are tried at once.
+_CHUNK = 1 << 21
+
+
+@dataclass(frozen=True)
+class WordsKept:
+    """What the words of a number keep, relative to it: sizes ν_i, exponents μ_i, what is left over ρ."""
+
+    sizes: tuple[Fraction, ...]
+    exponents: tuple[Fraction, ...]
+    left: Fraction
+
+
+#: Of a number that is not split.
+WHOLE = WordsKept((Fraction(1),), (Fraction(1),), Fraction(0))
+
+
+@lru_cache(maxsize=64)
+def kept(split: Split, domain: Domain, bits: int, count: int) -> WordsKept:
+    """The constants of a split, for the numbers of a domain that have so many bits.
+
+    Raises :class:`.Unbounded` where words may be infinite, or other than zero beyond
+    ``count``.
+    """
+    if split.format == split.wide:
+        return WHOLE
+    found = guessed(split, domain, bits, count)
+    for exponent in range(domain.low, domain.high + 1):
+        binade = replace(domain, exponents=(exponent, exponent))
+        while (against := _against(split, binade, bits, found)) is not None:
+            more = _raised(found, split, np.array([against], np.uint32))
+            if more == found:
+                raise Unbounded(f"the split of {split.wide.hex(against)} overflows, or needs more words")
+            found = more
+    return found
+
+
+def guessed(split: Split, domain: Domain, bits: int, count: int) -> WordsKept:
+    """Constants that hold for samples, and so far only for them."""
+    if split.format == split.wide:
+        return WHOLE
+    found = WordsKept((Fraction(0),) * count, (Fraction(0),) * count, Fraction(0))
+    return _raised(found, split, _samples(domain, split.wide, bits))
+
+
+def _against(split: Split, binade: Domain, bits: int, found: WordsKept) -> int | None:
+    """A number of one binade for which the constants do not hold, of all that there are."""
+    wide, goal = split.wide, kept_goal(split, binade, bits, found)
+    if goal.value == 0:
+        return None
+    # a number of fewer bits is given by its first ones
+    dropped = wide.precision - bits
+    given = var("given", wide.width - dropped)
+    word = given.concat(const(0, dropped)) if dropped else given
+    holds = Exhaust(substitute([goal], {var("x", wide.width): word})[0].zext(32))
+    size = 1 << (bits - 1)
+    for sign in range(1 if binade.positive else 2):
+        start = (sign << wide.sign_bit | (binade.low + wide.bias) << wide.fraction_bits) >> dropped
+        for first in range(start, start + size, _CHUNK):
+            wrong = np.flatnonzero(holds(first, min(_CHUNK, size)))
+            if len(wrong):
+                return first + int(wrong[0]) << dropped
+    return None
+
+
+def _samples(domain: Domain, wide: Format, bits: int) -> np.ndarray:
+    """Numbers with few and with many bits set, of every exponent of the domain."""
+    places = range(wide.fraction_bits)
+    ends = {0, (1 << wide.fraction_bits) - 1} | {1 << p for p in places} | {(1 << p) - 1 for p in places}
+    ends |= {(1 << wide.fraction_bits) - (1 << p) for p in places}
+    ends |= {1 << p | 1 << q for p in places for q in range(p)}
+    dropped = wide.precision - bits
+    fractions = np.array(sorted({e >> dropped << dropped for e in ends}), np.uint32)
+    fields = np.arange(domain.low, domain.high + 1) + wide.bias
+    return (fields.astype(np.uint32)[:, None] << wide.fraction_bits | fractions[None, :]).reshape(-1)
+
+
+def _raised(found: WordsKept, split: Split, numbers: np.ndarray) -> WordsKept:
+    """Constants that hold for these numbers, too; a word that is not finite changes nothing."""
+    rest = floats(split.wide, numbers)
+    x = np.abs(rest)
+    sizes, exponents = list(found.sizes), list(found.exponents)
+    with np.errstate(all="ignore"):
+        for place, word in enumerate(words(split, numbers)[: len(sizes)]):
+            got = np.ldexp(floats(split.format, word), -split.scale * place)
+            rest = rest - got
+            least = np.ldexp(1.0, split.format.e_min - split.scale * place)
+            power = np.where(got == 0, 0.0, np.maximum(np.ldexp(0.5, np.frexp(np.abs(got))[1]), least))
+            sizes[place] = max(sizes[place], _largest(np.abs(got), x))
+            exponents[place] = max(exponents[place], _largest(power, x))
+    return WordsKept(tuple(sizes), tuple(exponents), max(found.left, _largest(np.abs(rest), x)))
+
+
+def _largest(part: np.ndarray, whole: np.ndarray) -> Fraction:
+    """The largest ratio, rounded up to a few digits of it, or of its excess over 1; 0 if none is finite."""
+    ratio = np.where(np.isfinite(part), part / whole, 0.0)
+    place = int(np.argmax(ratio))
+    exact = Fraction(float(part[place])) / Fraction(float(whole[place])) if ratio[place] else Fraction(0)
+    over = exact - 1 if exact > 1 else exact
+    if not over:
+        return exact
+    step = Fraction(2) ** (over.numerator.bit_length() - over.denominator.bit_length() - _DIGITS)
+    return (exact - over) + -(-over // step) * step
+
+
+def kept_goal(split: Split, domain: Domain, bits: int, found: WordsKept) -> Term:
+    """Is there a number of the domain for which the constants do not hold?"""
+    if split.format == split.wide and found == WHOLE:
+        return FALSE
+    wide, fmt = split.wide, split.format
+    word = var("x", wide.width)
+    low, high = word_exponents(split, domain)
+    grid = word_grid(split, domain)
+    rest = whole = grid.place(decode(wide, word), domain.low, domain.high)
+    size = magnitude(whole)
+
+    def over(part: Term, share: Fraction) -> Term:
+        width = grid.width + max(share.numerator.bit_length(), share.denominator.bit_length())
+        return (size.zext(width) * share.numerator).ult(part.zext(width) * share.denominator)
+
+    wrong: list[Term] = []
+    for place, one in enumerate(split.apply(word)):
+        if place >= len(found.sizes):
+            wrong.append(one.ne(0))
+            continue
+        x = decode(fmt, one)
+        power = grid.place(replace(x, sign=FALSE, significand=const(1, 1), fraction_bits=0), low, high)
+        placed = grid.place(x, low, high).ashr(split.scale * place)
+        wrong += [x.infinite, x.nan, ~x.zero & ~lies(x.exponent, low, high)]
+        wrong.append(over(magnitude(placed), found.sizes[place]))
+        wrong.append(~x.zero & over(power >> (split.scale * place), found.exponents[place]))
+        rest = rest - placed
+    wrong.append(over(magnitude(rest), found.left))
+    return domain.within(word, wide, bits) & whole.ne(0) & any_of(wrong)

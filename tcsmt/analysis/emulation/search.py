@@ -1,0 +1,225 @@
+"""Inputs at which an emulation errs, found by the simulator: rows that hurt a cut, and changes of the best.
+
+What a cut loses is large, relative to Σ |a·b|, where a row's largest number meets a zero, and what is
+multiplied is small and full of ones. Errors are computed in Python's integers, exactly.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tcsmt.analysis.emulation.replay import replayed
+from tcsmt.analysis.error import ulp, value
+from tcsmt.analysis.search.bound import Extreme
+from tcsmt.compose.recipes.emulation.arrays import simulate
+from tcsmt.compose.recipes.emulation.schemes import Emulation, Slices
+from tcsmt.compose.recipes.emulation.slicing import F64
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import InternalError
+
+__all__ = ["LANES", "LongRows", "extreme_of", "largest", "random_rows"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: Products of a row that are drawn; in longer rows the last one is repeated, or zeros follow.
+LANES = 12
+#: LongRows that are computed at once, and those that are kept; fewer where rows are long.
+_ROWS, _KEPT, _MOST = 192, 24, 1 << 16
+#: Slices are searched with so many products, and zeros after them: each of their products is a chain.
+_SLICED = 64
+
+
+@dataclass(frozen=True)
+class LongRows:
+    """Inputs of binary64: a, b (rows, lanes), c (rows,); and how often the last product occurs (rows,)."""
+
+    a: Array
+    b: Array
+    c: Array
+    repeats: Array
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+    def __getitem__(self, places: Any) -> LongRows:
+        return LongRows(self.a[places], self.b[places], self.c[places], self.repeats[places])
+
+    def joined(self, other: LongRows) -> LongRows:
+        """These rows and then the others."""
+        return LongRows(
+            *(
+                np.concatenate(pair)
+                for pair in zip(
+                    (self.a, self.b, self.c, self.repeats),
+                    (other.a, other.b, other.c, other.repeats),
+                    strict=True,
+                )
+            )
+        )
+
+    def whole(self, k: int) -> tuple[Array, Array]:
+        """a and b of k products."""
+        lanes = self.a.shape[1]
+        places = np.minimum(np.arange(k), lanes - 1)
+        there = np.arange(k) < lanes - 1 + self.repeats[:, None]
+        return np.where(there, self.a[:, places], 0.0), np.where(there, self.b[:, places], 0.0)
+
+    def results(self, emulation: Emulation, k: int) -> Array:
+        """The emulation's results, float64."""
+        return simulate(emulation, *self.whole(k), self.c)
+
+    def exact(self, number: int) -> tuple[Fraction, Fraction]:
+        """c + Σ a·b, and Σ of the magnitudes."""
+        counts = [1] * (self.a.shape[1] - 1) + [int(self.repeats[number])]
+        terms = [Fraction(float(self.c[number]))]
+        for x, y, count in zip(self.a[number].tolist(), self.b[number].tolist(), counts, strict=True):
+            if x and y:
+                terms.append(Fraction(x) * Fraction(y) * count)
+        return sum(terms, Fraction(0)), sum(map(abs, terms), Fraction(0))
+
+
+def random_rows(domain: Domain, k: int, rows: int, rng: np.random.Generator) -> LongRows:
+    """LongRows of a domain; some have a largest number that meets a zero, and otherwise small ones."""
+    lanes = min(k, LANES)
+    shape = (rows, lanes)
+    one, two = domain.bits_in(F64)
+    a, b = _numbers(domain, one, shape, rng), _numbers(domain, two, shape, rng)
+    if lanes > 1:
+        hidden = rng.random(rows) < 0.5
+        small_a = _numbers(_only(domain, domain.low), one, shape, rng)
+        small_b = _numbers(_only(domain, domain.low), two, shape, rng)
+        a[hidden], b[hidden] = small_a[hidden], small_b[hidden]
+        high = float(2.0**domain.high)
+        a[hidden, 0], b[hidden, 0] = high, 0.0
+        if lanes > 2:
+            a[hidden, 1], b[hidden, 1] = 0.0, high
+    c = np.zeros(rows) if domain.c_zero else _numbers(domain, F64.precision, (rows,), rng)
+    c[rng.random(rows) < 0.5] = 0.0
+    repeats = np.where(rng.random(rows) < 0.7, k - lanes + 1, 1)
+    return LongRows(a, b, c, repeats)
+
+
+def _only(domain: Domain, exponent: int) -> Domain:
+    return Domain(exponents=(exponent, exponent), positive=domain.positive)
+
+
+def _numbers(domain: Domain, bits: int, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Numbers of so many bits: random ones, all ones, a one at the end, low ones; any exponents."""
+    ends = rng.choice([domain.low, domain.high], shape)
+    exponents = np.where(rng.random(shape) < 0.5, ends, rng.integers(domain.low, domain.high + 1, shape))
+    fractions = rng.integers(0, 1 << max(bits - 1, 1), shape, dtype=np.int64)
+    every = (1 << (bits - 1)) - 1
+    low = (np.int64(1) << rng.integers(0, bits, shape)) - 1
+    kind = rng.integers(0, 5, shape)
+    fractions = np.choose(kind, [fractions, every, np.minimum(1, every), low, every - low]) & every
+    sizes = np.ldexp(((1 << (bits - 1)) | fractions).astype(np.float64), exponents - (bits - 1))
+    signs = np.where(rng.random(shape) < (0 if domain.positive else 0.3), -1.0, 1.0)
+    return np.asarray(sizes * signs)
+
+
+def _changed(rows: LongRows, fresh: LongRows, rng: np.random.Generator) -> LongRows:
+    """With one or two of their numbers from other rows, and some with other numbers of repetitions."""
+    a, b, c, repeats = rows.a.copy(), rows.b.copy(), rows.c.copy(), rows.repeats.copy()
+    lanes = a.shape[1]
+    for _ in range(2):
+        place = rng.integers(0, lanes, len(rows))
+        each = np.arange(len(rows))
+        which = rng.integers(0, 4, len(rows))
+        a[each, place] = np.where(which != 1, fresh.a[each, place], a[each, place])
+        b[each, place] = np.where(which != 2, fresh.b[each, place], b[each, place])
+        flip = which == 3
+        a[each[flip], place[flip]] = rows.a[each[flip], 0]
+    other = rng.random(len(rows)) < 0.2
+    c[other], repeats[other] = fresh.c[other], fresh.repeats[other]
+    return LongRows(a, b, c, repeats)
+
+
+def largest(
+    emulation: Emulation, domain: Domain, k: int, seconds: float, *, seed: int = 0
+) -> tuple[Extreme | None, Extreme | None]:
+    """The inputs with the largest errors found: relative to |c| + Σ|a·b|, and in ulps of the exact result.
+
+    None where no result has an error. Each is replayed on terms.
+    """
+    whole = k
+    if isinstance(emulation, Slices):
+        k = min(k, _SLICED)
+    end, rng = time.monotonic() + seconds, np.random.default_rng(seed)
+    count = max(8, min(_ROWS, _MOST // k))
+    best: list[LongRows | None] = [None, None]
+    scores: list[list[Fraction]] = [[], []]
+    while True:
+        fresh = random_rows(domain, k, count, rng)
+        tried = fresh
+        for one in best:
+            if one is not None:
+                parents = one[rng.integers(0, len(one), count)]
+                tried = tried.joined(_changed(parents, fresh, rng))
+        measured = _measured(emulation, k, tried)
+        for place in (0, 1):
+            rows, own = tried, [found[place] for found in measured]
+            before = best[place]
+            if before is not None:
+                rows, own = before.joined(tried), scores[place] + own
+            order = sorted(range(len(own)), key=lambda n: own[n], reverse=True)[:_KEPT]
+            best[place], scores[place] = rows[np.array(order)], [own[n] for n in order]
+        if time.monotonic() > end or scores[0][0] == _INFINITE:
+            break
+    found = []
+    for kept, own in zip(best, scores, strict=True):
+        assert kept is not None
+        found.append(_extreme(emulation, whole, kept) if own[0] > 0 else None)
+    return found[0], found[1]
+
+
+#: More than any finite error.
+_INFINITE = Fraction(1 << 4000)
+
+
+def _measured(emulation: Emulation, k: int, rows: LongRows) -> list[tuple[Fraction, Fraction]]:
+    """The errors of each row, relative and in ulps."""
+    results, found = rows.results(emulation, k), []
+    for number, result in enumerate(results.tolist()):
+        exact, size = rows.exact(number)
+        if not np.isfinite(result):
+            found.append((_INFINITE, _INFINITE))
+            continue
+        error = abs(Fraction(result) - exact)
+        found.append((error / size if size else error, error / ulp(exact, F64) if exact else Fraction(0)))
+    return found
+
+
+def _extreme(emulation: Emulation, k: int, rows: LongRows) -> Extreme:
+    """The first row, replayed."""
+    a, b = (side[0].astype(np.float64).view(np.uint64).tolist() for side in rows[:1].whole(k))
+    c = int(rows.c[:1].astype(np.float64).view(np.uint64)[0])
+    words = {f"a{i}": word for i, word in enumerate(a)} | {f"b{i}": word for i, word in enumerate(b)}
+    found = extreme_of(emulation, words | {"c": c})
+    if found.result != int(rows[:1].results(emulation, k).view(np.uint64)[0]):
+        raise InternalError(f"the simulator's result does not replay on terms: {found.values}")
+    return found
+
+
+def extreme_of(emulation: Emulation, values: dict[str, int]) -> Extreme:
+    """The error on one input, words of the wide format by name, on terms and in fractions."""
+    wide: Format = emulation.wide
+    k = (len(values) - 1) // 2
+    a, b = ([values[f"{side}{i}"] for i in range(k)] for side in "ab")
+    word = replayed(emulation, a, b, values["c"])
+    products = [wide.value(x) * wide.value(y) for x, y in zip(a, b, strict=True)]
+    terms = [wide.value(values["c"]), *products]
+    exact, size = sum(terms, Fraction(0)), sum(map(abs, terms), Fraction(0))
+    result = value(word, wide)
+    if result is None or (result and not size):
+        return Extreme(values, word, exact, None, None, None)
+    error = abs(result - exact)
+    relative = error / size * (1 << wide.precision) if size else Fraction(0)
+    # of an exact zero, any error is infinitely many units in the last place
+    in_ulps = error / ulp(exact, wide) if exact else None
+    return Extreme(values, word, exact, error, relative, in_ulps if error else Fraction(0))

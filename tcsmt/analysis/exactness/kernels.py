@@ -1,0 +1,166 @@
+"""Integers that a kernel multiplies and adds up exactly, however it cuts K: there, reductions agree.
+
+Where two reductions are both exact, their results are the same number. They are the same word, too, if
+neither can be -0. No result is -0 that was made from a c that is not: an IEEE sum is -0 only if all of its
+terms are (754-2019, 6.3, unless it rounds down), and of a fused sum it is a lemma about its graph. Chains
+begin with +0.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from tcsmt.analysis.bounds.fused_loss import C, FusedSum, Unbounded, need
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.bounds.steps import FusedStep, IeeeStep, Result
+from tcsmt.analysis.exactness.largest import LARGEST_INTEGER, largest_proved
+from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice, integers_up_to
+from tcsmt.analysis.exactness.units import IEEE, ExactUnit, require_held
+from tcsmt.compose.kernels.reduction import Reduction
+from tcsmt.compose.kernels.schedule import Indices, Schedule
+from tcsmt.language.terms import substitute, var
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
+from tcsmt.matrix_units.arithmetic.ieee import Operation, RoundedSum, Zeros
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
+from tcsmt.matrix_units.models import Model
+from tcsmt.prove.statements.verdict import Equivalent
+
+__all__ = ["ExactKernel", "exact_kernel", "not_exact"]
+
+
+@dataclass(frozen=True)
+class ExactKernel:
+    """Up to which integers a reduction is exact, with c = +0, and its results are not -0.
+
+    integers: the largest magnitude of a and b (0: none is proved). ends: why the proof ends there.
+    proof: None where nothing is proved.
+    """
+
+    integers: int
+    ends: str
+    proof: Equivalent | None
+
+
+def exact_kernel(chain: StepwiseProof, unit: Model, reduction: Reduction, k: int) -> ExactKernel:
+    """The largest integers for which ``k`` products are added up exactly. chain: has the proof then."""
+    start = time.monotonic()
+    kernel = _Kernel(ExactUnit(chain, unit), reduction, k)
+    most = min(LARGEST_INTEGER, *(int(integers_up_to(fmt, 1 << 60).size) for fmt in kernel.operands))
+    limit, ends = largest_proved(kernel.proved, most)
+    proof = chain.verdict(time.monotonic() - start) if limit else None
+    return ExactKernel(limit, ends or "no integer of the formats is larger", proof)
+
+
+def not_exact(chain: StepwiseProof, unit: Model, reduction: Reduction, k: int, integers: int) -> str:
+    """Why ``k`` products of integers up to a limit are not proved to be added up exactly, and never to -0; ""
+    where they are. chain: has the proof then.
+    """
+    return _Kernel(ExactUnit(chain, unit), reduction, k).proved(integers)
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    unit: ExactUnit
+    reduction: Reduction
+    k: int
+
+    @property
+    def operands(self) -> tuple[AnyFormat, AnyFormat]:
+        return self.unit.unit.a_format, self.unit.unit.b_format
+
+    def proved(self, limit: int) -> str:
+        """Why sums of products of integers up to a limit are not proved to be exact (or nothing)."""
+        one, two = (integers_up_to(fmt, limit) for fmt in self.operands)
+        try:
+            self.without_negative_zero()
+            steps = _LatticeSteps(self.unit, one * two)
+            Schedule(self.unit.unit, self.reduction).sum(steps, np.arange(self.k), ZERO)
+        except (Inexact, Unbounded) as why:
+            return str(why)
+        return ""
+
+    def without_negative_zero(self) -> None:
+        """No result of an instruction is -0 whose c is not."""
+        steps = self.unit.steps
+        fine: set[int] = set()
+        for number, step in enumerate(steps):
+            match step:
+                case FusedStep():
+                    from_c = step.start == C or (isinstance(step.start, Result) and step.start.step in fine)
+                    if from_c:
+                        _fused(self.unit.chain, step.sum)
+                        fine.add(number)
+                case IeeeStep():
+                    sources = [s.step in fine if isinstance(s, Result) else s == C for s in step.sources]
+                    if any(sources) and not _rounds_zeros_down(step.operation):
+                        self.unit.chain.know("an IEEE sum is -0 only if all of its terms are (754-2019, 6.3)")
+                        fine.add(number)
+                case _:
+                    fine.add(number)  # integers have no -0
+        if len(steps) - 1 not in fine:
+            raise Unbounded("it is not proved that no result is -0")
+
+
+@dataclass(frozen=True)
+class _LatticeSteps:
+    """The steps of a kernel on where its words lie. product: where each product does.
+
+    Raises :class:`.Inexact` where a step is not proved to be exact.
+    """
+
+    unit: ExactUnit
+    product: Lattice
+
+    def chain(self, indices: Indices, c: Lattice | None) -> Lattice:
+        total, k = c or ZERO, self.unit.unit.k
+        for first in range(0, len(indices), k):
+            total = self.unit.result(total, [self.product] * min(k, len(indices) - first))
+        return total
+
+    def constant(self, fmt: AnyFormat, word: int) -> Lattice:
+        assert word == 0, "sums begin with +0"
+        return ZERO
+
+    def add(self, fmt: AnyFormat, x: Lattice, y: Lattice) -> Lattice:
+        self.unit.chain.know(IEEE)
+        whole = x + y
+        _require_format(fmt, whole)
+        return whole
+
+    def convert(
+        self, x: Lattice, given: Format, wanted: Format, rounding: Rounding, saturate: bool
+    ) -> Lattice:
+        require_held(wanted, x, f"a sum in {wanted.name}")
+        return x
+
+
+def _rounds_zeros_down(operation: Operation) -> bool:
+    """Whether x - x is -0, as IEEE 754 says where an operation rounds down; so is +0 plus -0."""
+    ieee = not isinstance(operation, RoundedSum) or operation.zeros is Zeros.IEEE
+    return ieee and operation.rounding.floors
+
+
+def _fused(chain: StepwiseProof, fused: FusedSum) -> None:
+    """A sum of zero does not give -0, unless its c is -0."""
+    given = fused.numbers.get(C)
+    if given is None or fused.drops_below is not None:
+        why = "has no c" if given is None else "reads a subnormal c as zero"
+        raise Unbounded(f"it is not proved that no result is -0: a sum {why}")
+    total = var("sum", fused.sum.word.width)
+    (result,) = substitute([fused.result], {fused.sum.word: total})
+    finite = fused.finite & ~(given.zero & given.sign)
+    negative_zero = 1 << fused.format.sign_bit
+    need(chain, "a sum of zero is not -0, unless c is", finite & total.eq(0) & result.eq(negative_zero))
+
+
+def _require_format(fmt: AnyFormat, whole: Lattice) -> None:
+    if isinstance(fmt, IntegerFormat):
+        if not fmt.low <= whole.low <= whole.high <= fmt.high:
+            raise Inexact(f"a sum of parts may leave {fmt.name}")
+        return
+    require_held(float_format(fmt), whole, "a sum of parts")

@@ -1,0 +1,78 @@
+"""Where the numbers of a computation lie: a range, and the last bit that any of them has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+
+__all__ = ["ZERO", "Inexact", "Lattice", "integers_up_to"]
+
+
+class Inexact(Exception):
+    """A step that is not proved to be exact for numbers of some ranges, and why."""
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Multiples of 2^last from ``low`` to ``high``, and zero."""
+
+    low: Fraction
+    high: Fraction
+    last: int
+
+    @property
+    def zero(self) -> bool:
+        """Whether zero is the only number."""
+        return not self.low and not self.high
+
+    @property
+    def size(self) -> Fraction:
+        """The largest magnitude."""
+        return max(-self.low, self.high)
+
+    @property
+    def leading(self) -> int:
+        """The largest exponent of a leading bit; of zero alone there is none."""
+        return leading_exponent(self.size)
+
+    def __add__(self, other: Lattice) -> Lattice:
+        if self.zero or other.zero:
+            return self if other.zero else other
+        return Lattice(self.low + other.low, self.high + other.high, min(self.last, other.last))
+
+    def __mul__(self, other: Lattice) -> Lattice:
+        ends = [x * y for x in (self.low, self.high) for y in (other.low, other.high)]
+        return Lattice(min(ends), max(ends), self.last + other.last)
+
+    def times(self, count: int) -> Lattice:
+        """Sums of so many of the numbers."""
+        return Lattice(self.low * count, self.high * count, self.last) if count else ZERO
+
+    def shifted(self, places: int) -> Lattice:
+        """The numbers times 2^places."""
+        factor = Fraction(2) ** places
+        return Lattice(self.low * factor, self.high * factor, self.last + places)
+
+    def __str__(self) -> str:
+        unit = "integers" if not self.last else f"multiples of 2^{self.last}"
+        return f"{unit} from {self.low} to {self.high}"
+
+
+ZERO = Lattice(Fraction(0), Fraction(0), 0)
+
+
+def integers_up_to(fmt: AnyFormat, limit: int) -> Lattice:
+    """The integers of a format that are no larger in magnitude than ``limit``."""
+    if isinstance(fmt, IntegerFormat):
+        unit = 1 << fmt.fraction_bits
+        low, high = -(-fmt.low // unit), fmt.high // unit
+        return Lattice(Fraction(max(low, -limit)), Fraction(min(high, limit)), 0)
+    assert isinstance(fmt, Format)
+    most = min(limit, fmt.largest_finite.numerator // fmt.largest_finite.denominator)
+    spare = max(0, most.bit_length() - fmt.precision)
+    largest = Fraction(most >> spare << spare)
+    return Lattice(-largest if fmt.signed else Fraction(0), largest, 0)

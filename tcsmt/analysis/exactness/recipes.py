@@ -1,0 +1,165 @@
+"""Exactness of an algorithm on a unit: what its words hold of integers, and what becomes of their products.
+
+The integers are binary32 numbers, all of them up to a limit; that the words hold them is tried for every one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tcsmt.analysis.bounds.fused_loss import Unbounded
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.exactness.lattice import ZERO, Inexact, Lattice
+from tcsmt.analysis.exactness.search import chained, in_instructions
+from tcsmt.analysis.exactness.units import IEEE, ExactUnit, require_held
+from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.compose.recipes.arrays import multiply, words
+from tcsmt.compose.recipes.split import Split
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import const
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.words import unsigned
+
+__all__ = ["AlgorithmSubject", "word_lattices"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: All integers up to a limit are split; larger limits are refused.
+_TRIED = 1 << 20
+#: Words are counted in units of 2^-_FINEST.
+_FINEST = 34
+
+
+@lru_cache(maxsize=256)
+def word_lattices(split: Split, limit: int) -> tuple[Lattice, ...]:
+    """Where the words lie of all integers up to a limit, each word as it is used: with its scale.
+
+    Raises :class:`.Inexact` where the words of some integer do not add up to it.
+    """
+    if limit > _TRIED:
+        raise Inexact(f"integers up to {limit}: the split is tried for all integers up to {_TRIED}")
+    numbers = np.arange(-limit, limit + 1)
+    wide = numbers.astype(np.float32).view(unsigned(split.wide))
+    left = numbers.astype(np.int64) << _FINEST
+    found = []
+    for place, one in enumerate(words(split, wide)):
+        values = floats(split.format, one) * 2.0 ** (_FINEST - split.scale * place)
+        if (
+            not np.isfinite(values).all()
+            or (np.abs(values) >= 2.0**62).any()
+            or (values != np.rint(values)).any()
+        ):
+            raise Inexact(
+                f"word {place} of an integer up to {limit} is infinite, or has a bit below 2^-{_FINEST}"
+            )
+        units = values.astype(np.int64)
+        left = left - units
+        last = int((units & -units)[units != 0].min(initial=1 << 62)).bit_length() - 1 - _FINEST
+        low, high = (Fraction(int(end), 1 << _FINEST) for end in (units.min(), units.max()))
+        found.append(Lattice(low, high, last) if units.any() else ZERO)
+    if left.any():
+        number = int(numbers[np.flatnonzero(left)[0]])
+        raise Inexact(f"the words of {abs(number)} do not add up to it")
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class AlgorithmSubject:
+    """An algorithm on a unit; its own K does not matter. chain: of the proof."""
+
+    chain: StepwiseProof
+    algorithm: Algorithm
+    _units: dict[tuple[int, int], ExactUnit] = field(default_factory=dict)
+
+    @property
+    def step(self) -> int:
+        """Products of an instruction."""
+        return self.algorithm.unit.k
+
+    @property
+    def longest(self) -> int:
+        """The largest K."""
+        return Algorithm.longest
+
+    @property
+    def formats(self) -> tuple[AnyFormat, AnyFormat, AnyFormat]:
+        """Binary32, of a, of b and of the result."""
+        return (self.algorithm.wide,) * 3
+
+    def proved(self, limit: int, k: int) -> str:
+        """Chain by chain, the sums of the chains by IEEE operations."""
+        try:
+            self._prove(limit, k)
+        except (Inexact, Unbounded) as why:
+            return str(why)
+        return ""
+
+    def _prove(self, limit: int, k: int) -> None:
+        algorithm = self.algorithm
+        held = word_lattices(algorithm.split, limit)
+        self.chain.know(f"the words of every integer up to {limit} add up to it (all of them tried)")
+        computed = {product for one in algorithm.sums for product in one.products}
+        for i, one in enumerate(held):
+            for j, two in enumerate(held):
+                if (i, j) not in computed and not one.zero and not two.zero:
+                    raise Inexact(f"the product of words {i} and {j} is left out")
+        scale = algorithm.split.scale
+        plain = [x if x.zero else x.shifted(scale * place) for place, x in enumerate(held)]
+        live = [x for x in plain if not x.zero]
+        unit = self._unit(min((x.last for x in live), default=0), max((x.leading for x in live), default=0))
+        outside: Lattice | None = ZERO if algorithm.c_enters == "first" else None
+        for shift, steps in algorithm.chains(k):
+            inside = ZERO
+            # of steps that are alike, the last one's partial sum is the largest
+            last: dict[tuple[int, int, int], Lattice] = {}
+            for i, j, part in steps:
+                last[i, j, len(part)] = inside
+                inside += (plain[i] * plain[j]).times(len(part))
+            for (i, j, count), before in last.items():
+                unit.result(before, [plain[i] * plain[j]] * count)
+            part_sum = inside if inside.zero else inside.shifted(-shift)
+            if outside is None:
+                outside = part_sum
+                continue
+            outside += part_sum
+            require_held(algorithm.wide, outside, "a sum outside the unit")
+        self.chain.know(IEEE)
+
+    def _unit(self, low: int, high: int) -> ExactUnit:
+        if (low, high) not in self._units:
+            self._units[low, high] = ExactUnit(self.chain, self.algorithm.unit, low, high)
+        return self._units[low, high]
+
+    def results(self, a: Array, b: Array) -> Array:
+        """By the simulator."""
+        return multiply(self.algorithm, a, b.T).view(unsigned(self.algorithm.wide))
+
+    def replayed(self, a: Array, b: Array) -> int:
+        """Chain by chain, on the unit's terms, and those of the additions outside."""
+        algorithm, zero = self.algorithm, 0
+        left, right = (words(algorithm.split, row) for row in (a, b))
+        outside = zero if algorithm.c_enters == "first" else None
+        for shift, steps in algorithm.chains(len(a)):
+            rows = [
+                (_lanes(algorithm, left[i], part), _lanes(algorithm, right[j], part)) for i, j, part in steps
+            ]
+            one, two = (np.concatenate([row[side] for row in rows]) for side in (0, 1))
+            inside = chained(algorithm.unit, one, two)
+            outside = inside if outside is None else _plus(algorithm, inside, shift, outside)
+        assert outside is not None
+        return _plus(algorithm, zero, 0, outside) if algorithm.c_enters == "last" else outside
+
+
+def _lanes(algorithm: Algorithm, row: Array, part: range) -> Array:
+    return in_instructions(algorithm.unit, row[part.start : part.stop], algorithm.split.format)
+
+
+def _plus(algorithm: Algorithm, x: int, shift: int, y: int) -> int:
+    width = algorithm.wide.width
+    (word,) = evaluate([algorithm.plus(const(x, width), shift, const(y, width))], {})
+    return word

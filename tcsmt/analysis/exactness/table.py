@@ -1,0 +1,120 @@
+"""The exact domain of every unit and every slicing: the largest K for integers of so many bits.
+
+A slice of b bits is an integer of at most 2^b in magnitude. What splitting schemes (Ozaki's) ask of a unit is
+that a sum of K products of slices is exact. Units of the same model are one record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.exactness.largest import exact
+from tcsmt.analysis.exactness.search import UnitSubject
+from tcsmt.analysis.exactness.units import ExactUnit
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.prove.engine.solving import Solving
+
+__all__ = ["SOURCES", "families", "record", "slice_bits", "table"]
+
+#: The modules with the proofs: those of algorithms are not among them, for only units are asked about.
+SOURCES = (
+    *(
+        f"algorithms/exactness/{name}"
+        for name in ("integer_units", "largest", "lattice", "search", "table", "units")
+    ),
+    *(f"algorithms/{name}" for name in ("error", "fused_loss", "proof", "steps")),
+)
+
+#: Up to this K inputs beyond it are looked for; for the longest slices, up to the other one. It takes long.
+_SEARCHED, _LONGEST = 1 << 12, 1 << 17
+
+
+def families(rows: Iterable[Row]) -> list[list[Row]]:
+    """Rows of one model each, in the order of the first ones."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.model.digest, []).append(row)
+    return list(found.values())
+
+
+def slice_bits(a: AnyFormat, b: AnyFormat) -> list[int]:
+    """Numbers of bits such that both formats have every integer of at most 2^bits, the largest first."""
+    most = min(_bits(a), _bits(b))
+    return list(range(most, 0, -1))
+
+
+def _bits(fmt: AnyFormat) -> int:
+    if isinstance(fmt, IntegerFormat):
+        return fmt.bits - 1 if fmt.signed else fmt.bits
+    assert isinstance(fmt, Format)
+    whole = fmt.largest_finite.numerator // fmt.largest_finite.denominator
+    return min(fmt.precision, whole.bit_length() - 1, 24)
+
+
+def record(family: list[Row], solving: Solving, *, search: bool = True) -> dict[str, Any]:
+    """What is proved and found of a family: by bits of its slices, the largest K, and inputs beyond it."""
+    row, model = family[0], family[0].model
+    chain = StepwiseProof(solving)
+    subject = UnitSubject(ExactUnit(chain, model))
+    slices = []
+    for number, bits in enumerate(slice_bits(model.a_format, model.b_format)):
+        found = exact(subject, chain, integers=1 << bits, search=False)
+        looked = search and found.k <= (_SEARCHED if number else _LONGEST) and found.k < subject.longest
+        if looked:
+            found = exact(subject, chain, integers=1 << bits)
+        data = found.as_json()
+        kept = ("k", "a", "b", "ends", "beyond", "closed")
+        slices.append({"bits": bits, "searched": looked} | {name: data[name] for name in kept})
+        if not found.k and found.beyond is None:
+            break  # no lemma, or no integer as small as that
+    proof = chain.verdict(0.0).as_json() if chain.steps else None
+    names = [one.name for one in family]
+    return {
+        "unit": row.name,
+        "units": names,
+        "formats": [fmt.name for fmt in (model.a_format, model.b_format, model.c_format, model.d_format)],
+        "instruction_k": model.k,
+        "models": dict.fromkeys(names, model.digest),
+        "slices": slices,
+        "proof": proof,
+    }
+
+
+def table(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Rows of a Markdown table: units whose operands, results and exact domains are the same are one row."""
+    groups: dict[tuple[Any, ...], list[str]] = {}
+    for one in records:
+        a, b, _, d = one["formats"]
+        sizes = tuple((s["bits"], _shown(s)) for s in one["slices"])
+        chained = one["formats"][2] == d
+        key = (a if a == b else f"{a}·{b}", d, sizes, "" if chained else "one instruction")
+        groups.setdefault(key, []).extend(one["units"])
+    yield "| operands | result | units | largest K by bits of the slices |"
+    yield "|---|---|---|---|"
+    for (operands, d, sizes, note), units in groups.items():
+        shown = "; ".join(f"{bits}: {k}" for bits, k in sizes if k) or "not proved"
+        yield f"| {operands} | {d} | {_architectures(units)} | {shown}{f' ({note})' if note else ''} |"
+
+
+def _shown(one: Mapping[str, Any]) -> str:
+    if one["k"]:
+        mark = "" if one["closed"] or one["beyond"] is None else " to " + str(one["beyond"]["k"] - 1)
+        return f"**{one['k']}**{mark}" if one["closed"] else f"{one['k']}{mark}"
+    if one["beyond"] is None:
+        return ""
+    # nothing is proved: that the smallest K is not exact is another thing than that some K is not
+    return "**0**" if one["closed"] else f"< {one['beyond']['k']}"
+
+
+def _architectures(units: Iterable[str]) -> str:
+    """By architecture, the units: their kinds of instructions where the names begin alike."""
+    kinds: dict[str, dict[str, None]] = {}
+    for name in units:
+        architecture, _, instruction = name.partition("/")
+        kinds.setdefault(architecture, {})[instruction.split(".")[0]] = None
+    return ", ".join(f"{architecture} (`{'`, `'.join(names)}`)" for architecture, names in kinds.items())

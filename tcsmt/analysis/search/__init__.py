@@ -1,0 +1,1 @@
+"""Inputs on which an algorithm is worst, or wrong."""

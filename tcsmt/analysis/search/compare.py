@@ -1,0 +1,232 @@
+"""Is one algorithm ever less accurate than another? An input, a proof that there is none, or neither.
+
+The simulator looks for an input first; then a solver, on one product and on all of them. A witness
+is replayed without any of the solver's terms: results from the compiled units, errors in fractions.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from tcsmt.analysis.bounds.proof import StepwiseProof, never_worse
+from tcsmt.analysis.error import ErrorGrid, exact_dot, nearer, require_normal, ulp, value
+from tcsmt.analysis.search.search import Array, Rows, climb, errors, searched
+from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.compose.recipes.split import F32
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import Term, any_of
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.prove.engine.shorten import shorten_where
+from tcsmt.prove.engine.solvers.answer import Answer
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.question import Question, Side
+from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["AlgorithmPair", "BothErrors", "ErrorComparison", "compare", "judge", "settle", "shown"]
+
+#: An error that is larger by this share of Σ|a·b| is larger for sure, binary64's rounding included.
+_SURE = 2.0**-60
+#: A longer dot product with a 24-bit product in each lane is not given to a solver whole.
+_LONGEST = 8
+
+
+@dataclass(frozen=True)
+class BothErrors:
+    """One input: the exact dot product, |c| + Σ |a·b|, both results, and their errors (None: infinite)."""
+
+    exact: Fraction
+    size: Fraction
+    words: tuple[int, int]
+    errors: tuple[Fraction | None, Fraction | None]
+    wide: Format = F32
+
+    @property
+    def worse(self) -> bool:
+        """Whether the first error is strictly larger."""
+        one, two = self.errors
+        return two is not None and (one is None or one > two)
+
+    @property
+    def excess(self) -> Fraction | None:
+        """By how much, in units in the last place of the exact result."""
+        one, two = self.errors
+        return None if one is None or two is None else (one - two) / ulp(self.exact, self.wide)
+
+    @property
+    def relative(self) -> Fraction | None:
+        """By how much, relative to |c| + Σ |a·b|, in units of 2^-24 (2^-precision)."""
+        one, two = self.errors
+        if one is None or two is None or not self.size:
+            return None
+        return (one - two) / self.size * (1 << self.wide.precision)
+
+
+@dataclass(frozen=True)
+class AlgorithmPair:
+    """Two algorithms by their names, for dot products of the same length, and the inputs that count."""
+
+    names: tuple[str, str]
+    algorithms: tuple[Algorithm, Algorithm]
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        one, two = self.algorithms
+        if one.k != two.k:
+            raise TcsmtError(f"{self.names[0]} takes {one.k} products, but {self.names[1]} takes {two.k}")
+        if one.wide != two.wide:
+            raise TcsmtError(
+                f"{self.names[0]} takes {one.wide.name}, but {self.names[1]} takes {two.wide.name}"
+            )
+        require_normal(self.domain, self.wide)
+
+    @property
+    def k(self) -> int:
+        """Products."""
+        return self.algorithms[0].k
+
+    @property
+    def wide(self) -> Format:
+        """The format of the inputs and of the results."""
+        return self.algorithms[0].wide
+
+    def with_k(self, k: int) -> AlgorithmPair:
+        """The same algorithms on dot products of k."""
+        one, two = (replace(algorithm, k=k) for algorithm in self.algorithms)
+        return replace(self, algorithms=(one, two))
+
+    @cached_property
+    def doubts(self) -> tuple[Term, Term]:
+        """Two truth values: a result does not fit the fixed-point words; the first one's error is larger."""
+        grid = ErrorGrid.of(self.domain, self.k, self.wide)
+        words = [a.trace.output for a in self.algorithms]
+        numbers = [grid.number(word) for word in words]
+        exact = grid.dot(self.domain, self.algorithms[0].trace)
+        return any_of([~grid.holds(word) for word in words]), nearer(numbers[1], numbers[0], exact)
+
+    @cached_property
+    def question(self) -> Question:
+        """Is there an input of the domain at which the first one's error is larger?
+
+        Where a result does not fit the fixed-point words, the answer is yes: such a witness may
+        fail to replay, and a proof covers every input.
+        """
+        one, two = self.algorithms
+        where = self.domain.holds(one.input_formats, one.trace)
+        return Question(
+            title=f"is {self.names[0]} less accurate than {self.names[1]}",
+            sides=(Side(self.names[0], one, one.trace), Side(self.names[1], two, two.trace)),
+            goal=where & any_of(self.doubts), formats=one.input_formats, domain=where,
+            domain_text=str(self.domain),
+        )  # fmt: skip
+
+    def score(self, rows: Rows) -> Array:
+        """By how much the first one's error is larger, relative to |c| + Σ |a·b|; -inf where not."""
+        results = [rows.run(algorithm) for algorithm in self.algorithms]
+        (one, two), _, size = errors(rows, *results)
+        with np.errstate(all="ignore"):
+            excess = (one - two) / size
+        return np.where((size > 0) & np.isfinite(two) & (excess > _SURE), excess, -np.inf)
+
+
+@dataclass(frozen=True)
+class ErrorComparison:
+    """A comparison and its verdict; ``judgement`` belongs to a witness."""
+
+    pair: AlgorithmPair
+    verdict: Verdict
+    judgement: BothErrors | None = None
+
+
+def judge(pair: AlgorithmPair, inputs: Sequence[Mapping[str, int]]) -> list[BothErrors]:
+    """Both algorithms on some inputs: the compiled units' results, and fractions for the rest."""
+    if not inputs:
+        return []
+    wide, rows = pair.wide, Rows.of(inputs, pair.k, pair.wide)
+    results = [rows.words(algorithm) for algorithm in pair.algorithms]
+    found = []
+    for values, one, two in zip(inputs, *results, strict=True):
+        exact, size = (exact_dot(values, absolute=a, wide=wide) for a in (False, True))
+        wrong = [None if (v := value(int(w), wide)) is None else abs(v - exact) for w in (one, two)]
+        found.append(BothErrors(exact, size, (int(one), int(two)), (wrong[0], wrong[1]), wide))
+    return found
+
+
+def compare(pair: AlgorithmPair, solving: Solving, *, search: float = 5.0) -> ErrorComparison:
+    """Is the first algorithm ever less accurate? ``search``: seconds for the simulator."""
+    start = time.monotonic()
+    same = _same(pair)
+    if same:
+        proof = Equivalent(stage=same, scripts=(), solver="", version="", seconds=time.monotonic() - start)
+        return ErrorComparison(pair, proof)
+    rows, scores = climb(pair.domain, pair.wide, pair.k, pair.score, seconds=search, enough=_SURE)
+    if scores[0] > _SURE:
+        return shown(pair, rows.values(0), Answer("sat", "simulator"), start)
+    found = settle(pair, solving, start)
+    return replace(found, verdict=searched(found.verdict, search))
+
+
+def proved_never_worse(chain: StepwiseProof, pair: AlgorithmPair) -> bool:
+    """Whether the first algorithm's error was proved never to be larger: in steps, or as one goal."""
+    if _same(pair):
+        return True
+    whole = pair.k <= _LONGEST
+    return never_worse(chain, *pair.algorithms, pair.domain) or (
+        whole and chain.prove("no input gives it a larger error", pair.question.goal)
+    )
+
+
+def _same(pair: AlgorithmPair) -> str:
+    """Why neither algorithm can be less accurate, where nothing needs to be asked; else empty."""
+    one, two = pair.algorithms
+    if one == two:
+        return "both are the same algorithm on the same unit"
+    return "both are the same graph" if one.trace.output is two.trace.output else ""
+
+
+def settle(pair: AlgorithmPair, solving: Solving, start: float) -> ErrorComparison:
+    """What solvers say, without any search; start: since when seconds count (``time.monotonic()``)."""
+    one, two = pair.algorithms
+    chain = StepwiseProof(solving)
+    if never_worse(chain, one, two, pair.domain):
+        return ErrorComparison(pair, chain.verdict(time.monotonic() - start))
+    for k in sorted({1, pair.k} if pair.k <= _LONGEST else {1}):
+        goal = pair.with_k(k).question.goal
+        answer = solving.ask(goal, solving.settings.timeout / (1 if k == pair.k else 2))
+        if answer.answer == "sat":
+            values = dict.fromkeys(one.input_formats, 0) | answer.values
+            return shown(pair, values, answer, start)
+        if answer.answer == "unsat" and k == pair.k:
+            return ErrorComparison(pair, solving.proof("", goal, answer, time.monotonic() - start))
+    reason = answer.reason or f"dot products of over {_LONGEST} are not given to a solver"
+    return ErrorComparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
+
+
+def shown(pair: AlgorithmPair, values: dict[str, int], answer: Answer, start: float) -> ErrorComparison:
+    """The witness made short and replayed."""
+    formats = pair.algorithms[0].input_formats
+
+    def holds(tries: Sequence[Mapping[str, int]]) -> list[bool]:
+        inside = [pair.domain.contains(formats, t) for t in tries]
+        judged = iter(judge(pair, [t for t, i in zip(tries, inside, strict=True) if i]))
+        return [i and next(judged).worse for i in inside]
+
+    if not holds([values])[0]:
+        reason = f"{answer.by} gave a model that does not replay"
+        return ErrorComparison(pair, Unknown(reason=reason, seconds=time.monotonic() - start))
+    short = shorten_where(holds, formats, values)
+    (judgement,) = judge(pair, [short])
+    words = tuple(evaluate([a.trace.output for a in pair.algorithms], short))
+    if words != judgement.words:
+        raise AssertionError(f"the simulator gives {judgement.words}, the terms {words} at {short}")
+    verdict = Distinguished(
+        values=short, solver=answer.solver, version=answer.version, seconds=time.monotonic() - start
+    )
+    return ErrorComparison(pair, verdict, judgement)

@@ -1,0 +1,117 @@
+"""What was found about algorithms as plain data: commands print it, and the list of findings keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from tcsmt.analysis.search.bound import Bound, Extreme
+from tcsmt.analysis.search.compare import AlgorithmPair, BothErrors, ErrorComparison
+from tcsmt.analysis.search.result_flaws import Case, FlawFinding
+from tcsmt.analysis.search.walk import parting, walk
+from tcsmt.compose.recipes.split import F32
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.prove.statements.explain import signed_text
+from tcsmt.prove.statements.finding import shown
+from tcsmt.prove.statements.verdict import Distinguished, answer_json
+
+__all__ = [
+    "bound_json", "case_json", "comparison_json", "error_text", "flaw_json", "inputs_json", "judged_json",
+]  # fmt: skip
+
+
+def comparison_json(found: ErrorComparison) -> dict[str, Any]:
+    """Two algorithms, the verdict, and its witness."""
+    pair, verdict, judgement = found.pair, found.verdict, found.judgement
+    data: dict[str, Any] = {"algorithms": list(pair.names), "k": pair.k, "domain": str(pair.domain)}
+    data |= answer_json(verdict, "worse", "never worse")
+    if isinstance(verdict, Distinguished) and judgement is not None:
+        data |= judged_json(pair, verdict.values, judgement)
+        parts = parting(*(walk(a, verdict.values) for a in pair.algorithms))
+        data["first_difference"] = parts and parts.name
+    return data
+
+
+def judged_json(pair: AlgorithmPair, values: Mapping[str, int], judgement: BothErrors) -> dict[str, Any]:
+    """One input, both results on it, and by how much the first one's error is larger."""
+    wide = pair.wide
+    return {
+        "inputs": inputs_json(wide, values),
+        "exact": signed_text(judgement.exact),
+        "results": [
+            {"algorithm": name, **shown(wide, word), "error": error_text(error)}
+            for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True)
+        ],
+        "excess": {
+            "ulp": _float(judgement.excess),
+            f"2^-{wide.precision} Σ|ab|": _float(judgement.relative),
+        },
+    }
+
+
+def flaw_json(found: FlawFinding) -> dict[str, Any]:
+    """An algorithm, the verdict on a flaw of it, the short witness and the worst."""
+    flaw, verdict = found.flaw, found.verdict
+    data: dict[str, Any] = {"algorithm": flaw.name, "k": flaw.k, "domain": str(flaw.domain)}
+    data |= answer_json(verdict, flaw.title.lower(), flaw.absent.lower())
+    if found.short is not None and found.worst is not None:
+        data |= {"short": case_json(flaw.wide, found.short), "worst": case_json(flaw.wide, found.worst)}
+    return data
+
+
+def case_json(wide: Format, case: Case) -> dict[str, Any]:
+    """One input that shows a flaw, the result on it, and what it is once a word has moved."""
+    data: dict[str, Any] = {
+        "inputs": inputs_json(wide, case.values),
+        "exact": signed_text(case.exact),
+        "result": shown(wide, case.result),
+    }
+    if case.moved:
+        data |= {
+            "moved": case.moved,
+            "to": shown(wide, case.word),
+            "exact_after": signed_text(case.exact_after),
+            "result_after": shown(wide, case.after),
+        }
+    return data | {"size": float(case.size), "ulps": float(case.ulps)}
+
+
+def bound_json(found: Bound, wide: Format = F32) -> dict[str, Any]:
+    """The largest errors found and the bound proved, relative to |c| + Σ|a·b|; an input of 0 is left out."""
+    data: dict[str, Any] = {"in": f"2^-{wide.precision}"}
+    data |= {"relative": _extreme(found.relative, wide), "ulps": _extreme(found.ulps, wide)}
+    if found.of_largest is not None:
+        data["proved_of_largest"] = _float(found.of_largest)
+    data |= {"proved": _float(found.proved), "proved_ulps": _float(found.in_ulps)}
+    data["shares"] = {name: float(loss) for name, loss in found.shares.items()}
+    if found.proof is not None:
+        data["proof"] = found.proof.as_json()
+    return data | {"open": found.open, "seconds": round(found.seconds, 2)}
+
+
+def _extreme(one: Extreme | None, wide: Format) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {
+        "inputs": inputs_json(wide, {name: word for name, word in one.values.items() if word}),
+        "result": shown(wide, one.result),
+        "exact": signed_text(one.exact),
+        "error": error_text(one.error),
+        "relative": _float(one.relative),
+        "ulps": _float(one.ulps),
+    }
+
+
+def error_text(error: Fraction | None) -> str:
+    """An error, exactly; a result that is not finite has an infinite one (None)."""
+    return "infinite" if error is None else signed_text(error)
+
+
+def inputs_json(wide: Format, values: Mapping[str, int]) -> dict[str, dict[str, str]]:
+    """Words by name, each with its value."""
+    return {name: shown(wide, word) for name, word in values.items()}
+
+
+def _float(number: Fraction | None) -> float | None:
+    return None if number is None else float(number)

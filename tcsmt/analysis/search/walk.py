@@ -1,0 +1,126 @@
+"""An algorithm on one input, step by step: words, instructions, additions outside, and what each loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tcsmt.analysis.error import value
+from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.compose.recipes.split import F32
+from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.models import Kind, Stage
+from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace, Place
+from tcsmt.prove.statements.explain import signed_text
+
+__all__ = ["Move", "parting", "walk"]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One step: what is computed, the word that comes out, and what an exact step would have added.
+
+    lost: exact minus computed (None: not finite). kind: ``split``, ``unit`` or ``outside``.
+    inputs: of an instruction, the words that the unit takes, by its own names. shift: the result
+    takes 2^-shift of the word and, of an instruction, of what it loses.
+    """
+
+    stage: Stage
+    kind: str
+    format: Format
+    word: int
+    lost: Fraction | None
+    inputs: Mapping[str, int]
+    shift: int = 0
+
+    @property
+    def name(self) -> str:
+        """The stage's name."""
+        return self.stage.name
+
+    def as_json(self) -> dict[str, str | None]:
+        """The step as plain data."""
+        return {
+            "step": self.name, "kind": self.kind, "word": self.format.hex(self.word),
+            "value": self.format.describe(self.word),
+            "lost": None if self.lost is None else signed_text(self.lost),
+        }  # fmt: skip
+
+
+def walk(algorithm: Algorithm, values: Mapping[str, int]) -> list[Move]:
+    """Every step on one input (words by name); what is zero and loses nothing is left out."""
+    trace = algorithm.trace
+    stages = [s for s in trace.stages if isinstance(s.value, Format)]
+    words = evaluate([s.term for s in stages], values)
+    known = {s.place: (s, word) for s, word in zip(stages, words, strict=True)}
+    return [m for m in _moves(algorithm, values, known) if m.word & ~(1 << m.format.sign_bit) or m.lost]
+
+
+def _moves(
+    algorithm: Algorithm, values: Mapping[str, int], known: Mapping[Place, tuple[Stage, int]]
+) -> Iterator[Move]:
+    split, fmt = algorithm.split, algorithm.split.format
+
+    def word_of(side: str, lane: int, number: int) -> int:
+        return known[OperandPlace(side, lane), Kind.WORD, number][1]
+
+    def minus(exact: Fraction | None, word: int) -> Fraction | None:
+        got = value(word)
+        return None if exact is None or got is None else exact - got
+
+    for lane in range(algorithm.k):
+        for side in "ab":
+            rest = value(values[f"{side}{lane}"])
+            for number in range(split.words):
+                stage, word = known[OperandPlace(side, lane), Kind.WORD, number]
+                got = value(word, fmt)
+                rest = None if rest is None or got is None else rest - got / 2 ** (split.scale * number)
+                last = number == split.words - 1
+                lost = rest if last else Fraction(0)
+                shift = split.scale * number
+                yield Move(stage, "split", fmt, word, lost, {}, shift)
+    outside = values["c"] if algorithm.c_enters == "first" else None
+    for number, (shift, steps) in enumerate(algorithm.chains(algorithm.k)):
+        inside = values["c"] if number == 0 and algorithm.c_enters == "unit" else 0
+        for i, j, part in steps:
+            unit = dict.fromkeys(algorithm.unit.input_formats, 0) | {"c": inside}
+            for place, lane in enumerate(part):
+                unit |= {f"a{place}": word_of("a", lane, i), f"b{place}": word_of("b", lane, j)}
+            terms = [value(inside)]
+            for place in range(len(part)):
+                x, y = value(unit[f"a{place}"], fmt), value(unit[f"b{place}"], fmt)
+                terms.append(None if x is None or y is None else x * y)
+            exact = None if None in terms else sum((t for t in terms if t is not None), Fraction(0))
+            stage, inside = known[InstructionPlace(i, j, part), Kind.INSTRUCTION, None]
+            yield Move(stage, "unit", F32, inside, minus(exact, inside), unit, shift)
+        if outside is None:
+            outside = inside
+            continue
+        x, y = value(inside), value(outside)
+        stage, outside = known[None, Kind.SUM_OUTSIDE, number]
+        exact = None if x is None or y is None else x / 2**shift + y
+        yield Move(stage, "outside", F32, outside, minus(exact, outside), {})
+    stage, result = known[None, Kind.RESULT, None]
+    x, y = value(values["c"]), value(outside or 0)
+    exact = y if algorithm.c_enters != "last" else None if x is None or y is None else x + y
+    yield Move(stage, "outside", F32, result, minus(exact, result), {})
+
+
+def parting(left: list[Move], right: list[Move]) -> Stage | None:
+    """The first step after the split that loses another amount in one than in the other.
+
+    A step that only one of them has loses, in the other, all that it would have added.
+    """
+    one, two = ({m.stage.place: m for m in moves if m.kind != "split"} for moves in (left, right))
+    for place in dict.fromkeys([*two, *one]):
+        there, here = one.get(place), two.get(place)
+        if there is None or here is None:
+            only = there or here
+            assert only is not None
+            if only.kind == "unit":
+                return only.stage
+        elif there.lost != here.lost:
+            return there.stage
+    return None

@@ -1,0 +1,26 @@
+"""What is asked whether it sums integers exactly, by name: a unit, an algorithm on it, or an emulation."""
+
+from __future__ import annotations
+
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.emulation.subject import EmulationSubject
+from tcsmt.analysis.exactness.recipes import AlgorithmSubject
+from tcsmt.analysis.exactness.search import Subject, UnitSubject
+from tcsmt.analysis.exactness.units import ExactUnit
+from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
+from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.matrix_units.catalogue import Row
+
+__all__ = ["subject_named"]
+
+
+def subject_named(chain: StepwiseProof, algorithm: str, row: Row) -> Subject:
+    """The subject, whose lemmas are added to the chain. algorithm: "" for the unit alone.
+
+    Raises :class:`.TcsmtError` for unknown names, and where the unit does not take the algorithm.
+    """
+    if not algorithm:
+        return UnitSubject(ExactUnit(chain, row.model))
+    if is_emulation(algorithm):
+        return EmulationSubject(chain, emulation_named(algorithm, row)[0])
+    return AlgorithmSubject(chain, algorithm_named(algorithm, row)[0])

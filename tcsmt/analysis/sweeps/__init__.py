@@ -1,0 +1,1 @@
+"""Many algorithms on many units."""

@@ -1,0 +1,1 @@
+"""Programs over a unit: algorithms and kernels."""

@@ -1,0 +1,122 @@
+"""Some elements of a product as a kernel computes them, instruction by instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.on_arrays import ArraySteps
+from tcsmt.compose.kernels.reduction import Reduction
+from tcsmt.compose.kernels.schedule import FormattedWords
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.models import Operands
+from tcsmt.simulate.rows import run_words
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Elements", "Link", "Walk", "common_links", "walk"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Some elements of A·B + C as words: a, b of shape (elements, K), c and bias of shape (elements,).
+
+    A kernel that takes no bias leaves it out.
+    """
+
+    a: Array
+    b: Array
+    c: Array | None = None
+    bias: Array | None = None
+
+    def one(self, number: int) -> Elements:
+        """One of them."""
+        part = slice(number, number + 1)
+        c, bias = (None if words is None else words[part] for words in (self.c, self.bias))
+        return Elements(self.a[part], self.b[part], c, bias)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One instruction of a chain.
+
+    chain: indices of K that the chain has added when the instruction ends, in order.
+    count: how many of them are this instruction's.
+    from_c: whether the chain began with C.
+    operands: the instruction's inputs, rows of padded lanes. after: its results, (elements,).
+    """
+
+    chain: Array
+    count: int
+    from_c: bool
+    operands: Operands[Array, Array]
+    after: Array
+
+    @property
+    def indices(self) -> Array:
+        """The indices of K that this instruction adds."""
+        return self.chain[-self.count :]
+
+    @property
+    def key(self) -> tuple[bool, bytes]:
+        """What the sum so far is made of, whatever the instructions."""
+        return self.from_c, np.sort(self.chain).tobytes()
+
+
+@dataclass(frozen=True)
+class Walk:
+    """All instructions of a kernel on some elements, the sum before the epilogue, and the results."""
+
+    links: tuple[Link, ...]
+    total: FormattedWords[Array]
+    result: FormattedWords[Array]
+
+    @property
+    def parts(self) -> list[Link]:
+        """The last instruction of each chain."""
+        ends = [*self.links[1:], None]
+        return [
+            link for link, after in zip(self.links, ends, strict=True)
+            if after is None or len(after.chain) == after.count
+        ]  # fmt: skip
+
+
+def walk(kernel: Kernel, elements: Elements, reduction: Reduction) -> Walk:
+    """A kernel on some elements that are all reduced alike, by this reduction (:meth:`.Reduction.on`).
+
+    Raises :class:`.TcsmtError` for units with block scales, and for epilogues that take random bits.
+    """
+    model = kernel.unit.model
+    if model.scales or kernel.epilogue.stochastic:
+        what = "block scales" if model.scales else "random bits"
+        raise TcsmtError(f"{kernel.name} takes {what}: its chains cannot be drawn side by side")
+    links: list[Link] = []
+
+    def chain(indices: Array, start: Array | None) -> Array:
+        words = np.zeros(len(elements.a), unsigned(model.c_format)) if start is None else start
+        for first in range(0, len(indices), model.k):
+            some = indices[first : first + model.k]
+            width = [(0, 0), (0, model.k - len(some))]
+            a, b = (np.pad(side[:, some], width) for side in (elements.a, elements.b))
+            operands = Operands(a, b, words)
+            words = run_words(model, operands)
+            links.append(Link(indices[: first + len(some)], len(some), start is not None, operands, words))
+        return words
+
+    schedule, steps = kernel.schedule, ArraySteps((len(elements.a),), chain)
+    total = schedule.sum(steps, np.arange(elements.a.shape[1]), elements.c, reduction)
+    bias = elements.bias if kernel.epilogue.bias else None
+    return Walk(tuple(links), total, schedule.end(steps, total, elements.c, bias))
+
+
+def common_links(left: Walk, right: Walk) -> Iterator[tuple[Link, Link]]:
+    """Instructions after which both kernels have added the same products in one chain, in left's order."""
+    there = {link.key: link for link in right.links}
+    for link in left.links:
+        if link.key in there:
+            yield link, there[link.key]

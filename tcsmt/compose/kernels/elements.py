@@ -1,0 +1,234 @@
+"""A recorded product, and what kernels give on some of its elements: those that tell the most first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from tcsmt.compose.kernels.epilogue import Epilogue
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.on_arrays import ArraySteps
+from tcsmt.compose.kernels.reduction import Reduction
+from tcsmt.compose.kernels.sampled import sums
+from tcsmt.compose.kernels.schedule import Schedule
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.words import operand_words, to_words
+from tcsmt.simulate.matmul import check_shapes
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Product", "SampledElements", "on_elements", "places_that_tell"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: Rows and columns among whose elements those are looked for that tell the most; bits of a narrow format.
+_SIDE, _NARROW = 1024, 16
+
+
+@dataclass(frozen=True)
+class Product:
+    """A recorded product as words: D of A, B and C, and their formats."""
+
+    a: Array
+    b: Array
+    c: Array | None
+    d: Array
+    a_format: AnyFormat
+    b_format: AnyFormat
+    d_format: AnyFormat
+    c_format: AnyFormat | None = None
+
+    @classmethod
+    def of(
+        cls,
+        a: Any,
+        b: Any,
+        c: Any,
+        d: Any,
+        formats: tuple[AnyFormat, AnyFormat, AnyFormat | None, AnyFormat],
+        operands: str | None = None,
+    ) -> Product:
+        """Of arrays of these formats, of a, b, c and d.
+
+        operands: how a, b and c are rounded that theirs do not hold (:data:`.OPERAND_RULES`).
+        Raises :class:`.TcsmtError` where they do not fit.
+        """
+        left = operand_words(formats[0], a, "A", operands)
+        right = operand_words(formats[1], b, "B", operands)
+        check_shapes(left, right)
+        found = to_words(formats[3], d, "D")
+        shape = left.shape[0], right.shape[1]
+        added = None if c is None or formats[2] is None else operand_words(formats[2], c, "C", operands)
+        for array, name in ((found, "D"), (added, "C")):
+            if array is not None and array.shape != shape:
+                raise TcsmtError(f"{name} has shape {array.shape}: must be {shape}, the shape of A·B")
+        return cls(left, right, added, found, formats[0], formats[1], formats[3], formats[2])
+
+    @property
+    def nan(self) -> Array:
+        """Where D is a NaN."""
+        return _are_nan(self.d_format, self.d)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """M, N and K."""
+        m, n = self.d.shape
+        return m, n, self.a.shape[1]
+
+    def missed(self, words: Array, places: Array) -> Array:
+        """Which of the elements at some places are not D's. words: (elements,), or some for each."""
+        where = places[:, 0], places[:, 1]
+        wanted, nan = self.d[where], self.nan[where]
+        words = words.astype(self.d.dtype)
+        alike = (words == wanted) | (nan & _are_nan(self.d_format, words))
+        return np.logical_not(np.reshape(alike, (-1, len(places))).any(axis=0))
+
+    def far(self, words: Array, places: Array) -> float:
+        """How far these are from D's elements at some places, as a part of their size, on average.
+
+        words: as for :meth:`missed`. NaNs and infinities that D does not have are infinitely far.
+        """
+        wanted = self.d[places[:, 0], places[:, 1]]
+        fmt = self.d_format
+        if not (isinstance(fmt, Format) and fmt.width <= 64):
+            one, two = (np.asarray(part).astype(np.float64) for part in (words, wanted))
+        else:
+            one, two = floats(fmt, words.astype(self.d.dtype)), floats(fmt, wanted)
+        with np.errstate(all="ignore"):
+            apart = np.where(one == two, 0.0, np.abs(one - two) / np.maximum(np.abs(one), np.abs(two)))
+        apart = np.where(np.isnan(one) & np.isnan(two), 0.0, np.nan_to_num(apart, nan=np.inf))
+        return float(np.reshape(apart, (-1, len(places))).min(axis=0).mean())
+
+
+def _are_nan(fmt: AnyFormat, words: Array) -> Array:
+    if not isinstance(fmt, Format) or fmt.nan_word is None:
+        return np.zeros(words.shape, bool)
+    magnitude = words & words.dtype.type((1 << fmt.sign_bit) - 1)
+    if fmt.has_infinity:
+        return np.asarray(magnitude > fmt.infinity_word)
+    return np.asarray((magnitude == fmt.nan_word) | (words == fmt.nan_word))
+
+
+@dataclass(frozen=True)
+class SampledElements:
+    """Some elements of a product.
+
+    a, b: words (elements, K), of the rows of A and the columns of B. c: words (elements,), or None.
+    places: row and column of each, (elements, 2), in a product of ``shape`` (M, N, K); not needed by
+    reductions that are the same for all elements.
+    """
+
+    a: Array
+    b: Array
+    c: Array | None = None
+    places: Array | None = None
+    shape: tuple[int, int, int] = (0, 0, 0)
+
+    @classmethod
+    def of(cls, product: Product, places: Array) -> SampledElements:
+        """Those at some places (row, column)."""
+        where = places[:, 0], places[:, 1]
+        a, b = product.a[where[0]], product.b[:, where[1]].T
+        return cls(a, b, None if product.c is None else product.c[where], places, product.shape)
+
+    def resolved(self, reduction: Reduction, k: int) -> tuple[list[Reduction], Array | None]:
+        """Each order in which parts can be added; or, where tiles differ, how, and which each element has."""
+        if not reduction.tiled or self.places is None:
+            return reduction.orders(self.a.shape[1], k), None
+        own = [reduction.of_element(int(row), int(column), self.shape) for row, column in self.places]
+        ways = list(dict.fromkeys(own))
+        return ways, np.array([ways.index(one) for one in own])
+
+
+def on_elements(
+    kernels: Sequence[Kernel],
+    elements: SampledElements,
+    seen: Callable[[int, int], None] = lambda done, count: None,
+) -> Iterator[tuple[Kernel, Array]]:
+    """The words that each kernel gives on some elements, kernels of one unit together.
+
+    They have shape (elements,); (orders, elements) where parts are added in any order.
+    seen: called with the instructions of the longest chain that are done, and their number.
+    """
+
+    def by(kernel: Kernel) -> tuple[str, bool]:
+        return kernel.unit.name, kernel.epilogue.c_first
+
+    a, b, c = elements.a, elements.b, elements.c
+    for _, some in groupby(sorted(kernels, key=by), key=by):
+        members = list(some)
+        model, first = members[0].unit.model, members[0].epilogue
+        ways = {member.reduction: elements.resolved(member.reduction, model.k) for member in members}
+        # sums are those of any epilogue with which C enters at the same place
+        schedules = {reduction: Schedule(model, reduction, first) for reduction in ways}
+        needed = {
+            (schedules[reduction].sum_format, one): (schedules[reduction], one)
+            for reduction, (reductions, _) in ways.items()
+            for one in reductions
+        }
+        held = dict(zip(needed, sums(list(needed.values()), a, b, c, seen), strict=True))
+        steps = ArraySteps((len(a),), _no_chain)
+        for member in members:
+            reductions, own = ways[member.reduction]
+            schedule = member.schedule
+            totals = [held[schedule.sum_format, one] for one in reductions]
+            words = np.stack([schedule.end(steps, total, c).words for total in totals])
+            yield member, words[own, np.arange(len(a))] if own is not None else _only(words)
+
+
+def _no_chain(indices: Array, c: Array | None) -> Array:
+    raise AssertionError("chains have been run")
+
+
+def _only(words: Array) -> Array:
+    return words[0] if len(words) == 1 else words
+
+
+def places_that_tell(product: Product, first: int, count: int, end: Epilogue, seed: int) -> Array:
+    """Places (row, column) of so many elements, drawn by chance; ``first``: those that tell the most.
+
+    An element of a narrow format shows how its sum was made where the sum lies near the middle between two
+    numbers of the format. The others are the same whatever the kernel. end: what comes after the sum.
+    """
+    m, n, _ = product.shape
+    rng = np.random.default_rng(seed)
+    drawn = rng.permutation(m * n)[:count]
+    fmt, given = product.d_format, (product.a_format, product.b_format, product.c_format)
+    if isinstance(fmt, Format) and fmt.width <= _NARROW and all(map(_has_floats, given)):
+        rows, columns = (np.sort(rng.permutation(side)[:_SIDE]) for side in (m, n))
+        near = np.argsort(_from_middle(product, fmt, rows, columns, end), axis=None)[:first]
+        i, j = np.unravel_index(near, (len(rows), len(columns)))
+        drawn = np.array(list(dict.fromkeys([*(rows[i] * n + columns[j]).tolist(), *drawn.tolist()])))[:count]
+    return np.stack(np.unravel_index(drawn, (m, n)), axis=1)
+
+
+def _has_floats(fmt: AnyFormat | None) -> bool:
+    return fmt is None or (isinstance(fmt, Format) and fmt.width <= 32)
+
+
+def _from_middle(product: Product, fmt: Format, rows: Array, columns: Array, end: Epilogue) -> Array:
+    """How far each sum, in binary64, is from the middle of two numbers of a format, in parts of their gap."""
+    formats = product.a_format, product.b_format, product.c_format
+    held = (
+        product.a[rows],
+        product.b[:, columns],
+        None if product.c is None else product.c[np.ix_(rows, columns)],
+    )
+    a, b, c = (
+        floats(one, words) if isinstance(one, Format) and words is not None else None
+        for one, words in zip(formats, held, strict=True)
+    )
+    assert a is not None
+    assert b is not None
+    with np.errstate(all="ignore"):
+        value = end.alpha * (a @ b) + (0 if c is None else end.beta * c)
+        size = np.abs(value)
+        exponent = np.maximum(np.frexp(size)[1] - 1, fmt.e_min)
+        steps = np.ldexp(size, fmt.fraction_bits - exponent)
+        far = np.abs(steps - np.floor(steps) - 0.5)
+        inside = np.isfinite(value) & (size > 0) & (size < float(fmt.largest_finite))
+    return np.where(inside, far, np.inf)

@@ -1,0 +1,199 @@
+"""What a kernel does to a finished sum: alpha, beta, a bias, and conversions to the format of the output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tcsmt.language.terms import FALSE, Term, const
+from tcsmt.matrix_units.arithmetic import datapath as dp
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format, format_named
+from tcsmt.matrix_units.arithmetic.ieee import RoundedSum
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding, rounding_named
+from tcsmt.matrix_units.models import IeeeDotAdd
+from tcsmt.support.errors import TcsmtError, choose
+
+__all__ = [
+    "PLAIN",
+    "Epilogue",
+    "epilogue_named",
+    "multiply_add",
+    "randomly_rounded",
+    "rounded",
+]
+
+_NEAREST = ROUNDINGS["RNE"]
+_ENTERS = ("first", "epilogue")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Epilogue:
+    """fma(sum, alpha, beta·C), a bias, and roundings; its text is its name.
+
+    alpha, beta: beta·C is rounded on its own, and left out where beta is 0: the sum is multiplied by alpha
+    alone then, and keeps its word where alpha is 1.
+    c: where C enters: ``first``: before all products, in the first chain, or before the first part of the
+    outermost level; ``epilogue``: here. None: first where alpha and beta are 1, else here.
+    bias: whether a number for each column is added, after C.
+    out: the formats to which the result is converted, one after the other; none: that of the sum.
+    rounding: of these conversions.
+    saturate: whether what is beyond the last format's largest number, and an infinity, becomes that number
+    (else as IEEE 754 says); a NaN becomes the largest number where the format has no NaN (PTX ISA, "cvt",
+    ``.satfinite``).
+    stochastic: bits of a random number, given for each element, which the last conversion adds below the last
+    kept bit before it truncates (0: it does not). A result whose first ``stochastic`` dropped bits and
+    the random number carry grows by one unit; lower bits are not looked at.
+    Arithmetic here is binary32, or binary64 where the sum is.
+    """
+
+    alpha: float = 1.0
+    beta: float = 1.0
+    c: str | None = None
+    bias: bool = False
+    out: tuple[Format, ...] = ()
+    rounding: Rounding = _NEAREST
+    saturate: bool = False
+    stochastic: int = 0
+
+    def __post_init__(self) -> None:
+        out = (self.out,) if isinstance(self.out, (str, Format)) else self.out
+        object.__setattr__(
+            self, "out", tuple(float_format(format_named(o) if isinstance(o, str) else o) for o in out)
+        )
+        if isinstance(self.rounding, str):
+            object.__setattr__(self, "rounding", rounding_named(self.rounding))
+        if self.c is not None:
+            choose("c", self.c, _ENTERS)
+            self._check(
+                self.c != "first" or (self.alpha, self.beta) == (1, 1), "c=first needs alpha and beta 1"
+            )
+        converts = self.saturate or self.stochastic or self.rounding != _NEAREST
+        self._check(bool(self.out) or not converts, "saturate, stochastic and rounding need out=FORMAT")
+        self._check(0 <= self.stochastic <= 32, "stochastic must be from 1 to 32 bits")
+        self._check(not self.stochastic or self.rounding == _NEAREST, "stochastic has no other rounding")
+        for number, fmt in enumerate(self.out, 1):
+            self._check(fmt.signed, f"{fmt.name} has no sign")
+            ends = fmt.has_infinity or (self.saturate and number == len(self.out))
+            self._check(ends, f"{fmt.name} has no infinity: it must be the last of out, with saturate")
+
+    def _check(self, holds: bool, why: str) -> None:
+        if not holds:
+            raise TcsmtError(f"epilogue {self}: {why}")
+
+    @property
+    def c_first(self) -> bool:
+        """Whether C enters before the products."""
+        return self.c == "first" or (self.c is None and self.alpha == self.beta == 1)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the sum is the result, C being added before the products if at all."""
+        return not self.out and not self.bias and self.alpha == 1 and self.c_first
+
+    def with_numbers(self, alpha: float | None, beta: float | None) -> Epilogue:
+        """With these numbers for alpha and beta; None: its own."""
+        return replace(
+            self,
+            alpha=self.alpha if alpha is None else float(alpha),
+            beta=self.beta if beta is None else float(beta),
+        )
+
+    def __str__(self) -> str:
+        parts = [f"{name}={_shown(x)}" for name, x in (("alpha", self.alpha), ("beta", self.beta)) if x != 1]
+        parts += [f"c={self.c}"] if self.c is not None else []
+        parts += ["bias"] if self.bias else []
+        parts += ["out=" + ":".join(fmt.name for fmt in self.out)] if self.out else []
+        parts += [self.rounding.name] if self.rounding != _NEAREST else []
+        parts += ["saturate"] if self.saturate else []
+        parts += [f"stochastic={self.stochastic}"] if self.stochastic else []
+        return ",".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Epilogue({str(self)!r})"
+
+
+def _shown(number: float) -> str:
+    """As short as reads back."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
+
+
+#: The sum as it is.
+PLAIN = Epilogue()
+
+
+def epilogue_named(text: str) -> Epilogue:
+    """The epilogue of a text such as ``alpha=2,bias,out=f16:bf16,saturate``. Raises :class:`.TcsmtError`."""
+    given: dict[str, Any] = {}
+    for option in filter(None, (part.strip() for part in text.split(","))):
+        key, equals, value = option.partition("=")
+        if not equals and key in ROUNDINGS:
+            given["rounding"] = ROUNDINGS[key]
+            continue
+        key = choose("option of an epilogue", key, _OPTIONS)
+        if key in ("alpha", "beta"):
+            try:
+                given[key] = float(value)
+            except ValueError:
+                raise TcsmtError(f"epilogue {text!r}: {key} = {value!r}: must be a number") from None
+        elif key in ("bias", "saturate"):
+            given[key] = True
+        elif key == "stochastic":
+            if not value.isdecimal():
+                raise TcsmtError(f"epilogue {text!r}: {key} = {value!r}: must be a number of bits")
+            given[key] = int(value)
+        else:
+            given[key] = tuple(value.split(":")) if key == "out" else value
+    return Epilogue(**given)
+
+
+_OPTIONS = ("alpha", "beta", "c", "bias", "out", "saturate", "stochastic")
+
+
+def multiply_add(fmt: Format) -> IeeeDotAdd:
+    """a·b + c in one format, as a model."""
+    return IeeeDotAdd(
+        a_format=fmt, b_format=fmt, c_format=fmt, d_format=fmt, sum_format=fmt, k=1, method="fma"
+    )
+
+
+def rounded(given: Format, wanted: Format, x: Term, rounding: Rounding, *, saturate: bool) -> RoundedSum:
+    """The conversion of a word to another format, rounded once; zeros keep their sign.
+
+    saturate: as ``cvt.satfinite`` of the PTX ISA: what is beyond the wanted format's largest number becomes
+    that number, an infinity as well.
+    """
+    return RoundedSum(
+        terms=(dp.decode(given, x),), format=wanted, rounding=rounding, nan_word=_nan_word(wanted),
+        overflow="saturate" if saturate else "ieee", finite=saturate,
+    )  # fmt: skip
+
+
+def _nan_word(fmt: Format) -> int:
+    """What a NaN becomes; in a format without NaNs the largest number, without a sign."""
+    return fmt.largest_finite_word if fmt.nan_word is None else fmt.nan_word
+
+
+def randomly_rounded(given: Format, wanted: Format, x: Term, r: Term, *, saturate: bool) -> Term:
+    """The word of x in another format: r is added to as many dropped bits, and the sum is truncated."""
+    number = dp.decode(given, x)
+    exact = dp.sign_and_magnitude(dp.as_fixed(number))
+    kept_bits, bits = wanted.fraction_bits, r.width
+    placed = dp.place(wanted, exact, kept_bits)
+    drop = placed.significand.width - (kept_bits + 1)
+    kept = placed.significand[placed.significand.width - 1 : drop]
+    dropped = placed.significand[drop - 1 : 0] if drop else const(0, 1)
+    width = dropped.width
+    first = dropped[width - 1 : width - bits] if width >= bits else dropped.concat(const(0, bits - width))
+    up = (first.zext(bits + 1) + r.zext(bits + 1))[bits]
+    size = max(placed.field.width, wanted.exponent_bits) + kept_bits + 2
+    packed = (placed.field.zext(size) << kept_bits) + kept.zext(size) + up.zext(size)
+    magnitude = dp.finite_magnitude(wanted, packed, kept_bits, flush=FALSE)
+    overflow = "saturate" if saturate else "ieee"
+    magnitude = dp.handle_overflow(wanted, packed, magnitude, exact.sign, _NEAREST, kept_bits, overflow)
+    if wanted.ignored_low_bits:
+        magnitude = magnitude.concat(const(0, wanted.ignored_low_bits))
+    magnitude = exact.magnitude.eq(0).ite(const(0, magnitude.width), magnitude)
+    infinite, sign, nan = dp.special_cases([number])
+    limit = wanted.largest_finite_word if saturate else None
+    return dp.encode(wanted, number.sign, magnitude, infinite, sign, nan, _nan_word(wanted), limit)

@@ -1,0 +1,74 @@
+"""A kernel as data: a unit, a reduction and an epilogue; its text is its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named
+from tcsmt.compose.kernels.gemm import gemm
+from tcsmt.compose.kernels.reduction import CHAINED, Reduction, reduction_named
+from tcsmt.compose.kernels.schedule import Schedule
+from tcsmt.matrix_units.catalogue import Row
+
+__all__ = ["Kernel", "kernel_named"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What computes a matrix product: a unit's instructions, how partial sums are added up, what comes last.
+
+    Its name is ``UNIT+REDUCTION``, and ``UNIT+REDUCTION+EPILOGUE`` where it has an epilogue:
+    ``hopper/mma.m16n8k16.f32.f16.f16.f32+split-k:2+out=f16``.
+    """
+
+    unit: Row
+    reduction: Reduction = CHAINED
+    epilogue: Epilogue = PLAIN
+
+    @property
+    def schedule(self) -> Schedule:
+        """Its steps. Raises :class:`.TcsmtError` for what a kernel cannot do to the unit's results."""
+        return Schedule(self.unit.model, self.reduction, self.epilogue)
+
+    @property
+    def name(self) -> str:
+        """The text that reads back as the kernel."""
+        return f"{self.unit.name}+{self.scheme}"
+
+    @property
+    def scheme(self) -> str:
+        """The reduction, and the epilogue if it has one."""
+        last = f"+{self.epilogue}" if str(self.epilogue) else ""
+        return f"{self.reduction}{last}"
+
+    def multiply(
+        self,
+        a: Any,
+        b: Any,
+        c: Any = None,
+        *,
+        bias: Any = None,
+        random: Any = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Array:
+        """D of matrices, as for :func:`tcsmt.compose.kernels.gemm.gemm`."""
+        return gemm(
+            a, b, c, model=self.unit.model, reduction=self.reduction, epilogue=self.epilogue, bias=bias,
+            random=random, progress=progress,
+        )  # fmt: skip
+
+
+def kernel_named(text: str, unit_named: Callable[[str], Row]) -> Kernel:
+    """The kernel ``UNIT+REDUCTION[+EPILOGUE]``; a ``UNIT`` alone is chained.
+
+    Raises :class:`.TcsmtError`.
+    """
+    unit, *rest = text.split("+", 2)
+    reduction = reduction_named(rest[0]) if rest else CHAINED
+    return Kernel(unit_named(unit), reduction, epilogue_named(rest[1]) if len(rest) > 1 else PLAIN)

@@ -1,0 +1,56 @@
+"""The steps of kernels on arrays of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.compose.kernels import outside
+from tcsmt.compose.kernels.schedule import Indices
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
+from tcsmt.matrix_units.arithmetic.words import unsigned
+
+__all__ = ["ArraySteps", "Chain"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: The words of a chain over some indices of K, of a unit that begins with these words of C (None: +0).
+Chain = Callable[[Indices, Array | None], Array]
+
+
+@dataclass(frozen=True)
+class ArraySteps:
+    """Each step on arrays of words of one shape; ``of_chain`` runs the unit's chains."""
+
+    shape: tuple[int, ...]
+    of_chain: Chain
+
+    def chain(self, indices: Indices, c: Array | None) -> Array:
+        """As ``of_chain`` has it."""
+        return self.of_chain(indices, c)
+
+    def constant(self, fmt: AnyFormat, word: int) -> Array:
+        """An array of the same word."""
+        return np.full(self.shape, word, unsigned(fmt))
+
+    def add(self, fmt: AnyFormat, x: Array, y: Array) -> Array:
+        """x + y; y may have fewer dimensions."""
+        return outside.add(fmt, x, np.ascontiguousarray(np.broadcast_to(y, self.shape)))
+
+    def multiply_add(self, fmt: Format, x: Array, y: Array, z: Array) -> Array:
+        """x·y + z."""
+        return outside.multiplied_and_added(fmt, x, y, z)
+
+    def convert(self, x: Array, given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Array:
+        """Each word in another format."""
+        return outside.converted(x, given, wanted, rounding, saturate=saturate)
+
+    def convert_randomly(
+        self, x: Array, given: Format, wanted: Format, random: Array, bits: int, saturate: bool
+    ) -> Array:
+        """Each word in another format, by its own random bits."""
+        return outside.stochastic(x, given, wanted, random, bits, saturate=saturate)

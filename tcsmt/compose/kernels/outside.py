@@ -1,0 +1,107 @@
+"""Arithmetic outside the unit, on arrays of words: additions, multiply-adds, conversions.
+
+The functions are those of :mod:`tcsmt.compose.kernels.model` on terms. NaN results are the format's own NaN.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tcsmt.compose.kernels.epilogue import multiply_add, randomly_rounded, rounded
+from tcsmt.language.run.arrays import Program
+from tcsmt.language.terms import var
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.matrix_units.arithmetic.words import dtype_of, from_words, unsigned
+from tcsmt.matrix_units.models import IeeeDotAdd, Operands
+from tcsmt.simulate.rows import run_words
+
+__all__ = ["add", "converted", "multiplied_and_added", "stochastic"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+_NEAREST = ROUNDINGS["RNE"]
+#: Formats whose additions NumPy rounds once to nearest even (binary16 by way of binary32).
+_NUMPY = ("f16", "f32", "f64")
+#: Conversions that NumPy and ml_dtypes round once to nearest even, fast on few words too.
+_BY_DTYPE = {("f32", "f16"), ("f32", "bf16"), ("f16", "f32"), ("bf16", "f32"), ("f64", "f32"), ("f32", "f64")}
+
+
+def add(fmt: AnyFormat, x: Array, y: Array) -> Array:
+    """x + y, to nearest even; integers wrap."""
+    if isinstance(fmt, IntegerFormat):
+        return x + y
+    if fmt == FORMATS["bf16"]:  # binary32 has more than twice its bits: rounding twice is rounding once
+        wide = FORMATS["f32"]
+        return converted(add(wide, *(converted(word, fmt, wide) for word in (x, y))), wide, fmt)
+    if fmt.name not in _NUMPY:
+        assert isinstance(fmt, Format)
+        one = np.full(x.shape, fmt.word(Fraction(1)), unsigned(fmt))
+        return multiplied_and_added(fmt, x, one, y)
+    with np.errstate(all="ignore"):
+        total = from_words(fmt, x) + from_words(fmt, y)
+    words: Array = total.view(unsigned(fmt))
+    nan = np.isnan(total)
+    if nan.any():
+        words[nan] = fmt.nan_word
+    return words
+
+
+def multiplied_and_added(fmt: Format, x: Array, y: Array, z: Array) -> Array:
+    """x·y + z, rounded once to nearest even."""
+    return _run(multiply_add(fmt), x, y, z)
+
+
+def converted(
+    words: Array,
+    given: AnyFormat,
+    wanted: AnyFormat,
+    rounding: Rounding = _NEAREST,
+    *,
+    saturate: bool = False,
+) -> Array:
+    """The words of one format as those of another, rounded once."""
+    if given == wanted and not saturate:
+        return words
+    assert isinstance(given, Format)
+    assert isinstance(wanted, Format)
+    if rounding.ties_to_even and not saturate and (given.name, wanted.name) in _BY_DTYPE:
+        with np.errstate(all="ignore"):
+            values = from_words(given, words).astype(dtype_of(wanted))
+        result: Array = values.view(unsigned(wanted))
+        nan = np.isnan(values)
+        if nan.any():
+            result[nan] = wanted.nan_word
+        return result
+    (found,) = _conversion(given, wanted, rounding, saturate).run({"x": words.reshape(-1)})
+    return found.astype(unsigned(wanted), copy=False).reshape(words.shape)
+
+
+@lru_cache(maxsize=64)
+def _conversion(given: Format, wanted: Format, rounding: Rounding, saturate: bool) -> Program:
+    return Program([rounded(given, wanted, var("x", given.width), rounding, saturate=saturate).word()])
+
+
+def _run(model: IeeeDotAdd, x: Array, y: Array, z: Array) -> Array:
+    a, b = (np.ascontiguousarray(words).reshape(-1, 1) for words in (x, y))
+    return run_words(model, Operands(a, b, np.ascontiguousarray(z).reshape(-1))).reshape(x.shape)
+
+
+def stochastic(
+    words: Array, given: Format, wanted: Format, random: Array, bits: int, *, saturate: bool
+) -> Array:
+    """Converted by adding so many random bits below the last kept bit, and truncating."""
+    program = _random_program(given, wanted, bits, saturate)
+    (found,) = program.run({"x": words.reshape(-1), "r": random.reshape(-1)})
+    return found.astype(unsigned(wanted), copy=False).reshape(words.shape)
+
+
+@lru_cache(maxsize=16)
+def _random_program(given: Format, wanted: Format, bits: int, saturate: bool) -> Program:
+    word = randomly_rounded(given, wanted, var("x", given.width), var("r", bits), saturate=saturate)
+    return Program([word])

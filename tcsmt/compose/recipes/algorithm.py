@@ -1,0 +1,165 @@
+"""A matrix multiplication in binary32 made of a narrower unit's instructions, as a model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from tcsmt.compose.recipes.split import RNE, Split, power
+from tcsmt.language.terms import Term, const
+from tcsmt.matrix_units.arithmetic import ieee
+from tcsmt.matrix_units.arithmetic.datapath import decode
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
+from tcsmt.matrix_units.models import Kind, Model, Operands, Stage
+from tcsmt.matrix_units.models.base import Terms, choice
+from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace
+
+__all__ = ["Algorithm", "Step", "Sum"]
+
+#: One instruction: which word of a, which word of b, and the lanes of the dot product that it takes.
+Step = tuple[int, int, range]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Products of words that the unit itself adds up.
+
+    products: (word of a, word of b), in the order in which they are added.
+    every: a new chain of instructions, beginning with +0, after so many products of the dot
+        product; its result is added outside (0: one chain over all of k). The unit's K: nothing is
+        ever accumulated inside (Ootomo and Yokota); 128: DeepSeek-V3's N_C.
+    """
+
+    products: tuple[tuple[int, int], ...]
+    every: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithm(Model):
+    """A dot product of binary32 numbers, c + Σ a·b, through words of a narrower format.
+
+    (Of numbers of ``split.wide``, where that is another format.)
+
+    It is a model: it has a trace, runs on arrays, and can be asked about like a unit.
+    unit: the instruction that is used, or several as a sequence. Its formats have the fields of the words'
+        and of the wide format; words are passed as they are, also where only one of both calls them infinite.
+    split: how a and b become words.
+    sums: what the unit adds up; the sums are added outside in this order, each first multiplied by
+        2^(-scale·(i+j)), by binary32 multiply-adds with ``rounding``.
+    interleaved: whether an instruction's lanes see all products of a sum before the next lanes
+        (else each product runs along all of k before the next one).
+    c_enters: ``unit``: as the first c of the first chain; ``first``: outside, before the first sum;
+        ``last``: outside, after the last.
+    """
+
+    kind: ClassVar[str] = "algorithm"
+    title: ClassVar[str] = "an algorithm on a matrix unit"
+    #: An error budget needs no graph of the whole dot product.
+    longest: ClassVar[int] = 1 << 16
+    a_format: Format = field(init=False)
+    b_format: Format = field(init=False)
+    c_format: Format = field(init=False)
+    d_format: Format = field(init=False)
+    unit: Model
+    split: Split
+    sums: tuple[Sum, ...]
+    interleaved: bool = True
+    c_enters: str = choice("unit", "first", "last")
+    rounding: Rounding = RNE
+
+    def __post_init__(self) -> None:
+        for name in ("a_format", "b_format", "c_format", "d_format"):
+            object.__setattr__(self, name, self.wide)
+        super().__post_init__()
+
+    @property
+    def wide(self) -> Format:
+        """The format of a, b, c and the result."""
+        return self.split.wide
+
+    def validate(self) -> None:
+        """The unit takes the words and accumulates in the wide format; sums are made of words that exist."""
+        unit, split = self.unit, self.split
+        narrow = split.format.has_fields_of(unit.a_format) and split.format.has_fields_of(unit.b_format)
+        plain = narrow and unit.scale_format is None
+        self.check("unit", plain, f"a unit with {split.format.name} operands and no block scales")
+        whole = self.wide.has_fields_of(unit.c_format) and self.wide.has_fields_of(unit.d_format)
+        self.check("unit", whole, f"a unit with {self.wide.name} for c and the result")
+        places = [p for total in self.sums for product in total.products for p in product]
+        self.check("sums", bool(places) and all(total.products for total in self.sums), "one product or more")
+        products = [product for total in self.sums for product in total.products]
+        self.check("sums", len(set(products)) == len(products), "each product of words once")
+        self.check("sums", all(0 <= p < split.words for p in places), f"words 0 to {split.words - 1}")
+        shifts = [{split.scale * (i + j) for i, j in total.products} for total in self.sums]
+        self.check("sums", all(len(shift) == 1 for shift in shifts), "products of one scale in each sum")
+        self.check("sums", shifts[0] == {0}, "a first sum that is not scaled")
+        self.check("sums", all(total.every >= 0 for total in self.sums), "0 or more for every")
+
+    def chains(self, k: int) -> Iterator[tuple[int, list[Step]]]:
+        """For each chain of instructions in order: the scale of its result, 2^-shift, and its steps."""
+        for total in self.sums:
+            shift = self.split.scale * sum(total.products[0])
+            length = total.every or k
+            for start in range(0, k, length):
+                stop = min(start + length, k)
+                lanes = [range(s, min(s + self.unit.k, stop)) for s in range(start, stop, self.unit.k)]
+                if self.interleaved:
+                    yield shift, [(i, j, part) for part in lanes for i, j in total.products]
+                else:
+                    yield shift, [(i, j, part) for i, j in total.products for part in lanes]
+
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
+        """Split, run the chains, add their results outside."""
+        left, right = ([self.split.apply(word) for word in given] for given in (x.a, x.b))
+        stages += [
+            Stage(OperandPlace(side, lane), Kind.WORD, number, self.split.format, word)
+            for side, words in (("a", left), ("b", right))
+            for lane, found in enumerate(words)
+            for number, word in enumerate(found)
+        ]
+        stages += self.after_split(left, right, x.c)
+        return stages[-1].term
+
+    def after_split(self, a: Sequence[Sequence[Term]], b: Sequence[Sequence[Term]], c: Term) -> list[Stage]:
+        """The stages from the words of each a and b on; the last one is the result."""
+        stages: list[Stage] = []
+        words = {"a": a, "b": b}
+
+        def seen(kind: Kind, lane: int | None, word: Term, operation: ieee.Operation | None = None) -> Term:
+            stages.append(Stage(None, kind, lane, self.wide, word, operation))
+            return word
+
+        def lanes(side: str, number: int, part: range) -> list[Term]:
+            taken = [words[side][lane][number] for lane in part]
+            return taken + [const(0, self.split.format.width)] * (self.unit.k - len(part))
+
+        zero = const(0, self.wide.width)
+        outside = seen(Kind.C_OUTSIDE, None, c) if self.c_enters == "first" else None
+        for number, (shift, steps) in enumerate(self.chains(self.k)):
+            inside = c if number == 0 and self.c_enters == "unit" else zero
+            for i, j, part in steps:
+                trace = self.unit.apply(Operands(lanes("a", i, part), lanes("b", j, part), inside))
+                place = InstructionPlace(i, j, part)
+                stages += [stage.inside(place) for stage in trace.stages]
+                inside = trace.output
+                stages.append(Stage(place, Kind.INSTRUCTION, None, self.wide, inside))
+            added = None if outside is None else self.added(inside, shift, outside)
+            outside = seen(Kind.SUM_OUTSIDE, number, inside if added is None else added.word(), added)
+        assert outside is not None
+        added = self.added(c, 0, outside) if self.c_enters == "last" else None
+        seen(Kind.RESULT, None, outside if added is None else added.word(), added)
+        return stages
+
+    def added(self, x: Term, shift: int, y: Term) -> ieee.Operation:
+        """x·2^-shift + y, rounded once."""
+        wide, scale = self.wide, power(-shift, self.wide)
+        if self.rounding.ties_to_even:
+            return ieee.MultiplyAdd(format=wide, x=x, y=scale, z=y)
+        scaled = ieee.exact_product(decode(wide, x), decode(wide, scale))
+        return ieee.RoundedSum(terms=(scaled, decode(wide, y)), format=wide, rounding=self.rounding)
+
+    def plus(self, x: Term, shift: int, y: Term) -> Term:
+        """The word of x·2^-shift + y, rounded once."""
+        return self.added(x, shift, y).word()

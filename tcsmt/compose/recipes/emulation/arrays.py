@@ -1,0 +1,257 @@
+"""Emulations on arrays: rows or matrices of any length, bit for bit, through the unit's compiled simulator.
+
+What the schemes say in terms is run on arrays: the cut, the additions outside and the scaling. Residues and
+the Chinese remainder theorem are Python's integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tcsmt.compose.recipes.emulation.schemes import Emulation, Residues, Slices
+from tcsmt.compose.recipes.emulation.slicing import Slicing
+from tcsmt.language.run.arrays import Program
+from tcsmt.language.terms import var
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.conversion import floats
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.words import from_words, to_words, unsigned
+from tcsmt.matrix_units.models import Operands
+from tcsmt.simulate.matmul import chained
+from tcsmt.simulate.rows import run_words
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["crt", "integers_of", "multiply", "residue_digits", "simulate", "words_of"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: The words of a chain of instructions from +0, of words of both operands.
+Chain = Callable[[Array, Array], Array]
+
+
+def multiply(emulation: Emulation, a: Any, b: Any, c: Any = None) -> Array:
+    """A·B + C by the emulation: an array (M, N) of the wide format (float64).
+
+    a: (M, K), b: (K, N), c: (M, N) or None for zeros: float64, float32, or words of the wide format.
+    Raises :class:`.TcsmtError` for shapes and values that do not fit.
+    """
+    wide, unit = emulation.wide, emulation.unit
+    left, right = to_words(wide, a, "A"), to_words(wide, b, "B")
+    if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0] or 0 in left.shape + right.shape:
+        raise TcsmtError(f"A has shape {left.shape}, B {right.shape}: must be (M, K) and (K, N)")
+    shape = (left.shape[0], right.shape[1])
+    start = np.zeros(shape, unsigned(wide)) if c is None else to_words(wide, c, "C")
+    if start.shape != shape:
+        raise TcsmtError(f"C has shape {start.shape}: must be {shape}, the shape of A·B")
+
+    def chain(x: Array, y: Array) -> Array:
+        zeros = np.zeros(shape, unsigned(unit.c_format))
+        return _words(unit.d_format, chained(x, y, zeros, model=unit))
+
+    return from_words(wide, _run(emulation, left, right, start, chain, axis=0))
+
+
+def simulate(emulation: Emulation, a: Any, b: Any, c: Any = 0.0) -> Array:
+    """c + Σ a·b by the emulation for every row: an array (rows,) of the wide format.
+
+    a, b: (rows, length); c: (rows,) or one number; as for :func:`multiply`.
+    """
+    wide, unit = emulation.wide, emulation.unit
+    left, right = to_words(wide, a, "a"), to_words(wide, b, "b")
+    if left.ndim != 2 or left.shape != right.shape or 0 in left.shape:
+        raise TcsmtError(
+            f"a has shape {left.shape}, b {right.shape}: both must have the same shape, (rows, length)"
+        )
+    start = to_words(wide, c if isinstance(c, np.ndarray) else np.full(len(left), c, np.float64), "c")
+    if start.shape != (len(left),):
+        raise TcsmtError(f"c has shape {start.shape}: must be ({len(left)},) or one number")
+
+    def chain(x: Array, y: Array) -> Array:
+        inside = np.zeros(len(x), unsigned(unit.c_format))
+        for first in range(0, x.shape[1], unit.k):
+            lanes = slice(first, first + unit.k)
+            inside = run_words(
+                unit, Operands(_whole(x[:, lanes], unit.k), _whole(y[:, lanes], unit.k), inside)
+            )
+        return inside
+
+    return from_words(wide, _run(emulation, left, right, start, chain, axis=1))
+
+
+def _whole(words: Array, length: int) -> Array:
+    """Padded with zeros to a whole instruction."""
+    spare = length - words.shape[1]
+    return np.ascontiguousarray(np.pad(words, ((0, 0), (0, spare))) if spare else words)
+
+
+def _words(fmt: AnyFormat, values: Array) -> Array:
+    words = values.view(unsigned(fmt))
+    return np.asarray(words & words.dtype.type((1 << fmt.width) - 1))
+
+
+def _run(emulation: Emulation, a: Array, b: Array, c: Array, chain: Chain, axis: int) -> Array:
+    """``axis``: of b, along which the dot product runs (of a it is 1)."""
+    slicing = emulation.slicing(a.shape[1])
+    (left, top_a, wrong_a), (right, top_b, wrong_b) = _cut(slicing, a, 1), _cut(slicing, b, axis)
+    if axis:
+        tops, wrong = (top_a, top_b), wrong_a | wrong_b
+    else:
+        tops = (np.repeat(top_a[:, None], len(top_b), 1), np.repeat(top_b[None], len(top_a), 0))
+        wrong = wrong_a[:, None] | wrong_b[None]
+    if isinstance(emulation, Slices):
+        scaled = _of_slices(emulation, left, right, tops, chain, axis)
+    else:
+        assert isinstance(emulation, Residues)
+        scaled = _of_residues(emulation, left[0], right[0], tops, chain, axis)
+    fmt = emulation.wide
+    (ended,) = _run_words(_ender(emulation), {"scaled": scaled, "c": c})
+    nan = unsigned(fmt).type(fmt.nan_word or 0)
+    return np.where(wrong, nan, ended.astype(unsigned(fmt)))
+
+
+def _run_words(program: Program, given: dict[str, Array]) -> list[Array]:
+    """A program on arrays of one shape."""
+    shape = next(iter(given.values())).shape
+    return [word.reshape(shape) for word in program.run({n: x.reshape(-1) for n, x in given.items()})]
+
+
+def _cut(slicing: Slicing, words: Array, axis: int) -> tuple[list[Array], Array, Array]:
+    """The digits of each number, as int64; the largest exponents along an axis; which are not finite."""
+    exponents, finite = _run_words(_measure(slicing), {"x": words})
+    tops = exponents.max(axis=axis)
+    digits = _run_words(_cutter(slicing), {"x": words, "top": np.broadcast_to(
+        np.expand_dims(tops, axis), words.shape)})  # fmt: skip
+    wrong = np.asarray(~finite.astype(bool).all(axis=axis))
+    return [_signed(one, slicing.bits + 2) for one in digits], np.asarray(tops), wrong
+
+
+def _signed(words: Array, width: int) -> Array:
+    """Two's complement words as numbers."""
+    spare = 64 - width
+    return (words.astype(np.uint64) << np.uint64(spare)).view(np.int64) >> np.int64(spare)
+
+
+@lru_cache(maxsize=64)
+def _measure(slicing: Slicing) -> Program:
+    x = var("x", slicing.wide.width)
+    return Program([slicing.exponent(x), slicing.finite(x)])
+
+
+@lru_cache(maxsize=64)
+def _cutter(slicing: Slicing) -> Program:
+    return Program(slicing.digits(var("x", slicing.wide.width), var("top", slicing.exponent_bits)))
+
+
+@lru_cache(maxsize=64)
+def _ender(emulation: Emulation) -> Program:
+    width = emulation.wide.width
+    return Program([emulation.ended(var("scaled", width), var("c", width))])
+
+
+# --- slices
+
+
+def _of_slices(
+    scheme: Slices, a: Sequence[Array], b: Sequence[Array], tops: tuple[Array, Array], chain: Chain, axis: int
+) -> Array:
+    left, right = ([words_of(scheme.unit.a_format, one) for one in side] for side in (a, b))
+    total = np.zeros(tops[0].shape, unsigned(scheme.wide))
+    for i, j, part in scheme.steps(a[0].shape[1]):
+        inside = chain(left[i][:, part.start : part.stop], _part(right[j], part, axis))
+        (total,) = _run_words(_adder(scheme, scheme.shift((i, j))), {"part": inside, "total": total})
+    (scaled,) = _run_words(_scaler(scheme), {"total": total, "a": tops[0], "b": tops[1]})
+    return scaled
+
+
+def _part(words: Array, part: range, axis: int) -> Array:
+    taken = words[:, part.start : part.stop] if axis else words[part.start : part.stop]
+    return np.ascontiguousarray(taken)
+
+
+def words_of(fmt: AnyFormat, numbers: Array) -> Array:
+    """The words of integers in a format that has them."""
+    values, places = np.unique(numbers, return_inverse=True)
+    words = np.array([fmt.word(Fraction(value)) for value in values.tolist()], unsigned(fmt))
+    return np.asarray(words[places].reshape(numbers.shape))
+
+
+@lru_cache(maxsize=256)
+def _adder(scheme: Slices, shift: int) -> Program:
+    part, total = var("part", scheme.unit.d_format.width), var("total", scheme.wide.width)
+    return Program([scheme.added(part, shift, total).word()])
+
+
+@lru_cache(maxsize=64)
+def _scaler(scheme: Slices) -> Program:
+    tops = (var("a", scheme.cut.exponent_bits), var("b", scheme.cut.exponent_bits))
+    return Program([scheme.scaled(var("total", scheme.wide.width), tops)])
+
+
+# --- residues
+
+
+def _of_residues(
+    scheme: Residues, a: Array, b: Array, tops: tuple[Array, Array], chain: Chain, axis: int
+) -> Array:
+    found = []
+    for modulus in scheme.moduli:
+        left, right = (residue_digits(scheme, modulus, side) for side in (a, b))
+        residue = np.zeros(tops[0].shape, np.int64)
+        for i, x in enumerate(left):
+            for j, y in enumerate(right):
+                weight = (scheme.base or 1) ** (i + j)
+                words = [words_of(scheme.unit.a_format, one) for one in (x, y)]
+                for part in scheme.blocks(a.shape[1]):
+                    inside = chain(words[0][:, part.start : part.stop], _part(words[1], part, axis))
+                    whole = integers_of(scheme.unit.d_format, inside) % modulus
+                    residue = (residue + whole * weight) % modulus
+        found.append(residue)
+    whole = crt(scheme, found)
+    low = scheme.wide.e_min + scheme.slicing(a.shape[1]).above
+    bits = scheme.slicing(a.shape[1]).bits
+    places = tops[0].astype(np.int64) + tops[1].astype(np.int64) + 2 * (low - bits)
+    flat = [
+        _rounded(scheme.wide, n, p)
+        for n, p in zip(whole.ravel().tolist(), places.ravel().tolist(), strict=True)
+    ]
+    return np.array(flat, unsigned(scheme.wide)).reshape(whole.shape)
+
+
+def residue_digits(scheme: Residues, modulus: int, numbers: Array) -> list[Array]:
+    """The residues of integers, nearest to zero, or their digits, the lowest first."""
+    low = modulus // 2
+    residues = (numbers + low) % modulus - low
+    if not scheme.base:
+        return [residues]
+    half = scheme.base // 2
+    last = (residues + half) % scheme.base - half
+    return [last, (residues - last) // scheme.base]
+
+
+def integers_of(fmt: AnyFormat, words: Array) -> Array:
+    """The integers of words, int64; of what is not an integer, some number."""
+    if isinstance(fmt, IntegerFormat):
+        return _signed(words, fmt.width) if fmt.signed else words.astype(np.int64)
+    assert isinstance(fmt, Format)
+    return np.nan_to_num(floats(fmt, words), nan=0.0, posinf=0.0, neginf=0.0).astype(np.int64)
+
+
+def crt(scheme: Residues, residues: Sequence[Array]) -> Array:
+    """The integers nearest to zero with these residues, Python's own."""
+    whole = sum(one.astype(object) * weight for one, weight in zip(residues, scheme.weights, strict=True))
+    low = (scheme.product - 1) // 2
+    return np.asarray((whole + low) % scheme.product - low, dtype=object)
+
+
+def _rounded(wide: Format, number: int, place: int) -> int:
+    """The word of number·2^place, rounded once to nearest even; infinite beyond the format."""
+    value = Fraction(number) * Fraction(2) ** place
+    try:
+        return wide.nearest_word(value)
+    except ValueError:
+        return wide.infinity_word | (1 << wide.sign_bit if number < 0 else 0)

@@ -1,0 +1,149 @@
+"""An emulation without its unit, and what can be changed in it by a name such as ``ozaki1-int8,slices=7``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from tcsmt.compose.recipes.emulation.schemes import (
+    Emulation,
+    Residues,
+    Slices,
+    digits_of_residues,
+    has_integers,
+    moduli,
+)
+from tcsmt.compose.recipes.emulation.slicing import Slicing
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, rounding_named
+from tcsmt.matrix_units.models import Model
+from tcsmt.support.errors import TcsmtError, choose, whole_number
+
+__all__ = ["EmulationRecipe", "ResiduesRecipe", "SlicesRecipe"]
+
+#: No modulus is larger.
+_LARGEST_MODULUS = 1 << 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmulationRecipe:
+    """What both kinds have. format: of the unit's operands. every: as in :class:`.Emulation`."""
+
+    name: str
+    title: str
+    source: str
+    format: AnyFormat
+    every: int = 0
+
+    #: What can be changed: a parameter's name, and how its text changes a recipe.
+    parameters: ClassVar[Mapping[str, Callable[[Any, str], Any]]]
+
+    def on(self, unit: Model) -> Emulation:
+        """The emulation on a unit. Raises :class:`.TcsmtError`."""
+        raise NotImplementedError
+
+    def takes(self, unit: Model) -> bool:
+        """Whether a unit has operands of the format, and results that it can go on from."""
+        narrow = unit.a_format == unit.b_format == self.format and unit.scale_format is None
+        wide = unit.c_format == unit.d_format and unit.d_format.width == 32
+        return narrow and wide
+
+    def changed(self, parameter: str, text: str) -> Any:
+        """With one parameter changed. Raises :class:`.TcsmtError`."""
+        change = self.parameters[choose("parameter of an emulation", parameter, self.parameters)]
+        return change(self, text)
+
+
+def _set(field: str, least: int, name: str = "") -> Callable[[Any, str], Any]:
+    return lambda recipe, text: replace(recipe, **{field: whole_number(name or field, text, least)})
+
+
+_COMMON: Mapping[str, Callable[[Any, str], Any]] = {
+    "format": lambda recipe, text: replace(recipe, format=format_named(text)),
+    "every": _set("every", 0),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlicesRecipe(EmulationRecipe):
+    """Ozaki's scheme I. Fields as in :class:`.Slicing`.
+
+    products: ``triangle``, the larger ones, whose digits' places add up to the number of slices plus 1 at
+    most; ``all``; or pairs of digits from 0. reversed: the smallest are added first.
+    """
+
+    bits: int
+    slices: int
+    rounding: str = "RTZ"
+    products: str | tuple[tuple[int, int], ...] = "triangle"
+    reversed: bool = False
+
+    parameters: ClassVar[Mapping[str, Callable[[Any, str], Any]]] = {
+        **_COMMON,
+        "slices": _set("slices", 1),
+        "bits": _set("bits", 1),
+        "split": lambda recipe, text: replace(
+            recipe, rounding=choose("split", rounding_named(text).name, ("RTZ", "RNE"))
+        ),
+        "products": lambda recipe, text: replace(
+            recipe, products=choose("products", text, ("triangle", "all"))
+        ),
+        "order": lambda recipe, text: replace(
+            recipe, reversed=choose("order", text, ("written", "reversed")) == "reversed"
+        ),
+    }
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The products, in the order in which they are computed."""
+        found = self.products
+        if isinstance(found, str):
+            most = self.slices - 1 if found == "triangle" else 2 * self.slices
+            every = [(i, j) for i in range(self.slices) for j in range(self.slices) if i + j <= most]
+            found = tuple(sorted(every, key=lambda pair: (sum(pair), pair)))
+        return found[::-1] if self.reversed else found
+
+    def on(self, unit: Model) -> Slices:
+        """The emulation on a unit. Raises :class:`.TcsmtError`."""
+        cut = Slicing(bits=self.bits, count=self.slices, rounding=ROUNDINGS[self.rounding])
+        return Slices(unit=unit, every=self.every, cut=cut, products=self.pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResiduesRecipe(EmulationRecipe):
+    """Ozaki's scheme II. moduli: how many; the largest that the format has residues for. Others as in
+    :class:`.Residues`.
+    """
+
+    moduli: int
+    base: int = 0
+    bits: int = 0
+
+    parameters: ClassVar[Mapping[str, Callable[[Any, str], Any]]] = {
+        **_COMMON,
+        "moduli": _set("moduli", 1),
+        "base": _set("base", 0),
+        "bits": _set("bits", 0),
+    }
+
+    @property
+    def largest(self) -> int:
+        """The largest modulus whose residues, or their digits, the format has."""
+        if self.base == 1 or self.base % 2:
+            raise TcsmtError(f"base = {self.base}: must be 0, or even")
+        found = (
+            one
+            for one in range(_LARGEST_MODULUS, 1, -1)
+            if has_integers(self.format, *digits_of_residues(one, self.base))
+        )
+        largest = next(found, 0)
+        if not largest:
+            raise TcsmtError(f"base = {self.base}: {self.format.name} does not have the residues' digits")
+        return largest
+
+    def on(self, unit: Model) -> Residues:
+        """The emulation on a unit. Raises :class:`.TcsmtError`."""
+        chosen = moduli(self.moduli, self.largest)
+        return Residues(unit=unit, every=self.every, moduli=chosen, base=self.base, bits=self.bits)

@@ -1,1 +1,0 @@
-"""Measured data sets, files of rows, and model files."""

@@ -1,0 +1,391 @@
+"""How accurate algorithms are that multiply binary32 matrices on a unit: ``tcsmt.accuracy``.
+
+>>> from tcsmt import accuracy
+>>> "ootomo-halfhalf" in accuracy.recipes()
+True
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.analysis.certified import certify_bound, certify_comparison
+from tcsmt.analysis.emulation.bound import bound as bound_of_emulation
+from tcsmt.analysis.emulation.certified import certify_emulation
+from tcsmt.analysis.emulation.search import LANES
+from tcsmt.analysis.search import bound as bounds
+from tcsmt.analysis.search.bound import Bound as FoundBound
+from tcsmt.analysis.search.bound import bound as bound_of
+from tcsmt.analysis.search.compare import AlgorithmPair, ErrorComparison
+from tcsmt.analysis.search.compare import compare as compare_pair
+from tcsmt.analysis.search.records import bound_json, comparison_json, error_text
+from tcsmt.analysis.search.walk import parting, walk
+from tcsmt.compose.recipes.emulation.named import EMULATIONS, emulation_named, is_emulation
+from tcsmt.compose.recipes.named import RECIPES, algorithm_named, recipe_named
+from tcsmt.compose.recipes.split import F32
+from tcsmt.face.api.certificates import certificates_in
+from tcsmt.face.api.exact import AccuracyExactness, exact
+from tcsmt.face.api.multiply import multiply
+from tcsmt.face.api.result_flaws import TYPE1, AccuracyFlaw, find
+from tcsmt.face.api.splits import SplitAnalysis, split
+from tcsmt.face.api.sweep import Sweep, sweep
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.pictures.drawing import Sheet
+from tcsmt.face.pictures.error_walk import Walked, walked_sheet
+from tcsmt.face.pictures.svg import as_svg
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.catalogue import Row, rows_of
+from tcsmt.matrix_units.catalogue.preferred import of_other_arithmetic
+from tcsmt.matrix_units.files.model_files import is_model_file
+from tcsmt.prove.engine.dumping import Dump
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.explain import signed_text
+from tcsmt.prove.statements.finding import shown
+from tcsmt.prove.statements.verdict import (
+    Distinguished,
+    Equivalent,
+    Unknown,
+    Verdict,
+    in_a_word,
+    reason_of,
+    said_by,
+    verdict_text,
+)
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import ranges
+
+__all__ = [
+    "AccuracyBound",
+    "AccuracyComparison",
+    "AccuracyExactness",
+    "AccuracyFlaw",
+    "SplitAnalysis",
+    "Sweep",
+    "bound",
+    "compare",
+    "exact",
+    "find",
+    "multiply",
+    "recipes",
+    "split",
+    "sweep",
+]
+
+
+def recipes() -> dict[str, str]:
+    """The algorithms by name, each with what it does; ``NAME,PARAMETER=VALUE,...`` changes one."""
+    return {one.name: one.title for one in RECIPES.values()} | {
+        one.name: one.title for one in EMULATIONS.values()
+    }
+
+
+@dataclass(frozen=True, repr=False)
+class AccuracyComparison:
+    """Whether one algorithm is ever less accurate than another: see ``ever_worse``, or print it."""
+
+    found: ErrorComparison
+    rows: tuple[Row, Row]
+    others: tuple[str, ...] = ()
+    certified: Certified | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """``Distinguished``: there is such an input; ``Equivalent``: there is none; ``Unknown``."""
+        return self.found.verdict
+
+    @property
+    def ever_worse(self) -> bool | None:
+        """True: there is a witness; False: proved that there is none; None: unknown."""
+        return {Distinguished: True, Equivalent: False, Unknown: None}[type(self.verdict)]
+
+    @property
+    def reason(self) -> str:
+        """Why ``ever_worse`` is None; empty where it is not."""
+        return reason_of(self.verdict)
+
+    @property
+    def witness(self) -> Mapping[str, int] | None:
+        """The binary32 word of each input on which the first one's error is larger, by name."""
+        return self.verdict.values if isinstance(self.verdict, Distinguished) else None
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt accuracy compare --json`` prints."""
+        data: dict[str, Any] = {"tcsmt": __version__, "arch": [row.name for row in self.rows]}
+        data |= {"others": list(self.others), **comparison_json(self.found)}
+        if isinstance(self.verdict, Distinguished):
+            moves = [walk(algorithm, self.verdict.values) for algorithm in self.found.pair.algorithms]
+            data["steps"] = [[move.as_json() for move in one] for one in moves]
+        if self.certified is not None:
+            data["certificate"] = self.certified.as_json()
+        return data
+
+    def sheet(self) -> Sheet | None:
+        """Both algorithms on the witness, step by step; None where there is none."""
+        return _sheet_of(self.found, self.rows) if isinstance(self.verdict, Distinguished) else None
+
+    def __str__(self) -> str:
+        certified = [str(self.certified)] if self.certified is not None else []
+        return "\n".join([_comparison_text(self.found, self.rows), *certified, *_others_text(self.others)])
+
+    def __repr__(self) -> str:
+        names = " against ".join(self.found.pair.names)
+        return f"<AccuracyComparison {names}: {in_a_word(self.verdict)}>"
+
+    def _repr_html_(self) -> str:
+        sheet = self.sheet()
+        return f"<pre>{escape(str(self))}</pre>" + (as_svg(sheet) if sheet is not None else "")
+
+
+def compare(
+    one: str,
+    two: str,
+    unit: UnitLike,
+    *,
+    k: int | None = None,
+    domain: Domain = TYPE1,
+    search: float = 5.0,
+    solver: str = "auto",
+    timeout: float = 60.0,
+    memory: int = 8192,
+    confirm: bool = False,
+    dump_smt: Dump | None = None,
+    certificate: str | os.PathLike[str] | None = None,
+) -> AccuracyComparison:
+    """Whether algorithm ``one`` is ever less accurate than ``two`` on a unit: an input, or a proof.
+
+    one, two: names of :func:`recipes`, with parameters changed where wanted. unit: an architecture (its
+    first unit with the formats that they need), or a unit. k: length of the dot product (None: the unit's
+    own). search: seconds for the simulator; for the others see :func:`tcsmt.compare`. Errors are absolute,
+    against the exact dot product. Raises :class:`tcsmt.TcsmtError` for unknown names and lengths above 64.
+    """
+    pair, rows = _pair_of((one, two), unit if isinstance(unit, str) else row_of(unit), k, domain)
+    solving = Solving(Settings(solver, timeout, memory), confirm=confirm, dump=dump_smt)
+    folder = certificates_in(certificate)
+    found = compare_pair(pair, solving, search=search)
+    others = _others(unit, dict(zip((one, two), rows, strict=True)))
+    certified = None
+    if folder is not None and isinstance(found.verdict, Equivalent):
+        certified = certify_comparison(folder, pair, rows)
+    return AccuracyComparison(found, rows, others, certified)
+
+
+@dataclass(frozen=True, repr=False)
+class AccuracyBound:
+    """The largest error of an algorithm that was found, and the smallest bound that was proved; print it."""
+
+    algorithm: str
+    row: Row
+    k: int
+    domain: Domain
+    found: FoundBound
+    others: tuple[str, ...] = ()
+    certified: Certified | None = None
+    wide: Format = F32
+
+    @property
+    def proved(self) -> float | None:
+        """The bound of the error relative to ``|c| + Σ|a·b|``; None: none was proved (see ``reason``).
+
+        In units of 2^-24; of an emulation of binary64, of 2^-53.
+        """
+        return None if self.found.proved is None else float(self.found.proved)
+
+    @property
+    def reason(self) -> str:
+        """Why no bound is proved; empty where one is."""
+        if self.found.proved is not None:
+            return ""
+        return self.found.open or "no way to prove one was found"
+
+    @property
+    def proved_of_largest(self) -> float | None:
+        """Of an emulation of binary64, the bound relative to ``|c| + K·max|a|·max|b|``, in units of 2^-53."""
+        return None if self.found.of_largest is None else float(self.found.of_largest)
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt accuracy bound --json`` prints."""
+        about: dict[str, Any] = {
+            "tcsmt": __version__,
+            "algorithm": self.algorithm,
+            "unit": self.row.name,
+            "k": self.k,
+            "domain": str(self.domain),
+        }
+        about["searched"] = min(self.k, bounds.SEARCHED if self.wide == F32 else LANES)
+        certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
+        return (
+            about
+            | {"others": list(self.others)}
+            | bound_json(self.found, self.wide)
+            | {"reason": self.reason}
+            | certified
+        )
+
+    def __str__(self) -> str:
+        certified = [str(self.certified)] if self.certified is not None else []
+        return "\n".join([_bound_text(self.as_json()), *certified, *_others_text(self.others)])
+
+    def __repr__(self) -> str:
+        what = f"{self.algorithm} on {self.row.name}, K = {self.k}"
+        found = f"not proved ({self.reason})" if self.proved is None else self.proved
+        return f"<AccuracyBound of {what}: {found}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def bound(
+    algorithm: str,
+    unit: UnitLike,
+    *,
+    k: int = 1,
+    domain: Domain = TYPE1,
+    search: float = 20.0,
+    solver: str = "auto",
+    timeout: float = 60.0,
+    confirm: bool = False,
+    certificate: str | os.PathLike[str] | None = None,
+) -> AccuracyBound:
+    """The largest error of an algorithm that is found on a unit, and the smallest bound that is proved.
+
+    algorithm: an emulation of binary64, too (``ozaki1-int8``). k: up to 65536; above 1024, the search for
+    errors changes the first 1024 products only (of an emulation, the first 12). The other arguments as for
+    :func:`compare`. Raises :class:`tcsmt.TcsmtError` for unknown names.
+    """
+    given, solving = unit if isinstance(unit, str) else row_of(unit), Settings(solver, timeout)
+    folder, certified = certificates_in(certificate), None
+    if is_emulation(algorithm):
+        if not 1 <= k <= bounds.LONGEST:
+            raise TcsmtError(f"k = {k}: must be from 1 to {bounds.LONGEST}")
+        emulation, row = emulation_named(algorithm, given)
+        lost = bound_of_emulation(emulation, domain, k, Solving(solving, confirm=confirm), seconds=search)
+        if folder is not None and lost.proved is not None:
+            certified = certify_emulation(folder, algorithm, emulation, row, k, domain, lost)
+        return AccuracyBound(algorithm, row, k, domain, lost, certified=certified, wide=emulation.wide)
+    chosen, row = algorithm_named(algorithm, given, k)
+    found = bound_of(chosen, domain, Solving(solving, confirm=confirm), seconds=search)
+    if folder is not None and found.proved is not None:
+        certified = certify_bound(folder, algorithm, chosen, row, domain, found)
+    return AccuracyBound(algorithm, row, k, domain, found, _others(unit, {algorithm: row}), certified)
+
+
+def _others(unit: UnitLike, chosen: Mapping[str, Row]) -> tuple[str, ...]:
+    """Where an architecture was given: its instructions of the same formats that compute otherwise.
+
+    chosen: the instruction for each algorithm, by name.
+    """
+    if not isinstance(unit, str) or "/" in unit or is_model_file(unit):
+        return ()
+    on_unit = [row for name, row in chosen.items() if not recipe_named(name).ordinary]
+    found = [other for row in on_unit for other in of_other_arithmetic(row, rows_of(unit))]
+    return tuple(dict.fromkeys(other.name for other in found))
+
+
+def _others_text(others: Sequence[str]) -> list[str]:
+    return [f"other instructions with these formats compute otherwise: {', '.join(others)}"] if others else []
+
+
+def _pair_of(
+    names: tuple[str, str], unit: str | Row, k: int | None, domain: Domain
+) -> tuple[AlgorithmPair, tuple[Row, Row]]:
+    """Two algorithms on one architecture or unit; k is that of the first one's unit where not given."""
+    one, row = algorithm_named(names[0], unit, k)
+    two, other = algorithm_named(names[1], unit, one.k)
+    return AlgorithmPair(names, (one, two), domain), (row, other)
+
+
+def _comparison_text(found: ErrorComparison, rows: tuple[Row, Row]) -> str:
+    pair, verdict, judgement = found.pair, found.verdict, found.judgement
+    lines = [f"{n}: {r.name}, evidence: {r.evidence}" for n, r in zip(pair.names, rows, strict=True)]
+    lines += [f"K = {pair.k}; domain: {pair.domain}", ""]
+    if isinstance(verdict, Equivalent) and not verdict.scripts and not verdict.solver:
+        lines.append(f"NEVER WORSE: {verdict.stage}")
+    else:
+        lines.append(verdict_text(verdict, "WORSE", "NEVER WORSE"))
+    if isinstance(verdict, Distinguished) and judgement is not None:
+        for name, word in verdict.values.items():
+            if word:
+                seen = shown(F32, word)
+                lines.append(f"  {name:>5} = {seen['word']}  {seen['value']:<32} {seen['decimal']}")
+        lines.append(f"  exact = {signed_text(judgement.exact)}")
+        for name, word, error in zip(pair.names, judgement.words, judgement.errors, strict=True):
+            lines.append(f"  {name}: {F32.hex(word)}  {F32.describe(word)}  error {error_text(error)}")
+        if judgement.excess is not None and judgement.relative is not None:
+            lines.append(
+                f"  worse by {float(judgement.excess):.4g} ulp of the exact result, "
+                f"{float(judgement.relative):.4g}·2^-24 of |c| + Σ|a·b|"
+            )
+        parts = parting(*(walk(a, verdict.values) for a in pair.algorithms))
+        if parts is not None:
+            lines.append(f"  they first differ at '{parts.name}' (after the split)")
+    return "\n".join(lines)
+
+
+def _sheet_of(found: ErrorComparison, rows: tuple[Row, Row]) -> Sheet:
+    """Both algorithms on the witness: every step, and bit by bit where they first differ."""
+    assert isinstance(found.verdict, Distinguished)
+    values = found.verdict.values
+    each = zip(found.pair.names, rows, found.pair.algorithms, strict=True)
+    return walked_sheet([Walked.on(name, row, algorithm, values) for name, row, algorithm in each], values)
+
+
+def _bound_text(data: dict[str, Any]) -> str:
+    lines = [f"{data['algorithm']} on {data['unit']}, K = {data['k']}; domain: {data['domain']}", ""]
+    if data["searched"] < data["k"]:
+        most = data["searched"]
+        lines.append(
+            f"the search changed the first {most} products only; the others repeat them, or are zero"
+        )
+    for name, title in (("relative", "relative to |c| + Σ|a·b|"), ("ulps", "in ulps of the exact result")):
+        one = data[name]
+        if one is None:
+            lines.append(f"largest error found, {title}: none at all")
+            continue
+        size = _size(one, name, data["in"])
+        lines.append(f"largest error found, {title}: {size}")
+        lines += [f"  {names:>5} = {word}  {value}" for names, word, value in _equal_inputs(one["inputs"])]
+        lines.append(f"  result {one['result']['value']}, exact {one['exact']}")
+    low = _size(data["relative"], "relative", data["in"]) if data["relative"] else "0"
+    if data["proved"] is None:
+        lines.append(f"found, not proved: at least {low}; no bound ({data['reason']})")
+        return "\n".join(lines)
+    most = f"{data['proved']:.6g}·{data['in']}"
+    lines.append(f"the largest relative error is at least {low} (found) and at most {most} (proved)")
+    lines += [f"  {loss:>12.6g}  {name}" for name, loss in data["shares"].items()]
+    if "proved_of_largest" in data:
+        lines.append(
+            f"relative to |c| + K·max|a|·max|b|, at most {data['proved_of_largest']:.6g}·{data['in']}"
+        )
+    if data["proved_ulps"] is not None:
+        lines.append(f"  and so at most {data['proved_ulps']:.6g} ulps of the exact result")
+    elif data["ulps"] is not None:
+        lines.append("  in ulps there is no bound: the exact sum may cancel")
+    proof = data["proof"]
+    by = f"by {said_by(proof)}, {len(proof['scripts'])} queries" if proof["scripts"] else "without a solver"
+    lines.append(f"proved {by}:")
+    lines += [f"  {step}" for step in proof["stage"].split("; ")]
+    if data["open"]:
+        lines.append(f"not closed: {data['open']}")
+    return "\n".join(lines)
+
+
+def _equal_inputs(inputs: dict[str, dict[str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Names, word and value of the inputs: those in a row that hold the same word are one line."""
+    groups = groupby(inputs.items(), lambda item: (item[0][0], item[1]["word"], item[1]["value"]))
+    for (_, word, value), group in groups:
+        yield ", ".join(ranges([name for name, _ in group])), word, value
+
+
+def _size(one: dict[str, Any], measure: str, unit: str) -> str:
+    if one[measure] is None:
+        return "infinite"
+    return f"{one[measure]:.6g}·{unit}" if measure == "relative" else f"{one[measure]:.6g}"

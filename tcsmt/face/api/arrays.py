@@ -1,0 +1,173 @@
+"""Arrays of other libraries: what a user holds as NumPy arrays, and a result as what the user holds.
+
+Nothing is imported for it: an array of a library is there only where its library is loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.packing import unpack
+from tcsmt.matrix_units.arithmetic.words import dtype_of
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Library", "as_numpy", "library_of"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: PyTorch's dtypes that NumPy has not, by ml_dtypes' names.
+_ML_DTYPES = {
+    "bfloat16": "bfloat16",
+    "float8_e4m3fn": "float8_e4m3fn",
+    "float8_e5m2": "float8_e5m2",
+    "float8_e4m3fnuz": "float8_e4m3fnuz",
+    "float8_e5m2fnuz": "float8_e5m2fnuz",
+    "float8_e8m0fnu": "float8_e8m0fnu",
+}
+#: PyTorch's dtype of two FP4 numbers in a byte, the first in the low half.
+_PAIRS = "float4_e2m1fn_x2"
+
+
+def as_numpy(values: Any, name: str, *, pairs: int = -1) -> Any:
+    """The same values as a NumPy array, where they are an array of another library; else as given.
+
+    pairs: the dimension along which PyTorch's ``float4_e2m1fn_x2`` holds two numbers in a byte: that of K.
+    A copy is made only where the values do not lie in this machine's memory, or share bytes.
+    Raises :class:`.TcsmtError`, which calls the array ``name``.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        raise TcsmtError(f"{name} is a masked array: a unit has no masked operands; fill it first")
+    try:
+        if _is_tensor(values):
+            return _from_tensor(values, name, pairs)
+        if hasattr(values, "__cuda_array_interface__") and hasattr(values, "get"):  # CuPy
+            return values.get()
+        if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+            return np.from_dlpack(values)
+        if _namespace(values) is not None:
+            return np.asarray(values)
+    except TcsmtError:
+        raise
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        first = str(error).partition("\n")[0]
+        raise TcsmtError(f"{name} cannot be read as an array: {first}") from None
+    return values
+
+
+@dataclass(frozen=True)
+class Library:
+    """The array library that operands are of, and that a result goes to.
+
+    name: of its module. array: a NumPy array as one of its own, on the device of the operands.
+    """
+
+    name: str
+    array: Callable[[Array], Any]
+
+    def check(self, fmt: AnyFormat) -> None:
+        """Raises :class:`.TcsmtError` where the library has no dtype for the words of a result's format."""
+        dtype = dtype_of(fmt)
+        if self == _NUMPY:
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # JAX warns that it narrows
+            try:
+                own = as_numpy(self.array(np.zeros(0, dtype)), "the result").dtype
+            except (AttributeError, RuntimeError, TypeError, ValueError):
+                own = None
+        if own != dtype:
+            hint = ' (jax.config.update("jax_enable_x64", True))' if self.name == "jax" else ""
+            raise TcsmtError(
+                f"the result has dtype {dtype}, which {self.name} does not hold here{hint}: give NumPy arrays"
+            )
+
+
+_NUMPY = Library("numpy", lambda result: result)
+
+
+def library_of(given: Mapping[str, Any]) -> Library:
+    """The one library other than NumPy that some operands, by name, are of; NumPy where there is none.
+
+    Raises :class:`.TcsmtError` where there are several.
+    """
+    found = {name: _library(values) for name, values in given.items()}
+    own = {name: library for name, library in found.items() if library is not None}
+    if len({library.name for library in own.values()}) > 1:
+        told = ", ".join(f"{name} of {library.name}" for name, library in own.items())
+        raise TcsmtError(f"the operands are arrays of several libraries: {told}; give all as one library's")
+    return next(iter(own.values()), _NUMPY)
+
+
+def _library(values: Any) -> Library | None:
+    """The library of one operand; None for NumPy's arrays, and for what is of no array library."""
+    if _is_tensor(values):
+        return Library("torch", lambda result: _as_tensor(result, values.device))
+    module = _namespace(values)
+    if module is None:
+        return None
+    name = type(values).__module__.partition(".")[0].removesuffix("lib")  # arrays of JAX are jaxlib's
+    device = getattr(values, "device", None)
+    if device is None or name == "cupy":  # whose arrays are on the device that is current
+        return Library(name, module.asarray)
+    return Library(name, lambda result: module.asarray(result, device=device))
+
+
+def _namespace(values: Any) -> Any:
+    """The functions of the library of an array, by the array API standard; None for NumPy's, and for none."""
+    if isinstance(values, (np.ndarray, np.generic)):
+        return None
+    if hasattr(values, "__array_namespace__"):
+        return values.__array_namespace__()
+    if hasattr(values, "__cuda_array_interface__"):
+        return sys.modules.get(type(values).__module__.partition(".")[0])
+    return None
+
+
+def _is_tensor(values: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(values, torch.Tensor)
+
+
+def _from_tensor(tensor: Any, name: str, pairs: int) -> Array:
+    """Values of a tensor; words of its own format where NumPy has no such dtype of its own."""
+    import ml_dtypes
+
+    torch = sys.modules["torch"]
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise TcsmtError(
+            f"{name} requires a gradient, and a simulated unit has none: give x.detach(), or call in "
+            "torch.no_grad()"
+        )
+    here = tensor.detach()
+    dtype = str(here.dtype).removeprefix("torch.")
+    if dtype == _PAIRS:
+        packed = here.view(torch.uint8).cpu().numpy()
+        if not packed.ndim:
+            raise TcsmtError(f"{name} has shape (): two FP4 numbers share a byte along K")
+        words = np.moveaxis(unpack(FORMATS["e2m1"], np.moveaxis(packed, pairs, -1)), -1, pairs)
+        return words.view(ml_dtypes.float4_e2m1fn)
+    here = here.cpu()
+    if dtype not in _ML_DTYPES:
+        found: Array = here.numpy()
+        return found
+    own = torch.int16 if here.element_size() == 2 else torch.uint8
+    stored: Array = here.contiguous().view(own).numpy()
+    return stored.view(np.dtype(getattr(ml_dtypes, _ML_DTYPES[dtype])))
+
+
+def _as_tensor(result: Array, device: Any) -> Any:
+    torch = sys.modules["torch"]
+    result = np.ascontiguousarray(result) if result.ndim else result
+    own = {ours: theirs for theirs, ours in _ML_DTYPES.items()}.get(result.dtype.name)
+    if own is None:
+        return torch.from_numpy(np.asarray(result)).to(device)
+    words = torch.from_numpy(result.view(f"int{8 * result.dtype.itemsize}"))
+    return words.view(getattr(torch, own)).to(device)

@@ -1,0 +1,189 @@
+"""Are two units the same function? A proof, or an input on which they differ."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.face.api.certificates import certificates_in
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.pictures.build import draw
+from tcsmt.face.pictures.drawing import Sheet, compared
+from tcsmt.face.pictures.svg import as_svg
+from tcsmt.matrix_units.catalogue import Row, status_text
+from tcsmt.prove.engine.asked_lemmas import Lemmas
+from tcsmt.prove.engine.dumping import Dump
+from tcsmt.prove.engine.engine import Decision, compare_models, finding_of
+from tcsmt.prove.engine.enumerating import LAYOUT
+from tcsmt.prove.engine.exhaustive import compare_exhaustively
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.shared_inputs import words_given_to
+from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, in_a_word, reason_of
+from tcsmt.support.checkpoint import Checkpoint
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import Seen, unseen
+
+__all__ = ["Comparison", "compare"]
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Whether two units are the same function on a domain: see ``equal`` and ``witness``, or print it.
+
+    decision: the question, the verdict, and every step of a proof. rows: what is known of both units.
+    """
+
+    decision: Decision
+    rows: tuple[Row, Row]
+
+    @property
+    def verdict(self) -> Verdict:
+        """``Equivalent``, ``Distinguished`` or ``Unknown``."""
+        return self.decision.verdict
+
+    @property
+    def equal(self) -> bool | None:
+        """True: proved equal; False: there is a witness; None: unknown."""
+        return {Equivalent: True, Distinguished: False, Unknown: None}[type(self.verdict)]
+
+    @property
+    def reason(self) -> str:
+        """Why ``equal`` is None; empty where it is not."""
+        return reason_of(self.verdict)
+
+    @property
+    def witness(self) -> Mapping[str, int] | None:
+        """The word of each input on which the units differ, by its name (``a0``, ..., ``b0``, ..., ``c``)."""
+        return self.verdict.values if isinstance(self.verdict, Distinguished) else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The comparison as plain data: what ``tcsmt compare --json`` prints."""
+        return {
+            "tcsmt": __version__,
+            "models": [
+                {"name": row.name, "evidence": row.evidence, "status": row.status, "source": row.source}
+                for row in self.rows
+            ],
+            **finding_of(self.decision).as_json(),
+            "steps": [step.as_json() for step in self.decision.steps],
+        }
+
+    def sheet(self) -> Sheet | None:
+        """Both units on the witness, bit by bit; None: there is none, or no model draws the whole chain."""
+        if not isinstance(self.verdict, Distinguished):
+            return None
+        finding = finding_of(self.decision)
+        formats, values = self.decision.question.formats, self.verdict.values
+        pictures = []
+        for side in self.decision.question.sides:
+            words = words_given_to(side, formats, values)
+            if words is None:
+                return None
+            pictures.append(draw(side.label, side.model, words))
+        one, two = pictures
+        differing = finding.first_difference()
+        stage = differing["stage"] if differing else ""
+        return compared(one, two, stage, f"they first differ at '{stage}'" if stage else "the results differ")
+
+    def _times(self, k: int) -> str:
+        """How often a unit's instruction is repeated, for people; empty where it is not."""
+        length = len(self.decision.question.sides[0].trace.a)
+        return "" if length == k else f"; chained {length // k} times to K = {length}"
+
+    def __str__(self) -> str:
+        found = self.decision
+        lines = [
+            f"{r.name}: evidence: {r.evidence}, {status_text(r)}{self._times(r.model.k)}" for r in self.rows
+        ]
+        lines += [f"domain: {found.question.domain_text}", ""]
+        verdict = found.verdict
+        match verdict:
+            case Equivalent():
+                if not verdict.scripts:
+                    lines.append("EQUIVALENT: both models are the same graph, without a solver")
+                else:
+                    sure = "confirmed by another solver" if verdict.sure else f"says {verdict.by_whom}"
+                    lines.append(f"EQUIVALENT, {sure}; {verdict.seconds:.3f} s in solvers; what was proved:")
+                    lines += [f"  {number}. {step}" for number, step in enumerate(found.steps, 1)]
+                lines += [str(found.certified)] if found.certified is not None else []
+            case Distinguished():
+                lines += [f"DISTINGUISHED by {verdict.by}, replayed", *finding_of(found).witness_lines()]
+            case Unknown():
+                lines.append(f"UNKNOWN: {verdict.reason}; {verdict.seconds:.3f} s in solvers")
+                lines += [f"  proved on the way: {step}" for step in found.steps]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        names = " against ".join(row.name for row in self.rows)
+        return f"<Comparison {names}: {in_a_word(self.verdict)}>"
+
+    def _repr_html_(self) -> str:
+        sheet = self.sheet()
+        return f"<pre>{escape(str(self))}</pre>" + (as_svg(sheet) if sheet is not None else "")
+
+
+def compare(
+    left: UnitLike,
+    right: UnitLike,
+    domain: Domain | None = None,
+    *,
+    k: int | None = None,
+    lanes: int | None = None,
+    solver: str = "auto",
+    timeout: float = 60.0,
+    memory: int = 8192,
+    confirm: bool = True,
+    kept: bool | None = None,
+    dump_smt: Dump | None = None,
+    certificate: str | os.PathLike[str] | None = None,
+    exhaustive: bool = False,
+    checkpoint: str | os.PathLike[str] | None = None,
+    jobs: int = 1,
+    progress: Seen = unseen,
+) -> Comparison:
+    """Whether two units give the same word for every input of a domain: a proof, or a witness that replays.
+
+    domain: of the inputs; None: all words. k: length of the dot product, for which the units are chained as
+    a kernel would; None: the shortest that fits both. Where they take an operand in two formats of which
+    one holds the other's values, the inputs are those of the narrower one. lanes: only so many products,
+    the others zero. solver: ``auto``, ``bitwuzla``, ``z3``, ``cvc5`` or ``portfolio``; timeout: seconds for
+    each query; memory: MiB for each solver process. confirm: a proof counts only if another solver confirms
+    it. kept: whether proofs kept by an earlier run count (None: not with ``confirm``). dump_smt: a folder
+    for the scripts. certificate: a folder for the proof, so that anyone can check it
+    (:func:`tcsmt.check_certificate`); needs the extra ``certificates``. exhaustive: run every finite input
+    instead of asking solvers, some 200 million rows a second of one core; those that the graphs do not tell
+    apart are run once. With ``confirm``, NumPy runs them all, too, at 3 million rows a second. checkpoint: a
+    file from which such a run goes on; jobs: its threads; progress: called with how far it is. Raises
+    :class:`tcsmt.TcsmtError` for units without inputs or results in common, for an empty domain, and for
+    more than 2^41 rows.
+
+    >>> import tcsmt
+    >>> print(tcsmt.compare("volta", "ampere").equal)
+    False
+    """
+    rows = row_of(left), row_of(right)
+    solving = Solving(
+        Settings(solver, timeout, memory),
+        confirm=confirm,
+        dump=dump_smt,
+        certificates=certificates_in(certificate),
+    )
+    one, two = ((row.name, row.model) for row in rows)
+    domain, lemmas = domain or Domain(finite=False), Lemmas(solving, lasting=True, kept=kept)
+    if exhaustive:
+        with Checkpoint(None if checkpoint is None else Path(checkpoint), LAYOUT, "--checkpoint") as file:
+            found = compare_exhaustively(
+                one, two, domain, solving, lemmas, k=k, lanes=lanes, kept=file, jobs=jobs, seen=progress
+            )
+    elif checkpoint is not None or jobs != 1:
+        raise TcsmtError("a checkpoint and jobs are for runs of all inputs: exhaustive is missing")
+    else:
+        found = compare_models(one, two, domain, solving, k=k, lanes=lanes, lemmas=lemmas)
+    return Comparison(found, rows)

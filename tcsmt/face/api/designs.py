@@ -1,0 +1,81 @@
+"""A hardware design, or a function in C, as a unit: SystemVerilog, Verilog, BTOR2 or C."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tcsmt.face.api.units import Unit, UnitLike, row_of
+from tcsmt.outside.implementations.designs import DesignFiles, read_design
+from tcsmt.support.progress import Seen, unseen
+
+__all__ = ["design"]
+
+
+def design(
+    *files: str | os.PathLike[str],
+    top: str = "",
+    function: str = "",
+    ports: Mapping[str, str] | None = None,
+    constants: Mapping[str, int] | None = None,
+    cycles: int = 0,
+    cut: Sequence[str] = (),
+    hold: bool = False,
+    like: UnitLike | None = None,
+    formats: Mapping[str, str] | None = None,
+    k: int | None = None,
+    parameters: Mapping[str, object] | None = None,
+    include: Sequence[str | os.PathLike[str]] = (),
+    define: Sequence[str] = (),
+    timeout: float = 300.0,
+    query_timeout: float = 60.0,
+    progress: Seen = unseen,
+) -> Unit:
+    """A design as a unit: what everything else takes, until the process ends or as a model file.
+
+    files: SystemVerilog or Verilog in the order in which it is compiled (by Yosys, the extra ``rtl``), or one
+    BTOR2 file, or one file of C (by clang). top: the module; "": the one that no other instantiates.
+    function: of C; "": the only one that other files can call. ports: of ``a``, ``b``, ``c`` and
+    ``d``, or of lanes such as ``a0``, the port or its bits: ``"in_a"``, ``"in_a[15:0]"``; an operand that is
+    not said is the port of its name, all lanes in one vector, the first lane lowest. constants: inputs that
+    have one value. cycles: clock edges from the inputs to the result; registers hold anything at first.
+    cut: registers that are ports of their own: what one holds is an input of its name, what it takes at the
+    clock edge an output. hold: the inputs stay for all cycles. like: a unit whose formats and k the design
+    has; formats: of a, b, c and d, by these names, and ``scale``; k: products. parameters: of the module.
+    include: folders. define: macros, as ``NAME`` or ``NAME=VALUE``. timeout: seconds for reading it,
+    in all. query_timeout: for each question to a solver. progress: is told what the reading is at.
+
+    Raises :class:`tcsmt.TcsmtError`, with file and line where they are known, for ports that do not fit, for
+    latches, combinational loops, several clocks, black boxes and memories, for what terms cannot say, and for
+    a result that depends on undriven bits, don't-cares, other inputs or what registers hold at first; of C,
+    where something that C leaves undefined can happen, with the input at which it does.
+
+    >>> import pathlib, tempfile, tcsmt
+    >>> lines = ["1 sort bitvec 8", "2 input 1 a", "3 input 1 b", "4 input 1 c"]
+    >>> lines += ["5 mul 1 2 3", "6 add 1 5 4", "7 output 6 d"]
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "mac.btor2")
+    >>> _ = file.write_text("\\n".join(lines))
+    >>> mac = tcsmt.design(file, formats=dict.fromkeys("abcd", "u8"))
+    >>> int(mac([3], [5], 7))
+    22
+    """
+    given = DesignFiles(
+        files=[Path(file) for file in files],
+        top=top,
+        function=function,
+        ports=[f"{operand}={name}" for operand, name in (ports or {}).items()],
+        constants=[f"{name}={value}" for name, value in (constants or {}).items()],
+        cycles=cycles,
+        cut=cut,
+        hold=hold,
+        formats=dict(formats or {}),
+        k=k,
+        parameters={name: str(value) for name, value in (parameters or {}).items()},
+        include=[Path(folder) for folder in include],
+        define=define,
+        timeout=timeout,
+        query=query_timeout,
+        progress=progress,
+    )
+    return Unit(read_design(given if like is None else given.like(row_of(like).model)))

@@ -1,0 +1,164 @@
+"""Whether a chained result is exactly the dot product: ``tcsmt.accuracy.exact``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.certified import certify_exact
+from tcsmt.analysis.exactness.largest import Exactness
+from tcsmt.analysis.exactness.largest import exact as exact_of
+from tcsmt.analysis.exactness.search import Inputs
+from tcsmt.analysis.subjects import subject_named
+from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
+from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.face.api.certificates import certificates_in
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.verdict import said_by
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["AccuracyExactness", "exact"]
+
+
+@dataclass(frozen=True, repr=False)
+class AccuracyExactness:
+    """Up to where sums of products of integers are exact; print it.
+
+    algorithm: "" for the unit alone. asked: what was given, ``integers`` and ``k``.
+    """
+
+    algorithm: str
+    row: Row
+    asked: tuple[int | None, int | None]
+    found: Exactness
+    certified: Certified | None = None
+
+    @property
+    def k(self) -> int:
+        """Products in a dot product, at most, for which exactness is proved; 0: for none."""
+        return self.found.k
+
+    @property
+    def integers(self) -> int:
+        """The largest magnitude of the operands."""
+        return self.found.integers
+
+    @property
+    def is_exact(self) -> bool | None:
+        """Whether what was asked about is exact: proved (True), refuted by an input (False), unknown (None).
+
+        Where the largest K or integer was looked for: whether anything is.
+        """
+        if self.found.k:
+            return True
+        return False if self.found.beyond is not None else None
+
+    @property
+    def reason(self) -> str:
+        """Why ``is_exact`` is None; empty where it is not."""
+        return "" if self.is_exact is not None else self.found.ends or "no way to prove it was found"
+
+    @property
+    def counterexample(self) -> Inputs | None:
+        """Products beyond what is proved whose sum is not the result; None: none was found."""
+        return self.found.beyond
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt accuracy exact --json`` prints."""
+        about: dict[str, Any] = {
+            "tcsmt": __version__,
+            "algorithm": self.algorithm or None,
+            "unit": self.row.name,
+        }
+        about |= dict(zip(("asked_integers", "asked_k"), self.asked, strict=True))
+        certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
+        return about | {"exact": self.is_exact, "reason": self.reason} | self.found.as_json() | certified
+
+    def __str__(self) -> str:
+        found = self.found
+        name = f"{self.algorithm}: {self.row.name}" if self.algorithm else self.row.name
+        same = found.a == found.b
+        operands = f"a and b: {found.a}" if same else f"a: {found.a}; b: {found.b}"
+        lines = [f"{name}, evidence: {self.row.evidence}", f"{operands}; c = 0", ""]
+        if found.proof is not None:
+            by = said_by(found.proof.as_json())
+            queries = f"{len(found.proof.scripts)} queries"
+            how = f"by {by}, {queries}" if found.proof.scripts else "without a solver"
+            lines.append(f"EXACT up to K = {found.k}: proved {how}")
+            lines += [f"  {step}" for step in found.proof.stage.split("; ")]
+        else:
+            lines.append("NOT EXACT" if found.beyond is not None else "UNKNOWN")
+        if found.ends:
+            lines.append(f"the proof ends there: {found.ends}" if found.k else f"no proof: {found.ends}")
+        if found.beyond is not None:
+            more = "" if found.closed or not found.k else " (the smallest that was found)"
+            lines.append(f"not exact, replayed{more}: {found.beyond}")
+        elif found.ends and not found.ends.startswith("no "):
+            lines.append("no input beyond it was found, or looked for, with another result")
+        lines += [str(self.certified)] if self.certified is not None else []
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        name = f"{self.algorithm} on {self.row.name}" if self.algorithm else self.row.name
+        found = f"unknown ({self.reason})" if self.is_exact is None else f"K up to {self.k}"
+        return f"<AccuracyExactness of {name}: integers up to {self.integers}, {found}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def exact(
+    unit: UnitLike,
+    *,
+    integers: int | None = None,
+    k: int | None = None,
+    algorithm: str = "",
+    search: bool = True,
+    solver: str = "auto",
+    timeout: float = 60.0,
+    confirm: bool = False,
+    certificate: str | os.PathLike[str] | None = None,
+) -> AccuracyExactness:
+    """How far the chained result of a unit is exactly the dot product of integers, with c = 0.
+
+    >>> import tcsmt
+    >>> found = tcsmt.accuracy.exact("turing/mma.m8n8k16.s32.s8.s8.s32", integers=128, search=False)
+    >>> found.k, found.is_exact
+    (131071, True)
+
+    integers: the largest magnitude of a's and b's numbers, all integers of their formats up to it. k:
+    products. Give one of both, and the largest other one is proved; or both, and that pair is. algorithm: a
+    name of :func:`tcsmt.accuracy.recipes`, which then multiplies binary32 integers on the unit (an emulation:
+    binary64 ones). search:
+    whether to look for inputs beyond, where the result is another. The others as for :func:`tcsmt.compare`.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names and where neither, or a number below 1, is given.
+    """
+    if integers is None and k is None:
+        raise TcsmtError("integers and k are both missing: give one of them, or both")
+    for name, given in (("integers", integers), ("k", k)):
+        if given is not None and not 1 <= given <= 1 << 40:
+            raise TcsmtError(f"{name} = {given}: must be from 1 to 2^40")
+    where = unit if isinstance(unit, str) else row_of(unit)
+    if algorithm and is_emulation(algorithm):
+        row = emulation_named(algorithm, where)[1]
+    else:
+        row = algorithm_named(algorithm, where)[1] if algorithm else row_of(unit)
+    folder = certificates_in(certificate)
+    chain = StepwiseProof(Solving(Settings(solver, timeout), confirm=confirm))
+    asked = subject_named(chain, algorithm, row)
+    if k is not None and k > asked.longest:
+        raise TcsmtError(f"k = {k}: must be from 1 to {asked.longest} here")
+    found = exact_of(asked, chain, integers=integers, k=k, search=search)
+    certified = None
+    if folder is not None and found.k:
+        certified = certify_exact(folder, algorithm, row, found.integers, found.k)
+    return AccuracyExactness(algorithm, row, (integers, k), found, certified)

@@ -1,0 +1,26 @@
+"""A unit as a file of another language."""
+
+from __future__ import annotations
+
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.outside.exports.languages import Exported, exported
+
+__all__ = ["Exported", "export"]
+
+
+def export(unit: UnitLike, language: str, *, name: str | None = None, pipeline: bool = False) -> Exported:
+    """A unit in another language, as one file that needs nothing else.
+
+    language: ``systemverilog`` (a module, and a test bench for it), ``c`` (a C99 header), ``btor2`` or
+    ``smt2``. name: of the module or function, letters, digits and underscores (default: made from the
+    unit's). pipeline: of SystemVerilog, with registers behind the stages.
+    Raises :class:`tcsmt.TcsmtError` for an unknown language, and for what does not fit it.
+
+    >>> import tcsmt
+    >>> made = tcsmt.export("volta", "systemverilog", name="dot_add")
+    >>> [line.strip() for line in made.text.splitlines() if line.startswith("  input")][1:]
+    ['input  logic [3:0][15:0] b,', 'input  logic [31:0] c,']
+    >>> tcsmt.export("volta", "systemverilog", pipeline=True).latency
+    4
+    """
+    return exported(row_of(unit), language, name=name, pipeline=pipeline)

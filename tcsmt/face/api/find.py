@@ -1,0 +1,73 @@
+"""What is so about one unit? The answer of a property module, with witnesses and proofs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tcsmt.face.api.certificates import certificates_in
+from tcsmt.face.api.units import UnitLike, rows_meant
+from tcsmt.prove.engine.dumping import Dump
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.finding import Finding
+from tcsmt.study.properties.discovery import choose_row, load
+from tcsmt.study.properties.discovery import properties as found_in
+from tcsmt.study.properties.investigation import Investigation, Report
+
+__all__ = ["find", "properties"]
+
+
+def properties(folders: Sequence[str | os.PathLike[str]] = ()) -> dict[str, str]:
+    """Every property that can be asked, by name, with its title; ``folders``: with modules of your own.
+
+    >>> import tcsmt
+    >>> tcsmt.properties()["carry-bits"][:43]
+    'How many carry bits the accumulator needs: '
+    """
+    return {name: one.title for name, one in found_in([Path(folder) for folder in folders]).items()}
+
+
+def find(
+    property: str,  # noqa: A002 - what it is called everywhere
+    unit: UnitLike,
+    *,
+    solver: str = "auto",
+    timeout: float = 60.0,
+    memory: int = 8192,
+    confirm: bool = False,
+    dump_smt: Dump | None = None,
+    certificate: str | os.PathLike[str] | None = None,
+    folders: Sequence[str | os.PathLike[str]] = (),
+    progress: Callable[[Report], None] = lambda report: None,
+) -> Report:
+    """Ask a property of a unit; of an architecture's units, the first one to which it applies.
+
+    property: a name of :func:`properties`. For solver, timeout, memory, confirm, dump_smt and certificate see
+    :func:`tcsmt.compare`. progress: called with the report so far,
+    at first without findings.
+    Returns the report: ``conclusion``, ``findings``, ``unknown``, text by ``str``.
+    Raises :class:`tcsmt.TcsmtError` where the property does not exist, or does not apply.
+
+    >>> import tcsmt
+    >>> tcsmt.find("carry-bits", "volta").conclusion[:40]
+    '3 carry bits are enough and 2 are not (4'
+    """
+    prop = load(property, [Path(folder) for folder in folders])
+    row = choose_row(prop, rows_meant(unit))
+    solving = Solving(
+        Settings(solver, timeout, memory),
+        confirm=confirm,
+        dump=dump_smt,
+        certificates=certificates_in(certificate),
+    )
+    ask = Investigation(row, solving)
+
+    def tell(finding: Finding | None = None) -> None:
+        about = prop.about
+        progress(Report(about.name, about.title, prop.claims, row, tuple(ask.findings), ""))
+
+    tell()
+    ask.progress = tell
+    return prop.investigate(ask)

@@ -1,0 +1,118 @@
+"""A format's values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.format_tables import table_of_format
+from tcsmt.matrix_units.arithmetic.formats import Format, format_named
+from tcsmt.prove.statements.finding import shown
+from tcsmt.support.text import counted
+
+__all__ = ["FormatValues", "describe_format"]
+
+#: Formats of so many bits are listed word by word.
+_LISTED = 8
+
+
+@dataclass(frozen=True, repr=False)
+class FormatValues:
+    """A format: its fields, its extreme numbers, and the value of every word if it has at most 8 bits.
+
+    format: the format. ``landmarks``: words by what they are. ``words``: those that are listed.
+    """
+
+    format: AnyFormat
+
+    @property
+    def landmarks(self) -> dict[str, int]:
+        """The words of the extreme numbers, of 1 and of what is not a number, by what they are."""
+        fmt = self.format
+        found: dict[str, int] = {}
+        if fmt.signed:
+            lowest = getattr(fmt, "low", None)
+            sign = 1 << fmt.sign_bit
+            found["lowest"] = sign | fmt.largest_finite_word if lowest is None else lowest % (1 << fmt.width)
+        if isinstance(fmt, Format):
+            unit = 1 << fmt.ignored_low_bits
+            normal = unit << fmt.fraction_bits
+            if fmt.has_subnormals:
+                found |= {"zero": 0, "smallest subnormal": unit, "largest subnormal": normal - unit}
+            found["smallest normal"] = normal if fmt.has_subnormals else 0
+        else:
+            found |= {"zero": 0, "smallest step": 1}
+        if fmt.largest_finite >= 1:
+            found["one"] = fmt.word(Fraction(1))
+        found["largest"] = fmt.largest_finite_word
+        if fmt.has_infinity:
+            found["infinity"] = fmt.infinity_word
+        if fmt.nan_word is not None:
+            found["NaN"] = fmt.nan_word
+        return found
+
+    @property
+    def words(self) -> range:
+        """Every word of a format of at most 8 bits; none of a wider one."""
+        return range(1 << self.format.width if self.format.width <= _LISTED else 0)
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt describe --format --json`` prints."""
+        fmt = self.format
+        return {
+            "tcsmt": __version__,
+            "format": fmt.name,
+            "bits": fmt.width,
+            **table_of_format(fmt),
+            "landmarks": {name: shown(fmt, word) for name, word in self.landmarks.items()},
+            "values": [shown(fmt, word) for word in self.words],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def __repr__(self) -> str:
+        return f"<FormatValues of {self.format.name}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def _lines(self) -> Iterator[str]:
+        fmt = self.format
+        yield f"{fmt.name}: {counted(fmt.width, 'bit')}"
+        yield from (f"  {name} = {value}" for name, value in table_of_format(fmt).items())
+        for name, word in self.landmarks.items():
+            yield f"  {name + ':':<20}{self._value(word)}"
+        if self.words:
+            yield "every word:"
+            yield from (f"  {self._value(word)}" for word in self.words)
+
+    def _value(self, word: int) -> str:
+        one = shown(self.format, word)
+        same = one["value"] == one["decimal"]
+        return f"{one['word']}  {one['value']}" + ("" if same else f"  {one['decimal']}")
+
+
+def describe_format(name: str, unit: UnitLike | None = None) -> FormatValues:
+    """A format's fields, extreme numbers and, if it has at most 8 bits, all its values.
+
+    name: a format's name or alias. unit: a unit, or a model file, that has a format of its own of that name.
+    Raises :class:`tcsmt.TcsmtError` for an unknown name.
+
+    >>> import tcsmt
+    >>> e2m1 = tcsmt.describe_format("e2m1")
+    >>> [str(e2m1.format.value(word)) for word in e2m1.words][:8]
+    ['0', '1/2', '1', '3/2', '2', '3', '4', '6']
+    """
+    if unit is None:
+        return FormatValues(format_named(name))
+    model = row_of(unit).model
+    values = (getattr(model, one.name) for one in fields(model))
+    own = {fmt.name: fmt for fmt in values if isinstance(fmt, AnyFormat)}
+    return FormatValues(format_named(name, own))

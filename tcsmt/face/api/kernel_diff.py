@@ -1,0 +1,371 @@
+"""Two results of one matrix product: how much they differ, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tcsmt import __version__
+from tcsmt.compose.kernels.chain_steps import Elements, walk
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.reduction import Reduction
+from tcsmt.face.api.arrays import as_numpy
+from tcsmt.face.api.pictures import sheet_of
+from tcsmt.face.api.taking import formats_of, kernel_taking
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.pictures.difference_page import as_page
+from tcsmt.face.pictures.drawing import Sheet
+from tcsmt.face.pictures.text import as_text
+from tcsmt.identification.kernels.differences import Differences
+from tcsmt.identification.kernels.two_chains import TwoChains, two_chains
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format, format_named
+from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_words
+from tcsmt.simulate.matmul import check_shapes
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
+
+__all__ = ["KernelDiff", "kernel_diff"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: Elements that differ, on which the kernels that were given are tried.
+_TRIED = 32
+
+
+@dataclass(frozen=True)
+class _Element:
+    """One element of both results, and the exact value where it is known."""
+
+    row: int
+    column: int
+    words: tuple[int, int]
+    ulps: int | None
+    exact: Fraction | None
+
+
+@dataclass(frozen=True, repr=False)
+class KernelDiff:
+    """How two results of A·B + C differ: print it, or see ``differences``, ``chains`` and ``sheet``.
+
+    differences: the two matrices of words. first, worst, shown: elements.
+    tried: how many elements the kernels were tried on. reproduced: each kernel's name, and on how many of
+    them it gives what was recorded.
+    chains: both kernels on the element shown, instruction by instruction; None without two kernels.
+    sheet: the first instruction that differs, bit by bit.
+    """
+
+    differences: Differences
+    first: _Element | None
+    worst: _Element | None
+    shown: _Element | None
+    tried: int
+    reproduced: tuple[tuple[str, int] | None, tuple[str, int] | None]
+    chains: TwoChains | None
+    sheet: Sheet | None
+
+    @property
+    def equal(self) -> bool:
+        """Whether no element differs."""
+        return self.differences.count == 0
+
+    @property
+    def why(self) -> str:
+        """What differs within the first instruction that differs, and its cause; empty if there is none."""
+        return "" if self.sheet is None else self.sheet.difference
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything as plain data: what ``tcsmt kernel diff --json`` prints."""
+        kernels = [
+            None if found is None else {"kernel": found[0], "gives_recorded": found[1], "tried": self.tried}
+            for found in self.reproduced
+        ]
+        return {
+            "tcsmt": __version__,
+            "shape": list(self.differences.left.shape),
+            "format": self.differences.format.name,
+            "different": self.differences.count,
+            "nan_words": self.differences.nan_words,
+            "bands": [{"distance": band.text, "elements": band.count} for band in self.differences.bands()],
+            "first": self._element_json(self.first),
+            "worst": self._element_json(self.worst),
+            "kernels": {"left": kernels[0], "right": kernels[1]},
+            "explained": None if self.chains is None or self.shown is None else {
+                "element": [self.shown.row, self.shown.column], **self.chains.as_json(),
+                "why": self.why or None, "picture": None if self.sheet is None else self.sheet.as_json(),
+            },
+        }  # fmt: skip
+
+    def _element_json(self, found: _Element | None) -> dict[str, Any] | None:
+        if found is None:
+            return None
+        fmt = self.differences.format
+        errors = [_error(fmt, word, found.exact) for word in found.words]
+        return {
+            "row": found.row, "column": found.column, "ulps": found.ulps,
+            "words": [fmt.hex(word) for word in found.words],
+            "values": [fmt.describe(word) for word in found.words],
+            "errors_ulps": [None if error is None else float(error) for error in errors],
+        }  # fmt: skip
+
+    def lines(self) -> list[str]:
+        """What is printed, without the picture."""
+        diff = self.differences
+        size = diff.left.size
+        share = f"{diff.count / size:.2%}"
+        rows, columns = diff.left.shape
+        text = [f"{rows} x {columns}, {diff.format.name}: {diff.count} of {size} elements differ ({share})"]
+        if diff.nan_words:
+            text.append(
+                f"  not counted: {counted(diff.nan_words, 'element')}, NaNs of different words on both sides"
+            )
+        if self.equal:
+            return text
+        bands = diff.bands()
+        most = max(band.count for band in bands)
+        wide = max(len(band.text) for band in bands)
+        text += [f"  {b.text:<{wide}} {b.count:>9}  {'#' * -(-30 * b.count // most)}" for b in bands]
+        text += [self._line("first", self.first), self._line("worst", self.worst)]
+        for side, found in zip(("left", "right"), self.reproduced, strict=True):
+            if found is not None:
+                name, count = found
+                text.append(f"{side}: {name} gives {count} of the {self.tried} elements that were tried")
+        if self.chains is not None and self.shown is not None:
+            text += ["", f"[{self.shown.row}, {self.shown.column}]: {self.chains.sentence()}"]
+            text += [f"  in that instruction {self.why}"] if self.why else []
+            text += self.chains.lines()
+        elif None in self.reproduced:
+            text.append(
+                "with a kernel for each side (--left-unit, --right-unit) one element's chains are compared"
+            )
+        return text
+
+    def _line(self, name: str, found: _Element | None) -> str:
+        assert found is not None
+        fmt = self.differences.format
+        words = " | ".join(f"{fmt.hex(word)} ({fmt.describe(word)})" for word in found.words)
+        apart = "" if found.ulps is None else f", {counted(found.ulps, 'ulp')} apart"
+        errors = [_error(fmt, word, found.exact) for word in found.words]
+        known = [f"{float(error):.4g}" for error in errors if error is not None]
+        exact = f"; errors {' | '.join(known)} ulps" if len(known) == 2 else ""
+        return f"{name} [{found.row}, {found.column}]: {words}{apart}{exact}"
+
+    def as_html(self) -> str:
+        """A page that stands alone: a heat map of the differences, and what is printed."""
+        return as_page(self.differences, self.lines(), self.sheet)
+
+    def __str__(self) -> str:
+        picture = "" if self.sheet is None else f"\n\n{as_text(self.sheet, 110)}"
+        return "\n".join(self.lines()) + picture
+
+    def __repr__(self) -> str:
+        return f"<KernelDiff: {self.differences.count} of {self.differences.left.size} elements differ>"
+
+    def _repr_html_(self) -> str:
+        return self.as_html()
+
+
+def kernel_diff(
+    a: Any,
+    b: Any,
+    left: Any,
+    right: Any,
+    c: Any = None,
+    *,
+    bias: Any = None,
+    a_format: str | None = None,
+    b_format: str | None = None,
+    left_kernel: Kernel | UnitLike | None = None,
+    right_kernel: Kernel | UnitLike | None = None,
+    operands: str | None = None,
+    element: tuple[int, int] | None = None,
+) -> KernelDiff:
+    """How two results of one matrix product differ, and, for two kernels, the first step that makes it so.
+
+    a: (M, K). b: (K, N). c: (M, N), or None; bias: (N,), where an epilogue has one. left, right:
+    (M, N), two results of the same format. Each is an array of its format's dtype, or of words.
+    left_kernel, right_kernel: what computed them: a unit, or ``UNIT+REDUCTION[+EPILOGUE]``
+    (``"h100+split-k:2"``); needed for arrays of words, whose format they tell. A unit without an instruction
+    is the most used one that takes A and B, in the formats of their dtypes or in a_format and b_format, and
+    gives such results. operands: how A, B, C and the
+    bias became words of formats that do not hold them (see :class:`tcsmt.Unit`). element: the row and column
+    to explain; by default the one that differs most.
+    Raises :class:`tcsmt.TcsmtError` for shapes, formats and values that do not fit.
+
+    >>> import numpy as np, tcsmt
+    >>> a = np.zeros((1, 64), np.float16)
+    >>> a[0, [0, 16, 32, 48]] = 1, 2**-12, 2**-12, 2**-12
+    >>> one, two = (tcsmt.gemm(a, a.T, unit="h100", reduction=how) for how in ("chained", "split-k:2"))
+    >>> tcsmt.kernel_diff(a, a.T, one, two, left_kernel="h100", right_kernel="h100+split-k:2")
+    <KernelDiff: 1 of 1 elements differ>
+    """
+    given = {"A": a, "B": b, "left": left, "right": right, "C": c, "bias": bias}
+    arrays = {name: as_numpy(values, name, pairs=-2 if name == "B" else -1) for name, values in given.items()}
+    formats = formats_of({"a": arrays["A"], "b": arrays["B"]}, {"a": a_format, "b": b_format})
+    made = getattr(arrays["left"], "dtype", None)
+    of_results = None if made is None else format_of(made)
+    kernels = (_kernel(left_kernel, formats, of_results), _kernel(right_kernel, formats, of_results))
+    known = [kernel for kernel in kernels if kernel is not None]
+    models = [kernel.unit.model for kernel in known]
+    outputs = [kernel.schedule.d_format for kernel in known]
+    result = _format("left", arrays["left"], outputs)
+    words = {name: to_words(result, arrays[name], name) for name in ("left", "right")}
+    differences = Differences(result, words["left"], words["right"])
+    inputs = {
+        "A": _format("A", arrays["A"], _of(a_format, [model.a_format for model in models])),
+        "B": _format("B", arrays["B"], _of(b_format, [model.b_format for model in models])),
+    }
+    words |= {name: operand_words(fmt, arrays[name], name, operands) for name, fmt in inputs.items()}
+    check_shapes(words["A"], words["B"])
+    shape = len(words["A"]), words["B"].shape[1]
+    if differences.left.shape != shape:
+        raise TcsmtError(
+            f"the results have shape {differences.left.shape}: must be {shape}, the shape of A·B"
+        )
+    if c is not None:
+        inputs["C"] = _format("C", arrays["C"], [model.c_format for model in models])
+        words["C"] = operand_words(inputs["C"], arrays["C"], "C", operands)
+        if words["C"].shape != shape:
+            raise TcsmtError(f"C has shape {words['C'].shape}: must be {shape}, the shape of A·B")
+    if element is not None and not (0 <= element[0] < shape[0] and 0 <= element[1] < shape[1]):
+        raise TcsmtError(f"element {element}: the results have {shape[0]} rows and {shape[1]} columns")
+    if bias is not None:
+        words["bias"] = operand_words(_bias_format(known, result), arrays["bias"], "bias", operands)
+        if words["bias"].shape != shape[1:]:
+            raise TcsmtError(
+                f"bias has shape {words['bias'].shape}: must be {shape[1:]}, one for each column"
+            )
+    plain = all(kernel.epilogue.plain for kernel in known) and bias is None
+    problem = _Problem(differences, words, inputs, plain)
+    return problem.solved(kernels, element)
+
+
+def _of(named: str | None, formats: Sequence[AnyFormat]) -> Sequence[AnyFormat]:
+    """The kernels' formats, or the one that is named where there are none."""
+    return formats or ([] if named is None else [format_named(named)])
+
+
+def _kernel(
+    given: Kernel | UnitLike | None, formats: Mapping[str, AnyFormat | None], result: AnyFormat | None
+) -> Kernel | None:
+    if given is None or isinstance(given, Kernel):
+        return given
+    return kernel_taking(given, formats, result=result) if isinstance(given, str) else Kernel(row_of(given))
+
+
+def _bias_format(kernels: Sequence[Kernel], result: AnyFormat) -> AnyFormat:
+    """The format of a bias: that in which the kernels' epilogues compute, or would for such results."""
+    formats = [kernel.schedule.working_format for kernel in kernels]
+    if any(fmt != formats[0] for fmt in formats):
+        raise TcsmtError(f"the kernels take a bias as {' and '.join(fmt.name for fmt in formats)}")
+    return formats[0] if formats else FORMATS["f64" if result == FORMATS["f64"] else "f32"]
+
+
+def _format(name: str, array: Any, formats: Sequence[AnyFormat]) -> AnyFormat:
+    """The format of an array: the kernels', or that of its dtype."""
+    if any(fmt != formats[0] for fmt in formats):
+        raise TcsmtError(f"the kernels take or give {name} as {' and '.join(fmt.name for fmt in formats)}")
+    if formats:
+        return formats[0]
+    found = format_of(np.asarray(array).dtype)
+    if found is None:
+        raise TcsmtError(
+            f"{name} has dtype {np.asarray(array).dtype}, which names no format: give a unit for one side"
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """The words of everything, and the formats of A, B and C."""
+
+    differences: Differences
+    words: dict[str, Array]
+    formats: Mapping[str, AnyFormat]
+    plain: bool
+
+    def solved(
+        self, kernels: tuple[Kernel | None, Kernel | None], element: tuple[int, int] | None
+    ) -> KernelDiff:
+        """What is found of kernels, if there are any, and of an element."""
+        diff = self.differences
+        first, worst = (
+            (None, None) if not diff.count else (self.element(diff.first), self.element(diff.worst))
+        )
+        shown = self.element(element) if element is not None else worst
+        some = diff.some(_TRIED)
+        reproduced = [
+            None if k is None else (k.name, self.reproduced(k, side, some)) for side, k in enumerate(kernels)
+        ]
+        left, right = kernels
+        chains = sheet = None
+        if left is not None and right is not None and shown is not None:
+            place = shown.row, shown.column
+            reductions = self.reduction(left, place), self.reduction(right, place)
+            chains = two_chains((left, right), self.elements([place]), reductions)
+            if chains.same_instruction:
+                sheet = sheet_of(left.unit, right.unit, chains.values)
+        return KernelDiff(diff, first, worst, shown, len(some), (reproduced[0], reproduced[1]), chains, sheet)
+
+    def element(self, place: tuple[int, int]) -> _Element:
+        row, column = place
+        diff = self.differences
+        words = int(diff.left[place]), int(diff.right[place])
+        special = any(diff.format.is_nan(word) for word in words)
+        return _Element(row, column, words, None if special else int(diff.ulps[place]), self.exact(place))
+
+    def exact(self, place: tuple[int, int]) -> Fraction | None:
+        """The dot product and c, not rounded; None where a word is no number, or an epilogue changes it."""
+        row, column = place
+        given = {"A": self.words["A"][row], "B": self.words["B"][:, column]}
+        if "C" in self.words:
+            given["C"] = self.words["C"][row : row + 1, column]
+        words = [(self.formats[name], int(word)) for name, some in given.items() for word in some]
+        if not self.plain or any(fmt.is_special(word) for fmt, word in words):
+            return None
+        values = {
+            name: [self.formats[name].value(int(word)) for word in some] for name, some in given.items()
+        }
+        products = (x * y for x, y in zip(values["A"], values["B"], strict=True))
+        return sum([*products, *values.get("C", [])], Fraction(0))
+
+    def elements(self, places: Sequence[tuple[int, int]]) -> Elements:
+        rows, columns = (np.array(side) for side in zip(*places, strict=True))
+        c = self.words["C"][rows, columns] if "C" in self.words else None
+        bias = self.words.get("bias")
+        return Elements(
+            self.words["A"][rows], self.words["B"][:, columns].T, c, None if bias is None else bias[columns]
+        )
+
+    def reduction(self, kernel: Kernel, place: tuple[int, int]) -> Reduction:
+        """How the kernel reduces the element at a place."""
+        (m, length), n = self.words["A"].shape, self.words["B"].shape[1]
+        for rows, columns, reduction in kernel.reduction.on(m, n, length):
+            if rows.start <= place[0] < rows.stop and columns.start <= place[1] < columns.stop:
+                return reduction
+        raise AssertionError("every element has a place")
+
+    def reproduced(self, kernel: Kernel, side: int, places: Sequence[tuple[int, int]]) -> int:
+        """On how many elements the kernel gives what was recorded; two NaNs are the same."""
+        recorded = (self.differences.left, self.differences.right)[side]
+        groups = [[place] for place in places] if kernel.reduction.tiled else [list(places)]
+        fmt, same = self.differences.format, 0
+        for group in groups:
+            if group:
+                found = walk(kernel, self.elements(group), self.reduction(kernel, group[0])).result.words
+                pairs = ((int(word), int(recorded[place])) for word, place in zip(found, group, strict=True))
+                same += sum(one == two or (fmt.is_nan(one) and fmt.is_nan(two)) for one, two in pairs)
+        return same
+
+
+def _error(fmt: AnyFormat, word: int, exact: Fraction | None) -> Fraction | None:
+    """How far a word is from the exact value, in units in the last place of that value."""
+    if exact is None or fmt.is_special(word):
+        return None
+    if not isinstance(fmt, Format) or exact == 0:
+        return abs(fmt.value(word) - exact)
+    exponent = max(leading_exponent(abs(exact)), fmt.e_min)
+    return abs(fmt.value(word) - exact) / Fraction(2) ** (exponent - fmt.fraction_bits)

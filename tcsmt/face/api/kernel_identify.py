@@ -1,0 +1,382 @@
+"""Which kernels reproduce a recorded matrix product bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from tcsmt import __version__
+from tcsmt.compose.kernels.elements import Product
+from tcsmt.compose.kernels.epilogue import Epilogue
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.reduction import Reduction
+from tcsmt.face.api.arrays import as_numpy
+from tcsmt.face.api.taking import rows_taking
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.identification.kernels.hypotheses import same_function
+from tcsmt.identification.kernels.identify import Explained, Watch
+from tcsmt.identification.kernels.identify import explain as explained_by
+from tcsmt.identification.kernels.missing_step import StepSign
+from tcsmt.identification.kernels.plan import Plan, planned
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.arithmetic.words import format_of, from_words
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import agreeing, counted
+
+__all__ = ["KernelIdentified", "KernelPlan", "kernel_identify"]
+
+#: More kernels are not listed as text.
+_LISTED = 20
+#: Other names of one thing that are listed.
+_FEW = 4
+
+
+@dataclass(frozen=True, repr=False)
+class KernelIdentified:
+    """Which kernels give every element of a product: see ``kernels``, or print it.
+
+    found: everything that was found.
+    """
+
+    found: Explained
+
+    @property
+    def signs(self) -> tuple[StepSign, ...]:
+        """Where no kernel explains the product: which kind of step it looks as if it had besides."""
+        return self.found.signs
+
+    @property
+    def stopped(self) -> str:
+        """Why the search ended before all hypotheses were held against the product; "": it did not."""
+        return self.found.stopped
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Those that explain the product; empty where none does."""
+        return self.found.kernels
+
+    def plan(
+        self,
+        *,
+        solve: bool = True,
+        timeout: float = 20.0,
+        memory: int = 8192,
+        seed: int = 1,
+        progress: Seen = unseen,
+    ) -> KernelPlan:
+        """A and B, of the shapes of the product's, on which the kernels that explain it would differ.
+
+        Those that are the same function are proved to be: their graphs are the same, or, where ``solve`` and
+        the dot product is short, solvers say so. timeout: seconds for each query; memory: MiB for each
+        solver.
+        Raises :class:`tcsmt.TcsmtError` where no kernel explains the product, and where its elements are not
+        all summed in one way.
+        """
+        product, kernels = self.found.product, (*self.found.kernels, *self.found.open)
+        if not kernels:
+            raise TcsmtError("no hypothesis explains D, so that there is nothing to tell apart")
+        if any(kernel.reduction.tiled or kernel.reduction.unordered for kernel in kernels):
+            raise TcsmtError("no plan: which sums an element of D has hangs on its tile, or on the moment")
+        found = planned(
+            kernels, (product.a_format, product.b_format), product.a.shape[1], most=min(product.d.shape),
+            solving=Solving(Settings("auto", timeout, memory)) if solve else None, seed=seed, seen=progress,
+        )  # fmt: skip
+        return KernelPlan(product, found)
+
+    def as_json(self) -> dict[str, Any]:
+        """What was found as plain data: what ``tcsmt kernel identify --json`` prints."""
+        found, product = self.found, self.found.product
+        return {
+            "tcsmt": __version__,
+            "shape": [len(product.a), product.a.shape[1], product.b.shape[1]],
+            "formats": {
+                "a": product.a_format.name,
+                "b": product.b_format.name,
+                "d": product.d_format.name,
+            },
+            "hypotheses": found.hypotheses,
+            "tested": found.tested,
+            "stopped": found.stopped,
+            "explained": bool(found.kernels),
+            "nan": int(product.nan.sum()),
+            "kernels": [
+                {
+                    "kernel": kernel.name,
+                    "unit": kernel.unit.name,
+                    "reduction": str(kernel.reduction),
+                    "epilogue": str(kernel.epilogue),
+                    "same_unit": list(found.alike.get(kernel.unit.name, ())),
+                    "same_reduction": [str(reduction) for reduction in self._same(kernel)],
+                }
+                for kernel in found.kernels
+            ],
+            "open": [kernel.name for kernel in found.open],
+            "looked_at": found.looked_at,
+            "deciding": [list(place) for place in found.deciding],
+            "missed": [
+                {
+                    "kernel": one.kernel.name,
+                    "elements": one.count,
+                    "of": one.of,
+                    "far": one.far,
+                    "first": [list(place) for place in one.elements],
+                }
+                for one in found.missed
+            ],
+            "signs": [{"kind": one.kind, "text": one.text} for one in found.signs],
+            "regions": [
+                {
+                    "rows": [one.rows[0], one.rows[-1]],
+                    "columns": [one.columns[0], one.columns[-1]],
+                    "kernels": [kernel.name for kernel in one.kernels],
+                }
+                for one in found.regions
+            ],
+        }
+
+    def __str__(self) -> str:
+        found, product = self.found, self.found.product
+        m, n = product.d.shape
+        formats = f"{product.a_format.name} x {product.b_format.name} to {product.d_format.name}"
+        lines = [
+            f"({m} x {product.a.shape[1]}) · ({product.a.shape[1]} x {n}), {formats}; "
+            f"{counted(found.hypotheses, 'hypothesis')}"
+        ]
+        if found.stopped:
+            lines.append(f"STOPPED: {found.stopped}; {found.tested} of them were held against D")
+        nan = int(product.nan.sum())
+        if nan:
+            are = agreeing(nan, "is", "are")
+            lines.append(f"{counted(nan, 'element')} of D {are} NaN; any NaN counts as the same")
+        if not found.kernels:
+            lines.append(f"EXPLAINED BY NONE{' so far' if found.stopped else ''}; the nearest:")
+            for one in found.missed:
+                first = ", ".join(f"D[{i}, {j}]" for i, j in one.elements)
+                more = ", ..." if one.count > len(one.elements) else ""
+                lines.append(f"  {one.kernel.name}: misses {one.count} of {one.of}: {first}{more}")
+                lines.append(f"    its elements differ from D's by {one.far:.2g} of their size on average")
+            lines += self._open()
+            lines += self._by_region()
+            if found.signs:
+                lines.append("WHAT IS MISSING, as it looks:")
+                lines += [f"  {one.text}" for one in found.signs]
+            return "\n".join(lines)
+        lines.append(f"EXPLAINED bit for bit by {counted(len(found.kernels), 'kernel')}:")
+        for kernel in found.kernels[:_LISTED]:
+            lines.append(f"  {kernel.name}")
+            same = found.alike.get(kernel.unit.name, ())
+            lines += [f"    the same unit: {_few(same)}"] if same else []
+            texts = [str(reduction) for reduction in self._same(kernel)]
+            lines += [f"    the same function at this K: {_few(texts)}"] if texts else []
+        if len(found.kernels) > _LISTED:
+            lines.append(f"  and {counted(len(found.kernels) - _LISTED, 'other')}")
+        lines += self._open()
+        places = ", ".join(f"D[{i}, {j}]" for i, j in found.deciding[:8])
+        more = ", ..." if len(found.deciding) > 8 else ""
+        if found.deciding:
+            lines.append(f"{counted(len(found.deciding), 'element')} exclude all others: {places}{more}")
+        return "\n".join(lines)
+
+    def _open(self) -> list[str]:
+        """How many hypotheses are neither excluded nor held against all of D."""
+        count, looked_at = len(self.found.open), self.found.looked_at
+        if not count:
+            return []
+        more, elements = counted(count, "hypothesis"), counted(looked_at, "element")
+        given = f"give the {elements} that were looked at" if looked_at else "were not excluded"
+        return [f"OPEN: {more} more that {given}"]
+
+    def _by_region(self) -> list[str]:
+        """Which kernels explain which part of D."""
+        parts = self.found.regions
+        if not parts:
+            return []
+        every = "; together they give all of D" if all(one.kernels for one in parts) else ""
+        lines = [f"BY REGION{every}:"]
+        for one in parts:
+            names = ", ".join(kernel.name for kernel in one.kernels[:_FEW]) or "none"
+            more = " and others" if len(one.kernels) > _FEW else ""
+            lines.append(f"  {one} ({counted(one.elements, 'element')}): {names}{more}")
+        return lines
+
+    def _same(self, kernel: Kernel) -> tuple[Reduction, ...]:
+        product = self.found.product
+        return same_function(kernel, product.d_format, product.a.shape[1], c=product.c is not None)
+
+    def __repr__(self) -> str:
+        return f"<KernelIdentified: {', '.join(k.name for k in self.kernels[:3]) or 'explained by none'}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True, repr=False)
+class KernelPlan:
+    """Matrices that would tell kernels apart: ``a`` and ``b``, to be multiplied as the product was.
+
+    found: the inputs and what each kernel gives on them.
+    """
+
+    product: Product
+    found: Plan
+
+    @property
+    def a(self) -> Any:
+        """(M, K), of A's format: an input in each row, again and again; zeros where none was found."""
+        return self._filled(self.found.a, self.product.a, self.product.a_format)
+
+    @property
+    def b(self) -> Any:
+        """(K, N), of B's format: an input in each column."""
+        return self._filled(self.found.b, self.product.b.T, self.product.b_format).T
+
+    @staticmethod
+    def _filled(inputs: Any, like: Any, fmt: AnyFormat) -> Any:
+        rows = inputs[np.arange(len(like)) % len(inputs)] if len(inputs) else np.zeros_like(like)
+        return from_words(fmt, rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """What separates the kernels, as plain data."""
+        found, fmt = self.found, self.product.d_format
+        return {
+            "inputs": len(found.a),
+            "classes": [
+                {
+                    "kernels": [kernel.name for kernel in kernels],
+                    "answers": [fmt.hex(word) for word in words],
+                }
+                for kernels, words in zip(found.classes, found.answers, strict=True)
+            ],
+            "equal": [{"kernels": [one.name, two.name], "proved": how} for one, two, how in found.equal],
+            "open": [[one.name, two.name] for one, two in found.open],
+        }
+
+    def __str__(self) -> str:
+        found, fmt = self.found, self.product.d_format
+        count = counted(len(found.a), "element")
+        lines = [f"PLAN: {count} of the diagonal of A·B for {counted(len(found.classes), 'class')}:"]
+        for kernels, words in zip(found.classes, found.answers, strict=True):
+            told = ", ".join(f"D[{i}, {i}] = {fmt.hex(word)}" for i, word in enumerate(words))
+            lines.append(f"  {told or 'no input'}: {_few([kernel.name for kernel in kernels])}")
+        lines += [f"EQUAL (proved, {how}): {one.name} and {two.name}" for one, two, how in found.equal]
+        lines += [f"OPEN: no input found, no proof: {one.name} and {two.name}" for one, two in found.open]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        classes = counted(len(self.found.classes), "class")
+        return f"<KernelPlan: {counted(len(self.found.a), 'input')} for {classes}>"
+
+
+def _few(texts: Sequence[str]) -> str:
+    """The first ones, and how many more there are."""
+    more = f" and {len(texts) - _FEW} more" if len(texts) > _FEW else ""
+    return ", ".join(texts[:_FEW]) + more
+
+
+def kernel_identify(
+    a: Any,
+    b: Any,
+    d: Any,
+    c: Any = None,
+    *,
+    a_format: str | None = None,
+    b_format: str | None = None,
+    c_format: str | None = None,
+    d_format: str | None = None,
+    units: Iterable[UnitLike] | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    operands: str | None = None,
+    seed: int = 1,
+    time_limit: float | None = None,
+    progress: Seen = unseen,
+    explained: Callable[[Kernel], None] = lambda kernel: None,
+) -> KernelIdentified:
+    """Which units, reductions and epilogues give D of A and B (and C), bit for bit.
+
+    a: (M, K). b: (K, N). d, c: (M, N). Formats are those of the dtypes; words (unsigned integers) need theirs
+    named. units: on which kernels are tried, of a unit without an instruction all that take A's and B's
+    formats; None: all of the catalogue that take A's and B's formats, and
+    chains of IEEE operations. alpha, beta: what the call was given. operands: how A, B and C became words of
+    narrower formats, those that are named or the units', such as FP32 matrices of a TF32 product
+    (``operands="nearest-even"``; see :class:`tcsmt.Unit`). seed: of the first elements that are
+    looked at. time_limit: seconds after which the search ends with what it has, as it does where it is
+    interrupted (``stopped`` says so); the last kernels and nearest ones are still held against D. explained:
+    called with each kernel that gives all of D, as soon as it is found; the simplest are looked at first.
+    Raises :class:`tcsmt.TcsmtError` for arrays that do not fit, and where no unit takes them.
+
+    >>> import numpy as np, tcsmt
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.random((8, 256)).astype(np.float16), rng.random((256, 8)).astype(np.float16)
+    >>> d = tcsmt.gemm(a, b, unit="h100", reduction="split-k:2")
+    >>> [k.name for k in tcsmt.kernel_identify(a, b, d, units=["h100", "a100"]).kernels]
+    ['hopper/mma.m16n8k16.f32.f16.f16.f32+split-k:2']
+    """
+    arrays = {name: as_numpy(x, name.upper()) for name, x in (("a", a), ("c", c), ("d", d))}
+    arrays["b"] = as_numpy(b, "B", pairs=-2)
+    named = {"a": a_format, "b": b_format, "c": c_format, "d": d_format}
+    formats = {name: _format(name, arrays[name], named[name]) for name in "abcd" if arrays[name] is not None}
+    free = operands is not None and a_format is b_format is None  # the words' formats are the units' own
+    rows = None
+    if units is not None:
+        given = {name: formats[name] for name in "ab"}
+        taking = ([row_of(unit)] if free else rows_taking(unit, given) for unit in units)
+        rows = [*dict.fromkeys(row for some in taking for row in some)]
+    for name in "ab":
+        taken = {row.model.operand_formats.named[name] for row in rows or ()}
+        if operands is not None and named[name] is None and len(taken) == 1:
+            (formats[name],) = taken
+    for row in rows or ():
+        _check_operands(row, formats, operands)
+    if operands is not None and rows is None and a_format is b_format is None:
+        raise TcsmtError(
+            "operands says how A and B became words of other formats than their own: name these (a_format, "
+            "b_format; --a-format, --b-format), or a unit"
+        )
+    product = Product.of(
+        arrays["a"], arrays["b"], arrays["c"], arrays["d"],
+        (formats["a"], formats["b"], formats.get("c"), formats["d"]), operands,
+    )  # fmt: skip
+    if time_limit is not None and not time_limit > 0:
+        raise TcsmtError(f"time_limit = {time_limit}: must be a positive number of seconds")
+    watch = Watch(progress, explained, None if time_limit is None else monotonic() + time_limit)
+    ends = None if alpha == beta == 1 else [Epilogue(alpha=alpha, beta=beta)]
+    return KernelIdentified(explained_by(product, rows, ends=ends, seed=seed, watch=watch))
+
+
+def _check_operands(row: Row, formats: Mapping[str, AnyFormat], operands: str | None) -> None:
+    """Raises :class:`.TcsmtError` where a unit takes A or B in another format than that of the matrix."""
+    for name, own in (("a", row.model.a_format), ("b", row.model.b_format)):
+        if own != formats[name]:
+            raise TcsmtError(
+                f"{row.name} takes {name.upper()} in {own.name}, and {name.upper()} is {formats[name].name}: "
+                + (
+                    "if it was rounded before, say how (operands, --operands)"
+                    if operands is None
+                    else f"name its format ({name}_format, --{name}-format)"
+                )
+            )
+
+
+def _format(name: str, array: Any, given: str | None) -> AnyFormat:
+    """That which is named, or the one whose dtype the array has. Raises :class:`.TcsmtError`."""
+    if given is not None:
+        return format_named(given)
+    dtype = np.asarray(array).dtype
+    found = format_of(dtype)
+    if found is None:
+        raise TcsmtError(
+            f"{name.upper()} has dtype {dtype}, which does not say its format: name it "
+            f"({name}_format, --{name}-format)"
+        )
+    return found

@@ -1,0 +1,245 @@
+"""Which reductions on a unit give the same bits: ``tcsmt.kernel_invariant``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import zip_longest
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.exactness.certified import certify_kernel
+from tcsmt.analysis.exactness.kernels import ExactKernel, exact_kernel
+from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named
+from tcsmt.compose.kernels.invariance import DomainGroups, Invariance, invariance
+from tcsmt.compose.kernels.reduction import Reduction, reduction_named
+from tcsmt.face.api.certificates import certificates_in
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.prove.engine.engine import Decision, finding_of
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.verdict import Distinguished, Unknown, reason_of
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
+
+__all__ = ["KernelInvariant", "kernel_invariant"]
+
+
+@dataclass(frozen=True, repr=False)
+class KernelInvariant:
+    """Which reductions agree: see ``groups`` and ``invariant``, or print it.
+
+    found: everything that was found, also in narrower domains. exact: for each reduction, up to which
+    integers it is proved to be exact with c = +0; empty where that was not asked. certified: the certificate
+    of each reduction's proof up to :attr:`integers`, or why it has none; empty where none was asked for.
+    """
+
+    found: Invariance
+    exact: tuple[ExactKernel, ...] = ()
+    certified: tuple[Certified, ...] = ()
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The reductions, each group of which gives the same bits for every input of the domain."""
+        return self._named(self.found.groups)
+
+    @property
+    def invariant(self) -> bool | None:
+        """True: all reductions are proved to agree; False: two differ; None: unknown."""
+        groups = self.found.groups
+        if len(groups.members) == 1:
+            return True
+        return False if groups.differ else None
+
+    @property
+    def reason(self) -> str:
+        """Why ``invariant`` is None; empty where it is not."""
+        if self.invariant is not None:
+            return ""
+        decisions = self.found.groups.decisions.values()
+        return "; ".join(dict.fromkeys(filter(None, (reason_of(one.verdict) for one in decisions))))
+
+    @property
+    def integers(self) -> int:
+        """Up to this magnitude, with c = +0, all reductions add up integers exactly; 0: not proved."""
+        return min((one.integers for one in self.exact), default=0)
+
+    @property
+    def k(self) -> int:
+        """Products of the kernels that were compared."""
+        return self.found.k
+
+    @property
+    def format(self) -> str:
+        """The format in which the results of all kernels are read."""
+        return self.found.kernels[0].model.d_format.name
+
+    def _named(self, groups: DomainGroups) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(str(self.found.reductions[n]) for n in group) for group in groups.members)
+
+    def as_json(self) -> dict[str, Any]:
+        """What was found as plain data: what ``tcsmt kernel invariant --json`` prints."""
+        found = self.found
+        names = [str(one) for one in found.reductions]
+        return {
+            "tcsmt": __version__,
+            "unit": found.unit.name,
+            "evidence": found.unit.evidence,
+            "k": found.k,
+            "format": self.format,
+            "reductions": names,
+            "invariant": self.invariant,
+            "domains": [
+                {
+                    "domain": str(groups.domain),
+                    "groups": [list(group) for group in self._named(groups)],
+                    "pairs": [
+                        {"reductions": [names[one], names[two]], **finding_of(decision).as_json()}
+                        for (one, two), decision in groups.decisions.items()
+                    ],
+                }
+                for groups in (found.groups, *found.narrower)
+            ],
+            "exact": [
+                {
+                    "reduction": name,
+                    "integers": one.integers,
+                    "ends": one.ends,
+                    "proof": None if one.proof is None else one.proof.as_json(),
+                    **({} if certified is None else {"certificate": certified.as_json()}),
+                }
+                for name, one, certified in zip_longest(names, self.exact, self.certified)
+                if one is not None
+            ],
+        }
+
+    def __str__(self) -> str:
+        found, groups = self.found, self.found.groups
+        count = counted(len(found.reductions), "reduction")
+        evidence = f"evidence: {found.unit.evidence}"
+        lines = [f"{found.unit.name}, {evidence}; {count} at K = {found.k}, results in {self.format}", ""]
+        lines += [*self._groups(groups), ""]
+        if len(found.reductions) > 2:
+            lines += [*self._table(groups), ""]
+        for number, (pair, decision) in enumerate(_witnesses(groups), 1):
+            lines += [f"#{number} {' and '.join(str(found.reductions[n]) for n in pair)} differ, replayed:"]
+            lines += [*finding_of(decision).witness_lines(), ""]
+        lines += [
+            f"? {found.reductions[one]} and {found.reductions[two]}: {decision.verdict.reason}"
+            for (one, two), decision in groups.decisions.items()
+            if isinstance(decision.verdict, Unknown)
+        ]
+        for inside in found.narrower:
+            lines += [*self._groups(inside), ""]
+        lines += self._exact() if self.exact else []
+        return "\n".join(lines).rstrip()
+
+    def _groups(self, groups: DomainGroups) -> list[str]:
+        """The groups of a domain, each with how it was proved."""
+        if len(groups.members) == 1:
+            title = "all reductions give the same bits"
+        elif groups.unknown:
+            title = f"{counted(len(groups.members), 'group')}; some pairs are unknown"
+        else:
+            title = f"{len(groups.members)} groups, no two of which give the same bits for every input"
+        lines = [f"{groups.domain}: {title}"]
+        for names, group in zip(self._named(groups), groups.members, strict=True):
+            proofs = [groups.decisions[pair] for pair in groups.decisions if pair[0] == group[0]]
+            certified = [str(one.certified) for one in proofs if one.certified is not None]
+            lines += [f"  {' = '.join(names)}", *(f"    {text}" for text in certified)]
+        return lines
+
+    def _exact(self) -> list[str]:
+        """Up to which integers reductions are exact, and so agree."""
+        names = [str(one) for one in self.found.reductions]
+        scope = "integers a and b, c = +0"
+        if self.integers:
+            lines = [f"{scope}: all reductions give the same bits, exactly the sum, up to {self.integers}"]
+        else:
+            lines = [f"{scope}: not proved exact for all reductions"]
+        for name, one in zip(names, self.exact, strict=True):
+            lines.append(f"  {name}: up to {one.integers}; {one.ends}")
+        return [*lines, *(f"  {one}" for one in self.certified)]
+
+    def _table(self, groups: DomainGroups) -> list[str]:
+        """Pair by pair: proved equal, the number of a witness, or unknown."""
+        names = [str(one) for one in self.found.reductions]
+        numbers = {pair: f"#{number}" for number, (pair, _) in enumerate(_witnesses(groups), 1)}
+        first = max(map(len, names))
+        lines = []
+        for one, name in enumerate(names):
+            cells = []
+            for two in range(one):
+                pair = groups.pair(one, two)
+                cells.append("=" if pair is None else numbers.get(pair, "?"))
+            lines.append(f"  {name:<{first}}  {' '.join(f'{cell:>3}' for cell in [*cells, '='])}".rstrip())
+        return [*lines, "  (= proved equal, # a witness below, ? unknown; columns in the order of the rows)"]
+
+    def __repr__(self) -> str:
+        unknown = f", unknown ({self.reason})" if self.invariant is None else ""
+        return f"<KernelInvariant {self.found.unit.name} at K = {self.k}: {self.groups}{unknown}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _witnesses(groups: DomainGroups) -> list[tuple[tuple[int, int], Decision]]:
+    """Pairs of groups' first ones with a witness each, in order."""
+    between = [groups.pair(a[0], b[0]) for n, b in enumerate(groups.members) for a in groups.members[:n]]
+    pairs = [pair for pair in between if pair is not None]
+    return [(p, groups.decisions[p]) for p in pairs if isinstance(groups.decisions[p].verdict, Distinguished)]
+
+
+def kernel_invariant(
+    unit: UnitLike,
+    reductions: Sequence[Reduction | str],
+    domain: Domain | None = None,
+    *,
+    k: int | None = None,
+    epilogue: Epilogue | str = PLAIN,
+    narrow: bool = True,
+    solver: str = "auto",
+    timeout: float = 20.0,
+    memory: int = 8192,
+    confirm: bool = True,
+    kept: bool | None = None,
+    certificate: str | os.PathLike[str] | None = None,
+    progress: Seen = unseen,
+) -> KernelInvariant:
+    """Which reductions on a unit give the same bits for every input of a domain; witnesses for the others.
+
+    reductions: two or more, as :func:`tcsmt.reduction` reads them; of parts that are added in any order
+    (``split-k:3,any``), every order is one of them. domain: of the inputs; None: all words.
+    k: products; None: the shortest K at which as few reductions as possible are the same sums.
+    epilogue: of all kernels, whose results must have one format. narrow: whether to look for narrower domains
+    in which more reductions agree, and for integers that all of them add up exactly.
+    The others are as for :func:`tcsmt.compare`. Raises :class:`tcsmt.TcsmtError` for unknown names, and for
+    what no kernel does.
+
+    >>> import tcsmt
+    >>> found = tcsmt.kernel_invariant("volta", ["chained", "split-k:2", "promote:4"], k=8, narrow=False)
+    >>> found.groups
+    (('chained',), ('split-k:2', 'promote:4'))
+    """
+    folder = certificates_in(certificate)
+    solving = Solving(Settings(solver, timeout, memory), confirm=confirm, certificates=folder)
+    given = [reduction_named(one) if isinstance(one, str) else one for one in reductions]
+    last = epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue
+    found = invariance(
+        row_of(unit), given, domain or Domain(finite=False), solving, k=k, epilogue=last, narrow=narrow,
+        kept=kept, seen=progress,
+    )  # fmt: skip
+    exact: tuple[ExactKernel, ...] = ()
+    if narrow and last == PLAIN and len(found.groups.members) > 1:
+        chain = StepwiseProof(solving)
+        exact = tuple(exact_kernel(chain, found.unit.model, one, found.k) for one in found.reductions)
+    certified: tuple[Certified, ...] = ()
+    limit = min((one.integers for one in exact), default=0)
+    if limit and folder is not None:
+        certified = tuple(certify_kernel(folder, found.unit, one, limit, found.k) for one in found.reductions)
+    return KernelInvariant(found, exact, certified)

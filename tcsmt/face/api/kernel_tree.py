@@ -1,0 +1,161 @@
+"""In which order a matrix product adds up: ``tcsmt.kernel_tree``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.identification.kernels.tree import SumTree
+from tcsmt.identification.kernels.tree_reading import TreeRegion, read
+from tcsmt.matrix_units.arithmetic.formats import Format, format_named
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
+
+__all__ = ["PRODUCTS", "KernelTree", "kernel_tree"]
+
+#: Random products that every tree is held against, at least.
+PRODUCTS = 1000
+#: Blocks of a region that are printed.
+_SHOWN = 3
+
+
+@dataclass(frozen=True, repr=False)
+class KernelTree:
+    """Which products are summed before which, and how sums are rounded; print it.
+
+    regions: elements of D that are summed alike, each with its tree, and how many random products and
+    elements the tree gives bit for bit. k: products of an element. format: of A and B. shape: of D.
+    calls: how often the function was called.
+    """
+
+    regions: tuple[TreeRegion, ...]
+    k: int
+    format: Format
+    shape: tuple[int, int]
+    calls: int
+
+    @property
+    def tree(self) -> SumTree:
+        """The tree of all elements. Raises :class:`tcsmt.TcsmtError` where they are summed differently."""
+        (first, *others) = self.regions
+        if others or first.tree is None:
+            raise TcsmtError(f"the elements of D have {len(self.regions)} trees: see regions")
+        return first.tree
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is a tree for every element."""
+        return all(region.tree is not None for region in self.regions)
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt kernel tree --json`` prints.
+
+        A tree has steps, one added to the other; a step is a list of products' numbers and of trees.
+        """
+        return {
+            "tcsmt": __version__,
+            "k": self.k,
+            "format": self.format.name,
+            "shape": list(self.shape),
+            "calls": self.calls,
+            "tree": self.tree.as_json() if len(self.regions) == 1 else None,
+            "regions": [_region_as_json(region) for region in self.regions],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        m, n = self.shape
+        yield f"({m} x {self.k}) · ({self.k} x {n}), {self.format.name}; {counted(self.calls, 'call')}"
+        if len(self.regions) == 1:
+            yield _held(self.regions[0])
+            yield from self.tree.lines()
+            return
+        yield f"BY REGION; elements of D are summed in {len(self.regions)} ways:"
+        for region in self.regions:
+            yield f"{_blocks(region)}:"
+            if region.tree is None:
+                yield f"  none: {region.why}"
+            else:
+                yield from (f"  {line}" for line in (_held(region), *region.tree.lines()))
+
+    def __repr__(self) -> str:
+        return f"<KernelTree of {self.k} products>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def _region_as_json(region: TreeRegion) -> dict[str, Any]:
+    return {
+        "blocks": [block.as_json() for block in region.blocks],
+        "elements": region.elements,
+        "products": region.products,
+        "compared": region.compared,
+        "tree": None if region.tree is None else region.tree.as_json(),
+        "why": region.why or None,
+    }
+
+
+def _held(region: TreeRegion) -> str:
+    compared = f"{counted(region.products, 'random product')}, {counted(region.compared, 'element')}"
+    return f"held against {compared}: the tree gives every bit"
+
+
+def _blocks(region: TreeRegion) -> str:
+    shown = [str(block) for block in region.blocks[:_SHOWN]]
+    more = len(region.blocks) - len(shown)
+    if more:
+        shown.append(counted(more, "more block"))
+    return f"{'; '.join(shown)} ({counted(region.elements, 'element')})"
+
+
+def kernel_tree(
+    multiply: Callable[[Any, Any], Any],
+    k: int,
+    *,
+    operands: str = "f32",
+    shape: tuple[int, int] | None = None,
+    products: int = PRODUCTS,
+    unit: UnitLike | None = None,
+    progress: Seen = unseen,
+) -> KernelTree:
+    """Read the order in which a function that multiplies matrices adds up the products of an element.
+
+    Every tree is held against random products before it is returned: it gives all bits of their results.
+
+    multiply: of A (M, K) and B (K, N), arrays of the format's dtype, an array (M, N) of floating-point
+    numbers. k: K. operands: the format of A and B. shape: M and N; None: K and K. Libraries choose the order
+    by the shape. products: random products, 1000 or more. unit: what makes sums of more than two parts; None:
+    it is looked for in the catalogue. progress: takes what is done, of how many, and what it is.
+    Raises :class:`tcsmt.TcsmtError` for results that no tree gives, with the reason, and for formats whose
+    range is too small.
+
+    >>> import numpy as np, tcsmt
+    >>> halves = lambda a, b: sum_of(a[:, :8], b[:8]) + sum_of(a[:, 8:], b[8:])
+    >>> sum_of = lambda a, b: np.cumsum(a[:, :, None] * b, axis=1, dtype=np.float32)[:, -1]
+    >>> print(tcsmt.kernel_tree(halves, 16, shape=(4, 4)).tree)
+    2 sums, added:  [f32 sums of products rounded to f32]
+    - sum of p0, p1
+      then one at a time: p2..p7
+    - likewise from p8 on
+    """
+    if k < 2:
+        raise TcsmtError(f"k = {k}: must be 2 or more")
+    if shape is not None and min(shape) < 1:
+        raise TcsmtError(f"shape {shape}: M and N must be 1 or more")
+    if products < PRODUCTS:
+        raise TcsmtError(f"products = {products}: must be {PRODUCTS} or more")
+    fmt = format_named(operands)
+    if not isinstance(fmt, Format) or not fmt.signed:
+        raise TcsmtError(f"format {fmt.name}: must be a signed floating-point format")
+    given = shape or (k, k)
+    units = None if unit is None else [row_of(unit)]
+    found = read(multiply, fmt, k, given, products=products, units=units, progress=progress)
+    return KernelTree(found.regions, k, fmt, given, found.calls)

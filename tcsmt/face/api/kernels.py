@@ -1,0 +1,100 @@
+"""Matrix products by kernels: a unit, a reduction, an epilogue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tcsmt.compose.kernels.batched import batched
+from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue, epilogue_named
+from tcsmt.compose.kernels.reduction import CHAINED, Reduction, reduction_named
+from tcsmt.compose.kernels.schedule import Schedule
+from tcsmt.face.api.arrays import as_numpy, library_of
+from tcsmt.face.api.taking import formats_of, row_taking
+from tcsmt.face.api.units import UnitLike
+
+__all__ = ["epilogue", "gemm", "reduction"]
+
+#: The dimension of A and of B along which K runs.
+_K = {"a": -1, "b": -2}
+
+
+def reduction(text: str) -> Reduction:
+    """The reduction of a text: ``chained``, or levels, outermost first, such as ``split-k:4/promote:128``.
+
+    A level is ``split-k:PARTS``, ``sliced:PARTS``, ``promote:EVERY``, ``cuts:K1-K2-...`` or
+    ``stream-k:WORKERS,tile=ROWSxCOLUMNSxPRODUCTS``, with options such as ``pairs`` or ``parts=bf16``
+    (:class:`tcsmt.Reduction`). Raises :class:`tcsmt.TcsmtError`, which names what is allowed.
+
+    >>> import tcsmt
+    >>> tcsmt.reduction("sliced:2,step=16")
+    Reduction('sliced:2,step=16')
+    """
+    return reduction_named(text)
+
+
+def epilogue(text: str) -> Epilogue:
+    """The epilogue of a text such as ``alpha=2,beta=0.5,bias,out=bf16`` (:class:`tcsmt.Epilogue`).
+
+    Raises :class:`tcsmt.TcsmtError`, which names what is allowed.
+
+    >>> import tcsmt
+    >>> tcsmt.epilogue("out=e4m3,saturate").saturate
+    True
+    """
+    return epilogue_named(text)
+
+
+def gemm(
+    a: Any,
+    b: Any,
+    c: Any = None,
+    *,
+    unit: UnitLike,
+    alpha: float | None = None,
+    beta: float | None = None,
+    bias: Any = None,
+    random: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    operands: str | None = None,
+    reduction: Reduction | str = CHAINED,
+    epilogue: Epilogue | str = PLAIN,
+) -> Any:
+    """``alpha·A·B + beta·C`` as a kernel would compute it on the unit, bit for bit.
+
+    a: (..., M, K). b: (..., K, N). c: (..., M, N), or None: nothing is added then, and chains begin with +0.
+    The leading dimensions are those of a stack of products, and broadcast, as in NumPy's ``matmul``. Dtypes
+    and ``operands`` as for :class:`tcsmt.Unit`. What is returned has the dtype of the last conversion's
+    format, or of the sum's. reduction: how K is cut into parts and their sums are added up, as data or text
+    (:func:`tcsmt.reduction`); the default is one chain of instructions along K. epilogue: what follows, as
+    data or text (:func:`tcsmt.epilogue`). alpha, beta: instead of the epilogue's. With both 1, C is the first
+    instruction's c, or is added before the first part; otherwise the epilogue computes fma(sum, alpha,
+    beta·C) in binary32 (binary64 where the sum is); with beta 0 nothing is added. bias: (..., N), random:
+    (..., M, N) integers, where the epilogue takes them; the bias is rounded by ``operands``, too. scale_a,
+    scale_b: for units with block scales, (..., M, K / block) and (..., K / block, N). unit: without an
+    instruction, the most used of those that take the formats of A's and B's dtypes is meant.
+    Raises :class:`tcsmt.TcsmtError` for shapes, dtypes and values that do not fit, before any work.
+
+    >>> import numpy as np, tcsmt
+    >>> a = np.ones((2, 32), np.float16)
+    >>> tcsmt.gemm(a, a.T, unit="h100", reduction="split-k:2", alpha=0.5)
+    array([[16., 16.],
+           [16., 16.]], dtype=float32)
+    """
+    given = {"a": a, "b": b, "c": c, "bias": bias, "random": random, "scale_a": scale_a, "scale_b": scale_b}
+    arrays = {name: as_numpy(values, name, pairs=_K.get(name, -1)) for name, values in given.items()}
+    schedule = Schedule(
+        row_taking(unit, formats_of(arrays), scaled=scale_a is not None).model,
+        reduction_named(reduction) if isinstance(reduction, str) else reduction,
+        (epilogue_named(epilogue) if isinstance(epilogue, str) else epilogue).with_numbers(alpha, beta),
+    )
+    library = library_of(given)
+    library.check(schedule.d_format)
+    found = batched(
+        **arrays,
+        operands=operands,
+        model=schedule.unit,
+        reduction=schedule.reduction,
+        epilogue=schedule.epilogue,
+    )
+    return library.array(found)

@@ -1,0 +1,40 @@
+"""Matrices multiplied by an algorithm on a unit: ``tcsmt.accuracy.multiply``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tcsmt.compose.recipes import arrays
+from tcsmt.compose.recipes.emulation import arrays as of_integers
+from tcsmt.compose.recipes.emulation.named import emulation_named, is_emulation
+from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.face.api.arrays import as_numpy, library_of
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+
+__all__ = ["multiply"]
+
+
+def multiply(a: Any, b: Any, c: Any = None, *, algorithm: str, unit: UnitLike) -> Any:
+    """A·B + C by an algorithm on a unit, bit for bit: an array (M, N), float32, or float64 of an emulation.
+
+    It is an array of the operands' library, as for :class:`tcsmt.Unit`.
+
+    >>> import numpy, tcsmt
+    >>> a = numpy.array([[1.0, 2.0**-52]])
+    >>> tcsmt.accuracy.multiply(a, a.T, algorithm="ozaki1-int8", unit="ampere")
+    array([[1.]])
+
+    a: (M, K), b: (K, N), c: (M, N) or None for zeros. Of an algorithm on binary32: float32, values that
+    binary32 has, or uint32 words; of an emulation of binary64: float64, float32 or uint64 words. algorithm: a
+    name of :func:`recipes`, or a file. unit: as for :func:`tcsmt.accuracy.compare`.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names, and for shapes and values that do not fit.
+    """
+    library = library_of({"a": a, "b": b, "c": c})
+    a, b, c = (as_numpy(values, name) for name, values in (("a", a), ("b", b), ("c", c)))
+    given = unit if isinstance(unit, str) else row_of(unit)
+    if is_emulation(algorithm):
+        library.check(FORMATS["f64"])
+        return library.array(of_integers.multiply(emulation_named(algorithm, given)[0], a, b, c))
+    return library.array(arrays.multiply(algorithm_named(algorithm, given)[0], a, b, c))

@@ -1,0 +1,120 @@
+"""A computation bit by bit, as a picture of one unit or of two beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.pictures.build import draw
+from tcsmt.face.pictures.drawing import Sheet, compared
+from tcsmt.face.pictures.html import as_html
+from tcsmt.face.pictures.svg import as_svg
+from tcsmt.face.pictures.text import as_text
+from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.files.vectors import neutral, vector_of
+from tcsmt.prove.statements.cause import cause_text
+from tcsmt.prove.statements.explain import first_difference, steps
+from tcsmt.prove.statements.question import Side
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Explanation", "explain", "sheet_of"]
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """A picture: text by ``str``, SVG in notebooks, plain data by :meth:`as_json`."""
+
+    sheet: Sheet
+
+    def as_json(self) -> dict[str, Any]:
+        """Every stage with its bits, as plain data: what ``tcsmt explain --json`` prints."""
+        return {"tcsmt": __version__, **self.sheet.as_json()}
+
+    def as_svg(self) -> str:
+        """An SVG document."""
+        return as_svg(self.sheet)
+
+    def as_html(self) -> str:
+        """A page of HTML."""
+        return as_html(self.sheet)
+
+    def __str__(self) -> str:
+        return as_text(self.sheet, 110)
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {self.sheet.name}>"
+
+    def _repr_html_(self) -> str:
+        return self.as_svg()
+
+
+def explain(
+    unit: UnitLike, vector: Mapping[str, int | float | str] | str, against: UnitLike | None = None
+) -> Explanation:
+    """One dot-add of the unit, bit by bit; beside it that of another unit, and where they first differ.
+
+    vector: ``"a0=1.5 b0=0x3e00 c=-0x1p-4"``, or a mapping of such names to numbers or texts; an input that is
+    not named is 0 (a block scale: 1). Raises :class:`tcsmt.TcsmtError` for unknown names and values.
+
+    >>> import tcsmt
+    >>> print(tcsmt.explain("volta", "a0=1 b0=1 c=0x1p-30"))  # doctest: +ELLIPSIS
+    volta/mma.m8n8k4.f32.f16.f16.f32
+    ...
+    """
+    row = row_of(unit)
+    text = (
+        vector if isinstance(vector, str) else " ".join(f"{name}={value}" for name, value in vector.items())
+    )
+    other = None if against is None else row_of(against)
+    return Explanation(sheet_of(row, other, vector_of(text, row.model)))
+
+
+def sheet_of(left: Row, right: Row | None, values: Mapping[str, int]) -> Sheet:
+    """The pictures of one row on an input, by the inputs' names, or of two rows beside each other.
+
+    Raises :class:`.TcsmtError` where the second unit cannot take the input.
+    """
+    one = draw(left.name, left.model, values)
+    if right is None:
+        return Sheet((one,))
+    given = _given_to(left, right, values)
+    two = draw(right.name, right.model, given)
+    return compared(one, two, *_difference(left, right, values, given))
+
+
+def _difference(
+    left: Row, right: Row, values: Mapping[str, int], given: Mapping[str, int]
+) -> tuple[str, str]:
+    """The stage at which two units first hold different values, and what is said of it."""
+    pair = first_difference(steps(left.model.trace, values), steps(right.model.trace, given))
+    if pair is None:
+        (word,) = evaluate([left.model.trace.output], values)
+        fmt = left.model.d_format
+        both = f"both give {fmt.hex(word)}  {fmt.describe(word)}"
+        return "", f"no stage that both units have holds different values; {both}"
+    stage = pair[0].name
+    text = f"they first differ at '{stage}': {pair[0].text}  |  {pair[1].text}"
+    one, two = (Side(row.name, row.model, row.model.trace) for row in (left, right))
+    cause = cause_text(one, two, values) if values.keys() == given.keys() else ""
+    return stage, f"{text}; {cause}" if cause else text
+
+
+def _given_to(left: Row, right: Row, values: Mapping[str, int]) -> dict[str, int]:
+    """The same input for another model: its further lanes are zero, lanes it lacks must be."""
+    formats, others = left.model.input_formats, right.model.input_formats
+    for name, fmt in formats.items():
+        other = others.get(name)
+        if other is None and values[name] != neutral(name, fmt):
+            raise TcsmtError(
+                f"--against {right.name} has no input {name}, which is {fmt.describe(values[name])}"
+            )
+        if other is not None and other is not fmt:
+            raise TcsmtError(
+                f"--against {right.name} takes {name} as {other.name}, {left.name} as {fmt.name}: "
+                "they cannot take the same input"
+            )
+    return {name: values.get(name, neutral(name, fmt)) for name, fmt in others.items()}

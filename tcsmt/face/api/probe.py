@@ -1,0 +1,177 @@
+"""Programs that run vectors through an instruction: written, or run on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.outside.hardware.instructions import language_of
+from tcsmt.outside.hardware.run import judge_lines, judged, measure
+from tcsmt.outside.hardware.source import program
+from tcsmt.outside.hardware.vectors import (
+    NothingApplies,
+    Vector,
+    as_csv,
+    as_json,
+    from_file,
+    from_properties,
+    from_rows,
+)
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.study.survey.vectors import vectors_of
+from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.files import replace_text
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
+
+__all__ = ["EMITTED", "Probe", "ProbeAnswers", "probe", "witnesses"]
+
+#: What a probe is written as: a program, or its vectors.
+EMITTED = ("cuda", "hip", "c", "json", "csv")
+
+
+@dataclass(frozen=True, repr=False)
+class ProbeAnswers:
+    """What a device answered: ``mismatches`` with the unit's model; for each answer, who predicted it."""
+
+    said: Mapping[str, Any]
+
+    @property
+    def device(self) -> str:
+        """The GPU or CPU."""
+        return str(self.said["gpu"])
+
+    @property
+    def rows(self) -> int:
+        """Vectors asked."""
+        return int(self.said["rows"])
+
+    @property
+    def mismatches(self) -> int:
+        """Answers that are not the model's."""
+        return int(self.said["mismatches"])
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt probe --run --json`` prints."""
+        return dict(self.said)
+
+    def __str__(self) -> str:
+        return "\n".join(judge_lines(self.as_json()))
+
+    def __repr__(self) -> str:
+        return f"<ProbeAnswers {self.device}: {self.rows} rows, {self.mismatches} mismatches>"
+
+
+@dataclass(frozen=True, repr=False)
+class Probe:
+    """Vectors for an instruction, each with what it asks and what each hypothesis predicts.
+
+    made_by: the command or call that programs name.
+    """
+
+    row: Row
+    vectors: Sequence[Vector]
+    made_by: str = ""
+
+    @property
+    def language(self) -> str:
+        """The language of its program: ``cuda``, ``hip`` or ``c``. Raises :class:`tcsmt.TcsmtError`."""
+        return language_of(self.row)
+
+    def text(self, emitted: str = "") -> str:
+        """The program (``cuda``, ``hip``, ``c``; empty: its own), or the vectors (``json``, ``csv``).
+
+        Raises :class:`tcsmt.TcsmtError` for the language of other devices, or where there is no program.
+        """
+        match choose("form of a probe", emitted or self.language, EMITTED):
+            case "json":
+                return as_json(self.row, self.vectors)
+            case "csv":
+                return as_csv(self.row, self.vectors)
+            case language:
+                return program(self.row, self.vectors, language, self.made_by)
+
+    def run(self, output: str | os.PathLike[str] | None = None) -> ProbeAnswers:
+        """Compile the program, run it on this machine, and judge the answers.
+
+        output: a file (.json) for the answers, which :func:`tcsmt.validate` reads; None: they are not kept.
+        Raises :class:`tcsmt.TcsmtError` without a compiler or the device.
+        """
+        if output is not None and Path(output).suffix.lower() != ".json":
+            raise TcsmtError(f"{output}: the answers are JSON: give FILE.json")
+        answers = measure(self.row, self.text())
+        with TemporaryDirectory(prefix="tcsmt-answers-") as folder:
+            path = Path(output) if output is not None else Path(folder) / "answers.json"
+            replace_text(path, answers)
+            return ProbeAnswers(judged(path, kept=output is not None))
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def __repr__(self) -> str:
+        return f"<Probe of {self.row.name}: {counted(len(self), 'vector')}>"
+
+
+def probe(
+    unit: UnitLike,
+    properties: str | Sequence[str] = (),
+    *,
+    vectors: str | os.PathLike[str] | None = None,
+    solver: str = "auto",
+    timeout: float = 20.0,
+    memory: int = 8192,
+    folders: Sequence[str | os.PathLike[str]] = (),
+    say: Callable[[str], None] = lambda line: None,
+    progress: Seen = unseen,
+) -> Probe:
+    """Vectors for an instruction: ``text()`` is a program that asks it, ``run()`` asks it on this machine.
+
+    They are the witnesses of some properties, or of all that apply; where none applies, the vectors that
+    decide between the unit, other units and changes of one parameter. vectors: a file, whose rows they are
+    instead. solver, timeout (seconds of a query), memory (MiB): of solvers. folders: more properties. say: is
+    told what becomes of each property. Raises :class:`tcsmt.TcsmtError` for an unknown property, properties
+    and vectors, or a file that cannot be read.
+
+    >>> import tcsmt
+    >>> found = tcsmt.probe("x86/vpdpbusds")
+    >>> found.language, len(found) > 0
+    ('c', True)
+    """
+    row = row_of(unit)
+    names = [properties] if isinstance(properties, str) else list(properties)
+    if vectors is not None:
+        if names:
+            raise TcsmtError("give properties or vectors, not both")
+        return Probe(row, from_file(Path(vectors), row))
+    solving = Solving(Settings(solver, timeout, memory))
+    known = [Path(one) for one in folders]
+    return Probe(row, witnesses(row, names, solving, known, say, lambda: nullcontext(progress)))
+
+
+def witnesses(
+    row: Row,
+    names: Sequence[str],
+    solving: Solving,
+    folders: Sequence[Path],
+    say: Callable[[str], None],
+    showing: Callable[[], AbstractContextManager[Seen]],
+) -> list[Vector]:
+    """The witnesses of properties; or, where none applies, the vectors that decide.
+
+    showing: shows how far the search for these is.
+    """
+    try:
+        return from_properties(row, names, solving, folders, say)
+    except NothingApplies as why:
+        say(f"{why}: vectors that decide between it and other units")
+        with showing() as progress:
+            made = vectors_of(row, "deciding", progress=progress)
+        return from_rows(row, made.vectors.names, made.vectors.inputs)

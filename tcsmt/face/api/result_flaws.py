@@ -1,0 +1,157 @@
+"""Flaws of algorithms on a unit, wrong signs and results that are not monotone: ``tcsmt.accuracy.find``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.analysis.certified import certify_flaw
+from tcsmt.analysis.search import result_flaws
+from tcsmt.analysis.search.records import flaw_json
+from tcsmt.analysis.search.result_flaws import FLAWS, Case, FlawFinding
+from tcsmt.compose.recipes.named import algorithm_named
+from tcsmt.compose.recipes.split import F32
+from tcsmt.face.api.certificates import certificates_in
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.face.pictures.drawing import Sheet
+from tcsmt.face.pictures.error_walk import Walked, walked_sheet
+from tcsmt.face.pictures.svg import as_svg
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.explain import signed_text
+from tcsmt.prove.statements.verdict import (
+    Distinguished,
+    Equivalent,
+    Unknown,
+    Verdict,
+    in_a_word,
+    reason_of,
+    verdict_text,
+)
+from tcsmt.support.errors import TcsmtError, choose
+
+__all__ = ["TYPE1", "AccuracyFlaw", "find"]
+
+#: The exponents of Ootomo and Yokota's Type 1, where no domain is given.
+TYPE1 = Domain(exponents=(-15, 14))
+
+
+@dataclass(frozen=True, repr=False)
+class AccuracyFlaw:
+    """Whether an algorithm has a flaw: see ``has_flaw``, or print it.
+
+    found: the verdict, the short witness and the worst one that was found, as exact fractions.
+    """
+
+    question: str
+    row: Row
+    found: FlawFinding
+    certified: Certified | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """``Distinguished``: there is such an input; ``Equivalent``: there is none; ``Unknown``."""
+        return self.found.verdict
+
+    @property
+    def has_flaw(self) -> bool | None:
+        """True: there is a witness; False: proved that there is none; None: unknown."""
+        return {Distinguished: True, Equivalent: False, Unknown: None}[type(self.verdict)]
+
+    @property
+    def reason(self) -> str:
+        """Why ``has_flaw`` is None; empty where it is not."""
+        return reason_of(self.verdict)
+
+    @property
+    def witness(self) -> Mapping[str, int] | None:
+        """The binary32 word of each input that shows the flaw, by name (of ``monotone``: before it rises)."""
+        return None if self.found.short is None else self.found.short.values
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt accuracy find --json`` prints."""
+        about = {"tcsmt": __version__, "question": self.question, "unit": self.row.name}
+        certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
+        return about | flaw_json(self.found) | certified
+
+    def sheet(self) -> Sheet | None:
+        """The algorithm on the witness, step by step; None where there is none."""
+        flaw, values = self.found.flaw, self.witness
+        if values is None:
+            return None
+        return walked_sheet([Walked.on(flaw.name, self.row, flaw.algorithm, values)], values)
+
+    def __str__(self) -> str:
+        flaw, short, worst = self.found.flaw, self.found.short, self.found.worst
+        lines = [f"{flaw.name}: {self.row.name}, evidence: {self.row.evidence}"]
+        lines += [f"K = {flaw.k}; domain: {flaw.domain}", ""]
+        lines.append(verdict_text(self.verdict, flaw.title, flaw.absent))
+        lines += [str(self.certified)] if self.certified is not None else []
+        if short is not None and worst is not None:
+            size = f"{float(worst.size):.4g}, {float(worst.ulps):.4g} ulp"
+            lines += [*_lines(short), f"the worst found ({flaw.measure}): {size}", *_lines(worst)]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        what = f"{self.question} of {self.found.flaw.name} on {self.row.name}"
+        return f"<AccuracyFlaw {what}: {in_a_word(self.verdict)}>"
+
+    def _repr_html_(self) -> str:
+        sheet = self.sheet()
+        return f"<pre>{escape(str(self))}</pre>" + (as_svg(sheet) if sheet is not None else "")
+
+
+def find(
+    question: str,
+    algorithm: str,
+    unit: UnitLike,
+    *,
+    k: int = 1,
+    domain: Domain = TYPE1,
+    search: float = 5.0,
+    solver: str = "auto",
+    timeout: float = 60.0,
+    confirm: bool = False,
+    certificate: str | os.PathLike[str] | None = None,
+) -> AccuracyFlaw:
+    """Whether an algorithm has a flaw on a unit: an input that shows it, or a proof that there is none.
+
+    >>> import tcsmt
+    >>> found = tcsmt.accuracy.find("sign", "markidis", "hopper", k=2, search=0.5)
+    >>> found.has_flaw, sorted(found.witness)
+    (True, ['a0', 'a1', 'b0', 'b1', 'c'])
+
+    question: ``"monotone"``: can the result decrease when one input increases, and the exact c + Σ a·b with
+    it? ``"sign"``: can the result be zero or have the wrong sign when the exact sum is not zero? algorithm: a
+    name of :func:`recipes`. k: products of binary32 numbers, from 1 to 64; the others as for :func:`compare`.
+    Sizes of flaws are relative to ``|c| + Σ|a·b|`` or in ulps of the exact sum; the output says which.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names, and for lengths above 64.
+    """
+    kind = FLAWS[choose("question", question, FLAWS)]
+    if not 1 <= k <= 64:
+        raise TcsmtError(f"k = {k}: must be from 1 to 64")
+    chosen, row = algorithm_named(algorithm, unit if isinstance(unit, str) else row_of(unit), k)
+    flaw, folder = kind(algorithm, chosen, domain), certificates_in(certificate)
+    found = result_flaws.find(flaw, Solving(Settings(solver, timeout), confirm=confirm), search=search)
+    certified = None
+    if folder is not None and isinstance(found.verdict, Equivalent):
+        certified = certify_flaw(folder, question, flaw, row)
+    return AccuracyFlaw(question, row, found, certified)
+
+
+def _lines(case: Case) -> Iterator[str]:
+    for name, word in case.values.items():
+        if word or name == case.moved:
+            yield f"  {name:>5} = {F32.hex(word)}  {F32.describe(word)}"
+    yield f"  exact {signed_text(case.exact)}, result {F32.describe(case.result)}"
+    if case.moved:
+        yield f"  {case.moved:>5} = {F32.hex(case.word)}  {F32.describe(case.word)}"
+        yield f"  exact {signed_text(case.exact_after)}, result {F32.describe(case.after)}"

@@ -1,0 +1,262 @@
+"""What is kept of a binary32 number that is split into narrower words: ``tcsmt.accuracy.split``."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.analysis.bounds.split_analysis import (
+    counted,
+    enumerated,
+    name_of,
+    proved,
+    record,
+    splits,
+    statement,
+    traced,
+)  # fmt: skip
+from tcsmt.analysis.certified import certify_split
+from tcsmt.compose.recipes.split import Split
+from tcsmt.face.api.certificates import certificates_in
+from tcsmt.language.graphs.digest import digest_of_graph
+from tcsmt.prove.engine.prover import prover
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.trust import Trust, sure
+from tcsmt.prove.statements.verdict import record_text
+from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import make_folder
+from tcsmt.support.progress import Seen, unseen
+
+__all__ = ["SplitAnalysis", "analyses", "asked_of", "split"]
+
+
+@dataclass(frozen=True, repr=False)
+class SplitAnalysis:
+    """What one split keeps: see ``record`` and ``holds``, or print it.
+
+    record: the figures by the closed form, by ranges of exponents (``ranges``) and for each exponent of x
+    (``exponents``); ``proof`` and ``all_inputs``, where they were asked for. Errors are in units in the last
+    place (ulp) of x.
+    """
+
+    record: Mapping[str, Any]
+    certified: Certified | None = None
+
+    @property
+    def name(self) -> str:
+        """The split, as ``2 x f16 RNE, residual · 2^11``."""
+        return str(self.record["split"])
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the closed form is right for all inputs; None: that was not asked, or is not known."""
+        found = [answer["verdict"] for answer in self.record.get("proof", ())]
+        tried = self.record.get("all_inputs")
+        if "distinguished" in found or (tried is not None and tried["differ"]):
+            return False
+        return None if "unknown" in found or not (found or tried) else True
+
+    @property
+    def reason(self) -> str:
+        """Why ``holds`` is None; empty where it is not."""
+        if self.holds is not None:
+            return ""
+        unknown = [answer["reason"] for answer in self.record.get("proof", ()) if "reason" in answer]
+        return "; ".join(dict.fromkeys(unknown)) or "neither a proof nor all inputs were asked for"
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: one of the ``splits`` that ``tcsmt accuracy split --json`` prints."""
+        certified = {"certificate": self.certified.as_json()} if self.certified is not None else {}
+        return {**self.record, **certified}
+
+    def __str__(self) -> str:
+        lines = [self.name, *_table(self.record["ranges"]), *_answers(self.record)]
+        return "\n".join([*lines, *([f"  {self.certified}"] if self.certified is not None else [])])
+
+    def __repr__(self) -> str:
+        holds = f"not known ({self.reason})" if self.holds is None else self.holds
+        return f"<SplitAnalysis of {self.name}: {holds}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def split(
+    formats: str | Iterable[str] = (),
+    *,
+    prove: bool = False,
+    try_all: bool = False,
+    solver: str = "auto",
+    timeout: float = 60.0,
+    confirm: bool = False,
+    certificate: str | os.PathLike[str] | None = None,
+    kept: bool | None = None,
+    output: str | os.PathLike[str] | None = None,
+) -> list[SplitAnalysis]:
+    """What each split of a binary32 number into narrower words keeps, and where its residual underflows.
+
+    >>> import tcsmt
+    >>> first, *others = tcsmt.accuracy.split("bf16")
+    >>> first.name, first.record["ranges"][-1]["kept_bits"]
+    ('2 x bf16 RNE', 18.8125)
+
+    formats: of the words: ``"f16"``, ``"tf32"``, ``"bf16"`` (none: all). prove: have a solver prove, for all
+    inputs, that the error is what the closed form says. try_all: try all 2^32 inputs on two back ends (three
+    minutes for each split on one core). certificate: a folder for the certificates of proofs. output: a JSON
+    file; a second call with it goes on from there. kept: whether proofs in that file count (None: not with
+    ``confirm``). The others as for :func:`compare`.
+
+    Raises :class:`tcsmt.TcsmtError` for another format, and for a ``certificate`` without ``prove``.
+    """
+    return list(
+        analyses(
+            [formats] if isinstance(formats, str) else formats, prove=prove, try_all=try_all,
+            settings=Settings(solver, timeout), trust=Trust(confirm, kept), certificate=certificate,
+            output=None if output is None else Path(output),
+        )
+    )  # fmt: skip
+
+
+def _unsaid(text: str) -> None:
+    """Says nothing."""
+
+
+def analyses(
+    formats: Iterable[str],
+    *,
+    prove: bool,
+    try_all: bool,
+    settings: Settings,
+    trust: Trust,
+    certificate: str | os.PathLike[str] | None,
+    output: Path | None,
+    said: Callable[[str], None] = _unsaid,
+    progress: Seen = unseen,
+) -> Iterator[SplitAnalysis]:
+    """What :func:`split` returns, one after the other; said: is told what is being done."""
+    if certificate is not None and not prove:
+        raise TcsmtError("a certificate is of a proof: it needs prove=True, or --prove")
+    chosen, folder = splits(formats), certificates_in(certificate)
+    solving = Solving(settings, confirm=trust.confirm)
+    if output is not None:
+        make_folder(output.parent)
+    with Checkpoint(output, _LAYOUT, "--output") as file:
+        for one in chosen:
+            (data, before), name = _begun(one, file, trust), name_of(one)
+            _keep(file, data, before)
+            if prove and "proof" not in data:
+                said(f"{name}: proving")
+                data["proof"], before["about"]["proof"] = proved(one, solving), _about(one)
+                _keep(file, data, before)
+            if try_all and "by" not in data.get("all_inputs", {}):
+                said(f"{name}: all inputs")
+                data["all_inputs"], before["about"]["all_inputs"] = _all_inputs(one, progress), _about(one)
+                _keep(file, data, before)
+            certified = None
+            if folder is not None and all(found["verdict"] == "equivalent" for found in data["proof"]):
+                said(f"{name}: writing the certificate")
+                certified = certify_split(folder, one)
+            yield SplitAnalysis(data, certified)
+
+
+_LAYOUT = Layout(
+    "splits", key=lambda record: str(record["split"]), head=lambda records: {"tcsmt": __version__}
+)
+#: What took time, and is taken from an earlier run.
+_FOUND = ("proof", "all_inputs")
+
+
+def _begun(one: Split, file: Checkpoint, trust: Trust) -> tuple[Record, Record]:
+    """What the closed form says, with what counts of an earlier run; and what the file has of the split."""
+    name = name_of(one)
+    before: Record = {k: v for k, v in file.records.get(name, {}).items() if k in (*_FOUND, "about")}
+    labels, about = before.setdefault("about", {}), _about(one)
+    counting = {
+        k: v
+        for k, v in before.items()
+        if k in _FOUND and labels.get(k) == about and _answered(k, v) and trust.takes(sure=_sure(k, v))
+    }
+    data: Record = {**record(one), "models": {name: asked_of(one)}, **counting}
+    return data | ({"earlier": list(counting)} if counting else {}), before
+
+
+def _keep(file: Checkpoint, data: Record, before: Record) -> None:
+    # what does not count in this run stays in the file until it is found again
+    file.keep(data["split"], {k: v for k, v in (before | data).items() if k != "earlier"})
+
+
+def _about(one: Split) -> Record:
+    return {"asked": asked_of(one), "code": prover("algorithms", "recipes", "simulator")}
+
+
+def asked_of(one: Split) -> str:
+    """A digest of what is proved of a split, and of what is counted for every input."""
+    t = traced(one)
+    return digest_of_graph(statement(one), t.error, t.kind)
+
+
+def _answered(what: str, found: Any) -> bool:
+    """Whether it is an answer; what stayed unknown is asked again."""
+    return what != "proof" or all(one["verdict"] != "unknown" for one in found)
+
+
+def _sure(what: str, found: Any) -> bool:
+    """Whether no solver stands alone for what was found."""
+    return what != "proof" or all(sure(one) for one in found if one["verdict"] == "equivalent")
+
+
+def _all_inputs(one: Split, progress: Seen) -> Record:
+    started = time.perf_counter()
+    found = enumerated(one, lambda done: progress(done, 512, name_of(one)))
+    tallies = found.tallies
+    closed = {field: counted(one, field) for field in range(256)}
+    special = [tally for field, tally in enumerate(tallies) if closed[field] is None]
+    return {
+        "by": found.how,
+        "inputs": sum(tally.inputs for tally in tallies),
+        "wrong": sum(tally.kinds[-1] for tally in tallies),
+        "binades_by_closed_form": sum(tally is not None for tally in closed.values()),
+        "differ": [f for f, tally in closed.items() if tally is not None and tally != tallies[f]],
+        "inputs_beyond_that_fit": sum(tally.split for tally in special),
+        "exact_of_them": sum(tally.lengths[0] for tally in special),
+        "exact_in_all": sum(tally.lengths[0] for tally in tallies),
+        "seconds": round(time.perf_counter() - started, 1),
+    }
+
+
+def _table(ranges: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    yield "  exponents of x   error, ulp <=    exact   kept bits   underflow   or gradual"
+    for row in ranges:
+        low, high = row["exponents"]
+        span = f"{low}" if low == high else f"{low} to {high}"
+        error = row["largest_error_ulp"]
+        yield (
+            f"  {span:<14}{error:>14}{row['exact']:>13.4%}{row['kept_bits']:>10.4f}"
+            f"{row['underflow']:>13.4%}{row['underflow_or_gradual']:>12.4%}"
+        )
+
+
+def _answers(data: Mapping[str, Any]) -> Iterator[str]:
+    marks = dict.fromkeys(data.get("earlier", ()), " (kept from an earlier run)")
+    for answer in data.get("proof", ()):
+        where = answer["exponent_field"]
+        where = "all 2^32 inputs" if where.startswith("x") else f"exponent field {where}"
+        said = record_text(answer, f"NOT SO, x = {answer.get('x')},")
+        yield f"  {where}: {said}, {answer['seconds']:.2f} s{marks.get('proof', '')}"
+    if "all_inputs" in data:
+        found = data["all_inputs"]
+        mark = f"DIFFERS at exponent fields {found['differ']}" if found["differ"] else "as the closed form"
+        yield (
+            f"  {found['inputs']} inputs tried: {mark}; {found['exact_in_all']} are split exactly"
+            f"{marks.get('all_inputs', '')}"
+        )
+        yield f"  (by {found.get('by', 'one back end')})"

@@ -1,0 +1,234 @@
+"""The errors of algorithms on random matrices as K grows: ``tcsmt.accuracy.sweep``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.analysis.sweeps.sweep import (
+    DISTRIBUTIONS,
+    NAMES,
+    Matrices,
+    all_rows_for,
+    models_for,
+    named,
+    rows_for,
+    task_for,
+)  # fmt: skip
+from tcsmt.compose.recipes import Recipe, algorithm_named
+from tcsmt.compose.recipes.emulation.named import emulation_named
+from tcsmt.compose.recipes.emulation.recipe import EmulationRecipe
+from tcsmt.face.pictures.sweep_plot import is_of_units, plot_algorithms, plot_units
+from tcsmt.matrix_units.catalogue import architecture_named, row_named
+from tcsmt.matrix_units.catalogue.digests import models_named
+from tcsmt.matrix_units.catalogue.preferred import of_other_arithmetic
+from tcsmt.matrix_units.catalogue.surveyed import SWEPT
+from tcsmt.study.papers.ootomo import PLOTTED, conclusions, plots
+from tcsmt.support.checkpoint import Checkpoint, Layout, Record
+from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.files import make_folder
+from tcsmt.support.jobs.tasks import Workers, computed
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
+
+__all__ = ["LENGTHS", "Sweep", "sweep"]
+
+#: Lengths of the dot products, where none are given.
+LENGTHS = (16, 64, 256, 1024, 4096)
+_AGREES = {True: "as published", False: "differs", None: "found"}
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep:
+    """What :func:`sweep` measured: see ``records``, or print it.
+
+    records: one for each distribution, K and algorithm; ``record["units"]`` has the figures of each unit.
+    findings: what published work says of these algorithms, beside the figures. new: keys of the records that
+    this run computed. failed: why the others are missing, by key.
+    """
+
+    settings: Mapping[str, Any]
+    records: tuple[Mapping[str, Any], ...]
+    findings: tuple[Mapping[str, Any], ...]
+    others: tuple[str, ...] = ()
+    new: tuple[Mapping[str, Any], ...] = ()
+    failed: Mapping[str, str] | None = None
+
+    def error(self, algorithm: str, unit: str, k: int, distribution: str = "uniform") -> float | None:
+        """The Frobenius norm of the error over that of the exact product; None where one is not finite.
+
+        unit: as ``record["units"]`` calls it. Raises :class:`tcsmt.TcsmtError` where it was not measured.
+        """
+        for record in self.records:
+            if (record["algorithm"], record["k"], record["distribution"]) == (algorithm, k, distribution):
+                measured = record["units"]
+                found: float | None = measured[choose("unit", unit, measured)].get("residual")
+                return found
+        raise TcsmtError(f"this sweep has no record of {algorithm} at K = {k} on {distribution} matrices")
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: what ``tcsmt accuracy sweep --json`` prints."""
+        return {**self.settings, "records": [*self.records], "findings": [*self.findings]}
+
+    def plots(self, folder: str | Path) -> list[Path]:
+        """Write the figures that show these records into a folder, as SVG; empty where no figure does.
+
+        Those of Ootomo and Yokota's slides; one of the units by themselves, where matrices that FP16 and BF16
+        hold were swept; and one of the algorithms that these have no place for, or of all where none of these
+        shows anything.
+        """
+        make_folder(Path(folder))
+        found = list(plots(Path(folder), self.records))
+        rest = [one for one in self.records if not is_of_units(one)]
+        swept = dict.fromkeys(one["algorithm"] for one in rest)
+        others = [name for name in swept if name not in PLOTTED] if found else list(swept)
+        path = Path(folder) / "sweep-algorithms.svg"
+        if plot_algorithms(path, rest, others):
+            found.append(path)
+        path = Path(folder) / "sweep-units.svg"
+        if plot_units(path, self.records):
+            found.append(path)
+        return found
+
+    def __str__(self) -> str:
+        lines = [line for record in self.new for line in _lines(record)]
+        lines += self.others
+        for one in self.findings:
+            lines.append(f"[{_AGREES[one['agrees']]}] {one['section']}: {one['published']}")
+            lines.append(f"    ours: {one['ours']}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Sweep of {counted(len(self.records), 'record')} on {', '.join(self.settings['units'])}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def sweep(
+    algorithms: str | Iterable[str] = (),
+    units: str | Iterable[str] = (),
+    *,
+    distributions: str | Iterable[str] = (),
+    lengths: int | Iterable[int] = LENGTHS,
+    size: int = 16,
+    seeds: int = 2,
+    jobs: int = 0,
+    scheduler: str = "",
+    output: str | Path | None = None,
+    progress: Seen = unseen,
+) -> Sweep:
+    """Measure the error of products of random matrices as K grows, for each algorithm and unit.
+
+    >>> import tcsmt
+    >>> found = tcsmt.accuracy.sweep("markidis", ["volta", "h100"], distributions="positive", lengths=64)
+    >>> found.error("markidis", "volta", 64, "positive")
+    9.1434e-07
+
+    algorithms: names of :func:`recipes` (none: all of the surveyed ones). units: architectures, GPUs or
+    ARCH/INSTRUCTION (none: all surveyed). distributions: of the entries of A, of shape (size, K), and of B,
+    of shape (K, size), in binary32 (none: all). lengths: values of K. seeds: products for each. The error
+    is the distance from the exact product; its measure, the Frobenius norm of the error over that of the
+    product, is the one of Ootomo and Yokota's slides ("Recovering single precision accuracy from Tensor
+    Cores", 2022). jobs: processes that compute (0: this one); a script that starts any needs
+    ``if __name__ == "__main__":``. output: a JSON file; a second call with it computes only what is missing.
+
+    A unit is left out of the records of an algorithm whose formats it does not take.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names, for an algorithm that no unit can run, for a named
+    unit that can run none of the named algorithms, and for an ``output`` that was made with other units, size
+    or seeds.
+    """
+    given = _listed(units)
+    chosen = [row_named(name).name if "/" in name else architecture_named(name) for name in given]
+    chosen = chosen or list(SWEPT)
+    recipes = [named(name) for name in _listed(algorithms)]
+    _check_runs(recipes, chosen, bool(given))
+    recipes = recipes or [r for r in map(named, NAMES) if models_for(r, chosen)]
+    names = [choose("distribution", name, DISTRIBUTIONS) for name in _listed(distributions)]
+    matrices = Matrices(tuple(chosen), size, seeds)
+    settings = {"tcsmt": __version__, "units": chosen, "size": size, "seeds": seeds}
+    wanted = [lengths] if isinstance(lengths, int) else sorted(set(lengths))
+    for name, number, least in (*(("K", k, 1) for k in wanted), ("size", size, 1), ("seeds", seeds, 1)):
+        if number < least:
+            raise TcsmtError(f"{name} = {number}: must be {least} or more")
+    tasks = [
+        task_for(recipe.name, name, k, matrices)
+        for name in names or DISTRIBUTIONS
+        for k in wanted
+        for recipe in recipes
+    ]
+    path = None if output is None else Path(output)
+    if path is not None:
+        make_folder(path.parent)
+    with Checkpoint(path, _layout(settings), "--output") as kept:
+        _check_settings(path, settings, kept.before)
+        found = computed(tasks, kept, Workers(jobs, scheduler), lambda task, record: True, progress)
+        records = tuple(kept.records.values())
+    others = dict.fromkeys(line for recipe in recipes for line in _others(recipe, chosen))
+    new = tuple(record for key, record in found.records.items() if key not in found.earlier)
+    return Sweep(settings, records, tuple(conclusions(records)), tuple(others), new, found.failed)
+
+
+def _listed(names: str | Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _layout(settings: Record) -> Layout:
+    def head(records: Mapping[str, Record]) -> Record:
+        found = {"findings": list(conclusions([*records.values()]))}
+        return settings | {"models": models_named([settings, *records.values()])} | found
+
+    def key(record: Record) -> str:
+        return f"{record['distribution']}, K = {record['k']}, {record['algorithm']}"
+
+    return Layout("records", key, head)
+
+
+def _others(recipe: Recipe | EmulationRecipe, units: Sequence[str]) -> Iterator[str]:
+    """For each architecture that was named alone: its other instructions of the same formats."""
+    for row in rows_for(recipe, [unit for unit in units if "/" not in unit]).values():
+        if isinstance(recipe, Recipe) and recipe.ordinary:
+            continue
+        others = of_other_arithmetic(row, all_rows_for(recipe, row.architecture))
+        if others:
+            names = ", ".join(other.instruction for other in others)
+            yield f"{row.name} is used; other instructions with its formats compute otherwise: {names}"
+
+
+def _check_runs(recipes: Sequence[Recipe | EmulationRecipe], units: Sequence[str], named: bool) -> None:
+    """Each algorithm must run on some unit; and each unit that was named must run some algorithm."""
+    for unit in units if named and recipes else []:
+        if not any(models_for(recipe, [unit]) for recipe in recipes):
+            first = recipes[0]
+            (emulation_named if isinstance(first, EmulationRecipe) else algorithm_named)(first.name, unit)
+    for recipe in recipes:
+        if not models_for(recipe, units):
+            fmt = recipe.format if isinstance(recipe, EmulationRecipe) else recipe.split.format
+            raise TcsmtError(f"{recipe.name}: none of {', '.join(units)} has a unit for {fmt.name}")
+
+
+def _check_settings(path: Path | None, settings: Record, before: Record) -> None:
+    """The records of a file must have been made with the same settings."""
+    for name, value in settings.items():
+        if before and before.get(name) != value:
+            raise TcsmtError(
+                f"--output {path} was made with {name} = {before.get(name)}, now it is {value}; give another"
+            )
+
+
+def _lines(record: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{record['distribution']}, K = {record['k']}, {record['algorithm']}"
+    for label, found in record["units"].items():
+        instruction = record["instructions"].get(label, label)
+        shown = label if instruction in label else f"{label} ({instruction})"
+        if "residual" in found:
+            yield f"  {shown:<52}{found['residual']:>10.2e}"
+        elif found["not_finite"]:
+            yield f"  {shown:<52}{found['not_finite']:>10.0%} not finite"
+        else:
+            yield f"  {shown:<52}{'-':>10} (some exact results are 0)"

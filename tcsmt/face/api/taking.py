@@ -1,0 +1,111 @@
+"""Which instruction a unit named without one stands for: the most used of those that take the operands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tcsmt.compose.kernels.kernel import Kernel, kernel_named
+from tcsmt.compose.kernels.model import row_named
+from tcsmt.face.api.units import UnitLike, rows_meant
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.words import format_of
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.catalogue.preferred import by_use
+from tcsmt.matrix_units.files.model_files import is_model_file
+from tcsmt.simulate.measured.row_files import read_npz
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.reading import uncompressed
+
+__all__ = ["formats_in", "formats_of", "kernel_taking", "row_taking", "rows_taking"]
+
+#: Formats by their parameters' first letters, "a" and "b"; None: not known.
+Formats = Mapping[str, AnyFormat | None]
+#: From so many bits on, numbers are also values for narrower formats that hold them.
+_WIDE = 32
+#: Formats that an error lists.
+_LISTED = 12
+
+
+def formats_of(arrays: Mapping[str, Any], named: Mapping[str, str | None] | None = None) -> Formats:
+    """The formats of A and B: those that are named, or those of the arrays' dtypes."""
+    found: dict[str, AnyFormat | None] = {}
+    for name in "ab":
+        text, dtype = (named or {}).get(name), getattr(arrays[name], "dtype", None)
+        found[name] = format_named(text) if text else None if dtype is None else format_of(dtype)
+    return found
+
+
+def formats_in(path: Path) -> Formats:
+    """Those of the arrays a and b of an .npz file; of other files, which do not say them, none."""
+    if uncompressed(path).suffix.lower() != ".npz":
+        return {}
+    arrays = read_npz(path)
+    return formats_of({name: arrays.get(name) for name in "ab"})
+
+
+def rows_taking(
+    given: UnitLike, formats: Formats, *, scaled: bool = False, values: bool = False
+) -> list[Row]:
+    """The instruction that is named; else all of a unit's that take A and B in these formats.
+
+    The most used one comes first. scaled: those with block scales, else those without. values: whether
+    numbers of wide formats, and integers, which no instruction takes may be values, or words, for another.
+    Raises :class:`.TcsmtError`, which names the formats given and those that the unit takes.
+    """
+    rows = rows_meant(given)
+    if len(rows) == 1:
+        return rows
+    rows = [row for row in rows if bool(row.model.scales) == scaled] or rows
+    known = {name: fmt for name, fmt in formats.items() if fmt is not None}
+    narrow = {name: fmt for name, fmt in known.items() if not (values and _may_be_values(fmt))}
+    for wanted in (known, narrow):
+        found = [row for row in rows if _takes(row, wanted)]
+        if found:
+            return by_use(found) if wanted else found
+    asked = " and ".join(f"{name.upper()} in {fmt.name}" for name, fmt in narrow.items())
+    pairs = dict.fromkeys(f"{row.model.a_format.name} x {row.model.b_format.name}" for row in rows)
+    listed = ", ".join([*pairs][:_LISTED]) + (", ..." if len(pairs) > _LISTED else "")
+    raise TcsmtError(f"{given}: no instruction takes {asked}; it takes A and B in: {listed}")
+
+
+def row_taking(
+    given: UnitLike,
+    formats: Formats,
+    *,
+    scaled: bool = False,
+    result: AnyFormat | None = None,
+) -> Row:
+    """The instruction that is named; else the most used of a unit's that take A and B in these formats.
+
+    Numbers of wide formats that no instruction takes are values for the most used one.
+    result: the format of D, where it is known: of those that fit, one with such results is taken if there is
+    one. Raises :class:`.TcsmtError` as :func:`rows_taking`.
+    """
+    text = given if isinstance(given, str) else ""
+    if "+" in text and not is_model_file(text):
+        return row_named(text, partial(row_taking, formats=formats, scaled=scaled, result=result))
+    found = rows_taking(given, formats, scaled=scaled, values=True)
+    return next((row for row in found if row.model.d_format == result), found[0])
+
+
+def kernel_taking(text: str, formats: Formats, *, result: AnyFormat | None = None) -> Kernel:
+    """The kernel of a text ``UNIT[+REDUCTION[+EPILOGUE]]``, whose unit takes A and B in these formats.
+
+    result: as in :func:`row_taking`; a conversion of the epilogue gives another format.
+    """
+    converted = "out=" in text
+    return kernel_named(text, partial(row_taking, formats=formats, result=None if converted else result))
+
+
+def _takes(row: Row, formats: Mapping[str, AnyFormat]) -> bool:
+    own = row.model.operand_formats.named
+    return all(own[name] == fmt for name, fmt in formats.items())
+
+
+def _may_be_values(fmt: AnyFormat) -> bool:
+    return isinstance(fmt, IntegerFormat) or fmt.width >= _WIDE

@@ -1,0 +1,248 @@
+"""Units by name: what one is, and its result on arrays."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from tcsmt import __version__
+from tcsmt.compose.kernels.model import row_named as kernel_named
+from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
+from tcsmt.face.api.arrays import as_numpy, library_of
+from tcsmt.matrix_units.catalogue import Row, rows, rows_of, selected, sequences_of
+from tcsmt.matrix_units.catalogue.description import description, row_as_json
+from tcsmt.matrix_units.files.model_files import is_model_file, model_toml, rows_given
+from tcsmt.matrix_units.models import Model
+from tcsmt.simulate.rows import simulate
+
+__all__ = [
+    "Unit",
+    "UnitLike",
+    "read_model",
+    "row_of",
+    "rows_listed",
+    "rows_meant",
+    "sequences_listed",
+    "unit",
+    "units",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class Unit:
+    """A matrix unit: a catalogue row, or a model of one's own. Call it to simulate it.
+
+    row: what is known of it: ``architecture``, ``instruction``, ``source``, ``evidence``, ``status``.
+
+    >>> import tcsmt
+    >>> volta = tcsmt.unit("volta")
+    >>> volta.name, volta.k, volta.d_format
+    ('volta/mma.m8n8k4.f32.f16.f16.f32', 4, 'f32')
+    >>> float(volta([1, 2, 3, 4], [1, 1, 1, 1], 0.5))
+    10.5
+    """
+
+    row: Row
+
+    def __call__(
+        self,
+        a: Any,
+        b: Any,
+        c: Any = 0.0,
+        *,
+        scale_a: Any = None,
+        scale_b: Any = None,
+        operands: str | None = None,
+    ) -> Any:
+        """One dot product and addition, c + Σ a·b, for every row, bit for bit as the model says.
+
+        a, b: shape (..., k); c: shape (...); scale_a, scale_b: shape (..., ``scales``), for units with
+        block scales alone; leading dimensions broadcast. Each is an array of its format's dtype (NumPy's or
+        ml_dtypes', or another library's: PyTorch's pairs of FP4 numbers lie along K), of words (integers of
+        the format's size, signed ones as their bits), or of Python numbers or values of another
+        floating-point dtype that the format holds exactly. Scales of ``ue8m0`` are ``float8_e8m0fnu``, those
+        of ``ue4m3`` are ``float8_e4m3fn``.
+
+        operands: how values of a, b and c become words that their formats do not hold: ``truncate``,
+        ``nearest-even`` or ``nearest-away``. Without it they are refused: cuBLAS rounds FP32 operands of a
+        TF32 product to nearest even, and the unit itself truncates what is not rounded. Scales must be exact.
+
+        >>> import numpy as np, tcsmt
+        >>> tf32 = tcsmt.unit("a100/m16n8k4.f32.tf32")
+        >>> a, ones = np.full(4, 1 + 3 * 2**-12, np.float32), np.ones(4, np.float32)
+        >>> [float(tf32(a, ones, operands=rule)) for rule in ("truncate", "nearest-even")]
+        [4.0, 4.00390625]
+
+        Returns an array of shape (...) and the dtype of ``d_format``, of the library of the operands and on
+        their device: PyTorch, JAX, CuPy or another one of the array API standard; else NumPy. Raises
+        :class:`tcsmt.TcsmtError` for shapes and values that do not fit, arrays of several libraries, and
+        tensors that require a gradient.
+        """
+        given = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
+        arrays = {name: as_numpy(values, name) for name, values in given.items()}
+        library = library_of(given)
+        library.check(self.model.d_format)
+        return library.array(simulate(self.model, **arrays, operands=operands))
+
+    @property
+    def model(self) -> Model:
+        """The model: its parameters are its attributes."""
+        return self.row.model
+
+    @property
+    def name(self) -> str:
+        """``architecture/instruction``."""
+        return self.row.name
+
+    @property
+    def k(self) -> int:
+        """Products in one instruction, for each element of D."""
+        return self.model.k
+
+    @property
+    def a_format(self) -> str:
+        """The format of a."""
+        return self.model.a_format.name
+
+    @property
+    def b_format(self) -> str:
+        """The format of b."""
+        return self.model.b_format.name
+
+    @property
+    def c_format(self) -> str:
+        """The format of c."""
+        return self.model.c_format.name
+
+    @property
+    def d_format(self) -> str:
+        """The format of the result."""
+        return self.model.d_format.name
+
+    @property
+    def scales(self) -> int:
+        """Block scales of a row of a, and of b; 0: the unit has none."""
+        return self.model.scales
+
+    @property
+    def evidence(self) -> str:
+        """``measured``, ``published`` or ``conjectured``."""
+        return self.row.evidence
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as plain data: what ``tcsmt describe --json`` prints."""
+        return {"tcsmt": __version__, **row_as_json(self.row)}
+
+    def as_toml(self) -> str:
+        """A model file that reads back as this unit's model."""
+        return model_toml(self.row)
+
+    def __repr__(self) -> str:
+        return f"<Unit {self.name}>"
+
+    def __str__(self) -> str:
+        return description(self.row)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+#: Whatever means a unit: a name such as ``h100`` or ``ARCH/INSTRUCTION``, a model file's path, a model.
+UnitLike: TypeAlias = "Unit | Row | Model | str | os.PathLike[str]"
+
+
+def row_of(given: UnitLike) -> Row:
+    """The row that is meant. Raises :class:`.TcsmtError` for an unknown name."""
+    if isinstance(given, Unit):
+        return given.row
+    if isinstance(given, Row):
+        return given
+    if isinstance(given, Model):
+        return Row(
+            architecture="custom",
+            instruction=given.kind,
+            model=given,
+            source="",
+            date=0,
+            evidence="conjectured",
+        )
+    return _rows_named(os.fspath(given))[0]
+
+
+def rows_meant(given: UnitLike) -> list[Row]:
+    """All rows of an architecture or a GPU, or the one that is meant, as :func:`row_of` has it."""
+    return _rows_named(os.fspath(given)) if isinstance(given, (str, os.PathLike)) else [row_of(given)]
+
+
+def _rows_named(name: str) -> list[Row]:
+    if "+" in name and not is_model_file(name):
+        return [kernel_named(name, row_of)]
+    if name == ARCHITECTURE:
+        return list(ieee_rows())
+    return [ieee_unit(name)] if name.startswith(f"{ARCHITECTURE}/") else rows_given(name)
+
+
+def rows_listed(arch: str | None, *, claims: bool) -> list[Row]:
+    """The rows of an architecture, a GPU, a processor or of IEEE operations; None: of the whole catalogue.
+
+    Raises :class:`.TcsmtError` for unknown names.
+    """
+    if arch == ARCHITECTURE:
+        return list(ieee_rows())
+    return rows(claims=claims) if arch is None else rows_of(arch, claims=claims)
+
+
+def sequences_listed(arch: str | None) -> list[Row]:
+    """The sequences of an architecture's instructions that are units, too; none of the whole catalogue."""
+    return [] if arch is None or arch == ARCHITECTURE else sequences_of(arch)
+
+
+def unit(name: UnitLike) -> Unit:
+    """The unit of a name: ``ARCH`` (its most used instruction), a GPU, ``ARCH/INSTRUCTION``, or a model file.
+
+    INSTRUCTION is a name of the catalogue, a part that only one has, or as PTX or the ISA manual writes it.
+    Raises :class:`tcsmt.TcsmtError`, which names the nearest ones.
+
+    >>> import tcsmt
+    >>> tcsmt.unit("h100/mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+    <Unit hopper/mma.m16n8k16.f32.f16.f16.f32>
+    """
+    return Unit(row_of(name))
+
+
+def units(
+    arch: str | None = None,
+    *,
+    a_format: str | None = None,
+    b_format: str | None = None,
+    c_format: str | None = None,
+    d_format: str | None = None,
+    k: int | None = None,
+    evidence: str | None = None,
+    claims: bool = False,
+) -> list[Unit]:
+    """The catalogue's units, an architecture's most used instruction first.
+
+    arch: an architecture, a GPU, a processor (``cpu`` is this machine's), or ``ieee``. The others: only units
+    with these formats, this K, this evidence.
+    claims: include published models that are refuted or disputed.
+
+    Raises :class:`tcsmt.TcsmtError` for unknown names.
+
+    >>> import tcsmt
+    >>> [u.name for u in tcsmt.units("volta", d_format="f32")]
+    ['volta/mma.m8n8k4.f32.f16.f16.f32', 'volta/mma.m8n8k4.f32.f16.f16.f16']
+    """
+    found = rows_listed(arch, claims=claims)
+    wanted = {"a_format": a_format, "b_format": b_format, "c_format": c_format, "d_format": d_format}
+    return [Unit(row) for row in selected(found, formats=wanted, k=k, evidence=evidence)]
+
+
+def read_model(path: str | os.PathLike[str]) -> Unit:
+    """The unit of a model file (TOML). Raises :class:`tcsmt.TcsmtError` with file, line and key."""
+    from tcsmt.matrix_units.files.model_files import read_model as read
+
+    return Unit(read(Path(path)))

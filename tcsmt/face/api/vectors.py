@@ -1,0 +1,169 @@
+"""Test vectors of a unit: inputs with the expected results, the fewest that decide first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcsmt import __version__
+from tcsmt.face.api.units import UnitLike, row_of
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.files.model_files import is_model_file
+from tcsmt.outside.hardware.measured import as_dataset
+from tcsmt.simulate.measured.row_files import rows_as
+from tcsmt.study.survey.vectors import Made, vectors_of
+from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.files import replace_bytes
+from tcsmt.support.progress import Seen, unseen
+
+__all__ = ["FILE_FORMATS", "TestVectors", "file_format", "made", "vectors"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: How vectors are written, and the suffix of such a file.
+FILE_FORMATS = {"json": ".json", "csv": ".csv", "hex": ".hex", "readmemh": ".mem", "npz": ".npz"}
+
+
+def file_format(path: Path) -> str:
+    """The format of a file by its suffix. Raises :class:`tcsmt.TcsmtError`."""
+    suffix = choose("suffix of a file of vectors", path.suffix, FILE_FORMATS.values())
+    return next(name for name, own in FILE_FORMATS.items() if own == suffix)
+
+
+@dataclass(frozen=True, repr=False)
+class TestVectors:
+    """Inputs of a unit with the expected results.
+
+    made: the rows. unit: how files name the unit.
+    """
+
+    made: Made
+    unit: str
+    __test__ = False  # not a test of pytest's
+
+    @property
+    def row(self) -> Row:
+        """The unit."""
+        return self.made.row
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """What each row is for."""
+        return self.made.vectors.names
+
+    @property
+    def a(self) -> Array:
+        """Words of a, shape (rows, k)."""
+        return np.asarray(self.made.vectors.inputs.a)
+
+    @property
+    def b(self) -> Array:
+        """Words of b, shape (rows, k)."""
+        return np.asarray(self.made.vectors.inputs.b)
+
+    @property
+    def c(self) -> Array:
+        """Words of c, shape (rows,)."""
+        return np.asarray(self.made.vectors.inputs.c)
+
+    @property
+    def d(self) -> Array:
+        """The expected words of D, shape (rows,)."""
+        return self.made.d
+
+    @property
+    def scale_a(self) -> Array | None:
+        """Block scales of a, shape (rows, scales)."""
+        return self.made.vectors.inputs.scale_a
+
+    @property
+    def scale_b(self) -> Array | None:
+        """Block scales of b, shape (rows, scales)."""
+        return self.made.vectors.inputs.scale_b
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        text = f"{len(self):,} vectors of {self.row.name}"
+        if self.made.hypotheses is None:
+            return text
+        others = f"{self.made.hypotheses} other units and changes of one parameter"
+        return f"{text}, which exclude {self.made.excluded} of {others}"
+
+    def as_bytes(self, written: str) -> bytes:
+        """The content of a file in one of the formats: json, csv, hex, readmemh or npz.
+
+        Raises :class:`tcsmt.TcsmtError` for other formats.
+        """
+        name = choose("format of vectors", written, FILE_FORMATS)
+        inputs, d = self.made.vectors.inputs, self.d
+        if name == "json":
+            return as_dataset(
+                self.row, {"model": self.unit, "tcsmt": __version__}, inputs, d, self.asks
+            ).encode()
+        return rows_as(FILE_FORMATS[name], self.row.model, inputs, d, name=self.unit)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a file, by its suffix: .json, .csv, .hex, .mem (Verilog's ``$readmemh``) or .npz.
+
+        :func:`tcsmt.validate` and :func:`tcsmt.check` read it. Raises :class:`tcsmt.TcsmtError`.
+        """
+        replace_bytes(Path(path), self.as_bytes(file_format(Path(path))))
+
+    def as_json(self) -> dict[str, Any]:
+        """What there is, without the rows, as plain data: ``tcsmt vectors --output FILE --json``."""
+        return {
+            "tcsmt": __version__, "model": self.row.name, "vectors": len(self),
+            "hypotheses": self.made.hypotheses, "excluded": self.made.excluded,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        return self.summary
+
+    def __repr__(self) -> str:
+        return f"<TestVectors: {self.summary}>"
+
+
+def vectors(unit: UnitLike, kind: str = "all", *, rows: int | None = None, seed: int = 1) -> TestVectors:
+    """Inputs of a unit with the expected results.
+
+    kind: ``deciding``: the fewest of some thousand inputs that exclude as many other units and changes of one
+    parameter as all of them do, what excludes most first; ``edge``: special values and inputs near the
+    boundaries of the arithmetic; ``random``: half of these, half random words; ``all``: the three, in order.
+    rows: at most (None: all that decide, or up to 1000). The same for a seed.
+    Raises :class:`tcsmt.TcsmtError` for another kind, or rows below 1.
+
+    >>> import tcsmt
+    >>> found = tcsmt.vectors("volta", "edge", rows=10)
+    >>> found.a.shape, found.d.shape
+    ((10, 4), (10,))
+    """
+    return made(row_of(unit), unit if isinstance(unit, str) else "", kind, rows, seed)
+
+
+def made(
+    row: Row,
+    given: str,
+    kind: str,
+    rows: int | None,
+    seed: int,
+    progress: Seen = unseen,
+    first: Callable[[TestVectors], object] = lambda some: None,
+) -> TestVectors:
+    """The same of a row. given: its name as the user wrote it, which a model file's is.
+
+    first: is given those that decide as soon as they are there, where others follow.
+    """
+    if rows is not None and rows < 1:
+        raise TcsmtError(f"rows = {rows}: must be at least 1")
+    name = str(Path(given).resolve()) if is_model_file(given) else row.name
+    return TestVectors(
+        vectors_of(row, kind, rows, seed, progress, lambda some: first(TestVectors(some, name))), name
+    )

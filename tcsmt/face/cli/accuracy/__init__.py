@@ -1,0 +1,42 @@
+"""``tcsmt accuracy``: one module for each command, imported when it is used."""
+
+from __future__ import annotations
+
+import click
+
+from tcsmt.face.cli.lazy import Lazy
+
+__all__ = ["accuracy"]
+
+_GROUPS = {
+    "Algorithms": {
+        "algorithms": "List the algorithms, and how to change one.",
+        "compare": "Is one algorithm ever less accurate than another?",
+        "bound": "The largest error found, and the bound proved.",
+        "multiply": "Multiply matrices by an algorithm.",
+        "explain": "Draw algorithms on one dot product, step by step.",
+    },
+    "Units and splits": {
+        "exact": "Up to where integers are multiplied exactly.",
+        "find": "Find flaws: wrong signs, results that are not monotone.",
+        "split": "What splitting into words loses.",
+        "variants": "What each parameter of a unit costs.",
+    },
+    "Many at a time": {
+        "slices": "The exact domain of every unit and slicing.",
+        "sweep": "Errors of matrix products against K.",
+        "reduced": "Facts about reduced formats, for all inputs.",
+        "findings": "All comparisons and bounds in one file.",
+    },
+}
+
+
+@click.group(cls=Lazy, package=__name__, groups=_GROUPS)
+def accuracy() -> None:
+    """Analyse the accuracy of algorithms that multiply binary32 matrices on a matrix unit.
+
+    \b
+    Examples:
+      tcsmt accuracy compare markidis ootomo-halfhalf --arch volta
+      tcsmt accuracy bound single-f16 --arch h100 --k 16
+    """

@@ -1,0 +1,72 @@
+"""``tcsmt accuracy bound``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tcsmt.compose.recipes.algorithm import Algorithm
+from tcsmt.face.api.accuracy import bound as bound_of
+from tcsmt.face.cli import options
+from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
+from tcsmt.face.cli.domain import domain_of_algorithm
+from tcsmt.face.cli.names import ALGORITHM
+from tcsmt.face.cli.printing import json_text
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import Exit
+
+
+@click.command()
+@click.argument("algorithm", type=ALGORITHM)
+@arch_option
+@k_option
+@domain_of_algorithm
+@search_option(20.0)
+@options.solver
+@options.timeout()
+@options.confirm
+@options.certificate
+@options.as_json
+def bound(
+    algorithm: str,
+    arch: str,
+    k: int,
+    domain: Domain,
+    search: float,
+    solver: str,
+    timeout: float,
+    confirm: bool,
+    certificate: Path | None,
+    as_json: bool,
+) -> None:
+    """Print the largest error of ALGORITHM that is found, and the smallest bound that is proved.
+
+    The bound is the sum of what each kind of step can lose: the split, products that are left out,
+    alignment and rounding in the unit, and additions outside the unit. A result that is not finite counts
+    as an infinite error. Of an emulation of binary64, all is in 2^-53, and there is a second bound, relative
+    to K times the largest numbers of A's row and B's column.
+
+    Exit code: 0 a bound is proved; 2 usage error; 3 no bound is proved, and the error shown is only found;
+    4 an error was found that is larger than the bound, which is a defect in tcsmt and never an answer.
+
+    \b
+    Examples:
+      tcsmt accuracy bound single-f16 --arch volta --k 4 --confirm
+      tcsmt accuracy bound ozaki1-int8,slices=7 --arch ampere --k 1024 --exponents=0:0
+    """
+    check_length(k, search, most=Algorithm.longest)
+    found = bound_of(
+        algorithm,
+        arch,
+        k=k,
+        domain=domain,
+        search=search,
+        solver=solver,
+        timeout=timeout,
+        confirm=confirm,
+        certificate=certificate,
+    )
+    click.echo(json_text(found.as_json()) if as_json else str(found))
+    sys.exit(Exit.UNKNOWN if found.proved is None else Exit.ANSWERED)

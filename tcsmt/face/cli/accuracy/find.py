@@ -1,0 +1,63 @@
+"""``tcsmt accuracy find``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tcsmt.face.api.result_flaws import find as find_in
+from tcsmt.face.cli import options
+from tcsmt.face.cli.accuracy.inputs import arch_option, check_length, k_option, search_option
+from tcsmt.face.cli.domain import domain_of_algorithm
+from tcsmt.face.cli.names import ALGORITHM
+from tcsmt.face.cli.printing import json_text
+from tcsmt.face.cli.verdict import EXIT
+from tcsmt.prove.statements.domain import Domain
+
+
+@click.command()
+@click.argument("question")
+@click.argument("algorithm", type=ALGORITHM)
+@arch_option
+@k_option
+@domain_of_algorithm
+@search_option(5.0)
+@options.solver
+@options.timeout()
+@options.confirm
+@options.certificate
+@options.as_json
+def find(
+    question: str,
+    algorithm: str,
+    arch: str,
+    k: int,
+    domain: Domain,
+    search: float,
+    solver: str,
+    timeout: float,
+    confirm: bool,
+    certificate: Path | None,
+    as_json: bool,
+) -> None:
+    """Decide whether ALGORITHM has a flaw: an input that shows it, or a proof that there is none.
+
+    QUESTION is monotone (can the result decrease when one input word increases, and the exact c + Σ a·b with
+    it?) or sign (can the result be zero or have the wrong sign when the exact sum is not zero?).
+
+    Exit code: 0 no flaw (proved), 1 an input shows the flaw, 2 usage error, 3 unknown.
+
+    \b
+    Examples:
+      tcsmt accuracy find monotone markidis --arch volta
+      tcsmt accuracy find sign single-f16 --arch volta --c-zero --certificate proofs
+    """
+    check_length(k, search)
+    found = find_in(
+        question, algorithm, arch, k=k, domain=domain, search=search, solver=solver, timeout=timeout,
+        confirm=confirm, certificate=certificate,
+    )  # fmt: skip
+    click.echo(json_text(found.as_json()) if as_json else str(found))
+    sys.exit(EXIT[type(found.verdict)])

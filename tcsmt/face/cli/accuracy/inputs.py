@@ -1,0 +1,37 @@
+"""What the commands about an algorithm share: its unit, its length, and how long to search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from tcsmt.face.cli.names import UNIT
+from tcsmt.support.errors import TcsmtError
+
+arch_option = click.option(
+    "--arch", type=UNIT, required=True, help="Architecture, GPU, ARCH/INSTRUCTION or a model file."
+)
+k_option = click.option(
+    "--k",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Products in the dot product; not the unit's K by default, because time grows with K.",
+)
+
+
+def search_option(seconds: float) -> Callable[[Any], Any]:
+    """``--search``, with its default."""
+    return click.option(
+        "--search", default=seconds, help="Time for the simulator's search, in seconds.", show_default=True
+    )
+
+
+def check_length(k: int | None, search: float, most: int = 64) -> None:
+    """Refuse lengths and times that nothing can be done with. most: products that terms are made for."""
+    if k is not None and not 1 <= k <= most:
+        raise TcsmtError(f"k = {k}: must be from 1 to {most}")
+    if not 0 < search <= 1e6:
+        raise TcsmtError(f"search = {search:g}: must be over 0 and up to 1000000 seconds")

@@ -1,0 +1,80 @@
+"""``tcsmt accuracy split``."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from tcsmt.face.api.splits import analyses
+from tcsmt.face.cli import options
+from tcsmt.face.cli.printing import echo_json
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.statements.trust import Trust
+from tcsmt.support.errors import Exit
+from tcsmt.support.progress import shown, unseen
+
+
+@click.command()
+@click.option(
+    "--format", "formats", multiple=True, help="Format of the words: f16, tf32, bf16 (may be repeated)."
+)
+@click.option("--prove", is_flag=True, help="Have a solver prove it for all inputs.")
+@click.option(
+    "--enumerate",
+    "go_through",
+    is_flag=True,
+    help="Try all 2^32 inputs on two back ends (three minutes each on one core).",
+)
+@options.solver
+@options.timeout()
+@options.confirm
+@options.certificate
+@options.kept
+@options.resumed()
+@options.as_json
+def split(
+    formats: tuple[str, ...],
+    prove: bool,
+    go_through: bool,
+    solver: str,
+    timeout: float,
+    confirm: bool,
+    certificate: Path | None,
+    kept: bool | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Show what a split of an FP32 number into narrower words keeps, and where its residual underflows.
+
+    For each split: the error in units in the last place (ulp) of x, the share of exact significands,
+    the expected number of mantissa bits kept (of 23), and the probabilities that the last word
+    underflows, or is subnormal, by exponent. --prove and --enumerate show, for all inputs, that the error is
+    what the closed form says. Only a proof has a certificate; the inputs that were tried have none.
+
+    Exit code: 0 all inputs agree with the closed form, 1 some input does not, 2 usage error, 3 unknown.
+
+    \b
+    Examples:
+      tcsmt accuracy split --prove
+      tcsmt accuracy split --format bf16 --prove --certificate proofs
+    """
+    if certificate is not None and not prove:
+        raise click.UsageError("--certificate needs --prove")
+    found = []
+    with shown(lines=False) if go_through else nullcontext(unseen) as progress:
+        for one in analyses(
+            formats, prove=prove, try_all=go_through, settings=Settings(solver, timeout),
+            trust=Trust(confirm, kept), certificate=certificate, output=output,
+            said=lambda text: click.echo(text, err=True), progress=progress,
+        ):  # fmt: skip
+            found.append(one)
+            if not as_json:
+                click.echo(one)
+    if as_json:
+        echo_json({"splits": [one.as_json() for one in found]})
+    wrong = any(one.holds is False for one in found)
+    unknown = any(one.holds is None for one in found if "proof" in one.record)
+    sys.exit(Exit.DIFFERS if wrong else Exit.UNKNOWN if unknown else Exit.ANSWERED)

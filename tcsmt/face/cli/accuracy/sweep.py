@@ -1,0 +1,125 @@
+"""``tcsmt accuracy sweep``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from tcsmt.analysis.sweeps.sweep import DISTRIBUTIONS
+from tcsmt.face.api.sweep import LENGTHS
+from tcsmt.face.api.sweep import sweep as sweep_of
+from tcsmt.face.cli import options
+from tcsmt.face.cli.names import ALGORITHM, UNIT
+from tcsmt.support.errors import Exit
+from tcsmt.support.files import make_folder
+from tcsmt.support.progress import shown
+
+
+@click.command()
+@click.option(
+    "--algorithm",
+    "algorithms",
+    type=ALGORITHM,
+    multiple=True,
+    help="An algorithm, as in `accuracy compare` (may be repeated).  [default: all]",
+)
+@click.option(
+    "--arch",
+    "units",
+    type=UNIT,
+    multiple=True,
+    help="ARCH or ARCH/INSTRUCTION (may be repeated).  [default: all]",
+)
+@click.option(
+    "--distribution",
+    "distributions",
+    multiple=True,
+    help=f"{', '.join(DISTRIBUTIONS)} (may be repeated).  [default: all]",
+)
+@click.option(
+    "--k",
+    "lengths",
+    type=click.IntRange(1, 1 << 20),
+    multiple=True,
+    help=f"Length of the dot products (may be repeated).  [default: {', '.join(map(str, LENGTHS))}]",
+)
+@click.option(
+    "--size",
+    type=click.IntRange(1, 1024),
+    default=16,
+    show_default=True,
+    help="Rows and columns of the result.",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1, 1000),
+    default=2,
+    show_default=True,
+    help="Number of matrix products, each with its own seed.",
+)
+@options.jobs(1)
+@options.scheduler
+@options.resumed()
+@click.option("--plots", "folder", type=click.Path(path_type=Path), help="Folder for SVG plots.")
+@options.as_json
+def sweep(
+    algorithms: tuple[str, ...],
+    units: tuple[str, ...],
+    distributions: tuple[str, ...],
+    lengths: tuple[int, ...],
+    size: int,
+    seeds: int,
+    jobs: int,
+    scheduler: str,
+    output: Path | None,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure the error of products of random matrices as K grows, for each algorithm and unit.
+
+    The error is the distance from the exact product. Prints the measure of Ootomo and Yokota's slides: the
+    Frobenius norm of the error over that of the product. The file of --output also has the distribution of
+    the error, signs, cancellation, and which unit is closest. Fused units also appear with their last
+    rounding (RNE), or with every truncation (all RNE), replaced by rounding to nearest even.
+
+    Exit code: 0 done, 2 usage error, 3 a process died, so a record is missing.
+
+    \b
+    Examples:
+      tcsmt accuracy sweep --algorithm markidis --arch volta --arch h100 --k 64 --k 1024
+      tcsmt accuracy sweep --algorithm single-bf16 --distribution shared --arch rdna4 --arch x86 --arch arm
+    """
+    new = folder is not None and not folder.exists()
+    if folder is not None:
+        make_folder(folder)
+    with shown() as progress:
+        found = sweep_of(
+            algorithms, units, distributions=distributions, lengths=lengths or LENGTHS, size=size,
+            seeds=seeds, jobs=jobs, scheduler=scheduler, output=output, progress=progress,
+        )  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(found.as_json(), ensure_ascii=False))
+    elif text := str(found):
+        click.echo(text)
+    if folder is not None:
+        drawn = found.plots(folder)
+        for path in drawn:
+            click.echo(f"written: {path}", err=True)
+        if not drawn:
+            swept = dict.fromkeys(record["algorithm"] for record in found.records)
+            what = f"{_listed(swept)} on {_listed(found.settings['units'])}"
+            click.echo(f"nothing to plot: no figure shows {what}", err=True)
+            if new:
+                folder.rmdir()
+    sys.exit(Exit.UNKNOWN if found.failed else Exit.ANSWERED)
+
+
+def _listed(names: Iterable[str], most: int = 3) -> str:
+    """The first few names, and how many more there are."""
+    given = list(names)
+    more = f" and {len(given) - most} more" if len(given) > most else ""
+    return ", ".join(given[:most]) + more

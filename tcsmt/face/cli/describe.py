@@ -1,0 +1,55 @@
+"""``tcsmt describe``."""
+
+from __future__ import annotations
+
+import click
+
+from tcsmt.face.api.formats import describe_format
+from tcsmt.face.api.units import row_of, rows_listed
+from tcsmt.face.cli import options
+from tcsmt.face.cli.names import UNIT
+from tcsmt.face.cli.printing import echo_json
+from tcsmt.matrix_units.catalogue.description import description, row_as_json
+from tcsmt.matrix_units.files.model_files import is_model_file
+from tcsmt.support.errors import TcsmtError
+
+
+@click.command("describe")
+@click.argument("arch", type=UNIT, metavar="UNIT", required=False)
+@click.argument("instruction", required=False)
+@click.option(
+    "--format", "number_format", metavar="NAME",
+    help="Instead, describe a format: a known one, or one of UNIT's own.",
+)  # fmt: skip
+@options.as_json
+def describe(arch: str | None, instruction: str | None, number_format: str | None, as_json: bool) -> None:
+    """Describe a unit by the parameters that each published convention uses.
+
+    UNIT is an architecture, a GPU, ARCH/INSTRUCTION or a model file. For an architecture or a GPU
+    without INSTRUCTION, describes the most used instruction and lists the names of the others.
+
+    With --format, lists the extreme values of a number format, and every value if it has at most 8 bits.
+
+    \b
+    Examples:
+      tcsmt describe h100/wgmma.m64nNk32.f32.e4m3.e4m3
+      tcsmt describe --format e4m3
+    """
+    name = arch if instruction is None else f"{arch}/{instruction}"
+    if number_format is not None:
+        values = describe_format(number_format, name)
+        if as_json:
+            echo_json(values.as_json())
+        else:
+            click.echo(str(values))
+        return
+    if arch is None or name is None:
+        raise TcsmtError("expected a UNIT, or --format NAME")
+    row = row_of(name)
+    if as_json:
+        echo_json(row_as_json(row))
+        return
+    click.echo(description(row))
+    if instruction is None and not {"/", "+"} & {*arch} and not is_model_file(arch):
+        others = [r.instruction for r in rows_listed(arch, claims=True) if r is not row]
+        click.echo("\nother instructions:\n  " + "\n  ".join(others))

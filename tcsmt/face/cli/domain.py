@@ -1,0 +1,93 @@
+"""The options that choose which inputs count; a command takes them as one argument, ``domain``."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from tcsmt.face.cli import options
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.errors import TcsmtError, UnknownName
+
+__all__ = ["domain_of_algorithm", "domain_of_models"]
+
+#: Ranges of exponents by name: Valpey et al.'s (Ootomo and Yokota's Type 1), and their other one.
+RANGES = {"type1": (-15, 14), "small": (-35, -15)}
+
+_Command = Callable[..., None]
+
+_EXPONENTS = (
+    f"a, b and c are zero, or normal with an exponent from LOW to HIGH (or a name: {', '.join(RANGES)})."
+)
+_bits = click.option(
+    "--bits", nargs=2, type=int, metavar="A B",
+    help="At most A significand bits in a and B in b, including the implicit bit.  [default: all]",
+)  # fmt: skip
+
+
+def exponents_of(text: str) -> tuple[int, int]:
+    """The range that is meant by ``LOW:HIGH`` or a name. Raises :class:`.TcsmtError`."""
+    if text in RANGES:
+        return RANGES[text]
+    low, colon, high = text.partition(":")
+    try:
+        return int(low), int(high)
+    except ValueError:
+        if colon:
+            raise TcsmtError(f"exponents {text!r}: expected LOW:HIGH, two integers, such as -15:14") from None
+        raise UnknownName("exponents", text, [*RANGES, "LOW:HIGH"]) from None
+
+
+def domain_of_models(command: _Command) -> _Command:
+    """Any domain; where no option is given, all words count."""
+
+    @functools.wraps(command)
+    def with_domain(
+        *, finite: bool, positive: bool, exclude_subnormal: bool, c_zero: bool, exponents: str | None,
+        c_free: bool, bits: tuple[int, int] | None, **others: Any,
+    ) -> None:  # fmt: skip
+        if c_free and exponents is None:
+            raise TcsmtError("--c-free exempts c from --exponents, which is not given")
+        domain = Domain(
+            finite=finite, positive=positive, subnormals=not exclude_subnormal, c_zero=c_zero,
+            exponents=None if exponents is None else exponents_of(exponents), c_free=c_free, bits=bits,
+        )  # fmt: skip
+        command(domain=domain, **others)
+
+    return _with(
+        with_domain,
+        options.finite, options.positive,
+        click.option("--exclude-subnormal", is_flag=True, help="Exclude subnormal inputs."),
+        options.c_zero,
+        click.option("--exponents", metavar="LOW:HIGH", help=_EXPONENTS),
+        click.option("--c-free", is_flag=True, help="--exponents does not restrict c; needs --exponents."),
+        _bits,
+    )  # fmt: skip
+
+
+def domain_of_algorithm(command: _Command) -> _Command:
+    """A domain with restricted exponents: errors relative to inputs of any size have no bound."""
+
+    @functools.wraps(command)
+    def with_domain(
+        *, exponents: str, c_zero: bool, positive: bool, bits: tuple[int, int] | None, **others: Any
+    ) -> None:
+        domain = Domain(exponents=exponents_of(exponents), c_zero=c_zero, positive=positive, bits=bits)
+        command(domain=domain, **others)
+
+    return _with(
+        with_domain,
+        click.option(
+            "--exponents", default="type1", show_default=True, metavar="LOW:HIGH", help=_EXPONENTS
+        ),
+        options.c_zero, options.positive, _bits,
+    )  # fmt: skip
+
+
+def _with(command: _Command, *choices: Callable[[Any], Any]) -> _Command:
+    for option in reversed(choices):
+        command = option(command)
+    return command

@@ -1,0 +1,127 @@
+"""``tcsmt export``: a unit as a file of another language, and the curated SMT-LIB scripts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from tcsmt.face.api.units import row_of
+from tcsmt.face.cli import options
+from tcsmt.face.cli.names import UNIT
+from tcsmt.face.cli.printing import echo_json
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import make_folder, replace_text
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command()
+@click.argument("unit", type=UNIT, required=False)
+@click.option(
+    "--as", "language", metavar="LANGUAGE", help="systemverilog, c (a C99 header), btor2 or smt2 (SMT-LIB)."
+)
+@click.option("--output", type=_FILE, metavar="FILE", help="Write here.  [default: standard output]")
+@click.option("--name", help="Of the module or function.  [default: made from the unit's]")
+@click.option("--pipeline", is_flag=True, help="SystemVerilog with registers behind the stages, and a clock.")
+@click.option(
+    "--testbench", type=_FILE, metavar="FILE",
+    help="Also write a test bench for the SystemVerilog, which checks rows of a readmemh file.",
+)  # fmt: skip
+@click.option(
+    "--queries",
+    type=_FOLDER,
+    metavar="DIR",
+    help="Instead of a unit, write the curated SMT-LIB scripts here.",
+)
+@click.option(
+    "--benchmarks", type=_FOLDER, metavar="DIR",
+    help="Instead, write hard queries here, as a benchmark set for SMT solvers.",
+)  # fmt: skip
+@options.as_json
+def export(
+    unit: str | None, language: str | None, output: Path | None, name: str | None, pipeline: bool,
+    testbench: Path | None, queries: Path | None, benchmarks: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Write UNIT in another language: one file that needs nothing else.
+
+    The file is a SystemVerilog module, a C99 header, or a circuit for solvers (BTOR2, SMT-LIB). Its header
+    has the unit's source and parameters; the stages have the names that `tcsmt explain` shows.
+
+    Without UNIT, writes self-contained SMT-LIB 2.6 scripts with the expected answer.
+
+    \b
+    Examples:
+      tcsmt export h100 --as c --output hopper.h
+      tcsmt export h100 --as systemverilog --pipeline --output dot.sv --name dot --testbench dot_tb.sv
+      tcsmt export --queries scripts
+      tcsmt export --benchmarks set
+    """
+    of_unit = {
+        "--as": language, "--output": output, "--name": name, "--pipeline": pipeline, "--testbench": testbench
+    }  # fmt: skip
+    sources = {"UNIT": unit, "--queries": queries, "--benchmarks": benchmarks}
+    given = [one for one, value in sources.items() if value is not None]
+    if len(given) != 1:
+        raise TcsmtError(f"expected one of {', '.join(sources)}; given: {' and '.join(given) or 'none'}")
+    if unit is not None:
+        _unit(unit, language, output, name, pipeline, testbench, as_json)
+        return
+    extra = [one for one, value in of_unit.items() if value]
+    if extra:
+        raise TcsmtError(f"{extra[0]} is of a UNIT, which is not given with {given[0]}")
+    scripts = _hard(benchmarks) if benchmarks is not None else _curated(queries or Path())
+    written = []
+    for title, path, text in scripts:
+        make_folder(path.parent)
+        replace_text(path, text)
+        if not as_json:
+            click.echo(path)
+        status = re.search(r"\(set-info :status (\w+)\)", text)
+        written.append({"name": title, "file": str(path), "status": status[1] if status else "unknown"})
+    if as_json:
+        echo_json({"scripts": written})
+
+
+def _unit(
+    unit: str, language: str | None, output: Path | None, name: str | None, pipeline: bool,
+    testbench: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    from tcsmt.outside.exports.languages import LANGUAGES, exported
+
+    if language is None:
+        raise TcsmtError(f"--as is missing: one of {', '.join(LANGUAGES)}")
+    made = exported(row_of(unit), language, name=name, pipeline=pipeline)
+    files = {}
+    if testbench is not None:
+        if made.testbench is None:
+            raise TcsmtError(f"a test bench is possible for systemverilog, not for {made.language}")
+        replace_text(testbench, made.testbench)
+        files["testbench"] = str(testbench)
+    if output is not None:
+        replace_text(output, made.text)
+        files["output"] = str(output)
+    if as_json:
+        echo_json(made.as_json() | files | ({} if output is not None else {"text": made.text}))
+        return
+    if output is None:
+        click.echo(made.text, nl=False)
+    for path in files.values():
+        click.echo(f"{path}: {made.unit}", err=True)
+
+
+def _curated(folder: Path) -> Iterator[tuple[str, Path, str]]:
+    from tcsmt.study.properties.scripts import scripts
+
+    for name, text in scripts():
+        yield name, folder / f"{name}.smt2", text
+
+
+def _hard(folder: Path) -> Iterator[tuple[str, Path, str]]:
+    from tcsmt.study.papers.hard_queries import hard_queries
+
+    for query in hard_queries():
+        yield f"{query.family}/{query.name}", folder / query.path, query.text

@@ -1,0 +1,114 @@
+"""``tcsmt kernel identify``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.face.api.kernel_identify import kernel_identify
+from tcsmt.face.cli import options
+from tcsmt.face.cli.names import UNIT
+from tcsmt.face.cli.printing import echo_json
+from tcsmt.matrix_units.files.arrays import read_array
+from tcsmt.support.errors import Exit
+from tcsmt.support.interrupts import interrupted_once
+from tcsmt.support.progress import shown
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.option("--a", "a_path", type=_PATH, required=True, help="A, (M, K), .npy.")
+@click.option("--b", "b_path", type=_PATH, required=True, help="B, (K, N), .npy.")
+@click.option("--d", "d_path", type=_PATH, required=True, help="The product that was recorded, (M, N), .npy.")
+@click.option("--c", "c_path", type=_PATH, help="C, (M, N), .npy.")
+@click.option("--a-format", metavar="FORMAT", help="Format of A's words.  [default: by the dtype]")
+@click.option("--b-format", metavar="FORMAT", help="Format of B's words.  [default: by the dtype]")
+@click.option("--c-format", metavar="FORMAT", help="Format of C's words.  [default: by the dtype]")
+@click.option("--d-format", metavar="FORMAT", help="Format of D's words.  [default: by the dtype]")
+@click.option(
+    "--unit", "units", type=UNIT, multiple=True, help="Only kernels on this unit (may be repeated)."
+)
+@click.option("--alpha", type=float, default=1.0, show_default=True, help="alpha of the call.")
+@click.option("--beta", type=float, default=1.0, show_default=True, help="beta of the call.")
+@click.option("--seed", default=1, show_default=True, help="Seed of the elements that are looked at first.")
+@click.option(
+    "--plan", type=_PATH, metavar="DIR",
+    help="Write A.npy and B.npy here, whose product tells the kernels apart that explain D.",
+)  # fmt: skip
+@options.operands
+@click.option(
+    "--time-limit", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+    help="Stop after this time with what was found, as Ctrl-C does.  [default: none]",
+)  # fmt: skip
+@options.timeout(20.0)
+@options.memory
+@options.as_json
+def identify(
+    a_path: Path,
+    b_path: Path,
+    d_path: Path,
+    c_path: Path | None,
+    a_format: str | None,
+    b_format: str | None,
+    c_format: str | None,
+    d_format: str | None,
+    units: tuple[str, ...],
+    alpha: float,
+    beta: float,
+    seed: int,
+    plan: Path | None,
+    operands: str | None,
+    time_limit: float | None,
+    timeout: float,
+    memory: int,
+    as_json: bool,
+) -> None:
+    """Find the kernels that give D of A and B bit for bit: unit, order along K, partial sums, epilogue.
+
+    All hypotheses are held against a few elements of D, the simplest first, those that survive against more,
+    and the last ones against all.
+    NumPy stores bfloat16 and 8-bit floats without their names: give --a-format, --b-format, --d-format.
+    Files are never unpickled.
+
+    Where none explains D, prints the nearest, and which kind of step D looks as if it had besides.
+
+    Exit code: 0 explained, 1 no hypothesis explains D, 2 usage error, 3 stopped before one did.
+
+    \b
+    Examples:
+      tcsmt kernel identify --a A.npy --b B.npy --d D.npy
+      tcsmt kernel identify --a A.npy --b B.npy --d D.npy --a-format bf16 --b-format bf16 --d-format bf16
+    """
+    a, b, d = read_array(a_path), read_array(b_path), read_array(d_path)
+
+    def tell(kernel: Kernel) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"gives all of D: {kernel.name}", err=True)
+
+    with interrupted_once(), shown(lines=False) as progress:
+        found = kernel_identify(
+            a, b, d, None if c_path is None else read_array(c_path), a_format=a_format, b_format=b_format,
+            c_format=c_format, d_format=d_format, units=units or None, alpha=alpha, beta=beta,
+            operands=operands, seed=seed, time_limit=time_limit, progress=progress, explained=tell,
+        )  # fmt: skip
+        made = None
+        if plan is not None and found.kernels:
+            made = found.plan(timeout=timeout, memory=memory, seed=seed, progress=progress)
+    if made is not None and plan is not None:
+        plan.mkdir(parents=True, exist_ok=True)
+        for name, matrix in (("A", made.a), ("B", made.b)):
+            np.save(plan / f"{name}.npy", np.ascontiguousarray(matrix))
+    if as_json:
+        echo_json(found.as_json() | ({"plan": made.as_json()} if made is not None else {}))
+    else:
+        click.echo(str(found))
+        if made is not None:
+            click.echo(str(made))
+    if found.kernels:
+        sys.exit(Exit.ANSWERED)
+    sys.exit(Exit.UNKNOWN if found.stopped else Exit.DIFFERS)

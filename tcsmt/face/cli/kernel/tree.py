@@ -1,0 +1,83 @@
+"""``tcsmt kernel tree``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from tcsmt.face.api.kernel_tree import PRODUCTS, kernel_tree
+from tcsmt.face.api.taking import kernel_taking
+from tcsmt.face.cli import options
+from tcsmt.face.cli.functions import function_named
+from tcsmt.face.cli.names import UNIT
+from tcsmt.face.cli.printing import echo_json
+from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.support.errors import Exit
+from tcsmt.support.progress import shown
+
+
+@click.command()
+@click.option(
+    "--python", "function", metavar="MODULE:FUNCTION", help="This function of NumPy arrays A and B gives D."
+)
+@click.option("--kernel", type=UNIT, metavar="UNIT[+REDUCTION]", help="This kernel, simulated.")
+@click.option("--k", type=click.IntRange(2), required=True, metavar="N", help="Products of an element of D.")
+@click.option(
+    "--format", "format_name", metavar="FORMAT",
+    help="Format of A and B.  [default: f32; the unit's with --kernel]",
+)  # fmt: skip
+@click.option(
+    "--shape", type=(int, int), metavar="M N",
+    help="Rows of A and columns of B, by which libraries choose the order.  [default: K K]",
+)  # fmt: skip
+@click.option(
+    "--products", type=click.IntRange(PRODUCTS), default=PRODUCTS, show_default=True, metavar="N",
+    help="Random products that every tree is held against.",
+)  # fmt: skip
+@options.as_json
+def tree(
+    function: str | None,
+    kernel: str | None,
+    k: int,
+    format_name: str | None,
+    shape: tuple[int, int] | None,
+    products: int,
+    as_json: bool,
+) -> None:
+    """Read in which order a matrix product adds up the products of an element, from its results alone.
+
+    Large numbers of both signs swallow what meets them before they meet each other. Prints sums of products
+    p0, p1, ..., and the formats to which sums and products are rounded, by region of D where elements differ.
+    Every tree is held against random products with both signs and wide exponents, of which it must give every
+    bit. A function that no tree describes is refused: with the element that differs, both values, and why.
+
+    Exit code: 0 a tree for every element, 2 usage error or no tree, 3 a tree for some elements.
+
+    \b
+    Examples:
+      tcsmt kernel tree --python numpy:matmul --k 256
+      tcsmt kernel tree --python numpy:matmul --k 48 --shape 1 1
+      tcsmt kernel tree --python my_kernels:gemm --k 1024 --format f16
+      tcsmt kernel tree --kernel h100+split-k:2 --k 128 --shape 8 8
+    """
+    if (function is None) == (kernel is None):
+        raise click.UsageError("give one of --python and --kernel")
+    multiply: Any
+    if function is not None:
+        multiply, fmt, unit = function_named(function), format_name or "f32", None
+    else:
+        operand = None if format_name is None else format_named(format_name)
+        made = kernel_taking(str(kernel), dict.fromkeys("ab", operand))
+        multiply, unit = made.multiply, made.unit
+        fmt = format_name or unit.model.a_format.name
+    with shown(lines=False) as progress:
+        found = kernel_tree(
+            multiply, k, operands=fmt, shape=shape, products=products, unit=unit, progress=progress
+        )
+    if as_json:
+        echo_json(found.as_json())
+    else:
+        click.echo(str(found))
+    sys.exit(Exit.ANSWERED if found.complete else Exit.UNKNOWN)

@@ -1,0 +1,91 @@
+"""``tcsmt models``."""
+
+from __future__ import annotations
+
+import click
+
+from tcsmt.face.api.units import row_of, rows_listed, sequences_listed
+from tcsmt.face.cli import options
+from tcsmt.face.cli.names import ARCHITECTURE, UNIT
+from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.table import markdown
+from tcsmt.matrix_units.catalogue import selected, status_text
+from tcsmt.matrix_units.catalogue.description import row_as_json
+from tcsmt.matrix_units.catalogue.row import EVIDENCE
+from tcsmt.matrix_units.files.model_files import model_toml
+from tcsmt.support.text import counted
+
+
+@click.command("models")
+@click.option(
+    "--arch", type=ARCHITECTURE, help="Only this architecture, GPU or processor (cpu: this machine's)."
+)
+@click.option("--a", "a_format", metavar="FORMAT", help="Only units that take a in this format, e.g. e4m3.")
+@click.option("--b", "b_format", metavar="FORMAT", help="Only units that take b in this format.")
+@click.option("--c", "c_format", metavar="FORMAT", help="Only units that take c in this format.")
+@click.option("--d", "d_format", metavar="FORMAT", help="Only units with results in this format.")
+@click.option("--k", type=click.IntRange(1), metavar="N", help="Only units with this number of products.")
+@click.option("--evidence", metavar="LEVEL", help=f"Only units with this evidence: {', '.join(EVIDENCE)}.")
+@click.option(
+    "--claims/--no-claims", default=True, help="Include published models that are refuted or disputed."
+)
+@click.option(
+    "--toml", type=UNIT, metavar="UNIT", help="Print this unit as a model file, as a start for your own."
+)
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print a table for documents.")
+@options.as_json
+def models(
+    arch: str | None,
+    a_format: str | None,
+    b_format: str | None,
+    c_format: str | None,
+    d_format: str | None,
+    k: int | None,
+    evidence: str | None,
+    claims: bool,
+    toml: str | None,
+    as_markdown: bool,
+    as_json: bool,
+) -> None:
+    """List the catalogue: every unit with its parameters and evidence.
+
+    With --arch, also the sequences of its instructions that are units of their own.
+
+    \b
+    Examples:
+      tcsmt models --arch h100
+      tcsmt models --arch cpu
+      tcsmt models --a e4m3 --evidence measured
+      tcsmt models --toml volta > mine.toml
+    """
+    formats = {"a_format": a_format, "b_format": b_format, "c_format": c_format, "d_format": d_format}
+    if toml is not None:
+        if any([arch, *formats.values(), k, evidence, as_json, as_markdown]):
+            raise click.UsageError("--toml UNIT takes no other option")
+        click.echo(model_toml(row_of(toml)), nl=False)
+        return
+    found = rows_listed(arch, claims=claims)
+    chosen = selected(found, formats=formats, k=k, evidence=evidence)
+    whole = selected(sequences_listed(arch), formats=formats, k=k, evidence=evidence)
+    if as_json:
+        listed = {"units": chosen} | ({"sequences": whole} if whole else {})
+        echo_json({name: [row_as_json(row) for row in given] for name, given in listed.items()})
+        return
+    if not chosen:
+        click.echo(f"none of {counted(len(found), 'unit')} fits", err=True)
+        return
+    if as_markdown:
+        click.echo(markdown(chosen))
+        return
+    width = max(len(row.name) for row in chosen)
+    click.echo(f"{'unit':<{width}}  {'K':>3} {'N_FMA':>5} {'F':>3}  {'zero':>5}  evidence    status")
+    for row in chosen:
+        m = row.model
+        given = [getattr(m, name, None) for name in ("n_fma", "fraction_bits", "zero_exponent")]
+        n_fma, bits, zero = ("-" if value is None else value for value in given)
+        numbers = f"{m.k:>3} {n_fma:>5} {bits:>3}  {zero:>5}"
+        click.echo(f"{row.name:<{width}}  {numbers}  {row.evidence:<11} {status_text(row)}")
+    if whole:
+        click.echo("\nsequences of these instructions, which are units, too:")
+    for row in whole:
+        click.echo(f"{row.name:<{width}}  {row.note.partition('; ')[0]}")

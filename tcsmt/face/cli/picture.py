@@ -1,0 +1,67 @@
+"""Pictures on the command line: their options, vectors as text, and where a picture goes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tcsmt.face.cli import options
+from tcsmt.face.cli.printing import json_text
+from tcsmt.face.pictures.drawing import Sheet
+from tcsmt.face.pictures.html import as_html
+from tcsmt.face.pictures.svg import as_svg
+from tcsmt.face.pictures.text import as_text
+from tcsmt.support.errors import choose
+from tcsmt.support.files import replace_text
+
+_WIDTH = 110
+_FORMATS: dict[str, Callable[[Sheet], str]] = {
+    "text": lambda sheet: as_text(sheet, _WIDTH) + "\n",
+    "svg": as_svg,
+    "html": as_html,
+}
+_SUFFIXES = {".txt": "text", ".svg": "svg", ".html": "html"}
+
+
+def picture_options(command: Any) -> Any:
+    """How a picture is shown: ``form``, ``output`` and ``as_json`` for :func:`show_sheet`."""
+    for option in (
+        options.as_json,
+        click.option("--output", type=click.Path(path_type=Path), help="Write the picture here."),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(list(_FORMATS)),
+            help="Output format.  [default: by the suffix of --output, else text]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def show_sheet(sheet: Sheet, form: str | None, output: Path | None, *, as_json: bool) -> None:
+    """Print the sheet, or write it where there is an ``output``."""
+    if as_json:
+        text = json_text(sheet.as_json()) + "\n"
+    elif form is None and output is None and sys.stdout.isatty():
+        width = min(160, max(80, shutil.get_terminal_size().columns - 1))
+        text = as_text(sheet, width, colour=not os.environ.get("NO_COLOR")) + "\n"
+    else:
+        text = _FORMATS[form or form_of(output)](sheet)
+    if output is not None:
+        replace_text(output, text)
+    else:
+        click.echo(text, nl=False)
+
+
+def form_of(output: Path | None) -> str:
+    """The format that a file's suffix says; text where there is no file."""
+    return (
+        _SUFFIXES[choose("suffix of a picture", output.suffix, _SUFFIXES)] if output is not None else "text"
+    )

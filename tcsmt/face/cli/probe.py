@@ -1,0 +1,122 @@
+"""``tcsmt probe``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from functools import partial
+from pathlib import Path
+
+import click
+
+from tcsmt.face.api.probe import EMITTED, Probe, witnesses
+from tcsmt.face.api.units import row_of
+from tcsmt.face.cli import options
+from tcsmt.face.cli.names import PROPERTY, UNIT
+from tcsmt.face.cli.printing import echo_json
+from tcsmt.outside.hardware import vectors as probe_vectors
+from tcsmt.outside.hardware.instructions import language_of
+from tcsmt.outside.hardware.run import require_device
+from tcsmt.outside.hardware.source import program
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.support.errors import Exit
+from tcsmt.support.files import replace_text
+from tcsmt.support.progress import shown as progress_shown
+from tcsmt.support.text import counted
+
+
+@click.command()
+@click.argument("model", type=UNIT, metavar="UNIT")
+@click.option(
+    "--property",
+    "names",
+    type=PROPERTY,
+    multiple=True,
+    help="Only the witnesses of this property (may be repeated).",
+)
+@click.option(
+    "--vectors", "--plan", "source", type=click.Path(path_type=Path),
+    help="Instead: rows of a file, e.g. from `identify --plan` or `audit --output`.",
+)  # fmt: skip
+@click.option("--emit", type=click.Choice(EMITTED), help="What to write: a program, or the vectors.")
+@click.option("--run", "run", is_flag=True, help="Compile and run the program; judge the answers.")
+@click.option(
+    "--output", type=click.Path(path_type=Path),
+    help="The file to write; with --run, it gets the answers.  [default: standard output; with --run, none]",
+)  # fmt: skip
+@options.solver
+@options.timeout(20.0)
+@options.memory
+@options.folders
+@options.as_json
+def probe(
+    model: str,
+    names: tuple[str, ...],
+    source: Path | None,
+    emit: str | None,
+    run: bool,
+    output: Path | None,
+    solver: str,
+    timeout: float,
+    memory: int,
+    folders: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Write a program that runs vectors through the instruction UNIT and prints its answers.
+
+    The vectors are the witnesses of all properties that apply, of some properties (--property), or the
+    rows of a file (--vectors). Where no property applies, they are those that decide between UNIT, other
+    units and changes of one parameter, as in `tcsmt vectors --kind deciding`. Each comes with the result
+    that each hypothesis predicts. `tcsmt validate` reads the answers.
+
+    Exit code: 0 done, 1 (with --run) the device's answers differ from the model's, 2 usage error.
+
+    \b
+    Examples:
+      tcsmt probe volta --property carry-bits --emit cuda --output probe.cu
+      tcsmt probe x86/vdpbf16ps --run
+    """
+    if source is not None and names:
+        raise click.UsageError("give --property or --vectors, not both")
+    if run and emit in ("json", "csv"):
+        raise click.UsageError("--run asks the device: leave out --emit json and csv")
+    if run and output is not None and output.suffix.lower() != ".json":
+        raise click.UsageError(f"--output {output}: with --run, the answers are JSON: give FILE.json")
+    if not run and emit is None:
+        raise click.UsageError(f"give --emit ({', '.join(EMITTED)}) or --run")
+    if as_json and output is None and emit != "json" and not run:
+        raise click.UsageError(
+            "--json describes what was written: give --output FILE, or use --emit json instead"
+        )
+    row = row_of(model)
+    if emit not in ("json", "csv"):  # before the solvers work
+        program(row, [], emit or language_of(row))
+    if run:
+        require_device(row)
+    if source is not None:
+        found = probe_vectors.from_file(source, row)
+    else:
+        showing = partial(progress_shown, lines=False)
+        found = witnesses(row, names, Solving(Settings(solver, timeout, memory)), folders, _say, showing)
+    made = Probe(row, found, shlex.join(["tcsmt", *sys.argv[1:]]))
+    if run:
+        answers = made.run(output)
+        if as_json:
+            echo_json(answers.as_json())
+        else:
+            click.echo(str(answers))
+        sys.exit(Exit.DIFFERS if answers.mismatches else Exit.ANSWERED)
+    text = made.text(str(emit))
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    replace_text(output, text)
+    click.echo(f"{output}: {counted(len(found), 'vector')}", err=True)
+    if as_json:
+        facts = {"model": row.name, "output": str(output), "emitted": emit, "vectors": len(found)}
+        echo_json(facts)
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)

@@ -1,0 +1,86 @@
+"""``tcsmt run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tcsmt.face.api.taking import formats_in, row_taking
+from tcsmt.face.cli import options
+from tcsmt.face.cli.names import UNIT
+from tcsmt.face.cli.printing import echo_json
+from tcsmt.face.cli.rounded import RoundedInputs
+from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES
+from tcsmt.matrix_units.files.model_files import is_model_file
+from tcsmt.prove.statements.explain import stage_lines
+from tcsmt.prove.statements.finding import shown
+from tcsmt.simulate.measured.row_files import read_rows, write_rows
+from tcsmt.simulate.rows import run_words, words_of_row
+from tcsmt.support.text import counted
+
+
+@click.command()
+@click.argument("model", type=UNIT, metavar="UNIT")
+@click.option(
+    "--input",
+    "source",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="File of rows: JSON, CSV or .npz.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Write the results here: JSON, CSV or .npz, by the suffix.",
+)
+@click.option(
+    "--operands", type=click.Choice([*OPERAND_RULES]),
+    help="How a, b and c are rounded that their formats do not hold.  [default: arrays are refused, decimal "
+    "numbers in text rounded to nearest even]",
+)  # fmt: skip
+@click.option("--explain", is_flag=True, help="Print every stage of every row, also with --output.")
+@options.as_json
+def run(
+    model: str, source: Path, output: Path | None, operands: str | None, explain: bool, as_json: bool
+) -> None:
+    """Simulate UNIT on the rows of a file.
+
+    A value is a hexadecimal word with all digits of the format (0x3c00), a decimal number (rounded to
+    the nearest value of the format, or by --operands), or a C99 hexadecimal number (0x1.8p-3; must be
+    exact). A row has a0, a1, ..., b0, b1, ..., c, and sa0, ..., sb0, ... if the unit takes block scales.
+
+    UNIT without an instruction is the most used one that takes a and b in the formats of the dtypes of an
+    .npz file; text does not say formats, and is for the most used one of all.
+
+    Prints the results. With --output, writes them to that file instead, which `tcsmt validate` can read.
+
+    \b
+    Examples:
+      tcsmt run volta --input rows.csv --output results.csv
+      tcsmt run a100/m16n8k8.f32.tf32 --input rows.npz --operands nearest-even
+    """
+    row, rounded = row_taking(model, formats_in(source)), RoundedInputs()
+    inputs = read_rows(source, row.model, rounded, operands)
+    rounded.finish()
+    d = run_words(row.model, inputs)
+    if output is not None:
+        name = str(Path(model).resolve()) if is_model_file(model) else row.name
+        write_rows(output, row.model, inputs, d, name=name)
+        click.echo(f"{output}: {counted(len(d), 'row')} of {row.name}", err=True)
+        if as_json:
+            facts = {"model": row.name, "output": str(output), "rows": len(d), "rounded": rounded.said}
+            echo_json(facts)
+        if as_json or not explain:
+            return
+    results = [shown(row.model.d_format, int(word)) for word in d]
+    if as_json:
+        data = {"model": row.name, "d": results, "rounded": rounded.said}
+        echo_json(data)
+        return
+    click.echo(f"# {row.name}")
+    for number, result in enumerate(results):
+        click.echo(f"{number}: {result['word']}  {result['value']}  {result['decimal']}")
+        if explain:
+            words = words_of_row(inputs, number)
+            click.echo("\n".join(f"    {line}" for line in stage_lines(row.model, words)))

@@ -1,0 +1,90 @@
+"""``tcsmt vectors``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from tcsmt.face.api.units import row_of
+from tcsmt.face.api.vectors import FILE_FORMATS, TestVectors, file_format, made
+from tcsmt.face.cli import options
+from tcsmt.face.cli.names import UNIT
+from tcsmt.face.cli.printing import echo_json
+from tcsmt.study.survey.vectors import KINDS
+from tcsmt.support.checkpoint import GOES_ON
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import replace_bytes
+from tcsmt.support.progress import shown as progress_shown
+from tcsmt.support.text import counted
+
+
+@click.command()
+@click.argument("model", type=UNIT, metavar="UNIT")
+@click.option(
+    "--kind", type=click.Choice(KINDS), default="all", show_default=True, help="Which inputs (see below)."
+)
+@click.option(
+    "--rows", type=click.IntRange(1), help="At most so many.  [default: all that decide, up to 1000]"
+)
+@click.option("--seed", default=1, show_default=True, help="Seed of the rows.")
+@click.option(
+    "--format", "written", type=click.Choice([*FILE_FORMATS]),
+    help="How they are written.  [default: by the suffix of --output; json]",
+)  # fmt: skip
+@click.option("--output", type=click.Path(path_type=Path), help="Write them here, not to standard output.")
+@options.as_json
+def vectors(
+    model: str,
+    kind: str,
+    rows: int | None,
+    seed: int,
+    written: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Write test vectors of UNIT: inputs with the expected result.
+
+    Kinds: deciding (the fewest that exclude other units and changes of one parameter, what excludes most
+    first), edge (special values, inputs near the boundaries of the arithmetic), random (half of these, half
+    random words), all (the three, in this order).
+
+    Formats: json, csv, hex (a line of words for each row), readmemh (one number for each row, for Verilog),
+    npz. A run that is stopped leaves the deciding ones in --output FILE, unless there was one before.
+    `tcsmt validate`, `tcsmt check --data` and `tcsmt audit` read all of them.
+
+    \b
+    Examples:
+      tcsmt vectors volta --kind deciding
+      tcsmt vectors h100 --rows 10000 --output h100.mem
+    """
+    if output is not None:
+        by_suffix = file_format(output)
+        if written not in (None, by_suffix):
+            raise TcsmtError(
+                f"--output {output}: the suffix of --format {written} is {FILE_FORMATS[str(written)]}"
+            )
+        written = by_suffix
+    if output is None and written == "npz":
+        raise TcsmtError("--format npz needs --output FILE.npz")
+    if output is None and as_json and written not in (None, "json"):
+        raise click.UsageError("--json needs --output, or no other --format")
+    row = row_of(model)
+
+    def first(some: TestVectors) -> None:
+        """They are in the file before the rest is made; no older file gives way to them."""
+        if output is not None and not output.exists():
+            holds = f"{counted(len(some), 'vector')}, those that decide; {GOES_ON}"
+            replace_bytes(output, some.as_bytes(written or "json"), holds)
+
+    with progress_shown(lines=False) as progress:
+        found = made(row, model, kind, rows, seed, progress, first)
+    content = found.as_bytes(written or "json")
+    if output is None:
+        click.echo(content, nl=False)
+        click.echo(found.summary, err=True)
+        return
+    replace_bytes(output, content)
+    click.echo(f"{output}: {found.summary}", err=True)
+    if as_json:
+        echo_json(found.as_json() | {"output": str(output)})

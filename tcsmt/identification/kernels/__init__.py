@@ -1,0 +1,1 @@
+"""Which kernel gives a product, in which order it sums, and where two products differ."""

@@ -1,0 +1,197 @@
+"""A and B on which kernels that explain a product would differ, and proofs that others are the same function.
+
+Inputs are made so that the order of additions shows: two large products that cancel, at places where they
+stand in different parts, among small ones; products of many sizes. Each is put to all kernels, and those that
+separate the most are kept. Kernels that no input separates are the same function where their graphs are the
+same; a solver is asked about the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tcsmt.compose.kernels import outside
+from tcsmt.compose.kernels.elements import SampledElements, on_elements
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.compose.kernels.model import KernelModel
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.prove.engine.asked_lemmas import Lemmas
+from tcsmt.prove.engine.engine import compare_models
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.verdict import Distinguished, Equivalent
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.text import counted
+
+__all__ = ["Plan", "planned"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: Rounds of inputs, and inputs in each.
+_ROUNDS, _INPUTS = 6, 48
+#: A longer dot product is not put to a solver, nor its graph built.
+_LONGEST_ASKED, _LONGEST_GRAPH = 64, 2048
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Inputs that separate kernels.
+
+    a, b: words (inputs, K): rows of A and columns of B. classes: kernels that no input separates. answers:
+    for each class, the word of each input. equal: pairs of one class that are proved to be the same
+    function, and how; open: pairs about which nothing is known.
+    """
+
+    a: Array
+    b: Array
+    classes: tuple[tuple[Kernel, ...], ...]
+    answers: tuple[tuple[int, ...], ...]
+    equal: tuple[tuple[Kernel, Kernel, str], ...]
+    open: tuple[tuple[Kernel, Kernel], ...]
+
+
+def planned(
+    kernels: Sequence[Kernel],
+    formats: tuple[AnyFormat, AnyFormat],
+    length: int,
+    *,
+    most: int,
+    solving: Solving | None = None,
+    seed: int = 1,
+    seen: Seen = unseen,
+) -> Plan:
+    """Few inputs, ``most`` at most, that separate kernels over so many products.
+
+    solving: with what solvers are asked about kernels that no input separates; None: they are not.
+    """
+    rng = np.random.default_rng(seed)
+    search = _Search(list(kernels), formats, length)
+    for number in range(_ROUNDS):
+        classes = counted(len(search.classes), "class")
+        seen(number + 1, _ROUNDS, f"inputs; {classes} of {counted(len(kernels), 'kernel')}")
+        if len(search.classes) == len(kernels) or len(search.inputs) == most:
+            break
+        a, b = (np.stack(side) for side in zip(*_made(rng, formats, length), strict=True))
+        search.take(a, b, most)
+    known: dict[tuple[Kernel, Kernel], str] = {}
+    while pairs := [pair for pair in search.together() if pair not in known]:
+        pair = pairs[0]
+        seen(len(known) + 1, len(known) + len(pairs), f"{pair[0].name} against {pair[1].name}")
+        known[pair], witness = _asked(*pair, length, solving)
+        if witness is not None and len(search.inputs) < most:
+            rows, columns = (
+                _row(witness, side, length, fmt) for side, fmt in zip("ab", formats, strict=True)
+            )
+            search.take(rows, columns, most)
+    left = [(one, two, known[one, two]) for one, two in search.together()]
+    return Plan(
+        a=search.side(0),
+        b=search.side(1),
+        classes=tuple(map(tuple, search.classes.values())),
+        answers=tuple(search.classes),
+        equal=tuple(found for found in left if found[2]),
+        open=tuple((one, two) for one, two, how in left if not how),
+    )
+
+
+class _Search:
+    """Kernels, and what each gives on the inputs that are kept."""
+
+    def __init__(self, kernels: list[Kernel], formats: tuple[AnyFormat, AnyFormat], length: int) -> None:
+        self.kernels, self.formats, self.length = kernels, formats, length
+        self.inputs: list[tuple[Array, Array]] = []
+        self.labels: dict[Kernel, tuple[int, ...]] = dict.fromkeys(kernels, ())
+
+    @property
+    def classes(self) -> dict[tuple[int, ...], list[Kernel]]:
+        """Kernels that no input separates, by what they give."""
+        found: dict[tuple[int, ...], list[Kernel]] = {}
+        for kernel in self.kernels:
+            found.setdefault(self.labels[kernel], []).append(kernel)
+        return found
+
+    def together(self) -> list[tuple[Kernel, Kernel]]:
+        """The first kernel of each class with the others."""
+        return [(first, other) for first, *others in self.classes.values() for other in others]
+
+    def take(self, a: Array, b: Array, most: int) -> None:
+        """Keep those of some inputs that separate, the best ones first."""
+        words = {kernel: found.tolist() for kernel, found in on_elements(self.kernels, SampledElements(a, b))}
+        while len(self.inputs) < most:
+            counts = [len({(self.labels[k], words[k][at]) for k in self.kernels}) for at in range(len(a))]
+            best = int(np.argmax(counts))
+            if counts[best] == len(self.classes):
+                return
+            self.inputs.append((a[best], b[best]))
+            self.labels = {kernel: (*self.labels[kernel], words[kernel][best]) for kernel in self.kernels}
+
+    def side(self, number: int) -> Array:
+        """The rows of A, or the columns of B, of the inputs."""
+        rows = [one[number] for one in self.inputs]
+        return np.stack(rows) if rows else np.zeros((0, self.length), unsigned(self.formats[number]))
+
+
+def _made(
+    rng: np.random.Generator, formats: tuple[AnyFormat, AnyFormat], length: int
+) -> Iterator[tuple[Array, Array]]:
+    """Words of inputs that show how sums are made."""
+    for number in range(_INPUTS):
+        spread = (0, 4, 12)[number % 3]
+        a, b = (rng.standard_normal(length) * 2.0 ** rng.integers(-spread, spread + 1, length) for _ in "ab")
+        if number % 2 and length > 1:
+            one, two = sorted(rng.choice(length, 2, replace=False))
+            size = 2.0 ** rng.integers(6, 14)
+            a[[one, two]], b[[one, two]] = (size, -size), size
+        yield tuple(_words(fmt, side) for fmt, side in zip(formats, (a, b), strict=True))  # type: ignore[misc]
+
+
+def _words(fmt: AnyFormat, values: Array) -> Array:
+    """The nearest words, none of them an infinity."""
+    if isinstance(fmt, IntegerFormat):
+        return np.array([fmt.nearest_word(Fraction(int(abs(x)) % 100)) for x in values], unsigned(fmt))
+    assert isinstance(fmt, Format)
+    largest = float(fmt.largest_finite)
+    clipped = np.clip(values, -largest, largest)
+    return outside.converted(clipped.view(np.uint64), FORMATS["f64"], fmt, saturate=True)
+
+
+def _row(witness: Mapping[str, int], side: str, length: int, fmt: AnyFormat) -> Array:
+    """The words of one input's side."""
+    return np.array([[witness[f"{side}{k}"] for k in range(length)]], unsigned(fmt))
+
+
+def _asked(
+    one: Kernel, two: Kernel, length: int, solving: Solving | None
+) -> tuple[str, Mapping[str, int] | None]:
+    """How two kernels are proved to be the same function of A and B; else "", and maybe an input."""
+    if length > _LONGEST_GRAPH:
+        return "", None
+    models = [
+        KernelModel(
+            unit=kernel.unit.model,
+            reduction=kernel.reduction,
+            epilogue=kernel.epilogue,
+            k=length,
+            has_c=False,
+        )
+        for kernel in (one, two)
+    ]
+    if models[0].trace.output is models[1].trace.output:
+        return "the same graph", None
+    if solving is None or length > _LONGEST_ASKED:
+        return "", None
+    left, right = ((kernel.name, model) for kernel, model in zip((one, two), models, strict=True))
+    found = compare_models(
+        left, right, Domain(finite=False, c_zero=True), solving, lemmas=Lemmas(solving, lasting=False)
+    )
+    if isinstance(found.verdict, Distinguished):
+        return "", found.verdict.values
+    return ("by solvers" if isinstance(found.verdict, Equivalent) else ""), None

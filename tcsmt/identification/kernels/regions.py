@@ -1,0 +1,80 @@
+"""Which parts of a product each kernel explains, where none explains all of it.
+
+Libraries compute the edges of a matrix, rows and columns that do not fill a tile, in another order than the
+rest. So the corner of what is left is explained first; what explains it is then held against the rest of the
+rows and columns, and what remains right and below is looked at in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tcsmt.compose.kernels.elements import Product
+from tcsmt.compose.kernels.kernel import Kernel
+from tcsmt.identification.kernels.blocks import MatrixBlock
+
+__all__ = ["Region", "regions"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: Rows and columns of the corner that kernels have to explain first; regions at most.
+_CORNER, _MOST = 8, 12
+
+
+@dataclass(frozen=True)
+class Region(MatrixBlock):
+    """A block of D. kernels: those that give all of its elements and no larger block; may be empty."""
+
+    kernels: tuple[Kernel, ...]
+
+    def of(self, product: Product) -> Product:
+        """The product of its rows and columns alone."""
+        rows, columns = (slice(one.start, one.stop) for one in (self.rows, self.columns))
+        c = None if product.c is None else product.c[rows, columns]
+        return replace(product, a=product.a[rows], b=product.b[:, columns], c=c, d=product.d[rows, columns])
+
+    def block(self, rows: slice, columns: slice, kernels: Sequence[Kernel] = ()) -> Region:
+        """A block of its rows and columns, which count from 0."""
+        return Region(self.rows[rows], self.columns[columns], tuple(kernels))
+
+
+def regions(product: Product, explaining: Callable[[Product], Sequence[Kernel]]) -> tuple[Region, ...]:
+    """Blocks that are D together, from the top left on, with the kernels that explain each.
+
+    explaining: the kernels that give every element of a small product.
+    """
+    left = [Region(range(len(product.d)), range(product.d.shape[1]), ())]
+    found: list[Region] = []
+    while left and len(found) + len(left) < _MOST:
+        one = left.pop(0)
+        corner = one.block(slice(_CORNER), slice(_CORNER))
+        part = one.of(product)
+        reach: dict[tuple[int, int], list[Kernel]] = {}
+        for kernel in explaining(corner.of(product)):
+            if not (kernel.reduction.unordered or kernel.reduction.tiled):
+                reach.setdefault(_reach(kernel, part), []).append(kernel)
+        if not reach:
+            found.append(one)
+            continue
+        # those that reach beyond the corner which explained them
+        i, j = max(reach, key=lambda size: size[0] * size[1])
+        found.append(one.block(slice(i), slice(j), reach[i, j]))
+        if j < len(one.columns):
+            left.append(one.block(slice(i), slice(j, None)))
+        if i < len(one.rows):
+            left.append(one.block(slice(i, None), slice(None)))
+    return tuple(sorted([*found, *left], key=lambda one: (one.rows.start, one.columns.start)))
+
+
+def _reach(kernel: Kernel, product: Product) -> tuple[int, int]:
+    """Rows and columns of the largest block, from the top left on, of which a kernel gives all elements."""
+    words = kernel.multiply(product.a, product.b, product.c).view(product.d.dtype)
+    places = np.argwhere(np.ones(product.d.shape, bool))
+    wrong = product.missed(words.reshape(-1), places).reshape(product.d.shape)
+    # of the first rows, the columns before the first wrong one
+    columns = np.minimum.accumulate(np.where(wrong.any(axis=1), wrong.argmax(axis=1), wrong.shape[1]))
+    rows = int(np.argmax(columns * np.arange(1, len(columns) + 1)))
+    return rows + 1, int(columns[rows])

@@ -1,0 +1,250 @@
+"""The order in which an element of a matrix product is summed, and how its sums are rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.support.text import counted
+
+__all__ = ["Arithmetic", "SumTree", "first_product", "sizes_of", "tree_of"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """How the sums of a tree are rounded.
+
+    sums: the format of each sum; a part of another format is converted to it first. Sums of two parts are
+    rounded to nearest even, and subnormal numbers kept.
+    products: the format to which a product is rounded before it is added; None: it is added exactly, in one
+    rounding with the sum (a fused multiply-add). Then a product that comes first is rounded by itself.
+    unit: where sums have more parts, the unit that adds products to c; product n in its lane n modulo k.
+    """
+
+    sums: Format
+    products: Format | None = None
+    unit: Row | None = None
+
+    def __str__(self) -> str:
+        if self.unit is not None:
+            return f"as {self.unit.name}"
+        products = "exact products" if self.products is None else f"products rounded to {self.products.name}"
+        return f"{self.sums.name} sums of {products}"
+
+    def as_json(self) -> dict[str, str | None]:
+        """As plain data."""
+        if self.unit is not None:
+            return {"sums": self.sums.name, "products": None, "unit": self.unit.name}
+        products = "exact" if self.products is None else self.products.name
+        return {"sums": self.sums.name, "products": products, "unit": None}
+
+
+@dataclass(frozen=True)
+class SumTree:
+    """Sums one after the other: the first step's parts in one, then the total with those of each next step.
+
+    A part is the number of a product, or a sum that was made before. arithmetic: how the sums are rounded;
+    None: it was not asked.
+    """
+
+    steps: tuple[tuple[int | SumTree, ...], ...]
+    arithmetic: Arithmetic | None = None
+
+    @property
+    def leaves(self) -> list[int]:
+        """The products, in the order of the steps."""
+        found: list[int] = []
+        for step in self.steps:
+            for part in step:
+                found += part.leaves if isinstance(part, SumTree) else [part]
+        return found
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, outer: Arithmetic | None = None) -> list[str]:
+        """The tree for people, the last sum at the top: a line for a run of like steps.
+
+        outer: the arithmetic that needs no mention.
+        """
+        first, *others = self._lines()
+        return [first if self.arithmetic in (None, outer) else f"{first}  [{self._how()}]", *others]
+
+    def _how(self) -> str:
+        inner = [part.arithmetic for step in self.steps for part in step if isinstance(part, SumTree)]
+        if self.arithmetic is not None and any(one is not None and one.unit is not None for one in inner):
+            return f"{self.arithmetic.sums.name} sums"
+        return str(self.arithmetic)
+
+    def _lines(self) -> list[str]:
+        own = self.arithmetic
+        sums = self._all_sums()
+        if sums:
+            how = "added" if len(sums) == 2 else "added one after the other"
+            return [f"{len(sums)} sums, {how}:", *_listed(sums, own)]
+        first, *others = self.steps
+        lines = _added("sum of", first, own)
+        for run in _runs(others):
+            (size,) = {len(step) for step in run}
+            if len(run) == 1:
+                lines += _added("then", run[0], own)
+            elif size == 1:
+                lines.append(f"then one at a time: {_names([step[0] for step in run])}")
+            else:
+                ends = f"{_names(run[0])} to {_names(run[-1])}"
+                lines.append(f"then {size} at a time with the total in one sum, {len(run)} times: {ends}")
+        return lines
+
+    def _all_sums(self) -> list[SumTree]:
+        """Sums that are added one after the other to the whole; those at its end have as many products."""
+        last: list[SumTree] = []
+        for step in reversed(self.steps[1:]):
+            (part, *more) = step
+            if more or isinstance(part, int) or (last and len(part.leaves) != len(last[0].leaves)):
+                break
+            last.insert(0, part)
+        before = self.steps[: len(self.steps) - len(last)]
+        first = [part for part in before[0] if isinstance(part, SumTree)]
+        if len(before) == 1 and len(first) == len(before[0]) <= 2:
+            return [*first, *last]
+        return [SumTree(before, self.arithmetic), *last] if last else []
+
+    def moved(self, by: int) -> SumTree:
+        """The same sums of other products, each so much further along K."""
+        steps = (
+            tuple(part.moved(by) if isinstance(part, SumTree) else part + by for part in step)
+            for step in self.steps
+        )
+        return SumTree(tuple(steps), self.arithmetic)
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data: the formats, and the steps, each a list of products' numbers and of such sums."""
+        own = {} if self.arithmetic is None else self.arithmetic.as_json()
+        steps = [
+            [part.as_json() if isinstance(part, SumTree) else part for part in step] for step in self.steps
+        ]
+        return {**own, "steps": steps}
+
+
+def _added(word: str, step: Sequence[int | SumTree], own: Arithmetic | None) -> list[str]:
+    products = [part for part in step if isinstance(part, int)]
+    sums = [part for part in step if isinstance(part, SumTree)]
+    parts = [_names(products)] if products else []
+    parts += [f"{counted(len(sums), 'sum')}:"] if sums else []
+    return [f"{word} {' and '.join(parts)}", *_listed(sums, own)]
+
+
+def _listed(sums: Sequence[SumTree], outer: Arithmetic | None) -> list[str]:
+    """Sums one below the other; of those that are alike but for their place, the first alone."""
+    lines: list[str] = []
+    left = list(sums)
+    while left:
+        one = left.pop(0)
+        first, *rest = one.lines(outer)
+        lines += [f"- {first}", *(f"  {line}" for line in rest)]
+        alike: list[int] = []
+        while left and left[0] == one.moved(first_product(left[0]) - first_product(one)):
+            alike.append(first_product(left.pop(0)))
+        if alike:
+            lines.append(f"- likewise from {_names(alike)} on")
+    return lines
+
+
+def _runs(steps: Sequence[tuple[int | SumTree, ...]]) -> Iterator[list[tuple[int | SumTree, ...]]]:
+    """Steps of products alone at one distance from each other, together; every other step by itself."""
+    run: list[tuple[int | SumTree, ...]] = []
+    for step in steps:
+        if run and not _continues(run, step):
+            yield run
+            run = []
+        run.append(step)
+    if run:
+        yield run
+
+
+def _continues(run: Sequence[tuple[int | SumTree, ...]], step: tuple[int | SumTree, ...]) -> bool:
+    before = run[-1]
+    if len(before) != len(step) or any(isinstance(part, SumTree) for part in (*before, *step)):
+        return False
+    distances = {first_product(two) - first_product(one) for one, two in zip(before, step, strict=True)}
+    distance = None if len(run) == 1 else first_product(before[0]) - first_product(run[-2][0])
+    return len(distances) == 1 and (distance is None or distances == {distance})
+
+
+def _names(parts: Sequence[int | SumTree]) -> str:
+    numbers = [part for part in parts if isinstance(part, int)]
+    return _progression(numbers) or ", ".join(f"p{n}" for n in numbers)
+
+
+def _progression(numbers: Sequence[int]) -> str:
+    """``p0..p7``, or ``p0, p8, ..., p56``; else empty."""
+    steps = {two - one for one, two in pairwise(numbers)}
+    if len(numbers) < 3 or len(steps) != 1:
+        return ""
+    if steps == {1}:
+        return f"p{numbers[0]}..p{numbers[-1]}"
+    return f"p{numbers[0]}, p{numbers[1]}, ..., p{numbers[-1]}" if len(numbers) > 4 else ""
+
+
+def first_product(part: int | SumTree) -> int:
+    """The lowest number of its products."""
+    return min(part.leaves) if isinstance(part, SumTree) else part
+
+
+def sizes_of(tree: SumTree, k: int) -> Array:
+    """How many products the smallest sum has that has both of two (1 on the diagonal)."""
+    sizes = np.ones((k, k), np.int64)
+
+    def fill(one: SumTree) -> list[int]:
+        total: list[int] = []
+        for step in one.steps:
+            parts = [total] if total else []
+            parts += [fill(part) if isinstance(part, SumTree) else [part] for part in step]
+            total = [leaf for part in parts for leaf in part]
+            for number, part in enumerate(parts):
+                rest = [leaf for other in parts[:number] for leaf in other]
+                sizes[np.ix_(part, rest)] = len(total)
+                sizes[np.ix_(rest, part)] = len(total)
+        return total
+
+    fill(tree)
+    return sizes
+
+
+def tree_of(sizes: Array) -> SumTree:
+    """The tree of which :func:`sizes_of` gives these sizes, (K, K)."""
+    return _tree(list(range(len(sizes))), sizes)
+
+
+def _tree(leaves: list[int], sizes: Array) -> SumTree:
+    """From the two that meet first outwards, so that a chain is a loop and not a recursion."""
+    own = sizes[np.ix_(leaves, leaves)]
+    far = own + np.where(np.eye(len(leaves), dtype=bool), np.iinfo(np.int64).max // 2, 0)
+    pivot = int(far.min(axis=1).argmin())
+    steps: list[tuple[int | SumTree, ...]] = []
+    met = own[pivot]
+    for size in sorted({int(s) for s in met if s > 1}):
+        joining = [leaves[place] for place in np.flatnonzero(met == size) if place != pivot]
+        branches = _branches(joining, sizes, size)
+        parts = tuple(branch[0] if len(branch) == 1 else _tree(branch, sizes) for branch in branches)
+        steps.append(parts if steps else (leaves[pivot], *parts))
+    return SumTree(tuple(tuple(sorted(step, key=first_product)) for step in steps))
+
+
+def _branches(leaves: Sequence[int], sizes: Array, size: int) -> list[list[int]]:
+    """Those that meet in a sum of fewer belong together."""
+    branches: list[list[int]] = []
+    left = np.array(leaves)
+    while left.size:
+        near = sizes[left[0], left] < size
+        branches.append([int(leaf) for leaf in left[near]])
+        left = left[~near]
+    return branches

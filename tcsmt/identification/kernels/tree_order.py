@@ -1,0 +1,117 @@
+"""The order in which an element of a matrix product is summed, read through its results alone.
+
+A question has a large number X as product i and -X as product j; the others are a small y. Whatever meets X
+or -X before they meet each other is swallowed, so that the result counts the products outside of the
+smallest sum that has both (FPRev; Xie et al. 2025). One product is asked against all others, which gives the
+sums on its way to the result; what joins it there is looked at in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tcsmt.identification.kernels.tree import SumTree, sizes_of, tree_of
+from tcsmt.identification.kernels.tree_questions import AskedElement
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["levels", "read_order"]
+
+#: X swallows sums of K numbers y in arithmetic of 113 bits; where the format does not reach as far, of 24.
+_WIDE, _NARROW = 113, 24
+
+
+def levels(fmt: Format, k: int) -> tuple[float, float]:
+    """X and y. Raises :class:`.TcsmtError` where the format has no numbers so far apart."""
+    room = k.bit_length() + 2
+    normal = fmt.e_max - fmt.e_min
+    least = fmt.e_min - (fmt.fraction_bits if normal < _NARROW + room else 0)
+    reach = min(fmt.e_max - least, _WIDE + room)
+    if reach < _NARROW + room:
+        raise TcsmtError(
+            f"{fmt.name} reaches from 2^{least} to 2^{fmt.e_max}: {k} products need {_NARROW + room} powers"
+        )
+    big = min(fmt.e_max, (reach + 1) // 2)
+    return 2.0**big, 2.0 ** (big - reach)
+
+
+def read_order(element: AskedElement) -> SumTree:
+    """The sums of an element. Raises :class:`.TcsmtError` for results that are no such sums."""
+    return _Order(element).read()
+
+
+class _Order:
+    """What was asked of an element, and the sums that follow."""
+
+    def __init__(self, element: AskedElement) -> None:
+        self.element, self.k = element, element.product.k
+        self.big, self.tiny = levels(element.product.fmt, self.k)
+        self.asked: list[tuple[int, int, int]] = []
+
+    def read(self) -> SumTree:
+        self._check_that_it_counts()
+        pivot = self.k // 2
+        tree = self._around(pivot, self._sizes(pivot, [leaf for leaf in range(self.k) if leaf != pivot]))
+        if self.k > 2 and max(size for _, _, size in self.asked) == 2:
+            name = self.element.product.fmt.name
+            raise TcsmtError(
+                f"nothing is lost in any sum: sums are exact, {name} does not reach far enough to show an "
+                "order, or the order depends on data (large numbers first)"
+            )
+        sizes = sizes_of(tree, self.k)
+        for i, j, size in self.asked:
+            if sizes[i, j] != size:
+                raise TcsmtError(
+                    f"no order of sums fits {self.element.name} (first products {i} and {j}, which meet in a "
+                    f"sum of {size} products): some sums are exact, or the order depends on data"
+                )
+        return tree_of(sizes)
+
+    def _check_that_it_counts(self) -> None:
+        (all_of_them,) = self.element.answers([np.full(self.k, self.tiny)])
+        if all_of_them != self.k * self.tiny:
+            raise TcsmtError(
+                f"{self.element.name} is {all_of_them:g} for {self.k} products of {self.tiny:g}: "
+                "numbers so small are read as zero, or its sums have too few bits to count them"
+            )
+
+    def _sizes(self, pivot: int, others: Sequence[int]) -> dict[int, int]:
+        """Of how many products the smallest sum is that has the pivot and another one, of each."""
+        if not others:
+            return {}
+        questions = np.full((len(others), self.k), self.tiny)
+        questions[:, pivot] = self.big
+        questions[np.arange(len(others)), np.array(others)] = -self.big
+        found = self.element.answers(questions)
+        outside = found / self.tiny
+        wrong = ~((outside >= 0) & (outside <= self.k - 2) & (outside == np.rint(outside)))
+        if wrong.any():
+            d = found[np.flatnonzero(wrong)[0]]
+            raise TcsmtError(
+                f"{self.element.name} is {d:g}, not 0 to {self.k - 2} times {self.tiny:g}: "
+                "it is not a sum in which large numbers swallow small ones"
+            )
+        sizes = dict(zip(others, (self.k - outside).astype(int).tolist(), strict=True))
+        self.asked += [(pivot, other, size) for other, size in sizes.items()]
+        return sizes
+
+    def _around(self, pivot: int, met: dict[int, int]) -> SumTree:
+        """From the first sum that has the pivot outwards."""
+        steps: list[tuple[int | SumTree, ...]] = []
+        for size in sorted(set(met.values())):
+            parts = self._parts([leaf for leaf in met if met[leaf] == size], size)
+            steps.append(tuple(parts if steps else [pivot, *parts]))
+        return SumTree(tuple(steps))
+
+    def _parts(self, leaves: list[int], size: int) -> list[int | SumTree]:
+        """What joins a total in a sum of so many products: those that meet in a smaller one are one part."""
+        parts: list[int | SumTree] = []
+        while leaves:
+            pivot = leaves[len(leaves) // 2]
+            met = self._sizes(pivot, [leaf for leaf in leaves if leaf != pivot])
+            near = {leaf: own for leaf, own in met.items() if own < size}
+            parts.append(self._around(pivot, near) if near else pivot)
+            leaves = [leaf for leaf in met if leaf not in near]
+        return parts

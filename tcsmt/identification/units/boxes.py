@@ -1,0 +1,164 @@
+"""Black boxes for `identify`: one question in, one word out.
+
+A model (for self-tests), an external command that reads and writes JSON lines, or an instruction on the
+GPU or CPU of this machine. Recorded answers are no box: only their rows can be asked; see
+:mod:`tcsmt.identification.units.recorded`.
+"""
+
+from __future__ import annotations
+
+import json
+import selectors
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tcsmt.identification.units.classical import BlackBox
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.outside.hardware.device import Device
+from tcsmt.simulate.rows import run_words
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Box", "BoxFailed", "Command", "device_box", "model_box", "probed_box"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: From words of a, b and c to the word of d.
+Box = Callable[[Sequence[int], Sequence[int], int], int]
+
+
+class BoxFailed(TcsmtError):
+    """The box gave no usable answer, even after it was started again."""
+
+
+def model_box(model: Model) -> Box:
+    """A model that answers."""
+
+    def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
+        words = Operands(
+            np.array([a], unsigned(model.a_format)),
+            np.array([b], unsigned(model.b_format)),
+            np.array([c], unsigned(model.c_format)),
+        )
+        return int(run_words(model, words)[0])
+
+    return ask
+
+
+def device_box(device: Device) -> Box:
+    """An instruction of this machine."""
+    formats = device.row.model.operand_formats
+
+    def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
+        words = Operands(*(np.array([x], unsigned(f)) for x, f in zip((a, b, c), formats.parts, strict=True)))
+        return int(device.run(words)[0])
+
+    return ask
+
+
+def probed_box(box: Box, formats: Sequence[Format], k: int) -> tuple[BlackBox, Callable[[], int]]:
+    """A box as the classical probes ask it, and how many questions they have asked."""
+    a, b, c, d = formats
+    asked = 0
+
+    def run(left: Array, right: Array, addends: Array) -> Array:
+        nonlocal asked
+        asked += len(addends)
+        rows = zip(left, right, addends, strict=True)
+        words = [box([int(w) for w in x], [int(w) for w in y], int(z)) for x, y, z in rows]
+        return np.array(words, unsigned(d))
+
+    return BlackBox(a_format=a, b_format=b, c_format=c, d_format=d, k=k, run=run), lambda: asked
+
+
+class Command:
+    """An external command: ``{"a": [hex...], "b": [...], "c": hex}`` in, ``{"d": hex}`` out, a line each.
+
+    timeout: seconds for an answer. tries: it is started again after it dies, hangs or answers
+    nonsense, and asked once more, so many times in all.
+    """
+
+    def __init__(
+        self, command: str, formats: Sequence[AnyFormat], *, timeout: float = 30.0, tries: int = 3
+    ) -> None:
+        self.command, self.formats, self.timeout, self.tries = shlex.split(command), formats, timeout, tries
+        if not self.command:
+            raise TcsmtError("--command is empty")
+        self._child: subprocess.Popen[bytes] | None = None
+        self._rest = b""
+
+    def __call__(self, a: Sequence[int], b: Sequence[int], c: int) -> int:
+        """The answer to one question. Raises :class:`BoxFailed`."""
+        fa, fb, fc, _ = self.formats
+        question = {"a": [fa.hex(w) for w in a], "b": [fb.hex(w) for w in b], "c": fc.hex(c)}
+        line = json.dumps(question).encode() + b"\n"
+        problem = ""
+        for _ in range(self.tries):
+            try:
+                return self._word(self._exchange(line))
+            except BoxFailed as error:
+                problem = str(error)
+                self.close()
+        raise BoxFailed(f"--command {self.command[0]}: {problem} ({self.tries} tries)")
+
+    def close(self) -> None:
+        """End the command."""
+        child, self._child, self._rest = self._child, None, b""
+        if child is not None:
+            child.kill()
+            child.wait()
+            for pipe in (child.stdin, child.stdout):
+                if pipe is not None:
+                    try:
+                        pipe.close()
+                    except BrokenPipeError:
+                        continue
+
+    def _exchange(self, line: bytes) -> bytes:
+        if self._child is None:
+            try:
+                self._child = subprocess.Popen(
+                    self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+                )
+            except OSError as error:
+                raise TcsmtError(f"--command {self.command[0]}: {error.strerror}") from None
+        child = self._child
+        assert child.stdin is not None
+        assert child.stdout is not None
+        try:
+            child.stdin.write(line)
+        except OSError:
+            raise BoxFailed(f"the program ended (exit code {child.wait()})") from None
+        deadline = time.monotonic() + self.timeout
+        with selectors.DefaultSelector() as ready:
+            ready.register(child.stdout, selectors.EVENT_READ)
+            while b"\n" not in self._rest:
+                left = deadline - time.monotonic()
+                if left <= 0 or not ready.select(left):
+                    raise BoxFailed(f"it gave no answer within {self.timeout:g} s")
+                more = child.stdout.read(1 << 16)
+                if not more:
+                    raise BoxFailed(f"the program ended (exit code {child.wait()})")
+                self._rest += more
+                if len(self._rest) > 1 << 20:
+                    raise BoxFailed("it wrote more than 1 MiB without a line end")
+        answer, _, self._rest = self._rest.partition(b"\n")
+        return answer
+
+    def _word(self, answer: bytes) -> int:
+        fmt = self.formats[3]
+        shown = answer[:80].decode(errors="replace")
+        try:
+            word = int(str(json.loads(answer)["d"]), 16)
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise BoxFailed(f'{shown!r} is not {{"d": hex}}') from None
+        if word < 0 or word >> fmt.width:
+            raise BoxFailed(f"{shown!r}: a word of {fmt.name} has {fmt.width} bits")
+        return word

@@ -1,0 +1,54 @@
+"""Identify the catalogue's rows from boxes that only answer: does the search find what it cannot see?"""
+
+from __future__ import annotations
+
+import time
+
+from tcsmt.identification.units.boxes import model_box
+from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
+from tcsmt.identification.units.kinds import hypotheses_of
+from tcsmt.identification.units.search import Identification
+from tcsmt.matrix_units.catalogue import row_named, rows
+from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.prove.engine.prover import prover
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.support.checkpoint import Record
+from tcsmt.support.jobs.work import Task
+
+__all__ = ["distinct_rows", "identified", "task_for"]
+
+
+def distinct_rows() -> list[str]:
+    """A catalogue row for every arithmetic without block scales, instructions of one format first."""
+    found: dict[FusedDotAdd, str] = {}
+    for row in rows():
+        if isinstance(row.model, FusedDotAdd) and row.model.scale_format is None:
+            found.setdefault(row.model, row.name)
+    named = {name: model for model, name in found.items()}
+    return sorted(named, key=lambda name: (named[name].a_format != named[name].b_format, name))
+
+
+def task_for(name: str, timeout: float) -> Task:
+    """The identification of a row, with so many seconds for each query."""
+    code = prover("identification", "simulator")
+    digest = row_named(name).model.digest
+    return Task(name, digest, identified, (name, timeout), code, {name: digest})
+
+
+def identified(name: str, timeout: float) -> Record:
+    """What a search finds that may only ask the row's model; ``right``: whether it is among what is left."""
+    model = row_named(name).model
+    assert isinstance(model, FusedDotAdd)
+    kinds = hypotheses_of((model.a_format, model.b_format, model.c_format, model.d_format), model.k)
+    fused = kinds[0]
+    assert isinstance(fused, FusedHypotheses)
+    truth = fused.family.row(model)
+    start = time.monotonic()
+    outcome = Identification(kinds, model_box(model), settings=Settings(timeout=timeout)).run()
+    return {
+        "model": name, "verdict": outcome.verdict, "reason": outcome.reason,
+        "questions": len(outcome.exchanges), "hypotheses": outcome.count, "floor": round(outcome.floor, 2),
+        "equal": len(outcome.left), "proved_by_solver": outcome.proofs, "unproved": len(outcome.unproved),
+        "right": bool(truth is not None and (outcome.left.of(fused) == truth).all(axis=1).any()),
+        "left_after_each": outcome.counts, "seconds": round(time.monotonic() - start, 1),
+    }  # fmt: skip

@@ -1,0 +1,106 @@
+"""Fused dot-adds as hypotheses of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.identification.units.equal import canonical
+from tcsmt.identification.units.evaluate import predictions
+from tcsmt.identification.units.family import Family, Table
+from tcsmt.identification.units.first_questions import Opening
+from tcsmt.identification.units.questions import Questions
+from tcsmt.identification.units.vectors import mixed, ordinary
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.nans import NanRule
+from tcsmt.matrix_units.catalogue import rows as catalogue_rows
+from tcsmt.matrix_units.models import FusedDotAdd, Model
+
+__all__ = ["FusedHypotheses", "known"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Random = np.random.Generator
+
+
+@dataclass(frozen=True)
+class FusedHypotheses:
+    """The fused dot-adds of a family."""
+
+    family: Family
+
+    kind = FusedDotAdd
+
+    @property
+    def formats(self) -> tuple[Format, Format, Format, Format]:
+        """Of A, B, C and D."""
+        return self.family.formats
+
+    @property
+    def k(self) -> int:
+        """Products."""
+        return self.family.k
+
+    @property
+    def count(self) -> int:
+        """How many there are, NaN words apart."""
+        return self.family.count
+
+    def opened(self, random: Random, progress: Callable[[str], None]) -> Opening:
+        """Ordinary sums."""
+        return Opening(self.family, random, progress)
+
+    def predictions(self, table: Table, questions: Questions) -> Array:
+        """The word of every row on every question."""
+        return predictions(self.family, table, questions)
+
+    def canonical(self, table: Table) -> Table:
+        """Rows with every value that cannot matter replaced by one."""
+        return canonical(self.family, table)
+
+    def model(self, row: Any, nan: NanRule | None = None) -> Model:
+        """The model of a row."""
+        return self.family.model(row, nan.otherwise if nan is not None else None)
+
+    def rules(self, row: Any, words: Sequence[int], invalid: Sequence[int]) -> list[NanRule | None]:
+        """One word."""
+        return [NanRule((), words[0])] if len(words) == 1 else [None] if not words else []
+
+    def plain(self, random: Random, count: int) -> Questions:
+        """Ordinary sums."""
+        return ordinary(self.family, random, count)
+
+    def mixed(self, random: Random, count: int, table: Table) -> Questions:
+        """Questions of every sort."""
+        return mixed(self.family, random, count, table)
+
+    def near(self, row: Table) -> Table:
+        """The rows one column apart."""
+        return self.family.one_column_apart(row)
+
+    def beside(self, row: Table) -> None:
+        """None: the table holds every hypothesis."""
+
+    def named(self, table: Table) -> list[str]:
+        """Catalogue rows among some of the hypotheses."""
+        return known(self.family, table)
+
+    def widened(self, ask: Callable[[Questions, str], int]) -> None:
+        """None: the family is fixed."""
+
+
+def known(family: Family, table: Table) -> list[str]:
+    """Catalogue rows among some hypotheses, NaN word apart, in the catalogue's order."""
+    names = []
+    for one in catalogue_rows():
+        model = one.model
+        if not isinstance(model, FusedDotAdd) or model.k != family.k or model.scale_format is not None:
+            continue
+        if (model.a_format, model.b_format, model.c_format, model.d_format) != family.formats:
+            continue
+        row = family.row(model)
+        if row is not None and (table == row).all(axis=1).any():
+            names.append(one.name)
+    return names

@@ -1,0 +1,198 @@
+"""Chains and trees of IEEE operations as hypotheses of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tcsmt.identification.units.hypotheses import TooMany
+from tcsmt.identification.units.ieee_family import COLUMNS, IeeeFamily, Table, standard_orders
+from tcsmt.identification.units.ieee_questions import is_plain, mixed, plain
+from tcsmt.identification.units.lane_order import revealed_exponent, revealed_orders
+from tcsmt.identification.units.nan_rules import rules_of_words
+from tcsmt.identification.units.questions import Questions, zero_words
+from tcsmt.identification.units.score import best_of
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.nans import NanRule
+from tcsmt.matrix_units.models import IeeeDotAdd, Model
+from tcsmt.support.text import counted
+
+__all__ = ["IeeeHypotheses", "IeeeOpening"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Random = np.random.Generator
+
+#: Hypotheses that are few enough, those of a sample, and questions of a pool.
+FEW, SAMPLE, POOL = 6, 200, 80
+#: Pools without a question that splits after which no more are tried.
+PATIENCE = 3
+#: Rows that are given the other columns, at most.
+LARGEST = 4000
+
+
+@dataclass(frozen=True)
+class IeeeHypotheses:
+    """The members of a family.
+
+    scaled, ordered: whether the exponent of products, and the order of lanes, were read from answers.
+    """
+
+    family: IeeeFamily
+    scaled: bool = False
+    ordered: bool = False
+
+    kind = IeeeDotAdd
+
+    @classmethod
+    def of(cls, formats: Iterable[AnyFormat], k: int) -> IeeeHypotheses | None:
+        """The hypotheses of formats, A's first; None where there are none.
+
+        c and D have one format, with infinities, to which every operation rounds.
+        """
+        a, b, c, d = formats
+        if not (isinstance(a, Format) and isinstance(b, Format) and isinstance(c, Format)):
+            return None
+        if c != d or not c.has_infinity or not (a.signed and b.signed and c.signed):
+            return None
+        if max(a.width, b.width, c.width) > 64 or not 1 <= k <= 128:
+            return None
+        return cls(IeeeFamily(a, b, c, k, tuple(standard_orders(k))))
+
+    @property
+    def formats(self) -> tuple[Format, Format, Format, Format]:
+        """Of A, B, C and D."""
+        one = self.family
+        return one.a_format, one.b_format, one.c_format, one.d_format
+
+    @property
+    def k(self) -> int:
+        """Products."""
+        return self.family.k
+
+    @property
+    def count(self) -> int:
+        """How many there are, NaN words apart."""
+        return self.family.count
+
+    def opened(self, random: Random, progress: Callable[[str], None]) -> IeeeOpening:
+        """Plain sums."""
+        return IeeeOpening(self.family, random, progress)
+
+    def predictions(self, table: Table, questions: Questions) -> Array:
+        """The word of every row on every question."""
+        return self.family.predictions(table, questions)
+
+    def canonical(self, table: Table) -> Table:
+        """Rows with every value that cannot matter replaced by one."""
+        return self.family.canonical(table)
+
+    def model(self, row: Any, nan: NanRule | None = None) -> Model:
+        """The model of a row; the NaN that IEEE 754 prefers is no rule of its own."""
+        if nan is not None and not nan.cases and nan.otherwise == self.family.d_format.nan_word:
+            nan = None
+        return self.family.model(row, nan)
+
+    def rules(self, row: Any, words: Sequence[int], invalid: Sequence[int]) -> list[NanRule | None]:
+        """One word; or, of fused chains, which NaN each operation hands on."""
+        if not words:
+            return [None]
+        one: list[NanRule | None] = [NanRule((), words[0])] if len(words) == 1 else []
+        shape, (a, b, c, d) = self.family.shapes[int(row[0])], self.formats
+        if shape.method != "fma" or len(invalid) < 2 or not all(map(d.is_nan, invalid)):
+            return one
+        several = rules_of_words(invalid[0], invalid[1])
+        return [*one, *(rule for rule in several if not rule.objection(a, b, c, d))]
+
+    def plain(self, random: Random, count: int) -> Questions:
+        """Plain sums."""
+        return plain(self.family, random, count)
+
+    def mixed(self, random: Random, count: int, table: Table) -> Questions:
+        """Questions of every sort."""
+        return mixed(self.family, random, count)
+
+    def near(self, row: Table) -> Table:
+        """The rows one column apart."""
+        return self.family.near(row)
+
+    def beside(self, row: Table) -> tuple[IeeeHypotheses, Table] | None:
+        """Those with two lanes exchanged."""
+        other = self.family.exchanged(int(row[1]))
+        table = np.array([(number, place, *row[2:]) for number, place in other.places], np.int16)
+        return IeeeHypotheses(other), table[(table[:, 0] == row[0]) & (table[:, 1] > 0)]
+
+    def widened(self, ask: Callable[[Questions, str], int]) -> IeeeHypotheses | None:
+        """Those with the exponent of products that a question reveals; then with the order of lanes."""
+        family = self.family
+        if not self.scaled:
+            exponent = revealed_exponent(ask, family)
+            if exponent is None:
+                return None
+            if exponent:
+                return replace(self, family=replace(family, product_exponent=exponent), scaled=True)
+        if self.ordered:
+            return None
+        orders = tuple(revealed_orders(ask, family))
+        return (
+            replace(self, family=replace(family, orders=orders), scaled=True, ordered=True)
+            if orders
+            else None
+        )
+
+
+class IeeeOpening:
+    """The rows of every shape and order that explain plain sums, then with all other parameters."""
+
+    def __init__(self, family: IeeeFamily, random: Random, progress: Callable[[str], None]) -> None:
+        self.family, self.random, self.progress = family, random, progress
+        self.asked: list[tuple[Questions, int]] = []
+        self.rows = family.first()
+        self.split = True
+
+    @property
+    def few(self) -> bool:
+        """Whether few are left."""
+        return len(self.rows) <= FEW
+
+    def question(self) -> Questions | None:
+        """Of some plain sums, the one whose answers have the largest entropy over a sample of the rest."""
+        if self.few or not self.split:
+            return None
+        for _ in range(PATIENCE):
+            rows = self.rows[self.random.permutation(len(self.rows))[:SAMPLE]]
+            pool = plain(self.family, self.random, POOL)
+            best = best_of(self._unsigned(self.family.predictions(rows, pool))) if len(pool) else None
+            if best is not None:
+                return pool[[best]]
+        self.split = False
+        return None
+
+    def answer(self, question: Questions, word: int) -> None:
+        """Keep what explains the answer, as far as it shows without the other columns."""
+        self.asked.append((question, word))
+        if is_plain(self.family, question)[0]:
+            answered = self._unsigned(np.array([word], np.uint64))[0]
+            self.rows = self.rows[
+                self._unsigned(self.family.predictions(self.rows, question))[:, 0] == answered
+            ]
+            asked = counted(len(self.asked), "question")
+            self.progress(f"{asked}, {len(self.rows)} orders and roundings left")
+
+    def _unsigned(self, words: Array) -> Array:
+        """Zeros without their sign, which other columns decide."""
+        return np.where(zero_words(self.family.d_format, words), np.uint64(0), words)
+
+    def table(self) -> Table:
+        """The rows that explain every answer. Raises :class:`.TooMany`."""
+        if len(self.rows) > LARGEST:
+            asked = counted(len(self.asked), "plain sum")
+            raise TooMany(f"{len(self.rows)} orders and roundings explain {asked}")
+        table = self.family.grown(self.rows)
+        for question, word in self.asked:
+            if len(table):
+                table = table[self.family.predictions(table, question)[:, 0] == word]
+        return table.reshape(-1, len(COLUMNS))

@@ -1,0 +1,107 @@
+"""Questions as arrays of words, and what can be read from the words: exponents, zeros, normal numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.identification.units.family import Family
+from tcsmt.matrix_units.arithmetic.formats import Format
+
+__all__ = [
+    "Questions",
+    "exponent_field",
+    "last_place",
+    "least_exponent",
+    "neither_zero_nor_normal",
+    "ordinary_rows",
+    "product_exponents",
+    "zero_words",
+]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Input words: a and b of shape (questions, k), c of shape (questions,); dtype uint64."""
+
+    a: Array
+    b: Array
+    c: Array
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+    def __getitem__(self, rows: Any) -> Questions:
+        """Some of them: a slice, a list or an array of numbers."""
+        return Questions(self.a[rows], self.b[rows], self.c[rows])
+
+    @staticmethod
+    def joined(parts: Sequence[Questions]) -> Questions:
+        """All of them, in order."""
+        a, b, c = (np.concatenate([getattr(part, side) for part in parts]) for side in "abc")
+        return Questions(a, b, c)
+
+
+def exponent_field(fmt: Format, words: Array) -> Array:
+    """The stored exponents."""
+    field = words >> np.uint64(fmt.fraction_bits + fmt.ignored_low_bits)
+    return (field & np.uint64((1 << fmt.exponent_bits) - 1)).astype(np.int64)
+
+
+def _normal(fmt: Format, words: Array) -> Array:
+    magnitude = words & np.uint64((1 << fmt.sign_bit) - 1)
+    found: Array = (exponent_field(fmt, words) > 0) & (magnitude <= fmt.largest_finite_word)
+    return found
+
+
+def zero_words(fmt: Format, words: Array) -> Array:
+    """Which are zeros, of either sign."""
+    found: Array = words & np.uint64((1 << fmt.sign_bit) - 1) == 0
+    return found
+
+
+def least_exponent(family: Family) -> int:
+    """The largest exponent with which any zero can enter a maximum."""
+    numbers = [z for z in family.zero_exponents if z is not None]
+    return max(*numbers, family.a_format.e_min + family.b_format.e_min, family.c_format.e_min)
+
+
+def neither_zero_nor_normal(fmt: Format, words: Array) -> Array:
+    """Subnormal numbers, infinities and NaNs: the columns from 6 on can matter to them."""
+    field = exponent_field(fmt, words)
+    found: Array = (field == (1 << fmt.exponent_bits) - 1) | (field == 0) & ~zero_words(fmt, words)
+    return found
+
+
+def product_exponents(family: Family, questions: Questions) -> Array:
+    """Of each lane's product of normal numbers, of shape (questions, k)."""
+    a, b = family.a_format, family.b_format
+    found: Array = exponent_field(a, questions.a) - a.bias + exponent_field(b, questions.b) - b.bias
+    return found
+
+
+def last_place(fmt: Format, words: Array) -> Array:
+    """Exponent of the lowest bit that is set, of normal numbers."""
+    fraction = (words >> np.uint64(fmt.ignored_low_bits)) & np.uint64((1 << fmt.fraction_bits) - 1)
+    whole = fraction.astype(np.int64) | 1 << fmt.fraction_bits
+    lowest = np.log2(whole & -whole).astype(np.int64)
+    found: Array = exponent_field(fmt, words) - fmt.bias - fmt.fraction_bits + lowest
+    return found
+
+
+def ordinary_rows(family: Family, questions: Questions) -> Array:
+    """Which questions are ordinary (see :func:`.outcomes`)."""
+    a, b, c, _ = family.formats
+    least = least_exponent(family)
+    normal = _normal(a, questions.a) & _normal(b, questions.b)
+    exponents = product_exponents(family, questions)
+    empty = zero_words(a, questions.a) & zero_words(b, questions.b)
+    large = (normal & (exponents >= least)).any(axis=1)
+    own = _normal(c, questions.c) | zero_words(c, questions.c)
+    found: Array = (normal | empty).all(axis=1) & own & large
+    return found

@@ -1,0 +1,218 @@
+"""Recorded answers: which hypotheses explain them all, and what would settle the rest.
+
+Where none does, which explain most of them, and which rows these miss: a row that was recorded wrong is
+found so.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tcsmt.identification.units.equal import canonical
+from tcsmt.identification.units.evaluate import predictions
+from tcsmt.identification.units.family import Family, Table
+from tcsmt.identification.units.first_questions import Opening
+from tcsmt.identification.units.fused_hypotheses import FusedHypotheses
+from tcsmt.identification.units.hypotheses import Left, TooMany
+from tcsmt.identification.units.plan import candidates
+from tcsmt.identification.units.questions import Questions, ordinary_rows
+from tcsmt.identification.units.search import next_questions
+from tcsmt.simulate.measured.datasets import DataSet
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Best", "Miss", "Survivors", "family_of", "survivors"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: Ordinary rows with which the search starts, at most: until few hypotheses are left.
+FIRST = 60
+#: Where no hypothesis explains all rows, the search starts again without some of them, so many times.
+PARTS = 3
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A row that the best hypotheses miss: its index from 0, the word recorded, and the words predicted."""
+
+    row: int
+    recorded: int
+    predicted: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Best:
+    """The hypotheses found that miss the fewest rows: each misses so many, and together they miss these."""
+
+    table: Table
+    missed: int
+    misses: tuple[Miss, ...]
+
+
+@dataclass(frozen=True)
+class Survivors:
+    """What explains recorded answers.
+
+    rows: of the data set that were used. table: hypotheses that explain them, one for each set that
+    a range argument makes equal. questions: up to three that split them further, with the number of
+    different answers that they predict. best: where none explains them all, those that explain most.
+    """
+
+    rows: int
+    table: Table
+    questions: Questions | None
+    splits: list[int]
+    seconds: float
+    best: Best | None = None
+
+
+def family_of(dataset: DataSet) -> Family:
+    """The family of a data set's formats and lanes."""
+    return Family.of(dataset.formats, dataset.k)
+
+
+def survivors(
+    dataset: DataSet, *, rows: int, seed: int = 1, progress: Callable[[str], None] = lambda text: None
+) -> Survivors:
+    """The hypotheses that explain the first ``rows`` rows of a data set."""
+    start = time.monotonic()
+    family, given = family_of(dataset), dataset.operands
+    questions = Questions(*(words[:rows].astype(np.uint64) for words in (given.a, given.b, given.c)))
+    search = _Search(family, questions, _answers(dataset, rows), seed, progress)
+    if not len(search.plain):
+        raise TcsmtError(
+            f"{dataset.name} has no ordinary row (no zero, subnormal or special word, and products that are "
+            "not tiny); the search starts with such a row"
+        )
+    try:
+        opened = search.opened(search.plain[:FIRST])
+    except TooMany as error:
+        raise TcsmtError(f"{dataset.name}: {error}") from None
+    table = search.explaining(opened)
+    count = len(questions)
+    if not len(table):
+        best = search.best(opened)
+        return Survivors(count, table, None, [], time.monotonic() - start, best)
+    asked, splits = next_questions(Left(((FusedHypotheses(family), table),)), np.random.default_rng(seed))
+    return Survivors(count, table, asked, splits, time.monotonic() - start)
+
+
+def _answers(dataset: DataSet, rows: int) -> Array:
+    """The recorded words, every NaN as the format's own. Raises :class:`.TcsmtError` where there are two."""
+    fmt, answers = dataset.formats.d, dataset.d[:rows].astype(np.uint64)
+    nans: dict[int, int] = {}
+    for row, word in enumerate(answers.tolist()):
+        if fmt.is_nan(word):
+            nans.setdefault(word, row)
+    if len(nans) > 1:
+        places = ", ".join(f"{fmt.hex(word)} ({dataset.place(row)})" for word, row in nans.items())
+        raise TcsmtError(
+            f"{dataset.name}: the rows have different NaN words, and no hypothesis has two: {places}"
+        )
+    return np.array([fmt.nan_word if w in nans else w for w in answers.tolist()], np.uint64)
+
+
+@dataclass
+class _Search:
+    """Hypotheses of a family on recorded questions and answers."""
+
+    family: Family
+    questions: Questions
+    answers: Array
+    seed: int
+    progress: Callable[[str], None]
+
+    def __post_init__(self) -> None:
+        self.plain = np.flatnonzero(ordinary_rows(self.family, self.questions))
+
+    def opened(self, rows: Array) -> Table:
+        """The hypotheses that explain ordinary rows, as many of them as it takes to leave few.
+
+        Raises :class:`.TooMany`.
+        """
+        opening = Opening(self.family, np.random.default_rng(self.seed), self.progress)
+        for row in rows:
+            if not opening.few:
+                opening.answer(self.questions[[row]], int(self.answers[row]))
+        table = opening.table()
+        return np.unique(canonical(self.family, table), axis=0) if len(table) else table
+
+    def explaining(self, table: Table) -> Table:
+        """Those that explain every row."""
+        done = 0
+        for count in (20, 200, 2000, len(self.answers)):
+            for part in self._parts(done, min(count, len(self.answers)), table):
+                table = table[~self._wrong(table, part).any(axis=1)]
+                if not len(table):
+                    return table
+            done = max(done, min(count, len(self.answers)))
+            self.progress(f"{done} rows: {len(table)} left")
+        return table
+
+    def best(self, opened: Table) -> Best | None:
+        """Those that miss the fewest rows: of what explains a start, and of the catalogue and its neighbours.
+
+        A start is some ordinary rows. Where one of its own may be wrong, the search starts again: without
+        the rows that the catalogue's best misses; then, while all that is left misses several rows, each time
+        without another part of the rows.
+        """
+        found = self._fewest(None, opened)
+        near = self._fewest(found, candidates(self.family).table)
+        if near is not None and (found is None or near.missed < found.missed):
+            found = self._started(near, np.setdiff1d(self.plain, [one.row for one in near.misses]))
+        mixed = np.random.default_rng(self.seed).permutation(self.plain)
+        for part in range(PARTS):
+            if found is not None and found.missed == 1:  # none explains all rows, so that none misses fewer
+                break
+            found = self._started(found, mixed[np.arange(len(mixed)) % PARTS != part])
+        return found
+
+    def _started(self, known: Best | None, rows: Array) -> Best | None:
+        """What the search finds that starts from these rows, or what is known if that misses fewer."""
+        self.progress("no hypothesis explains all rows: the search starts again with other rows")
+        try:
+            return self._fewest(known, self.opened(rows[:FIRST]))
+        except TooMany:
+            return known
+
+    def _fewest(self, known: Best | None, table: Table) -> Best | None:
+        """The hypotheses of a table that miss the fewest rows, or those known if they miss fewer."""
+        most = len(self.answers) if known is None else known.missed
+        missed = np.zeros(len(table), np.int64)
+        for part in self._parts(0, len(self.answers), table):
+            missed += self._wrong(table, part).sum(axis=1)
+            left = missed <= most
+            table, missed = table[left], missed[left]
+            if not len(table):
+                return known
+        fewest = int(missed.min())
+        if known is not None and fewest == known.missed:
+            table = np.unique(np.concatenate([known.table, table[missed == fewest]]), axis=0)
+        else:
+            table = table[missed == fewest]
+        return Best(table, fewest, tuple(self._misses(table)))
+
+    def _misses(self, table: Table) -> list[Miss]:
+        """The rows that any of some hypotheses misses."""
+        found = []
+        for part in self._parts(0, len(self.answers), table):
+            words = predictions(self.family, table, self.questions[part])
+            wrong = (words != self.answers[part]).any(axis=0)
+            for place in np.flatnonzero(wrong):
+                row = part.start + int(place)
+                predicted = tuple(int(word) for word in np.unique(words[:, place]))
+                found.append(Miss(row, int(self.answers[row]), predicted))
+        return found
+
+    def _wrong(self, table: Table, part: slice) -> Array:
+        wrong: Array = predictions(self.family, table, self.questions[part]) != self.answers[part]
+        return wrong
+
+    def _parts(self, first: int, last: int, table: Table) -> list[slice]:
+        """Rows in portions that many hypotheses can be asked about at once."""
+        size = max(20, 4_000_000 // max(1, len(table)))
+        return [slice(start, min(start + size, last)) for start in range(first, last, size)]

@@ -1,0 +1,363 @@
+"""What gives an implementation's answers instead of the unit: chains and trees of IEEE operations, sums in a
+wider format, exact sums, the unit with two parameters changed.
+
+All rows are asked at once, and hypotheses are held against more and more of them: seconds, where a search
+that proves what is left to be one function takes minutes. What is found is not proved: it explains the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from tcsmt.identification.units.family import Family
+from tcsmt.identification.units.fused_hypotheses import FusedHypotheses, known
+from tcsmt.identification.units.hypotheses import Hypotheses, Table
+from tcsmt.identification.units.ieee_hypotheses import IeeeHypotheses
+from tcsmt.identification.units.ieee_questions import is_plain, plain
+from tcsmt.identification.units.integer_hypotheses import IntegerHypotheses
+from tcsmt.identification.units.kinds import hypotheses_of
+from tcsmt.identification.units.plan import candidates
+from tcsmt.identification.units.questions import Questions, zero_words
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.models import FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model, Operands
+from tcsmt.simulate.rows import Words, run_words
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Resemblance", "resemblance"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: From words of many rows to words of D.
+Ask = Callable[[Words], Array]
+
+#: Rows that are asked besides those known: plain sums, and sums whose terms cancel.
+_PLAIN, _CANCELLING = 256, 512
+#: After so many rows, hypotheses that miss one are dropped.
+_STEPS = (1, 3, 10, 40, 200, 1000, 4000)
+#: Hypotheses that are described, those for which it is counted how many rows they explain, and those of one
+#: unit that are counted.
+_DESCRIBED, _COUNTED, _LISTED = 3, 8, 100
+#: Formats in which programs add more precisely than the result's format.
+_WIDE = ("f32", "f64")
+
+
+@dataclass(frozen=True)
+class Resemblance:
+    """What gives all of some answers.
+
+    texts: what does, the simplest first; more: how many others do, and are not described. rows: how many they
+    were held against. nans: whether the first gives the words of the NaNs, too. near: where nothing gives all
+    answers, what gives most, and on how many rows.
+    """
+
+    texts: tuple[str, ...]
+    more: int
+    rows: int
+    nans: bool
+    near: tuple[str, int] | None = None
+
+
+def resemblance(model: Model, known_rows: Words, answers: Array, ask: Ask | None, seed: int) -> Resemblance:
+    """What gives the answers to these rows (words of D), and to some that are asked.
+
+    model: the unit that was expected. ask: None where there are recorded answers alone.
+    """
+    if model.scales:
+        return Resemblance((), 0, len(answers), False)
+    rows, words = known_rows, answers
+    if ask is not None:
+        more = _asked(model, np.random.default_rng([seed, 2]))
+        rows = Operands(*(np.concatenate(pair) for pair in zip(rows.parts, more.parts, strict=True)))
+        words = np.concatenate([words, ask(more)])
+    # the asked rows first: they decide most
+    order = np.roll(np.arange(len(words)), len(words) - len(answers))
+    given = _Given(model, rows.map(lambda part: part[order]), words[order])
+    return given.resemblance()
+
+
+def _asked(model: Model, random: np.random.Generator) -> Words:
+    """Plain sums, and sums of which pairs of products cancel, so that their order shows."""
+    formats = model.operand_formats.parts
+    drawn = [
+        random.integers(0, (1 << fmt.width) - 1, (_CANCELLING, model.k), np.uint64, endpoint=True)
+        for fmt in formats[:2]
+    ]
+    c = random.integers(0, (1 << formats[2].width) - 1, _CANCELLING, np.uint64, endpoint=True)
+    c[::2] = 0
+    a_format = formats[0]
+    if isinstance(a_format, Format) and a_format.signed and model.k > 1:
+        for row in range(_CANCELLING):
+            lanes = random.permutation(model.k)
+            pairs = int(random.integers(1, model.k // 2 + 1))
+            one, two = lanes[:pairs], lanes[pairs : 2 * pairs]
+            drawn[0][row, two] = drawn[0][row, one] ^ np.uint64(1 << a_format.sign_bit)
+            drawn[1][row, two] = drawn[1][row, one]
+    parts = [Questions(drawn[0], drawn[1], c)]
+    chains = IeeeHypotheses.of(_formats(model), model.k)
+    if chains is not None:
+        parts.insert(0, plain(chains.family, random, _PLAIN))
+    found = Questions.joined(parts)
+    sides = zip((found.a, found.b, found.c), formats, strict=True)
+    return Operands(*(side.astype(unsigned(fmt)) for side, fmt in sides))
+
+
+def _formats(model: Model) -> tuple[AnyFormat, AnyFormat, AnyFormat, AnyFormat]:
+    return model.a_format, model.b_format, model.c_format, model.d_format
+
+
+@dataclass
+class _Found:
+    """A hypothesis that explains all rows: how it is described, and its words, if it is the first."""
+
+    text: str
+    words: Array | None = None
+
+
+class _Given:
+    """Rows and answers that hypotheses are held against."""
+
+    def __init__(self, model: Model, rows: Words, answers: Array) -> None:
+        self.model, self.rows, self.exact = model, rows, answers
+        self.questions = Questions(*(part.astype(np.uint64) for part in rows.parts[:3]))
+        self.answers = _one_nan(model.d_format, answers)
+
+    def resemblance(self) -> Resemblance:
+        """Programs' sums first; a unit with changed parameters where none of them gives all answers."""
+        found: list[_Found] = []
+        near: list[tuple[int, str]] = []
+        for search in (self._programs, self._chains, self._units):
+            if found:
+                break
+            texts, nearly = search()
+            found += texts
+            near += nearly
+        found = list({one.text: one for one in found}.values())
+        if found:
+            words = found[0].words
+            nans = words is not None and bool((words == self.exact).all())
+            shown = tuple(one.text for one in found[:_DESCRIBED])
+            return Resemblance(shown, len(found) - len(shown), len(self.answers), nans)
+        count, text = max(near, key=lambda one: one[0], default=(0, ""))
+        enough = 2 * count > len(self.answers)
+        return Resemblance((), 0, len(self.answers), False, (text, count) if enough else None)
+
+    def _filtered(self, kind: Hypotheses, table: Table, numbers: Array, *, signs: bool = True) -> Table:
+        """The rows of a table that explain the answers of these numbers; signs: of zeros, too."""
+        done = 0
+        for step in (*_STEPS, len(numbers)):
+            part = numbers[done:step]
+            if len(table) and len(part):
+                predicted, answered = kind.predictions(table, self.questions[part]), self.answers[part]
+                if not signs:
+                    predicted, answered = (self._unsigned(words) for words in (predicted, answered))
+                table = table[(predicted == answered).all(axis=1)]
+            if len(table) > 1 and step == _STEPS[3] and isinstance(kind, IeeeHypotheses):
+                table = np.unique(kind.canonical(table), axis=0)
+            done = max(done, step)
+        return table
+
+    def _unsigned(self, words: Array) -> Array:
+        fmt = self.model.d_format
+        assert isinstance(fmt, Format)
+        return np.where(zero_words(fmt, words), np.uint64(0), words)
+
+    def _of_models(self, models: Sequence[Model]) -> tuple[list[_Found], list[tuple[int, str]]]:
+        """Those that explain all rows; of the others, how many rows those that go far explain."""
+        found, near = [], []
+        for model in models:
+            few = self.rows.map(lambda part: part[: _STEPS[-2]])
+            right = _one_nan(model.d_format, run_words(model, few)) == self.answers[: len(few.c)]
+            if 2 * int(right.sum()) < len(right):
+                continue
+            words = run_words(model, self.rows)
+            count = int((_one_nan(model.d_format, words) == self.answers).sum())
+            if count == len(self.answers):
+                found.append(_Found(_text(model), words))
+            else:
+                near.append((count, _text(model)))
+        return found, near
+
+    def _chains(self) -> tuple[list[_Found], list[tuple[int, str]]]:
+        """Operations that round to the result's format, in every order and rounding of the hypotheses."""
+        kind = IeeeHypotheses.of(_formats(self.model), self.model.k)
+        if kind is None:
+            return [], []
+        ordinary = np.flatnonzero(is_plain(kind.family, self.questions))
+        if not len(ordinary):
+            return [], []
+        table = self._filtered(kind, kind.family.first(), ordinary, signs=False)
+        grown = kind.family.grown(table) if len(table) else table
+        left = self._filtered(kind, grown, np.arange(len(self.answers)))
+        # what explains plain sums alone is wrong at the ends of the range: say how often
+        chosen = left if len(left) else table
+        chosen = np.unique(kind.canonical(chosen), axis=0) if len(chosen) else chosen
+        simple = sorted(chosen.tolist(), key=lambda row: (sum(map(bool, row[2:])), row))
+        found, near = self._of_models([kind.model(row) for row in simple[:_COUNTED]])
+        return found, near
+
+    def _programs(self) -> tuple[list[_Found], list[tuple[int, str]]]:
+        """What one would write first, in the result's format or a wider one."""
+        return self._of_models(list(_programs(self.model)))
+
+    def _units(self) -> tuple[list[_Found], list[tuple[int, str]]]:
+        """Units of the catalogue with one parameter changed, and this one with two."""
+        model = self.model
+        try:
+            kind = hypotheses_of(_formats(model), model.k)[0]
+        except TcsmtError:
+            return [], []
+        if isinstance(kind, IntegerHypotheses):
+            return self._of_models([kind.model(row) for row in kind.all])
+        if not isinstance(kind, FusedHypotheses):
+            return [], []
+        family = kind.family
+        table = candidates(family).table
+        own = family.row(model) if isinstance(model, FusedDotAdd) else None
+        if own is not None:
+            one = family.one_column_apart(own)
+            two = [family.one_column_apart(row) for row in one]
+            table = np.unique(np.concatenate([own[None], one, *two, table]), axis=0)
+        left = self._filtered(kind, table, np.arange(len(self.answers)))
+        if own is not None:  # of those that are one function, what differs least from the unit
+            left = left[np.argsort((left != own).sum(axis=1), kind="stable")]
+        if len(left):
+            left = left[np.sort(np.unique(kind.canonical(left), axis=0, return_index=True)[1])]
+        found = [_Found(_changed(family, row, model)) for row in left[:_LISTED]]
+        if found:
+            found[0].words = run_words(family.model(left[0]), self.rows)
+        return found, []
+
+
+def _one_nan(fmt: AnyFormat, words: Array) -> Array:
+    """Words with every NaN as the format's own."""
+    values, place = np.unique(words.astype(np.uint64), return_inverse=True)
+    own = fmt.nan_word if isinstance(fmt, Format) else None
+    if own is not None:
+        values = np.array([own if fmt.is_nan(int(word)) else word for word in values], np.uint64)
+    found: Array = values[place.reshape(words.shape)]
+    return found
+
+
+def _programs(model: Model) -> Iterator[IeeeDotAdd]:
+    """Sums as programs compute them: in order, backwards, in pairs, exact; rounded to nearest.
+
+    In the result's format, and in those of more bits, from which the result is rounded.
+    """
+    a, b, c, d = _formats(model)
+    if not (isinstance(a, Format) and isinstance(b, Format) and isinstance(c, Format)):
+        return
+    if not isinstance(d, Format) or not d.has_infinity:
+        return
+    k = model.k
+    back = tuple(reversed(range(k)))
+    half = tuple(lane for pair in zip(range(k // 2), range(k // 2, k), strict=False) for lane in pair)
+    wide = [FORMATS[name] for name in _WIDE]
+    for fmt in (d, *(one for one in wide if one.precision > d.precision)):
+        one = IeeeDotAdd(
+            a_format=a, b_format=b, c_format=c, d_format=d, k=k, method="sequential", sum_format=fmt,
+            product_format=fmt,
+        )  # fmt: skip
+        orders = (None, back) if k > 1 else (None,)
+        for order, c_first in product(orders, (True, False)):
+            yield replace(one, order=order, c_first=c_first)
+        for order in orders:
+            yield replace(one, method="fma", product_format=None, order=order)
+        if k > 1 and k & (k - 1) == 0:
+            for order in (None, half) if k > 2 else (None,):
+                yield replace(one, method="pairwise", order=order)
+        for c_first in (True, False):
+            yield replace(one, method="exact", product_format=None, c_first=c_first)
+
+
+# --- what hypotheses are called -----------------------------------------------------------------
+
+
+def _text(model: Model) -> str:
+    if isinstance(model, IntegerDotAdd):
+        size = model.n_fma or model.k
+        blocks = "" if size == model.k else f" in blocks of {size}"
+        does = {"wrap": "wrap around", "saturate": "saturate"}.get(model.overflow, model.overflow)
+        return f"exact integer sums{blocks} that {does}"
+    assert isinstance(model, IeeeDotAdd)
+    return _sums(model) + "".join(f", {said}" for said in _details(model))
+
+
+def _sums(m: IeeeDotAdd) -> str:
+    """Which sums, in which order."""
+    fmt, size = m.sum_format.name, m.n_fma or m.k
+    lanes = m.order or tuple(range(m.k))
+    if m.k == 1:
+        order = ""
+    elif lanes == tuple(range(m.k)):
+        order = ", in order, k0 first"
+    elif lanes == tuple(reversed(range(m.k))):
+        order = f", backwards, k{m.k - 1} first"
+    else:
+        shown = ", ".join(f"k{lane}" for lane in lanes[:8])
+        order = f", in the order {shown}{', ...' if m.k > 8 else ''}"
+    after = ", c added last"
+    blocks = "" if size == m.k else f" in blocks of {size} lanes"
+    match m.method:
+        case "fma" if m.chains == m.k > 1:
+            return f"fused products, IEEE additions in {fmt}{order}{after}"
+        case "fma" if m.chains > 1:
+            return (
+                f"{m.chains} chains of fused multiply-adds in {fmt}, lanes dealt in turn{order}, "
+                f"their sums added in order{after}"
+            )
+        case "fma":
+            return f"a chain of fused multiply-adds in {fmt}{order}, from c on"
+        case "sequential":
+            products = "IEEE additions" if m.product_format else "IEEE additions of exact products"
+            return f"{products} in {fmt}{order}{', from c on' if m.c_first else after}"
+        case "pairwise":
+            natural = lanes == tuple(range(m.k))
+            tree = "neighbouring lanes first" if natural else order.removeprefix(", ")
+            return f"IEEE additions in {fmt} in pairs{blocks}, {tree}{after}"
+        case _ if size == m.k:
+            return (
+                f"the exact sum of all products and c, rounded once to {fmt}"
+                if m.c_first
+                else f"the exact sum of all products, rounded to {fmt}{after}"
+            )
+        case _:
+            end = "with the sum so far" if m.c_first else "then added to the sum so far"
+            grouped = "" if lanes == tuple(range(m.k)) else order
+            return f"exact sums{blocks}{grouped}, {end}, each rounded to {fmt}"
+
+
+def _details(m: IeeeDotAdd) -> Iterator[str]:
+    """What is not as IEEE 754's default."""
+    if m.sum_format != m.d_format:
+        yield f"rounded to {m.d_format.name} at the end"
+    if not m.rounding.ties_to_even:
+        yield f"sums rounded {m.rounding.name}"
+    if m.product_format is not None and not m.product_rounding.ties_to_even:
+        yield f"products rounded {m.product_rounding.name}"
+    if m.overflow != "ieee":
+        yield {"infinity": "too large is infinite", "saturate": "too large is the largest number"}[m.overflow]
+    if m.flush_inputs or m.flush_c:
+        what = "a, b and c" if m.flush_inputs else "c"
+        yield f"subnormal {what} read as {'+0' if m.flush_to_positive else 'zero'}"
+    if m.flush_outputs:
+        yield "subnormal results flushed to zero"
+    if not m.negative_zero:
+        yield "no -0 as a sum"
+
+
+def _changed(family: Family, row: Table, unit: Model) -> str:
+    """A fused dot-add by what it has that the unit has not, or by its name in the catalogue."""
+    named = known(family, row[None])
+    if named:
+        return named[0]
+    own = family.row(unit) if isinstance(unit, FusedDotAdd) else None
+    # the unit as a member of the family, which writes what does not matter in one way
+    one, other = family.model(row).as_json(), (unit if own is None else family.model(own)).as_json()
+    changed = [f"{key} = {value}" for key, value in one.items() if value != other.get(key) and key != "nan"]
+    return f"this unit with {', '.join(changed)}"

@@ -1,0 +1,96 @@
+"""Questions and their answers, as a search asks them and as a file keeps them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.support.checkpoint import GOES_ON, Kept
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.files import wrote
+from tcsmt.support.text import counted
+
+__all__ = ["Exchange", "Transcript"]
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A question and its answer; why: what it was asked for."""
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    c: int
+    d: int
+    why: str
+
+
+class Transcript(Kept):
+    """Questions and answers, as JSON lines in a file where one is given.
+
+    A search that is started again with the same file and seed asks the same questions, and takes
+    their answers from it. It is not a :class:`.Checkpoint`: a line is added for each answer, in order,
+    and people and other commands read the file as rows (``.jsonl``). told: what the file had.
+    """
+
+    def __init__(self, formats: Sequence[AnyFormat], path: Path | None = None) -> None:
+        self.formats = formats
+        self.told: list[Exchange] = []
+        self._count = 0
+        super().__init__(path)
+
+    def _take(self, path: Path) -> None:
+        self.told = list(_read(path))
+        self._count = len(self.told)
+
+    @property
+    def _held(self) -> str:
+        return f"{counted(self._count, 'answer')}; {GOES_ON}" if self._count else ""
+
+    def answered(self, number: int, a: tuple[int, ...], b: tuple[int, ...], c: int) -> int | None:
+        """The answer on file to question ``number``. Raises TcsmtError where another was asked."""
+        if number >= len(self.told):
+            return None
+        told = self.told[number]
+        if (told.a, told.b, told.c) != (a, b, c):
+            raise TcsmtError(
+                f"{self.path}:{number + 1}: this is not the question that the search asks here; "
+                "was the file made with another --seed, or another version of tcsmt?"
+            )
+        return told.d
+
+    def add(self, one: Exchange) -> None:
+        """Keep an answer."""
+        if self.path is None:
+            return
+        fa, fb, fc, fd = self.formats
+        line = {
+            "a": [fa.hex(w) for w in one.a], "b": [fb.hex(w) for w in one.b],
+            "c": fc.hex(one.c), "d": fd.hex(one.d), "why": one.why,
+        }  # fmt: skip
+        try:
+            with self.path.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+            self._count += 1
+            wrote(self.path, self._held)
+        except OSError as error:
+            raise TcsmtError(f"cannot write {self.path}: {error.strerror}") from None
+
+
+def _read(path: Path) -> Iterator[Exchange]:
+    """A transcript's exchanges; a last line that was cut off while it was written goes from the file."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TcsmtError(f"cannot read {path}: {error}") from None
+    for number, line in enumerate(lines, 1):
+        try:
+            data = json.loads(line)
+            a, b = (tuple(int(w, 16) for w in data[side]) for side in "ab")
+            yield Exchange(a, b, int(data["c"], 16), int(data["d"], 16), str(data.get("why", "")))
+        except (ValueError, TypeError, KeyError):
+            if number < len(lines):
+                raise TcsmtError(f"{path}:{number}: not a question with its answer") from None
+            path.write_text("".join(f"{line}\n" for line in lines[:-1]), encoding="utf-8")

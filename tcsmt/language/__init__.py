@@ -1,0 +1,1 @@
+"""The term language: written, read and run; what it computes is above."""

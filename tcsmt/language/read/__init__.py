@@ -1,0 +1,1 @@
+"""Other languages as terms: BTOR2 and LLVM IR."""

@@ -1,0 +1,340 @@
+"""BTOR2 files as terms: what a circuit's outputs are, some clock edges after its inputs.
+
+A file is read line by line without judging it; a node becomes a term when an output needs it, so that what
+no output needs may be anything. A node that terms cannot say raises an error that names the file's line and,
+where the file says so, the line of the source that it was made from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from tcsmt.language.read.joining import joined
+from tcsmt.language.terms import Term, const, var
+from tcsmt.support.errors import TcsmtError, UnknownName
+
+__all__ = ["Btor2File", "Btor2Line", "read_btor2"]
+
+
+@dataclass(frozen=True)
+class Btor2Line:
+    """One line: its number as a node, its operation, its other words, its name, and where it comes from.
+
+    width: in bits; 0 where it has none. line: of the file. source: ``FILE:LINE.COLUMN`` of a design, or "".
+    """
+
+    number: int
+    op: str
+    words: tuple[str, ...]
+    width: int
+    line: int
+    name: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Btor2File:
+    """A file's nodes. Raises what :func:`read_btor2` says.
+
+    inputs: named ones, by name. undriven: inputs without a name: bits that nothing drives, and don't-cares.
+    outputs: by name, the number of the node whose value they have, negative where that is inverted.
+    states: registers. following: of a register, the node whose value it takes at a clock edge.
+    """
+
+    file: str
+    nodes: Mapping[int, Btor2Line]
+    inputs: Mapping[str, Btor2Line] = field(default_factory=dict)
+    undriven: Sequence[Btor2Line] = ()
+    outputs: Mapping[str, int] = field(default_factory=dict)
+    states: Sequence[Btor2Line] = ()
+    following: Mapping[int, int] = field(default_factory=dict)
+
+    def cut(self, names: Sequence[str]) -> Btor2File:
+        """Registers as ports: what one holds is an input of its name; what it takes at the edge, an output.
+
+        Raises :class:`.TcsmtError` for what is not a register.
+        """
+        inputs, outputs, nodes = dict(self.inputs), dict(self.outputs), dict(self.nodes)
+        for name in names:
+            wire, register = self._register(name)
+            inputs[name] = nodes[wire.number] = replace(wire, op="input", name=name)
+            outputs[name] = self.following[register.number]
+        return replace(self, nodes=nodes, inputs=inputs, outputs=outputs)
+
+    def _register(self, name: str) -> tuple[Btor2Line, Btor2Line]:
+        """The wire that has a register's name, and the register: an asynchronous reset is between them."""
+        named = {node.name: node for node in self.states if node.name}
+        wire = self.nodes[self.outputs[name]] if self.outputs.get(name, 0) > 0 else named.get(name)
+        if wire is not None:
+            near = [wire] if wire.op == "state" else []
+            if wire.op == "ite":
+                near = [self.nodes[abs(one)] for one in _arguments(wire)[1:]]
+            found = [one for one in near if one.number in self.following]
+            if len(found) == 1:
+                return wire, found[0]
+        raise UnknownName("register", name, [o for o, n in named.items() if n.number in self.following])
+
+    @property
+    def named(self) -> dict[str, int]:
+        """The nodes that have a name, by it: inputs, registers, and the wires whose names the text keeps."""
+        return {node.name: number for number, node in self.nodes.items() if node.name}
+
+    def width_of(self, output: str) -> int:
+        """How many bits an output has."""
+        return self.nodes[abs(self.outputs[output])].width
+
+    def after(
+        self, root: int, cycles: int, given: Callable[[int, Btor2Line], Term | None]
+    ) -> tuple[Term, dict[Term, tuple[Btor2Line, int]]]:
+        """A node after so many clock edges, and the free words that may be in it: of what, in which cycle.
+
+        given: the term of an input in a cycle, counted from 0; None: it is free. So is what a register
+        holds at first, and every undriven bit, in each cycle.
+        """
+        free: dict[Term, tuple[Btor2Line, int]] = {}
+
+        def word(node: Btor2Line, cycle: int) -> Term:
+            found = None if node.op == "state" or not node.name else given(cycle, node)
+            if found is None:
+                found = var(f"{node.op} {node.number} of cycle {cycle}", node.width)
+                free[found] = node, cycle
+            return found
+
+        registers = self._registers([root])
+        held = {number: word(self.nodes[number], 0) for number in registers}
+        for cycle in range(cycles):
+            now = _Values(self, held, partial(word, cycle=cycle))
+            missing = [number for number in registers if number not in self.following]
+            held = {number: now.of(self.following[number]) for number in registers if number not in missing}
+            held |= {number: word(self.nodes[number], cycle + 1) for number in missing}
+        return _Values(self, held, partial(word, cycle=cycles)).of(root), free
+
+    def _registers(self, roots: Sequence[int]) -> list[int]:
+        """The registers on which nodes depend, directly or through other registers."""
+        seen: set[int] = set()
+        left = [abs(root) for root in roots]
+        while left:
+            number = left.pop()
+            if number not in seen:
+                seen.add(number)
+                node = self.nodes[number]
+                left += [abs(argument) for argument in _arguments(node)]
+                if number in self.following:
+                    left.append(abs(self.following[number]))
+        return sorted(number for number in seen if self.nodes[number].op == "state")
+
+    def error(self, node: Btor2Line, what: str) -> TcsmtError:
+        """An error about a node."""
+        return TcsmtError(f"{self.place(node)}: {what}")
+
+    def place(self, node: Btor2Line) -> str:
+        """Where a node comes from: the design's file and line if the text says so, else the text's line."""
+        return node.source or f"{self.file}:{node.line}"
+
+
+@dataclass
+class _Values:
+    """The nodes' terms in one cycle. held: of the registers. inputs: the term of an input."""
+
+    circuit: Btor2File
+    held: Mapping[int, Term]
+    inputs: Callable[[Btor2Line], Term]
+    terms: dict[int, Term] = field(default_factory=dict)
+
+    def of(self, root: int) -> Term:
+        """The value of a node, or of its inverse where the number is negative."""
+        stack = [abs(root)]
+        while stack:
+            number = stack[-1]
+            node = self.circuit.nodes[number]
+            left = [abs(one) for one in _arguments(node) if abs(one) not in self.terms]
+            if number in self.terms or not left:
+                stack.pop()
+                if number not in self.terms:
+                    self.terms[number] = self._term(node)
+            else:
+                stack += left
+        return self._signed(root)
+
+    def _signed(self, number: int) -> Term:
+        return self.terms[number] if number > 0 else ~self.terms[-number]
+
+    def _term(self, node: Btor2Line) -> Term:
+        if node.op == "input":
+            return self.inputs(node)
+        if node.op == "state":
+            return self.held[node.number]
+        try:
+            if node.op in _CONSTANTS:
+                return const(_CONSTANTS[node.op](node.words[1:], node.width), node.width)
+            if node.op not in _MEANING:
+                raise self.circuit.error(node, _refused(node.op))
+            arguments = [self._signed(number) for number in _arguments(node)]
+            numbers = [int(one) for one in node.words[1 + len(arguments) :]]
+            term = _MEANING[node.op](*arguments, *numbers)
+        except (ValueError, TypeError, IndexError) as why:
+            if isinstance(why, TcsmtError):
+                raise
+            raise self.circuit.error(node, f"{node.op} does not fit its operands: {why}") from None
+        if term.width != node.width:
+            raise self.circuit.error(node, f"{node.op} of {term.width} bits where {node.width} are declared")
+        return term
+
+
+def read_btor2(text: str, file: str) -> Btor2File:
+    """The nodes of a file. Raises :class:`.TcsmtError` for what is not BTOR2, with file and line."""
+    nodes: dict[int, Btor2Line] = {}
+    sorts: dict[int, int] = {}
+    inputs: dict[str, Btor2Line] = {}
+    undriven: list[Btor2Line] = []
+    outputs: dict[str, int] = {}
+    states: list[Btor2Line] = []
+    following: dict[int, int] = {}
+    for line, whole in enumerate(text.splitlines(), 1):
+        words, source = _split(whole)
+        if not words:
+            continue
+        try:
+            number, op = int(words[0]), words[1]
+            if op == "sort":
+                # arrays are memories: what reads or writes one is refused where an output needs it
+                sorts[number] = int(words[3]) if words[2] == "bitvec" else 0
+                continue
+            if op in _IGNORED:
+                continue
+            if op == "constraint":
+                raise TcsmtError(f"{source or f'{file}:{line}'}: an assumption on inputs is not supported")
+            if op in ("next", "init"):
+                target, value = int(words[3]), int(words[4])
+                if op == "next":
+                    following[target] = value
+                if abs(value) not in nodes or nodes[target].op != "state":
+                    raise ValueError("not a register and its value")
+                continue
+            if op == "output":
+                outputs[words[3] if len(words) > 3 else f"output{len(outputs)}"] = int(words[2])
+                if abs(int(words[2])) not in nodes:
+                    raise ValueError("not a node")
+                continue
+            known = _COUNT.get(op, 0) if op in _CONSTANTS or op in _LEAVES else _COUNT[op]
+            used = 3 + known + _EXTRA.get(op, 0) + (op in _GIVEN)
+            own, name = tuple(words[2:used]), " ".join(words[used:])
+            if len(own) < used - 2 or int(own[0]) not in sorts:
+                raise ValueError("operands are missing, or an unknown sort")
+            node = Btor2Line(number, op, own, sorts[int(own[0])], line, name, source)
+            if any(abs(one) not in nodes for one in _arguments(node)):
+                raise ValueError("an operand that is not a node above it")
+        except (ValueError, IndexError, KeyError) as why:
+            if isinstance(why, TcsmtError):
+                raise
+            raise TcsmtError(f"{file}:{line}: not BTOR2: {whole.strip()[:60]!r}") from None
+        nodes[number] = node
+        if op == "state":
+            states.append(node)
+        elif op == "input" and name:
+            inputs[name] = node
+        elif op == "input":
+            undriven.append(node)
+    if not nodes:
+        raise TcsmtError(f"{file}: not BTOR2: it has no nodes")
+    return Btor2File(file, nodes, inputs, undriven, outputs, states, following)
+
+
+def _split(line: str) -> tuple[list[str], str]:
+    """The words of a line, and the place in a design's source that its comment names."""
+    code, _, comment = line.partition(";")
+    place = re.match(r"\s*(\S+:\d+)(\.\d+)?", comment)
+    return code.split(), place[1] if place else ""
+
+
+def _arguments(node: Btor2Line) -> list[int]:
+    return [int(word) for word in node.words[1 : 1 + _COUNT.get(node.op, 0)]]
+
+
+def _refused(op: str) -> str:
+    if op in ("read", "write"):
+        return "a memory is not supported; only registers are"
+    if op in ("udiv", "sdiv", "urem", "srem", "smod"):
+        return f"a division ({op}) is not supported"
+    return f"the operation {op} is not supported"
+
+
+def _parity(x: Term) -> Term:
+    bit = x[0]
+    for number in range(1, x.width):
+        bit = bit ^ x[number]
+    return bit
+
+
+def _nonzero(x: Term) -> Term:
+    return x if x.width == 1 else x.ne(0)
+
+
+def _ones(x: Term) -> Term:
+    return x if x.width == 1 else x.eq(-1)
+
+
+#: Words of a file that say nothing of values: properties that are to be checked, not assumed.
+_IGNORED = ("bad", "fair", "justice")
+_LEAVES = ("input", "state")
+_GIVEN = ("const", "constd", "consth")
+_CONSTANTS: dict[str, Callable[[Sequence[str], int], int]] = {
+    "const": lambda words, width: int(words[0], 2),
+    "constd": lambda words, width: int(words[0]),
+    "consth": lambda words, width: int(words[0], 16),
+    "zero": lambda words, width: 0,
+    "one": lambda words, width: 1,
+    "ones": lambda words, width: -1,
+}
+_UNARY: dict[str, Callable[..., Term]] = {
+    "not": lambda x: ~x,
+    "neg": lambda x: -x,
+    "inc": lambda x: x + 1,
+    "dec": lambda x: x - 1,
+    "redor": _nonzero,
+    "redand": _ones,
+    "redxor": _parity,
+    "uext": lambda x, more: x.zext(x.width + more),
+    "sext": lambda x, more: x.sext(x.width + more),
+    "slice": lambda x, high, low: x[high:low],
+}
+_BINARY: dict[str, Callable[..., Term]] = {
+    "and": lambda x, y: x & y,
+    "or": lambda x, y: x | y,
+    "xor": lambda x, y: x ^ y,
+    "nand": lambda x, y: ~(x & y),
+    "nor": lambda x, y: ~(x | y),
+    "xnor": lambda x, y: ~(x ^ y),
+    "iff": lambda x, y: x.eq(y),
+    "implies": lambda x, y: ~x | y,
+    "eq": lambda x, y: x.eq(y),
+    "neq": lambda x, y: x.ne(y),
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "sll": lambda x, y: x << y,
+    "srl": lambda x, y: x >> y,
+    "sra": lambda x, y: x.ashr(y),
+    "concat": joined,
+    "ult": lambda x, y: x.ult(y),
+    "ulte": lambda x, y: x.ule(y),
+    "ugt": lambda x, y: y.ult(x),
+    "ugte": lambda x, y: y.ule(x),
+    "slt": lambda x, y: x.slt(y),
+    "slte": lambda x, y: x.sle(y),
+    "sgt": lambda x, y: y.slt(x),
+    "sgte": lambda x, y: y.sle(x),
+}
+_TERNARY: dict[str, Callable[..., Term]] = {"ite": lambda bit, then, otherwise: bit.ite(then, otherwise)}
+_MEANING = _UNARY | _BINARY | _TERNARY
+#: Operations that a file may have where no output needs them.
+_OTHER = {
+    "read": 2, "write": 3, "udiv": 2, "sdiv": 2, "urem": 2, "srem": 2, "smod": 2, "rol": 2, "ror": 2,
+    "uaddo": 2, "saddo": 2, "usubo": 2, "ssubo": 2, "umulo": 2, "smulo": 2, "sdivo": 2,
+}  # fmt: skip
+#: How many operands an operation has that are nodes, and how many that are numbers.
+_COUNT = dict.fromkeys(_UNARY, 1) | dict.fromkeys(_BINARY, 2) | dict.fromkeys(_TERNARY, 3) | _OTHER
+_EXTRA = {"uext": 1, "sext": 1, "slice": 2}

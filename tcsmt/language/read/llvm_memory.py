@@ -1,0 +1,235 @@
+"""Memory of functions that are run on terms: objects of bytes, at places that are known or by an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from math import gcd
+from operator import itemgetter
+
+from tcsmt.language.read.joining import joined
+from tcsmt.language.terms import FALSE, TRUE, Term, const
+
+__all__ = ["Memory", "MemoryCell", "MemoryPlace", "Object", "Part"]
+
+_numbers = count()
+
+
+@dataclass(frozen=True)
+class Object:
+    """Bytes that one declaration stands for: a variable, an array, what a parameter points to."""
+
+    name: str
+    size: int
+    constant: bool = False
+    number: int = field(default_factory=lambda: next(_numbers))
+
+
+@dataclass(frozen=True)
+class Part:
+    """The array or the member of an object that an address was made of, which it must not leave.
+
+    start: its first byte, so many bytes behind ``index`` (None: the object's first byte). size: in bytes.
+    """
+
+    start: int
+    index: Term | None
+    size: int
+
+
+@dataclass(frozen=True)
+class MemoryPlace:
+    """An address: of an object (None: the null pointer), so many bytes in.
+
+    index: a word of 64 bits that is added, a multiple of ``stride``; None: none. part: that it must not
+    leave; None: the whole object.
+    """
+
+    object: Object | None
+    offset: int = 0
+    index: Term | None = None
+    stride: int = 0
+    part: Part | None = None
+
+    def moved(self, by: Term, scale: int) -> MemoryPlace:
+        """So many times ``scale`` bytes further; ``by`` has 64 bits."""
+        if by.value is not None:
+            number = by.value - (1 << 64 if by.value >> 63 else 0)
+            return replace(self, offset=self.offset + number * scale)
+        more = by * scale
+        index = more if self.index is None else self.index + more
+        return replace(self, index=index, stride=gcd(self.stride, scale))
+
+    def narrowed(self, size: int) -> MemoryPlace:
+        """The same address, of a part that begins here."""
+        return replace(self, part=Part(self.offset, self.index, size))
+
+    def leaves(self, size: int) -> Term:
+        """Whether so many bytes are not all in its part."""
+        part = self.part
+        if part is None:
+            return FALSE
+        ahead = const(self.offset - part.start, 64)
+        if self.index is not part.index:
+            ahead = ahead + (const(0, 64) if self.index is None else self.index)
+            ahead = ahead - (const(0, 64) if part.index is None else part.index)
+        return ~ahead.ult(part.size - size + 1) if part.size >= size else TRUE
+
+    def offsets(self, size: int) -> Iterator[tuple[Term, int]]:
+        """Where so many bytes may be inside the object, each with the truth value that they are there."""
+        assert self.object is not None
+        assert self.index is not None
+        for offset in range(self.object.size - size + 1):
+            if not self.stride or (offset - self.offset) % self.stride == 0:
+                yield self.index.eq(offset - self.offset), offset
+
+
+@dataclass(frozen=True)
+class MemoryCell:
+    """What lies at a place: a word, or an address. written: whether anything was ever stored there."""
+
+    value: Term | MemoryPlace
+    size: int
+    written: Term = TRUE
+
+    def byte(self, number: int) -> MemoryCell:
+        """One byte of it. Raises ValueError for an address."""
+        if isinstance(self.value, MemoryPlace):
+            raise ValueError("a part of an address")
+        return MemoryCell(self.value[8 * number + 7 : 8 * number], 1, self.written)
+
+
+class Memory:
+    """What the objects hold."""
+
+    def __init__(
+        self, held: dict[Object, dict[int, MemoryCell]] | None = None, ended: frozenset[Object] = frozenset()
+    ) -> None:
+        self.held = held or {}
+        self.ended = ended
+
+    def copy(self) -> Memory:
+        """One that changes by itself."""
+        return Memory(dict(self.held), self.ended)
+
+    def begin(self, place: Object) -> None:
+        """A variable's block is entered: it holds nothing."""
+        self.held.pop(place, None)
+        self.ended -= {place}
+
+    def end(self, place: Object) -> None:
+        """A variable's block is left: it must not be used."""
+        self.ended |= {place}
+
+    def store(self, place: Object, offset: int, cell: MemoryCell) -> None:
+        """A cell over what is there."""
+        cells = self._split(place, offset, cell.size)
+        for one in range(offset, offset + cell.size):
+            cells.pop(one, None)
+        cells[offset] = cell
+        self.held[place] = cells
+
+    def load(self, place: Object, offset: int, size: int) -> MemoryCell:
+        """What lies there. Raises ValueError for a part of an address."""
+        return _word(self.held.get(place, {}), offset, size)
+
+    def forget(self, first: int) -> None:
+        """Objects that were made since the one of that number."""
+        self.held = {one: cells for one, cells in self.held.items() if one.number < first}
+
+    def move(self, to: tuple[Object, int], memory: Memory, source: tuple[Object, int], size: int) -> None:
+        """As memmove, from another memory: cells stay whole, and what was never written stays so."""
+        (target, start), (origin, first) = to, source
+        cells = memory._split(origin, first, size)
+        found = {at: cell for at, cell in cells.items() if first <= at < first + size}
+        here = self._split(target, start, size)
+        for one in range(start, start + size):
+            here.pop(one, None)
+        here.update({at - first + start: cell for at, cell in found.items()})
+        self.held[target] = here
+
+    def _split(self, place: Object, offset: int, size: int) -> dict[int, MemoryCell]:
+        """A copy of the object's cells, in which none lies across the ends of these bytes."""
+        cells = dict(self.held.get(place, {}))
+        for at, cell in list(cells.items()):
+            end = at + cell.size
+            if any(at < edge < end for edge in (offset, offset + size)):
+                del cells[at]
+                cells.update({at + one: cell.byte(one) for one in range(cell.size)})
+        return cells
+
+    def merged(
+        self, bit: Term, other: Memory, merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell]
+    ) -> Memory:
+        """This one where the bit is 1, else the other one."""
+        found = Memory(ended=self.ended | other.ended)
+        for place in {**self.held, **other.held}:
+            one, two = self.held.get(place, {}), other.held.get(place, {})
+            found.held[place] = one if one is two else _merged(bit, one, two, merge)
+        return found
+
+
+def _merged(
+    bit: Term,
+    one: dict[int, MemoryCell],
+    two: dict[int, MemoryCell],
+    merge: Callable[[Term, MemoryCell, MemoryCell], MemoryCell],
+) -> dict[int, MemoryCell]:
+    """Word by word where a side has a word; byte by byte where words of the two sides overlap in part."""
+    found: dict[int, MemoryCell] = {}
+    for start, end in _spans(one, two):
+        whole = any(start in cells and cells[start].size == end - start for cells in (one, two))
+        for at in [start] if whole else range(start, end):
+            size = end - start if whole else 1
+            left, right = _word(one, at, size), _word(two, at, size)
+            found[at] = left if left == right else merge(bit, left, right)
+    return found
+
+
+def _spans(one: dict[int, MemoryCell], two: dict[int, MemoryCell]) -> Iterator[tuple[int, int]]:
+    """Bytes from the first to behind the last, so that no cell lies across their ends."""
+    start, end = 0, -1
+    for at, cell in sorted([*one.items(), *two.items()], key=itemgetter(0)):
+        if at >= end:
+            if end > 0:
+                yield start, end
+            start, end = at, at + cell.size
+        end = max(end, at + cell.size)
+    if end > 0:
+        yield start, end
+
+
+def _word(cells: dict[int, MemoryCell], offset: int, size: int) -> MemoryCell:
+    """What lies there, put together. Raises ValueError for a part of an address."""
+    whole = cells.get(offset)
+    if whole is not None and whole.size == size:
+        return whole
+    if not _covers(cells, offset, size):
+        return MemoryCell(const(0, 8 * size), size, FALSE)
+    word, written = None, TRUE
+    for one in reversed(_bytes(cells, offset, size)):
+        assert isinstance(one.value, Term)
+        word = one.value if word is None else joined(word, one.value)
+        written = written & one.written
+    assert word is not None
+    return MemoryCell(word, size, written)
+
+
+def _covers(cells: dict[int, MemoryCell], offset: int, size: int) -> bool:
+    """Whether anything lies in these bytes."""
+    return any(at < offset + size and offset < at + cell.size for at, cell in cells.items())
+
+
+def _bytes(cells: dict[int, MemoryCell], offset: int, size: int) -> list[MemoryCell]:
+    """Single bytes; what was never written is 0, and not written."""
+    found = []
+    for at in range(offset, offset + size):
+        for start in range(at, at - 17, -1):
+            cell = cells.get(start)
+            if cell is not None and at < start + cell.size:
+                found.append(cell.byte(at - start))
+                break
+        else:
+            found.append(MemoryCell(const(0, 8), 1, FALSE))
+    return found

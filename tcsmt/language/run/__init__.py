@@ -1,0 +1,1 @@
+"""Terms computed: on Python integers, on arrays, as machine code."""

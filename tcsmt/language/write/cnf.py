@@ -1,0 +1,220 @@
+"""Terms as clauses: every bit of every node is a literal, every gate a few clauses.
+
+A word is a list of literals, the lowest bit first; a literal is a variable's number, negative where it is
+negated, as in DIMACS files. Variable 1 is true. Gates of the same inputs are one gate, and gates of constants
+are none, so that stages which two models share are the same literals.
+
+Sums and products add up columns of bits, each sorted: sums of the same words in another order are the same
+literals, and so is a sum shifted left and the sum of the words shifted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+from tcsmt.language.terms import Term, expand, operands_first, variables
+
+__all__ = ["Cnf", "as_clauses"]
+
+TRUE, FALSE = 1, -1
+Word = list[int]
+
+
+@dataclass
+class Cnf:
+    """Clauses that have a solution where a term has one. words: the literals of each input, by its name."""
+
+    clauses: list[tuple[int, ...]] = field(default_factory=lambda: [(TRUE,)])
+    words: dict[str, Word] = field(default_factory=dict)
+    variables: int = TRUE
+    _gates: dict[tuple[object, ...], int] = field(default_factory=dict)
+
+    def dimacs(self) -> str:
+        """The clauses as a DIMACS file, the input bits named in comments."""
+        named = [f"c {name}: {' '.join(map(str, word))}" for name, word in self.words.items()]
+        lines = [" ".join(map(str, (*clause, 0))) for clause in self.clauses]
+        return "\n".join([*named, f"p cnf {self.variables} {len(self.clauses)}", *lines, ""])
+
+    def word(self, width: int) -> Word:
+        """A word of new variables."""
+        self.variables += width
+        return list(range(self.variables - width + 1, self.variables + 1))
+
+    def both(self, a: int, b: int) -> int:
+        """a and b."""
+        if b in (a, TRUE):
+            return a
+        if a == TRUE:
+            return b
+        if FALSE in (a, b) or a == -b:
+            return FALSE
+        a, b = sorted((a, b))
+        return self._gate(("and", a, b), lambda v: [(-v, a), (-v, b), (v, -a, -b)])
+
+    def either(self, a: int, b: int) -> int:
+        """a or b."""
+        return -self.both(-a, -b)
+
+    def unlike(self, a: int, b: int) -> int:
+        """a and b differ."""
+        sign = (a < 0) != (b < 0)
+        a, b = sorted((abs(a), abs(b)))
+        if a == b:
+            return TRUE if sign else FALSE
+        if a == TRUE:
+            return b if sign else -b
+        v = self._gate(("xor", a, b), lambda v: [(-v, a, b), (-v, -a, -b), (v, -a, b), (v, a, -b)])
+        return -v if sign else v
+
+    def choice(self, s: int, t: int, e: int) -> int:
+        """t where s holds, else e."""
+        if s in (TRUE, FALSE) or t == e:
+            return t if s != FALSE else e
+        if s < 0:
+            s, t, e = -s, e, t
+        if t == -e:
+            return -self.unlike(s, t)
+        if t in (TRUE, FALSE, s, -s):
+            return self.either(s, e) if t in (TRUE, s) else self.both(-s, e)
+        if e in (TRUE, FALSE, s, -s):
+            return self.either(-s, t) if e in (TRUE, -s) else self.both(s, t)
+        return self._gate(
+            ("ite", s, t, e),
+            lambda v: [(-v, -s, t), (v, -s, -t), (-v, s, e), (v, s, -e), (-v, t, e), (v, -t, -e)],
+        )
+
+    def majority(self, a: int, b: int, c: int) -> int:
+        """At least two of the three."""
+        a, b, c = sorted((a, b, c), key=abs)
+        if abs(a) == TRUE:
+            return self.either(b, c) if a == TRUE else self.both(b, c)
+        for one, two, other in ((a, b, c), (b, c, a)):
+            if abs(one) == abs(two):
+                return one if one == two else other
+        if a < 0:
+            return -self.majority(-a, -b, -c)
+        pairs = ((a, b), (a, c), (b, c))
+        return self._gate(
+            ("maj", a, b, c),
+            lambda v: [clause for x, y in pairs for clause in ((v, -x, -y), (-v, x, y))],
+        )
+
+    def _gate(self, key: tuple[object, ...], clauses: Callable[[int], list[tuple[int, ...]]]) -> int:
+        """The output of a gate: the one that there is, or a new one."""
+        found = self._gates.get(key)
+        if found is None:
+            (found,) = self.word(1)
+            self._gates[key] = found
+            self.clauses += clauses(found)
+        return found
+
+    def select(self, s: int, t: Word, e: Word) -> Word:
+        """A choice between two words."""
+        return [self.choice(s, x, y) for x, y in zip(t, e, strict=True)]
+
+    def sum(self, columns: Sequence[Iterable[int]]) -> Word:
+        """The sum of bits, those of each place by themselves, without the last carry."""
+        total: Word = []
+        carried: list[int] = []
+        for column in columns:
+            bits = sorted(bit for bit in (*column, *carried) if bit != FALSE)
+            carried, first = [], 0
+            while len(bits) - first > 1:
+                a, b, c = bits[first], bits[first + 1], FALSE
+                first += 2
+                if len(bits) > first:
+                    c = bits[first]
+                    first += 1
+                bits.append(self.unlike(self.unlike(a, b), c))
+                carried.append(self.majority(a, b, c))
+            total.append(bits[first] if bits else FALSE)
+        return total
+
+    def less(self, x: Word, y: Word) -> int:
+        """x < y, unsigned: what decides is the highest place at which they differ."""
+        below = FALSE
+        for a, b in zip(x, y, strict=True):
+            below = self.majority(-a, b, below)
+        return below
+
+    def same(self, x: Word, y: Word) -> int:
+        """All bits are equal."""
+        return reduce(self.both, (-self.unlike(a, b) for a, b in zip(x, y, strict=True)), TRUE)
+
+    def shifted_right(self, x: Word, count: Word, fill: int) -> Word:
+        """x shifted right by a word, whose places are filled."""
+        for place, bit in enumerate(count):
+            by = min(1 << place, len(x))
+            x = self.select(bit, x[by:] + [fill] * by, x)
+        return x
+
+
+def as_clauses(goal: Term) -> Cnf:
+    """Clauses that hold for the inputs at which the goal, a truth value, is 1, and for no others."""
+    (goal,) = expand([goal])
+    cnf = Cnf()
+    for one in variables([goal]):
+        cnf.words[str(one.data)] = cnf.word(one.width)
+    words: dict[Term, Word] = {}
+    for node in operands_first([goal]):
+        words[node] = _word(cnf, node, [words[arg] for arg in node.args])
+    cnf.clauses.append((words[goal][0],))
+    return cnf
+
+
+def _word(cnf: Cnf, node: Term, args: list[Word]) -> Word:
+    """The bits of a node, from those of its arguments."""
+    width = node.width
+    match node.op, args:
+        case "const", _:
+            return _bits(int(node.data), width)  # type: ignore[arg-type]
+        case "var", _:
+            return cnf.words[str(node.data)]
+        case "not", [x]:
+            return [-a for a in x]
+        case "and", _:
+            return [reduce(cnf.both, bits) for bits in zip(*args, strict=True)]
+        case "or", _:
+            return [reduce(cnf.either, bits) for bits in zip(*args, strict=True)]
+        case "xor", [x, y]:
+            return [cnf.unlike(a, b) for a, b in zip(x, y, strict=True)]
+        case "neg", [x]:
+            return cnf.sum(list(zip([-a for a in x], _bits(1, width), strict=True)))
+        case "add", _:
+            return cnf.sum(list(zip(*args, strict=True)))
+        case "sub", [x, y]:
+            return cnf.sum(list(zip(x, [-b for b in y], _bits(1, width), strict=True)))
+        case "mul", [x, y]:
+            return cnf.sum([[cnf.both(x[i], y[n - i]) for i in range(n + 1)] for n in range(width)])
+        case "shl", [x, y]:
+            return cnf.shifted_right(x[::-1], y, FALSE)[::-1]
+        case "lshr", [x, y]:
+            return cnf.shifted_right(x, y, FALSE)
+        case "ashr", [x, y]:
+            return cnf.shifted_right(x, y, x[-1])
+        case "concat", [x, y]:
+            return y + x
+        case "extract", [x]:
+            high, low = node.data  # type: ignore[misc,str-unpack]
+            return x[int(low) : int(high) + 1]
+        case "zext", [x]:
+            return x + [FALSE] * (width - len(x))
+        case "sext", [x]:
+            return x + [x[-1]] * (width - len(x))
+        case "ite", [s, x, y]:
+            return cnf.select(s[0], x, y)
+        case "eq", [x, y]:
+            return [cnf.same(x, y)]
+        case "ult", [x, y]:
+            return [cnf.less(x, y)]
+        case "slt", [x, y]:  # with the sign bits exchanged, the unsigned order is that of the numbers
+            return [cnf.less([*x[:-1], y[-1]], [*y[:-1], x[-1]])]
+        case "umax", [first, *rest]:
+            return reduce(lambda x, y: cnf.select(cnf.less(x, y), y, x), rest, first)
+    raise ValueError(f"{node.op}: an operation without clauses")
+
+
+def _bits(value: int, width: int) -> Word:
+    return [TRUE if value >> place & 1 else FALSE for place in range(width)]

@@ -1,0 +1,200 @@
+"""Terms as SystemVerilog: nets of exactly the words' widths, and registers between levels of the graph.
+
+The widths of an expression's operands are always the same as that of its result, or the operand stands where
+the language looks at it alone (in a concatenation, as a condition, as an amount, in a comparison): so no
+rule of the language about widths or signs ever changes a value. Signed operators stand within ``$unsigned``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tcsmt.language.terms import Term
+
+__all__ = ["Body", "body", "range_of"]
+
+#: Nesting of an expression beyond which a word gets a net of its own.
+_DEPTH = 4
+#: What SystemVerilog selects bits of, and what is written more than once, must have a name.
+_NAMED_OPERAND = frozenset({"extract", "sext"})
+
+
+def range_of(width: int) -> str:
+    """``[15:0] ``; nothing for one bit."""
+    return f"[{width - 1}:0] " if width > 1 else ""
+
+
+@dataclass
+class Body:
+    """What stands in a module.
+
+    nets: declarations, each before it is used. registers: their declarations. transfers: what each register
+    takes at a clock edge. functions: of the largest of two words. outputs: an expression for each root.
+    latency: clock edges from the inputs to the outputs.
+    """
+
+    nets: list[str] = field(default_factory=list)
+    registers: list[str] = field(default_factory=list)
+    transfers: list[str] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    latency: int = 0
+
+
+def body(
+    nodes: Sequence[Term],
+    roots: Sequence[Term],
+    names: Mapping[Term, str],
+    registered: Collection[Term] = (),
+) -> Body:
+    """A module's body that computes ``roots``.
+
+    nodes: everything below the roots, arguments first, without macros. names: of the variables, and of the
+    nodes that are to have nets of their own. registered: nodes behind which registers stand; every other
+    path from inputs to outputs gets as many.
+    """
+    return _Writer(nodes, names, frozenset(registered)).write(roots)
+
+
+class _Writer:
+    def __init__(self, nodes: Sequence[Term], names: Mapping[Term, str], registered: frozenset[Term]) -> None:
+        self.nodes, self.names, self.registered = nodes, names, registered
+        self.level: dict[Term, int] = {}
+        for node in nodes:  # in which clock cycle its value is there
+            self.level[node] = max((self._behind(arg) for arg in node.args if arg.op != "const"), default=0)
+        self.made = Body()
+        self.text: dict[Term, str] = {}
+
+    def _behind(self, node: Term) -> int:
+        """The first level at which a node's value may be used."""
+        return self.level[node] + (node in self.registered)
+
+    def write(self, roots: Sequence[Term]) -> Body:
+        """The body."""
+        made = self.made
+        made.latency = max(self._behind(root) for root in roots)
+        last = {root: made.latency for root in roots if root.op != "const"}
+        uses = Counter(roots)
+        direct: set[Term] = set()  # what must have a name
+        for node in self.nodes:
+            uses.update(node.args)
+            for arg in node.args:
+                last[arg] = max(last.get(arg, 0), self.level[node])
+                if node.op in _NAMED_OPERAND or self.level[node] > self.level[arg]:
+                    direct.add(arg)
+        direct |= {root for root in roots if made.latency > self.level[root]}
+        self._functions()
+        depth: dict[Term, int] = {}
+        taken, fresh = set(self.names.values()), 0
+        for node in self.nodes:
+            if node.op == "const":
+                self.text[node], depth[node] = _literal(node.value or 0, node.width), 0
+                continue
+            named = node.op == "var"
+            expression = self.names[node] if named else self._expression(node)
+            nesting = 1 + max((depth[arg] for arg in node.args), default=-1)
+            wanted = uses[node] > 1 or node in self.names or node in direct or nesting >= _DEPTH
+            if wanted and not named:
+                name = self.names.get(node, "")
+                while not name:
+                    name = f"t{fresh}" if f"t{fresh}" not in taken else ""
+                    fresh += 1
+                made.nets.append(f"wire {range_of(node.width)}{name} = {_bare(expression)};")
+                expression, nesting = name, 0
+            self.text[node], depth[node] = expression, nesting
+            for delay in range(1, last.get(node, 0) - self.level[node] + 1):
+                before = expression if delay == 1 else f"{expression}_r{delay - 1}"
+                made.registers.append(f"logic {range_of(node.width)}{expression}_r{delay};")
+                made.transfers.append(f"{expression}_r{delay} <= {before};")
+        made.outputs = [self._at(root, made.latency) for root in roots]
+        return made
+
+    def _functions(self) -> None:
+        for width in sorted({node.width for node in self.nodes if node.op == "umax"}):
+            bits = range_of(width)
+            self.made.functions += [
+                f"function automatic {bits}max{width}(input {bits}x, input {bits}y);",
+                f"  max{width} = x < y ? y : x;",
+                "endfunction",
+            ]
+
+    def _at(self, node: Term, level: int) -> str:
+        """The value of a node, as many cycles later as it takes to that level."""
+        delay = 0 if node.op == "const" else level - self.level[node]
+        return f"{self.text[node]}_r{delay}" if delay else self.text[node]
+
+    def _expression(self, node: Term) -> str:
+        parts = [self._at(arg, self.level[node]) for arg in node.args]
+        return _EXPRESS[node.op](node, parts)
+
+
+def _literal(value: int, width: int) -> str:
+    return f"{width}'h{value:x}" if width > 1 else f"1'b{value}"
+
+
+def _bare(expression: str) -> str:
+    """Without the parentheses around the whole."""
+    level = 0
+    for place, letter in enumerate(expression):
+        level += (letter == "(") - (letter == ")")
+        if not level:
+            whole = letter == ")" and place == len(expression) - 1 and expression[0] == "("
+            return expression[1:-1] if whole else expression
+    return expression
+
+
+def _infix(operator: str) -> Callable[[Term, list[str]], str]:
+    return lambda node, parts: f"({f' {operator} '.join(parts)})"
+
+
+def _extract(node: Term, parts: list[str]) -> str:
+    high, low = node.data  # type: ignore[misc,str-unpack]
+    if node.args[0].width == 1:
+        return parts[0]
+    return f"{parts[0]}[{high}:{low}]" if high != low else f"{parts[0]}[{low}]"
+
+
+def _zext(node: Term, parts: list[str]) -> str:
+    return f"{{{node.width - node.args[0].width}'h0, {_bare(parts[0])}}}"
+
+
+def _sext(node: Term, parts: list[str]) -> str:
+    (arg,) = node.args
+    sign = f"{parts[0]}[{arg.width - 1}]" if arg.width > 1 else parts[0]
+    return f"{{{{{node.width - arg.width}{{{sign}}}}}, {parts[0]}}}"
+
+
+def _largest(node: Term, parts: list[str]) -> str:
+    """In a tree, as hardware would have it."""
+    while len(parts) > 1:
+        pairs = [parts[place : place + 2] for place in range(0, len(parts), 2)]
+        parts = [
+            f"max{node.width}({', '.join(map(_bare, pair))})" if len(pair) > 1 else pair[0] for pair in pairs
+        ]
+    return parts[0]
+
+
+_EXPRESS: dict[str, Callable[[Term, list[str]], str]] = {
+    "not": lambda node, parts: f"(~{parts[0]})",
+    "and": _infix("&"),
+    "or": _infix("|"),
+    "xor": _infix("^"),
+    "neg": lambda node, parts: f"(-{parts[0]})",
+    "add": _infix("+"),
+    "sub": _infix("-"),
+    "mul": _infix("*"),
+    "shl": _infix("<<"),
+    "lshr": _infix(">>"),
+    "ashr": lambda node, parts: f"$unsigned($signed({_bare(parts[0])}) >>> {parts[1]})",
+    "concat": lambda node, parts: f"{{{', '.join(map(_bare, parts))}}}",
+    "extract": _extract,
+    "zext": _zext,
+    "sext": _sext,
+    "ite": lambda node, parts: f"({parts[0]} ? {parts[1]} : {parts[2]})",
+    "eq": _infix("=="),
+    "ult": _infix("<"),
+    "slt": lambda node, parts: f"($signed({_bare(parts[0])}) < $signed({_bare(parts[1])}))",
+    "umax": _largest,
+}

@@ -1,0 +1,1 @@
+"""Matrix units: arithmetic, models, the catalogue, and files of models and words."""

@@ -1,0 +1,126 @@
+"""Words near the boundaries of a format, from sign, exponent and a kind of significand.
+
+Random words almost never reach a boundary of the arithmetic: significands that are all ones, one bit or
+short do. What draws inputs composes them of these words; nothing is drawn here.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tcsmt.matrix_units.arithmetic.formats import Format
+
+__all__ = [
+    "FractionKind", "fractions", "from_exponent", "from_exponents", "from_fields", "mixed_fractions",
+]  # fmt: skip
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class FractionKind(Enum):
+    """What a significand looks like below its implicit bit."""
+
+    ZERO = "no bit"
+    ONES = "all ones"
+    ONE_BIT = "one bit, at the place"
+    ALL_BUT_ONE = "all ones but at the place"
+    LOW_ONES = "ones below the place"
+    HIGH_ONES = "ones from the place up"
+    RANDOM = "the given bits"
+    SHORT = "the given bits from the place up"
+
+
+def fractions(fmt: Format, kind: FractionKind, place: Array, bits: Array) -> Array:
+    """Fraction fields of one kind.
+
+    place: from 0, the last bit of the fraction, to ``fraction_bits``, its implicit bit. bits: fraction
+    fields, for the kinds that have given bits.
+    """
+    ones = _ones(fmt)
+    place, bits = place.astype(np.uint64), bits.astype(np.uint64)
+    one = np.uint64(1) << place
+    match kind:
+        case FractionKind.ZERO:
+            found = np.zeros_like(bits)
+        case FractionKind.ONES:
+            found = np.full_like(bits, ones)
+        case FractionKind.ONE_BIT:
+            found = one & ones
+        case FractionKind.ALL_BUT_ONE:
+            found = (one & ones) ^ ones
+        case FractionKind.LOW_ONES:
+            found = one - np.uint64(1)
+        case FractionKind.HIGH_ONES:
+            found = ones >> place << place
+        case FractionKind.RANDOM:
+            found = bits
+        case FractionKind.SHORT:
+            found = bits >> place << place
+    result: Array = found
+    return result
+
+
+@cache
+def _tables(fmt: Format, kinds: tuple[FractionKind, ...]) -> tuple[Array, Array]:
+    """Of each kind and place, which of the given bits are in the fraction, and which others are set."""
+    places = np.arange(max(1, fmt.fraction_bits)).astype(np.uint64)
+    none, every = np.zeros_like(places), np.full_like(places, _ones(fmt))
+    fixed = np.concatenate([fractions(fmt, kind, places, none) for kind in kinds])
+    return np.concatenate([fractions(fmt, kind, places, every) for kind in kinds]) ^ fixed, fixed
+
+
+def mixed_fractions(
+    fmt: Format, kinds: tuple[FractionKind, ...], kind: Array, place: Array, bits: Array
+) -> Array:
+    """Fraction fields, each of one of some kinds, by its number; place: from 0, below ``fraction_bits``."""
+    given, fixed = _tables(fmt, kinds)
+    number = kind * max(1, fmt.fraction_bits) + place
+    found: Array = bits.astype(np.uint64) & given[number] ^ fixed[number]
+    return found
+
+
+def from_fields(fmt: Format, sign: Array, field: Array, fraction: Array) -> Array:
+    """The words of these fields. Bits that the unit ignores are 0; an unsigned format has no sign."""
+    stored = field.astype(np.uint64) << np.uint64(fmt.fraction_bits) | fraction.astype(np.uint64)
+    return _signed(fmt, sign, stored)
+
+
+def from_exponents(fmt: Format, sign: Array, exponent: Array, fraction: Array) -> Array:
+    """The words of (-1)^sign * 1.fraction * 2^exponent where the format has that number.
+
+    Below the smallest exponent it is truncated to a subnormal number or 0; above the largest one the
+    exponent is the largest. No word is above the largest finite number; 0 is +0 where there is no -0.
+    """
+    exponent = np.minimum(exponent, fmt.e_max)
+    down = np.minimum(np.maximum(fmt.e_min - exponent, 0), fmt.fraction_bits + 1)
+    significand = (1 << fmt.fraction_bits | fraction.astype(np.int64)) >> down
+    # the implicit bit, where it is still there, adds one to the exponent field
+    stored = significand + ((np.maximum(exponent, fmt.e_min) + fmt.bias - 1) << fmt.fraction_bits)
+    largest = fmt.largest_finite_word >> fmt.ignored_low_bits
+    stored = np.minimum(np.maximum(stored, 0), largest).astype(np.uint64)
+    return _signed(fmt, sign if fmt.has_negative_zero else sign * (stored > 0), stored)
+
+
+def from_exponent(fmt: Format, sign: int, exponent: int, fraction: int) -> int:
+    """One such word."""
+    exponent = min(exponent, fmt.e_max)
+    down = min(max(fmt.e_min - exponent, 0), fmt.fraction_bits + 1)
+    significand = (1 << fmt.fraction_bits | fraction) >> down
+    stored = significand + ((max(exponent, fmt.e_min) + fmt.bias - 1) << fmt.fraction_bits)
+    stored = min(max(stored, 0), fmt.largest_finite_word >> fmt.ignored_low_bits)
+    minus = sign if fmt.signed and (stored or fmt.has_negative_zero) else 0
+    return stored << fmt.ignored_low_bits | minus << fmt.sign_bit
+
+
+def _signed(fmt: Format, sign: Array, stored: Array) -> Array:
+    """Words of what lies between the sign and the ignored bits."""
+    word: Array = stored << np.uint64(fmt.ignored_low_bits)
+    return word | sign.astype(np.uint64) << np.uint64(fmt.sign_bit) if fmt.signed else word
+
+
+def _ones(fmt: Format) -> np.uint64:
+    return np.uint64((1 << fmt.fraction_bits) - 1)

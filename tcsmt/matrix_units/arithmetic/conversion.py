@@ -1,0 +1,197 @@
+"""Words of one floating-point format as words of another, on arrays: exactly, or rounded by a named rule.
+
+Who gives FP32 numbers to a unit of TF32, FP16 or FP8 operands says how they become operands
+(:data:`OPERAND_RULES`); libraries and hardware differ in this (cuBLAS rounds to nearest even, a tensor core
+reads the front of the word).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.support.errors import choose
+
+__all__ = ["OPERAND_RULES", "Converted", "converted", "floats", "operand_rule", "rounded_word"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: How operands become words of a narrower format, by the names that users give.
+OPERAND_RULES: dict[str, Rounding] = {
+    "truncate": ROUNDINGS["RTZ"],
+    "nearest-even": ROUNDINGS["RNE"],
+    "nearest-away": ROUNDINGS["RNA"],
+}
+#: Significand bits of binary64.
+_PRECISION = 53
+#: Words that are converted together, so that what is in between stays in the processor's cache.
+_PIECE = 1 << 15
+
+
+def operand_rule(name: str | None) -> Rounding | None:
+    """The rule of that name; None: there is none. Raises :class:`.UnknownName`."""
+    return None if name is None else OPERAND_RULES[choose("rule for operands", name, OPERAND_RULES)]
+
+
+@dataclass(frozen=True)
+class Converted:
+    """Words of a format.
+
+    inexact: which of them are not the value that was given. absent: which of these stand for nothing, as the
+    format has no word for that value: a number beyond its end, an infinity, a NaN, or a negative number.
+    """
+
+    words: Array
+    inexact: Array
+    absent: Array
+
+
+def converted(words: Array, given: Format, wanted: Format, rounding: Rounding) -> Converted:
+    """The words of one format as those of another, each rounded once.
+
+    words: unsigned, of any shape, of a format whose numbers binary64 has. Beyond the largest number, rounding
+    to nearest gives an infinity, if there is one, and truncation the largest number. Subnormal numbers are
+    numbers like others. A NaN stays a NaN: quiet, with its sign and the front of its payload where the format
+    has one. But between formats of the same exponents (FP32, TF32, BF16) truncation cuts the word and no
+    more, as units do that read its front: a NaN whose payload is cut off is then an infinity. -0 is 0 in a
+    format with one zero.
+    """
+    flat = np.ascontiguousarray(words).reshape(-1)
+    pieces = [_piece(flat[at : at + _PIECE], given, wanted, rounding) for at in range(0, flat.size, _PIECE)]
+    empty = np.zeros(0, np.uint64), np.zeros(0, bool), np.zeros(0, bool)
+    columns = zip(*pieces, strict=True) if pieces else ((one,) for one in empty)
+    found, inexact, absent = (np.concatenate(column).reshape(words.shape) for column in columns)
+    return Converted(found, inexact, absent)
+
+
+@cache
+def _decisions(rounding: Rounding) -> Array:
+    """Whether a magnitude grows, by its sign, its last bit, the first dropped bit and whether more is set."""
+    return np.array([away for *_, away in rounding.decisions], np.uint64)
+
+
+def _piece(words: Array, given: Format, wanted: Format, rounding: Rounding) -> tuple[Array, Array, Array]:
+    values = floats(given, words)
+    negative, nan, infinite = np.signbit(values), np.isnan(values), np.isinf(values)
+    size = np.where(nan | infinite, 0.0, np.abs(values))
+    half, exponent = np.frexp(size)  # half in [0.5, 1)
+    significand = np.ldexp(half, _PRECISION).astype(np.uint64)
+    first = np.maximum(np.where(size == 0, wanted.e_min, exponent.astype(np.int64) - 1), wanted.e_min)
+    # how many bits of the significand lie below the last one that is kept; beyond 55 all of them do
+    drop = first - wanted.fraction_bits - (exponent - _PRECISION)
+    longer = np.maximum(-drop, 0).astype(np.uint64)  # formats with more bits than binary64
+    below = np.clip(drop, 0, _PRECISION + 2).astype(np.uint64)
+    one = np.uint64(1)
+    odd = significand >> below & one
+    dropped = significand & ((one << below) - one)
+    middle = one << np.maximum(below, one) - one
+    tie_bit = (dropped >= middle) & (below > 0)
+    rest = (dropped & (middle - one)) != 0
+    inexact = dropped != 0
+    case = negative.astype(np.int64) << 3 | odd.astype(np.int64) << 2 | tie_bit.astype(np.int64) << 1 | rest
+    kept = (significand << longer >> below) + _decisions(rounding)[case]
+    # the implicit bit of a normal number adds one to the exponent field
+    largest = wanted.largest_finite_word >> wanted.ignored_low_bits
+    field = np.minimum(first, wanted.e_max + 1) - wanted.e_min
+    stored = kept + (field.astype(np.uint64) << np.uint64(wanted.fraction_bits))
+    absent = np.zeros(words.shape, bool)
+    if not wanted.has_subnormals:
+        absent |= kept == 0
+        stored -= np.minimum(stored, one)
+    over = (stored > largest) | (first > wanted.e_max)
+    infinity = np.uint64(wanted.infinity_word >> wanted.ignored_low_bits)
+    to_infinity = np.where(negative, rounding.overflows(negative=True), rounding.overflows(negative=False))
+    stored[over] = np.where(to_infinity[over], infinity, np.uint64(largest))
+    absent |= over & to_infinity & (not wanted.has_infinity)
+    inexact |= over
+    stored[infinite], absent[infinite] = infinity, not wanted.has_infinity
+    absent |= negative & ((size > 0) | infinite) & (not wanted.signed)
+    found = stored << np.uint64(wanted.ignored_low_bits)
+    if wanted.signed:
+        signs = negative if wanted.has_negative_zero else negative & (stored > 0)
+        found |= signs.astype(np.uint64) << np.uint64(wanted.sign_bit)
+    if nan.any():
+        found[nan], lost = _nans(words[nan], negative[nan], given, wanted, rounding)
+        inexact[nan], absent[nan] = lost, wanted.nan_word is None
+    return found, inexact | absent, absent
+
+
+def _nans(
+    words: Array, negative: Array, given: Format, wanted: Format, rounding: Rounding
+) -> tuple[Array, Array]:
+    """The words of NaNs, and which of them are none any more."""
+    none = np.zeros(words.shape, bool)
+    if wanted.nan_word is None:
+        return np.zeros(words.shape, np.uint64), none
+    signs = np.zeros(words.shape, np.uint64)
+    if wanted.has_negative_zero:
+        signs = negative.astype(np.uint64) << np.uint64(wanted.sign_bit)
+    quiet = np.uint64(wanted.nan_word)
+    if not (given.has_infinity and wanted.has_infinity):
+        return signs | quiet, none
+    payload = words.astype(np.uint64) >> np.uint64(given.ignored_low_bits)
+    payload &= np.uint64((1 << given.fraction_bits) - 1)
+    cut = given.fraction_bits - wanted.fraction_bits
+    front = payload >> np.uint64(max(cut, 0)) << np.uint64(max(-cut, 0))
+    found = signs | front << np.uint64(wanted.ignored_low_bits)
+    if rounding.truncates and given.exponent_bits == wanted.exponent_bits:
+        return found | np.uint64(wanted.infinity_word), front == 0
+    return found | quiet, none
+
+
+def rounded_word(fmt: Format, value: Fraction, rounding: Rounding) -> int:
+    """The word of one number, rounded once; a zero keeps its sign where the format has two.
+
+    Raises ValueError where the format ends before the value: no number becomes an infinity.
+    """
+    near = fmt.nearest_word(value)
+    sign, step = near & 1 << fmt.sign_bit if fmt.signed else 0, 1 << fmt.ignored_low_bits
+    size, low = abs(value), near ^ sign
+    if fmt.value(low) > size:
+        low -= step
+    last = low == fmt.largest_finite_word
+    gap = fmt.value(low) - fmt.value(low - step) if last else fmt.value(low + step) - fmt.value(low)
+    dropped = (size - fmt.value(low)) / gap
+    odd, half, rest = low // step % 2, dropped >= Fraction(1, 2), dropped not in (0, Fraction(1, 2))
+    if not _decisions(rounding)[8 * (value < 0) + 4 * odd + 2 * half + rest]:
+        return low | sign
+    if last:
+        raise ValueError(f"{value} is beyond the largest {fmt.name} value")
+    return (low + step) | sign
+
+
+def floats(fmt: Format, words: Array) -> Array:
+    """The values of words in binary64, which holds them exactly: infinities and NaNs as such.
+
+    words: unsigned, of any shape. For binary64, and formats of 32 bits at most whose numbers binary64 has.
+    """
+    if fmt.name in ("f16", "f32", "f64"):
+        own = words.astype(f"uint{fmt.width}", copy=False).view(f"float{fmt.width}")
+        with np.errstate(invalid="ignore"):  # a signalling NaN
+            return own.astype(np.float64)
+    stored = words.astype(np.int64) >> fmt.ignored_low_bits
+    fraction = stored & ((1 << fmt.fraction_bits) - 1)
+    field = stored >> fmt.fraction_bits & ((1 << fmt.exponent_bits) - 1)
+    normal = (field > 0) | (not fmt.has_subnormals)
+    significand = (fraction | normal.astype(np.int64) << fmt.fraction_bits).astype(np.float64)
+    least = 1 if fmt.has_subnormals else 0
+    place = np.maximum(field, least) - fmt.bias - fmt.fraction_bits
+    values: Array = np.ldexp(significand, place.astype(np.int32))
+    top = field == (1 << fmt.exponent_bits) - 1
+    match fmt.specials:
+        case Specials.IEEE:
+            values[top] = np.where(fraction[top] == 0, np.inf, np.nan)
+        case Specials.NAN_ONLY:
+            values[top & (fraction == (1 << fmt.fraction_bits) - 1)] = np.nan
+        case Specials.NEGATIVE_ZERO_NAN:
+            values[words == fmt.nan_word] = np.nan
+    if fmt.signed:
+        negative = (words.astype(np.int64) >> fmt.sign_bit & 1).astype(bool)
+        values[negative] *= -1
+    return values

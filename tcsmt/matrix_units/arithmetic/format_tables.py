@@ -1,0 +1,115 @@
+"""Formats of one's own as plain tables, for files: a floating-point format or one of integers.
+
+exponent_bits, fraction_bits, bias, specials, signed, ignored_low_bits, ignored_high_bits
+bits, signed, fraction_bits
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format, Specials, format_named
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.support.errors import TcsmtError, UnknownName
+
+__all__ = ["format_of_table", "is_known", "table_of_format"]
+
+#: What each value of a table may be, from and to.
+_RANGES = {
+    "bits": (1, 64),
+    "exponent_bits": (1, 15),
+    "fraction_bits": (0, 64),
+    "bias": (-(1 << 15), 1 << 15),
+    "ignored_low_bits": (0, 63),
+    "ignored_high_bits": (0, 63),
+}
+_SPECIALS = {one.name.lower().replace("_", "-"): one for one in Specials}
+
+
+def is_known(fmt: AnyFormat) -> bool:
+    """Whether the format's name alone says what it is."""
+    try:
+        return format_named(fmt.name) == fmt
+    except TcsmtError:
+        return False
+
+
+def table_of_format(fmt: AnyFormat) -> dict[str, int | bool | str]:
+    """What :func:`format_of_table` reads."""
+    values = {one.name: getattr(fmt, one.name) for one in fields(fmt) if one.name != "name"}
+    names = {kind: name for name, kind in _SPECIALS.items()}
+    return {name: names[value] if isinstance(value, Specials) else value for name, value in values.items()}
+
+
+def format_of_table(name: str, table: Mapping[str, Any]) -> AnyFormat:
+    """The format of that name. Raises :class:`.TcsmtError`, which names the value that is wrong first."""
+    if not re.fullmatch(r"[A-Za-z][\w-]*", name, re.ASCII):
+        raise TcsmtError(f"{name!r} is not a format's name: letters, digits, - and _, the first one a letter")
+    try:
+        format_named(name)
+    except UnknownName:
+        pass
+    else:
+        raise TcsmtError(f"{name} is the name of another format")
+    kinds = [kind for kind, key in ((Format, "exponent_bits"), (IntegerFormat, "bits")) if key in table]
+    if len(kinds) != 1:
+        raise TcsmtError(
+            f"a table has either exponent_bits, for a floating-point format, or bits, for integers: "
+            f"{name} has {'both' if kinds else 'neither'}"
+        )
+    known = {one.name: one for one in fields(kinds[0]) if one.name != "name"}
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in known:
+            raise UnknownName("value of a format", key, list(known))
+        values[key] = _checked(key, value)
+    if kinds[0] is Format and "bias" not in values:
+        values["bias"] = (1 << (values["exponent_bits"] - 1)) - 1
+    missing = [key for key, one in known.items() if key not in values and one.default is MISSING]
+    if missing:
+        raise TcsmtError(f"{name} lacks {', '.join(missing)}")
+    made: AnyFormat = kinds[0](name=name, **values)
+    if made.width > _RANGES["bits"][1]:
+        raise TcsmtError(f"{name} has {made.width} bits: at most {_RANGES['bits'][1]} are possible")
+    if isinstance(made, Format):
+        _check_specials(made)
+    return made
+
+
+def _checked(key: str, value: object) -> Any:
+    match key:
+        case "signed":
+            if not isinstance(value, bool):
+                raise TcsmtError(f"signed = {value!r}: must be true or false")
+            return value
+        case "specials":
+            if not isinstance(value, str) or value not in _SPECIALS:
+                raise TcsmtError(f"specials = {value!r}: must be one of {', '.join(_SPECIALS)}")
+            return _SPECIALS[value]
+    low, high = _RANGES[key]
+    if type(value) is not int or not low <= value <= high:
+        raise TcsmtError(f"{key} = {value!r}: must be an integer from {low} to {high}")
+    return value
+
+
+def _check_specials(fmt: Format) -> None:
+    """Refuse formats whose special words would leave no number, or would not be words of their own."""
+    match fmt.specials:
+        case Specials.IEEE:
+            holds, needed = (
+                fmt.fraction_bits >= 1 and fmt.exponent_bits >= 2,
+                "2 exponent bits and a fraction",
+            )
+        case Specials.NEGATIVE_ZERO_NAN:
+            holds, needed = fmt.signed and fmt.fraction_bits >= 1, "a sign and a fraction"
+        case Specials.NAN_ONLY:
+            holds, needed = fmt.exponent_bits + fmt.fraction_bits >= 2, "2 bits"
+        case Specials.NONE:
+            return
+    if not holds:
+        kind = fmt.specials.name.lower().replace("_", "-")
+        raise TcsmtError(f"specials = {kind!r}: such a format has at least {needed}")

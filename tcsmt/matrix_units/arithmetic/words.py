@@ -1,0 +1,287 @@
+"""Between what users hold (arrays, text, numbers) and the raw words that units take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES, converted, operand_rule, rounded_word
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
+from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS, IntegerFormat
+from tcsmt.matrix_units.arithmetic.integer_words import (
+    first_element,
+    integer_dtype,
+    integer_words,
+    integers_of_words,
+)
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["dtype_of", "format_of", "from_words", "operand_words", "to_word", "to_words", "unsigned"]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_NUMPY = {"f16": "float16", "f32": "float32", "f64": "float64"}
+_ML_DTYPES = {
+    "bf16": "bfloat16",
+    "e5m2": "float8_e5m2",
+    "e4m3": "float8_e4m3fn",
+    "e4m3fnuz": "float8_e4m3fnuz",
+    "e5m2fnuz": "float8_e5m2fnuz",
+    "e3m2": "float6_e3m2fn",
+    "e2m3": "float6_e2m3fn",
+    "e2m1": "float4_e2m1fn",
+    "ue8m0": "float8_e8m0fnu",
+    "ue4m3": "float8_e4m3fn",  # whose sign bit the unit ignores; a format of values is e4m3 first
+}
+#: What errors say to do with an operand that a format does not hold.
+_NAME_A_RULE = "name how operands are rounded, operands={}, {} or {} (--operands)".format(
+    *(f'"{rule}"' for rule in OPERAND_RULES)
+)
+#: A larger exponent of ten or two in a text is refused before it becomes an integer of that size.
+_LARGEST_EXPONENT = 5000
+#: What is a number, too, where it may be a word: 1000, 1e20.
+_DECIMAL = re.compile(r"[0-9]+(?:e[0-9]+)?")
+_HEX_FLOAT = re.compile(r"([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?[0-9]+))?")
+
+
+def dtype_of(fmt: AnyFormat) -> np.dtype[Any]:
+    """The dtype whose elements are stored as the format's words (tf32: float32); unsigned where none is.
+
+    Of integers: the smallest one that holds them.
+    """
+    if isinstance(fmt, IntegerFormat):
+        return integer_dtype(fmt)
+    if fmt.name in _NUMPY:
+        return np.dtype(_NUMPY[fmt.name])
+    if fmt.name in _ML_DTYPES:
+        import ml_dtypes
+
+        own: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[fmt.name]))
+        return own
+    return np.dtype(np.float32) if fmt.name == "tf32" else unsigned(fmt)
+
+
+def format_of(dtype: np.dtype[Any]) -> AnyFormat | None:
+    """The format of a dtype's values; None for words and where there is none (tf32 has none of its own)."""
+    if dtype.kind == "i":
+        return INTEGERS[f"s{dtype.itemsize * 8}"]
+    return next((FORMATS[name] for name in (*_NUMPY, *_ML_DTYPES) if dtype_of(FORMATS[name]) == dtype), None)
+
+
+def unsigned(fmt: AnyFormat) -> np.dtype[Any]:
+    """The smallest unsigned integer dtype that holds the format's words."""
+    for size in (8, 16, 32):
+        if fmt.width <= size:
+            return np.dtype(f"uint{size}")
+    return np.dtype(np.uint64)
+
+
+def to_words(
+    fmt: AnyFormat,
+    values: Any,
+    name: str,
+    rounding: Rounding | None = None,
+    *,
+    advice: str = "round it first",
+) -> Array:
+    """Raw words of an array: the format's own dtype, words, or values of another floating-point dtype.
+
+    Words are unsigned integers, or signed ones of the format's size, which are read as their bits; for
+    integer formats signed integers are numbers. Values of another floating-point dtype, and Python numbers,
+    must be exact in the format, or are rounded; without a rounding the dtype must be one of NumPy's, or that
+    of a format whose values this one has. ``name`` is what errors call the array, ``advice`` what they
+    say to do with a value that is not exact.
+    Raises :class:`.TcsmtError`.
+    """
+    try:
+        array = np.asarray(values)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise TcsmtError(f"{name} cannot be read as an array: {error}") from None
+    if isinstance(fmt, IntegerFormat) and array.dtype.kind in "if":
+        return integer_words(fmt, array, name).astype(unsigned(fmt))
+    if array.dtype.kind == "i" and isinstance(values, (bool, int, list, tuple)):
+        array = _numbers(array, name)
+    elif array.dtype.kind == "i" and array.dtype.itemsize == unsigned(fmt).itemsize:
+        array = array.view(unsigned(fmt))
+    if array.dtype.kind == "u":
+        if array.size and int(array.max()) >> fmt.width:
+            element, word = first_element(name, array, array >> np.uint64(fmt.width) != 0)
+            packed = (
+                ""
+                if fmt.width not in (4, 6)
+                else "; tcsmt.matrix_units.arithmetic.packing unpacks bytes that words share"
+            )
+            raise TcsmtError(f"{element} = {word:#x}: a word of {fmt.name} has {fmt.width} bits{packed}")
+        return array.astype(unsigned(fmt))
+    given = format_of(array.dtype)
+    if (
+        isinstance(given, Format)
+        and isinstance(fmt, Format)
+        and (rounding or fmt.holds(given) or given.name in _NUMPY or array.dtype == dtype_of(fmt))
+    ):
+        return _rounded(fmt, array, given, name, rounding, advice)
+    allowed = f"{dtype_of(fmt).name}, words of {fmt.width} bits ({unsigned(fmt).name}), float32 or float64"
+    raise TcsmtError(f"{name} has dtype {array.dtype}: for {fmt.name} it must be {allowed}")
+
+
+def _numbers(array: Array, name: str) -> Array:
+    """Integers as Python has them: numbers, not words."""
+    numbers = array.astype(np.float64)
+    rounded = np.array([int(one) != exact for one, exact in zip(numbers.flat, array.flat, strict=True)])
+    if rounded.any():
+        element, value = first_element(name, array, rounded.reshape(array.shape))
+        raise TcsmtError(
+            f"{element} = {value}: a Python integer here must be exact in float64; or give words"
+        )
+    return numbers
+
+
+def _rounded(
+    fmt: Format, array: Array, given: Format, name: str, rounding: Rounding | None, advice: str
+) -> Array:
+    """The words of an array of floating-point numbers. rounding: None where each must be exact in the format.
+
+    What has the format's own dtype, and no bit that the unit ignores, is the word itself, NaNs included.
+    """
+    words = array.view(unsigned(given))
+    own = array.dtype == dtype_of(fmt)
+    if own and not fmt.ignored_bits:
+        return words
+    as_is = (words & words.dtype.type(fmt.ignored_bits)) == 0 if own else np.zeros(words.shape, bool)
+    if as_is.all():
+        return words
+    found = converted(words, given, fmt, rounding or ROUNDINGS["RNE"])
+    wrong = (found.inexact if rounding is None else found.absent) & ~as_is
+    if wrong.any():
+        element, value = first_element(name, array, wrong)
+        absent = found.absent[wrong].reshape(-1)[0]
+        do = "the format has no such value" if absent else f"{advice}, or give {fmt.name} words"
+        raise TcsmtError(f"{element} = {float(value)!r} is not a valid {fmt.name} value; {do}")
+    return np.where(as_is, words, found.words).astype(unsigned(fmt))
+
+
+def from_words(fmt: AnyFormat, words: Array) -> Array:
+    """Words as an array of the format's dtype. Bits above the word's, which no unit reads, are cleared."""
+    if isinstance(fmt, IntegerFormat):
+        return integers_of_words(fmt, words)
+    stored = words.astype(unsigned(fmt))
+    if isinstance(fmt, Format) and fmt.ignored_high_bits:
+        stored &= stored.dtype.type((1 << (fmt.width - fmt.ignored_high_bits)) - 1)
+    return stored.view(dtype_of(fmt))
+
+
+def operand_words(fmt: AnyFormat, values: Any, name: str, operands: str | None) -> Array:
+    """Raw words of an operand of a unit, as :func:`to_words`; what is not exact is rounded by a named rule.
+
+    operands: a name of :data:`.OPERAND_RULES`; None: a value that the format does not have is refused.
+    Raises :class:`.TcsmtError`.
+    """
+    return to_words(fmt, values, name, operand_rule(operands), advice=_NAME_A_RULE)
+
+
+def to_word(
+    fmt: AnyFormat,
+    text: str,
+    rounded: Callable[[str], None] | None = None,
+    rounding: Rounding = ROUNDINGS["RNE"],
+) -> int:
+    """The word that a text stands for.
+
+    ``0x3c00`` or, of a floating-point format, exactly its number of hex digits (two or more): the word
+    itself. A decimal number or a C99 hex float (``0x1.8p-3``): that value, which the format must hold
+    exactly. ``inf``, ``nan``. What is a number as well as digits of another word is refused (``1e20``,
+    ``1000``).
+    rounded: takes decimal numbers that the format does not hold as its nearest value, or as another
+    ``rounding`` has it, and is told so.
+    Raises :class:`.TcsmtError`.
+    """
+    given = text.strip()
+    lower = given.lower()
+    # digits alone are a number where integers are written
+    bare = (
+        isinstance(fmt, Format)
+        and len(lower) == fmt.hex_digits
+        and all(ch in "0123456789abcdef" for ch in lower)
+    )
+    if (lower.startswith("0x") and "p" not in lower and "." not in lower) or (bare and len(lower) > 1):
+        try:
+            word = int(lower, 16)
+        except ValueError:
+            raise TcsmtError(f"{given!r} is not a hexadecimal word") from None
+        if word >> fmt.width:
+            raise TcsmtError(f"{given!r}: a word of {fmt.name} has {fmt.width} bits")
+        if bare and _DECIMAL.fullmatch(lower) and not _is_number(fmt, word, lower):
+            raise TcsmtError(
+                f"{given!r} may be the number or a word of {fmt.name}: write +{given} for the number, "
+                f"0x{given} for the word ({fmt.describe(word)})"
+            )
+        return word
+    negative = lower.startswith("-")
+    magnitude = lower.removeprefix("-" if negative else "+")
+    if magnitude in ("inf", "infinity") and fmt.has_infinity:
+        return fmt.infinity_word | negative << fmt.sign_bit
+    if magnitude == "nan" and fmt.nan_word is not None:
+        return fmt.nan_word
+    try:
+        value = _number(lower)
+    except (ValueError, ZeroDivisionError):
+        digits = f"{'' if isinstance(fmt, Format) else '0x and '}{fmt.hex_digits} digits"
+        raise TcsmtError(
+            f"{given!r} is neither a {fmt.name} word in hexadecimal ({digits}) nor a "
+            "decimal or C99 hexadecimal number"
+        ) from None
+    if value == 0 and negative and fmt.has_negative_zero:
+        return 1 << fmt.sign_bit
+    try:
+        if value == 0 and negative:
+            raise ValueError("no negative zero")
+        return fmt.word(value)
+    except ValueError:
+        wrong = f"{given!r} is not representable in {fmt.name}"
+    try:
+        word = rounded_word(fmt, value, rounding) if isinstance(fmt, Format) else fmt.nearest_word(value)
+    except ValueError:
+        raise TcsmtError(wrong + _beyond(fmt, value)) from None
+    became = f"{fmt.hex(word)} ({fmt.describe(word)})"
+    if rounded is None or "x" in lower or value == 0:
+        raise TcsmtError(f"{wrong}; the nearest value is {became}")
+    which = "the nearest is" if rounding.ties_to_even else f"rounded {rounding.title}, it is"
+    rounded(f"{given.removeprefix('+')} is not an exact {fmt.name} value: {which} {became}")
+    return word
+
+
+def _is_number(fmt: AnyFormat, word: int, text: str) -> bool:
+    """Whether a word is that of a number in decimal."""
+    try:
+        return fmt.word(_number(text)) == word
+    except ValueError:
+        return False
+
+
+def _beyond(fmt: AnyFormat, value: Fraction) -> str:
+    """Which end of a format a value lies beyond."""
+    if isinstance(fmt, IntegerFormat):
+        return f", whose values are {fmt.limits}"
+    if value < 0 and not fmt.signed:
+        return ", which has no negative values"
+    if abs(value) > fmt.largest_finite:
+        return f", whose largest value is {fmt.describe(fmt.largest_finite_word)}"
+    return f", whose smallest value is {fmt.describe(0)}"
+
+
+def _number(text: str) -> Fraction:
+    exponent = text.rpartition("p" if "x" in text else "e")[2]
+    if exponent != text and exponent.lstrip("+-").isdecimal() and abs(int(exponent)) > _LARGEST_EXPONENT:
+        raise ValueError("the exponent is beyond every format")
+    parts = _HEX_FLOAT.fullmatch(text)
+    if parts is None:
+        return Fraction(text)
+    sign, whole, fraction, exponent = parts.groups(default="")
+    value = Fraction(int(whole + fraction, 16), 16 ** len(fraction))
+    return (-value if sign == "-" else value) * Fraction(2) ** int(exponent or "0")

@@ -1,0 +1,217 @@
+"""The catalogue: which model describes which instruction of which architecture, and why we think so.
+
+Rows are data. Every parameter that differs between architectures is in this package's tables;
+nothing else in tcsmt knows an architecture's name.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+
+from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.catalogue import amd, arm, nvidia, rdna, riscv, tenstorrent, x86
+from tcsmt.matrix_units.catalogue.gpus import ARCHITECTURES, GPUS
+from tcsmt.matrix_units.catalogue.mnemonics import means
+from tcsmt.matrix_units.catalogue.naming import named
+from tcsmt.matrix_units.catalogue.processors import INSTRUCTIONS, PROCESSORS, Processor, instructions_of
+from tcsmt.matrix_units.catalogue.row import EVIDENCE, Row
+from tcsmt.support.errors import TcsmtError, UnknownName, choose
+
+__all__ = [
+    "ARCHITECTURES",
+    "GPUS",
+    "Row",
+    "architecture_named",
+    "disputes",
+    "instruction_named",
+    "row_named",
+    "rows",
+    "rows_of",
+    "selected",
+    "sequences_of",
+    "stands_for",
+    "status_text",
+]
+
+
+@cache
+def _all_rows() -> dict[str, Row]:
+    table: dict[str, Row] = {}
+    for vendor in (nvidia, amd, rdna, x86, arm, riscv, tenstorrent):
+        table |= {row.name: row for row in vendor.units()}
+        table |= {row.name: row for row in list(vendor.claims(table))}
+    order = {name: place for place, name in enumerate(ARCHITECTURES)}
+    return dict(sorted(table.items(), key=lambda item: order[item[1].architecture]))
+
+
+@cache
+def _sequences() -> dict[str, Row]:
+    """Instructions that are always run one after another, as units of their own: not among the rows."""
+    return {row.name: row for row in tenstorrent.sequences(_all_rows())}
+
+
+def rows(*, claims: bool = True) -> list[Row]:
+    """Every row, by architecture; without ``claims``: those that nobody refutes or disputes."""
+    return [row for row in _all_rows().values() if claims or "@" not in row.instruction]
+
+
+def disputes(row: Row) -> list[Row]:
+    """The disputed models of an accepted row's unit, where no outputs of the hardware support the row."""
+    if row.status != "accepted" or row.measured:
+        return []
+    of_row = f"{row.name}@"
+    return [one for one in _all_rows().values() if one.status == "disputed" and one.name.startswith(of_row)]
+
+
+def status_text(row: Row) -> str:
+    """A row's status; of an accepted row also whether another model of its unit disputes it."""
+    return f"{row.status}, disputed" if disputes(row) else row.status
+
+
+def selected(
+    found: Iterable[Row],
+    *,
+    formats: Mapping[str, str | None] | None = None,
+    k: int | None = None,
+    evidence: str | None = None,
+) -> list[Row]:
+    """The rows with these formats (by parameter, as ``a_format``), this K and this evidence; None: any.
+
+    Raises :class:`.TcsmtError` for an unknown format or evidence.
+    """
+    wanted = {name: format_named(text).name for name, text in (formats or {}).items() if text is not None}
+    if evidence is not None:
+        choose("evidence", evidence, EVIDENCE)
+    return [
+        row
+        for row in found
+        if all(getattr(row.model, name).name == text for name, text in wanted.items())
+        and (k is None or row.model.k == k)
+        and (evidence is None or row.evidence == evidence)
+    ]
+
+
+def architecture_named(name: str) -> str:
+    """The architecture of that name, alias (``sm_90``), GPU (``h200``) or processor (``graviton4``, ``cpu``).
+
+    Case, spaces, hyphens and makers' names do not matter. Raises :class:`.UnknownName`.
+    """
+    return named(name).architecture
+
+
+def rows_of(architecture: str, *, claims: bool = False) -> list[Row]:
+    """An architecture's rows, its most used instruction first; of a processor, those that it has.
+
+    Raises :class:`.TcsmtError` for unknown names, and for a processor that has none.
+    """
+    meant = named(architecture)
+    found = [r for r in rows(claims=claims) if r.architecture == meant.architecture]
+    return found if meant.processor is None else _that_it_has(meant.processor, found)
+
+
+def _that_it_has(processor: Processor, found: Sequence[Row]) -> list[Row]:
+    """The rows of a processor's instructions, the most used first."""
+    prefixes = instructions_of(processor.features)
+    places = {
+        row.name: next((n for n, prefix in enumerate(prefixes) if _is_of(row, prefix)), None) for row in found
+    }
+    own = [row for row in found if places[row.name] is not None]
+    if not own:
+        known = ", ".join(name for name in INSTRUCTIONS if any(map(_of_feature(name), found)))
+        raise TcsmtError(
+            f"{processor.about} has none of the dot products of the catalogue, which need one of: {known}"
+        )
+    return sorted(own, key=lambda row: (places[row.name], "@" in row.instruction))
+
+
+def stands_for(name: str) -> str:
+    """What a processor's name, or its architecture's, stands for, as a sentence; "" for all others.
+
+    Its instructions compute different functions of operands of one format, so that people are told.
+    name: also with an instruction (``cpu/vdpbf16ps``). Raises :class:`.TcsmtError` for unknown names.
+    """
+    alone, slash, _ = name.partition("/")
+    processor = named(alone).processor
+    if slash:
+        return "" if processor is None else f"{alone} is {processor.about}"
+    found = rows_of(alone)
+    if not any(one.architecture == found[0].architecture for one in PROCESSORS.values()):
+        return ""
+    about = "" if processor is None else f" is {processor.about}, and"
+    return f"{alone}{about} has {', '.join(row.instruction for row in found)}: the first that fits is meant"
+
+
+def _is_of(row: Row, prefix: str) -> bool:
+    """Whether a row, or the one that a claim is about, is the instruction, or a variant of it."""
+    name = row.instruction.partition("@")[0]
+    return name == prefix or name.startswith(f"{prefix}.")
+
+
+def _of_feature(name: str) -> Callable[[Row], bool]:
+    return lambda row: any(_is_of(row, prefix) for prefix in INSTRUCTIONS[name])
+
+
+def sequences_of(architecture: str) -> list[Row]:
+    """An architecture's sequences of instructions that multiply what no instruction does alone.
+
+    The first ones leave least of a product out. They have names as instructions have.
+    """
+    name = architecture_named(architecture)
+    return [row for row in _sequences().values() if row.architecture == name]
+
+
+def instruction_named(architecture: str, instruction: str) -> Row:
+    """The row of an instruction: its name, a unique part of it, or as PTX or AMD's manual writes it."""
+    meant = named(architecture)
+    name = meant.architecture if meant.processor is None else meant.processor.about
+    table = rows_of(architecture, claims=True)
+    sequences = sequences_of(architecture)
+    found = _meant(instruction, table) or _meant(instruction, sequences)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise TcsmtError(f"{instruction!r} matches several instructions of {name}: {_listed(found)}")
+    names = [row.instruction for row in (*table, *sequences)]
+    raise UnknownName(
+        f"instruction of {name}", instruction, names, f"tcsmt models --arch {shlex.quote(architecture)}"
+    )
+
+
+def _meant(instruction: str, table: Sequence[Row]) -> list[Row]:
+    """The rows that a text can mean: by name, else as a manual writes it, else those that it is a part of."""
+    same = [r for r in table if r.instruction == instruction]
+    candidates = [r for r in table if "@" in instruction or "@" not in r.instruction]
+    return (
+        same
+        or [r for r in candidates if means(instruction, r.instruction)]
+        or [r for r in candidates if instruction.lower() in r.instruction.lower()]
+    )
+
+
+def _listed(found: Sequence[Row], most: int = 8) -> str:
+    names = ", ".join(r.instruction for r in found[:most])
+    return f"{names}, and {len(found) - most} more; see `tcsmt models`" if len(found) > most else names
+
+
+def rows_named(name: str) -> list[Row]:
+    """The rows of ``ARCH``, or the one of ``ARCH/INSTRUCTION`` or of an instruction of one architecture."""
+    architecture, slash, instruction = name.partition("/")
+    if slash:
+        return [instruction_named(architecture, instruction)]
+    try:
+        return rows_of(architecture)
+    except UnknownName:
+        found = [row for row in rows(claims=False) if means(name, row.instruction)]
+        if not found:
+            raise
+        if len(found) == 1:
+            return found
+    several = ", ".join(dict.fromkeys(row.architecture for row in found))
+    raise TcsmtError(f"{name!r} is an instruction of several architectures ({several}): give ARCH/{name}")
+
+
+def row_named(name: str) -> Row:
+    """The row ``ARCH`` (its first instruction) or ``ARCH/INSTRUCTION``."""
+    return rows_named(name)[0]

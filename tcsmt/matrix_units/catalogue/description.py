@@ -1,0 +1,65 @@
+"""What is known of a unit, in words: source, evidence, and its parameters in every convention in use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tcsmt.matrix_units.catalogue import disputes, status_text
+from tcsmt.matrix_units.catalogue.row import Row
+from tcsmt.matrix_units.models import FusedDotAdd
+
+__all__ = ["description", "row_as_json"]
+
+
+_COUNTS = {2: "two", 3: "three", 4: "four", 5: "five"}
+
+
+def description(row: Row) -> str:
+    """The row for people, several lines."""
+    lines = [
+        row.name,
+        f"  source: {row.source} ({row.date})",
+        f"  evidence: {row.evidence}" + (f" on {', '.join(row.measured)}" if row.measured else ""),
+        f"  status: {status_text(row)}",
+    ]
+    lines += [f"  disputed by: {other.name}: {other.note} ({other.source})" for other in disputes(row)]
+    lines += [f"  note: {row.note}"] if row.note else []
+    m = row.model
+    if not isinstance(m, FusedDotAdd) or m.group > 1:
+        lines.append(f"  arithmetic: {m.title}")
+    else:
+        f, carry, whole = m.fraction_bits, m.enough_carry_bits, m.integer_bits
+        out = m.d_format
+        kept = out.fraction_bits if m.round_fraction_bits is None else m.round_fraction_bits
+        lines += [
+            "  conventions:",
+            f"    alignment fraction bits F: {f}   (MMA-Sim)",
+            f"    extra alignment bits n_eab = F - 23: {m.extra_alignment_bits}   (Khattak and Mikaitis)",
+            f"    product alignment (integer, fraction bits): (2,{f}), {2 + f} bits wide",
+            f"    bits kept of an aligned FP32-like significand in [1, 2): {f + 1}   (Valpey et al.)",
+            f"    carry bits above the {_COUNTS.get(whole, whole)} integer bits: {carry} "
+            f"= ceil(log2({m.n_fma} + 1))",
+            "        (always enough; the fewest: tcsmt find --property carry-bits)",
+            f"    accumulator: {whole + f + carry} bits and a sign; "
+            f"as {{integer.fraction}}: {{{whole + carry}.{f}}}",
+            f"    Fasi et al. count from normalised terms: {{{1 + carry}.{f}}}",
+            f"    block FMA size N_FMA: {m.n_fma} of K = {m.k}: {_blocks(m)}",
+            f"    final rounding: {m.rounding} at fraction bit {kept} of {out.name}",
+        ]
+    lines.append("  parameters:")
+    lines += [f"    {name} = {value}" for name, value in m.as_json().items()]
+    return "\n".join(lines)
+
+
+def row_as_json(row: Row) -> dict[str, Any]:
+    """The row as plain data, with the names of the models that dispute it."""
+    return {**row.as_json(), "disputed_by": [other.name for other in disputes(row)]}
+
+
+def _blocks(m: FusedDotAdd) -> str:
+    count = len(m.blocks)
+    if count == 1:
+        return "one fused sum"
+    if m.interleave:
+        return f"{count} sums, lanes dealt in groups of {m.interleave}"
+    return f"{count} chained sums of contiguous lanes"

@@ -1,0 +1,1 @@
+"""Files of models, words and arrays."""

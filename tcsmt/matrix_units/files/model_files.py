@@ -1,0 +1,126 @@
+"""Models of one's own: TOML files as rows, and the one place that chooses a row.
+
+A file has the model's ``kind`` and parameters (:mod:`tcsmt.matrix_units.models.files`); or, with
+``base = "ARCH/INSTRUCTION"``, it is that catalogue row's model with these parameters changed. ``name``,
+``source`` and ``note`` say what it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tcsmt.matrix_units.catalogue import Row, row_named, rows, rows_named
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.file_texts import has_file, meanings, parameters_toml, toml_value
+from tcsmt.matrix_units.models.files import ABOUT, NONE, ModelTable, complete_model
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.toml_files import read_toml
+
+__all__ = [
+    "is_model_file",
+    "model_toml",
+    "none_fits",
+    "read_model",
+    "row_given",
+    "row_of_model",
+    "rows_given",
+]
+
+
+def is_model_file(name: str) -> bool:
+    """Whether what was given for a model is a file and not ``ARCH[/INSTRUCTION]``."""
+    return name.lower().endswith(".toml") or os.path.isfile(name)
+
+
+def rows_given(name: str) -> list[Row]:
+    """The rows that an argument means: a model file's, that of ``ARCH/INSTRUCTION``, or all of ``ARCH``."""
+    return [read_model(Path(name))] if is_model_file(name) else rows_named(name)
+
+
+def none_fits(what: str, unit: str | Row, needed: str) -> TcsmtError:
+    """The error where no row that a unit means takes an algorithm; needed: of the unit that it needs."""
+    given, label = (rows_given(unit), unit) if isinstance(unit, str) else ([unit], unit.name)
+    formats = sorted({f"{row.model.a_format.name} to {row.model.d_format.name}" for row in given})
+    return TcsmtError(
+        f"{what} on {label}: it needs a unit {needed}; there is one from {', from '.join(formats)}"
+    )
+
+
+def row_given(name: str) -> Row:
+    """The row that an argument names, an architecture's first one."""
+    return rows_given(name)[0]
+
+
+def read_model(path: Path) -> Row:
+    """The model of a file, as a row: ``custom/NAME``, conjectured, its source the file.
+
+    NAME is the file's ``name``, or the file's own name. Raises :class:`.TcsmtError`,
+    which names the file, the line and the key.
+    """
+    file = ModelTable(path, *read_toml(path))
+    about = {key: file.text(key) for key in ABOUT if key in file.given}
+    model = _changed(file, about) if "base" in about else complete_model(file, ABOUT, _suggested)
+    changed = ", ".join(file.parameters) or "nothing"
+    note = f"{about['base']}, changed: {changed}" if "base" in about else ""
+    made = row_of_model(model, about.get("name", path.stem), about.get("source", str(path)))
+    year = datetime.fromtimestamp(path.stat().st_mtime, UTC).year
+    return replace(made, date=year, note=about.get("note", note))
+
+
+def row_of_model(model: Model, name: str = "unit", source: str = "") -> Row:
+    """A model that is in no catalogue as a row: ``custom/NAME``, conjectured."""
+    return Row(
+        architecture="custom", instruction=name, model=model, source=source, date=0, evidence="conjectured"
+    )
+
+
+def model_toml(row: Row) -> str:
+    """A file that reads back as the row's model: every parameter, below what it means.
+
+    Raises :class:`.TcsmtError` for a model of others that no file can hold.
+    """
+    if not has_file(row.model):
+        raise TcsmtError(f"{row.name}: a model file cannot hold {row.model.title}")
+    about = [f"# {row.name}", f"# source: {row.source} ({row.date}); evidence: {row.evidence}", ""]
+    return "\n".join(about) + parameters_toml(row.model)
+
+
+def _suggested(kind: type[Model], name: str, given: Mapping[str, Any]) -> str:
+    """What the catalogue's units have for a number that is missing: those of the given formats, if any."""
+    if not str(next(one.type for one in fields(kind) if one.name == name)).endswith("| None"):
+        return ""
+    of_kind = [row for row in rows() if type(row.model) is kind and "@" not in row.instruction]
+    alike = [row for row in of_kind if _has_formats(row.model, given)]
+    found: dict[str, str] = {}
+    for row in alike or of_kind:
+        found.setdefault(toml_value(getattr(row.model, name)), row.name)
+    found.setdefault(json.dumps(NONE), meanings(kind)[name].partition("None: ")[2].rstrip("."))
+    values = [f"{value} ({example})" for value, example in found.items()][:_SUGGESTED]
+    return f" (such as {', '.join(values)})"
+
+
+#: Values that are suggested for a parameter, at most.
+_SUGGESTED = 4
+
+
+def _has_formats(model: Model, given: Mapping[str, Any]) -> bool:
+    names = [name for name in ("a_format", "b_format", "c_format", "d_format") if name in given]
+    return all(given[name] == getattr(model, name) for name in names)
+
+
+def _changed(file: ModelTable, about: dict[str, str]) -> Model:
+    with file.explained("base"):
+        base = row_named(about["base"]).model
+    if about.get("kind", base.kind) != base.kind:
+        raise file.error(
+            "kind", f"kind = {about['kind']!r}: must be {base.kind}, the kind of base = {about['base']}"
+        )
+    values = file.values(type(base))
+    with file.explained("base"):
+        return replace(base, **values)

@@ -1,0 +1,130 @@
+"""Rows as plain hexadecimal words, for test benches: a line for each row.
+
+``.hex``: the words of a row in the order of the unit's inputs, then its result, with blanks between them; a
+comment begins with ``#``. ``.mem``, as Verilog's ``$readmemh`` reads it: a row is one number, the words after
+each other, the first input in the highest bits and the result in the lowest; a comment begins with ``//``.
+The first line, a comment, names the unit. Errors name lines from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.models import Model
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["SUFFIXES", "as_hex", "as_readmemh", "named", "rows_of_text"]
+
+#: Suffixes of these files.
+SUFFIXES = (".hex", ".mem")
+_COMMENT = {".hex": "#", ".mem": "//"}
+_NAMED = re.compile(r"(?:#|//) rows of (\S+)")
+_DIGITS = re.compile(r"(0[xX])?[0-9a-fA-F]+(_[0-9a-fA-F]+)*")
+
+
+def _fields(model: Model) -> dict[str, AnyFormat]:
+    return {**model.input_formats, "d": model.d_format}
+
+
+def as_hex(model: Model, rows: Sequence[Sequence[int]], name: str) -> str:
+    """Rows of words, the result last."""
+    formats = _fields(model)
+    digits = [fmt.hex_digits for fmt in formats.values()]
+    head = [f"# rows of {name}"] if name else []
+    head.append(f"# columns: {' '.join(formats)}")
+    lines = (" ".join(f"{w:0{n}x}" for w, n in zip(row, digits, strict=True)) for row in rows)
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def as_readmemh(model: Model, rows: Sequence[Sequence[int]], name: str) -> str:
+    """The same, each row one number."""
+    formats = _fields(model)
+    widths = [fmt.width for fmt in formats.values()]
+    head = [f"// rows of {name}"] if name else []
+    places, high = [], sum(widths)
+    for field, width in zip(formats, widths, strict=True):
+        places.append(f"{field} [{high - 1}:{high - width}]")
+        high -= width
+    head.append(f"// {sum(widths)} bits: {', '.join(places)}")
+    lines = []
+    for row in rows:
+        number = 0
+        for word, width in zip(row, widths, strict=True):
+            number = number << width | word
+        lines.append(f"{number:0{-(-sum(widths) // 4)}x}")
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def named(text: str) -> str:
+    """The unit that the first line names; empty: it names none."""
+    found = _NAMED.match(text)
+    return found[1] if found else ""
+
+
+def rows_of_text(where: str, suffix: str, text: str, model: Model) -> list[tuple[int, list[int]]]:
+    """Each row's line, and its words; the result last, if the file has results.
+
+    where: the file, for errors. Raises :class:`.TcsmtError`.
+    """
+    formats = _fields(model)
+    read = _of_words if suffix.lower() == ".hex" else _of_number
+    found: list[tuple[int, list[int]]] = []
+    for number, line in _lines(suffix, text):
+        words = read(f"{where}:{number}", line, formats)
+        if found and len(words) != len(found[0][1]):
+            raise TcsmtError(
+                f"{where}:{number}: some rows have a result, and this line's or the first has not"
+            )
+        found.append((number, words))
+    return found
+
+
+def _lines(suffix: str, text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.partition(_COMMENT[suffix.lower()])[0].strip()
+        if content:
+            yield number, content
+
+
+def _of_words(where: str, line: str, formats: dict[str, AnyFormat]) -> list[int]:
+    texts = line.split()
+    inputs = len(formats) - 1
+    if len(texts) not in (inputs, inputs + 1):
+        raise TcsmtError(
+            f"{where}: {len(texts)} words: must be {inputs}, or {inputs + 1} with the result: "
+            f"{' '.join(formats)}"
+        )
+    words = []
+    for text, (name, fmt) in zip(texts, formats.items(), strict=False):
+        word = _number(f"{where}: {name}", text)
+        if word >> fmt.width:
+            raise TcsmtError(f"{where}: {name}: {text!r}: a word of {fmt.name} has {fmt.width} bits")
+        words.append(word)
+    return words
+
+
+def _of_number(where: str, line: str, formats: dict[str, AnyFormat]) -> list[int]:
+    widths = [fmt.width for fmt in formats.values()]
+    number, digits = _number(where, line), len(line.lower().removeprefix("0x").replace("_", ""))
+    whole, inputs = (-(-bits // 4) for bits in (sum(widths), sum(widths[:-1])))
+    if digits not in (whole, inputs):
+        raise TcsmtError(
+            f"{where}: {digits} digits: must be {inputs}, or {whole} with the result: all words of a "
+            "row, one after the other"
+        )
+    chosen = widths if digits == whole else widths[:-1]
+    if number >> sum(chosen):
+        raise TcsmtError(f"{where}: the number has more than {sum(chosen)} bits")
+    words = []
+    for width in reversed(chosen):
+        words.append(number & ((1 << width) - 1))
+        number >>= width
+    return words[::-1]
+
+
+def _number(where: str, text: str) -> int:
+    if not _DIGITS.fullmatch(text):
+        raise TcsmtError(f"{where}: {text[:40]!r} is not a hexadecimal word")
+    return int(text.replace("_", ""), 16)

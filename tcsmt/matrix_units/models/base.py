@@ -1,0 +1,245 @@
+"""What every model of a matrix unit has: formats, inputs, and a trace of its stages."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
+from numbers import Integral
+from typing import Any, ClassVar, TypeAlias, TypeVar
+
+from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
+from tcsmt.language.terms import Term, var
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format, format_named
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.matrix_units.arithmetic.nans import NanRule
+from tcsmt.matrix_units.arithmetic.rounding import Rounding, rounding_named
+from tcsmt.matrix_units.models.operands import Operands
+from tcsmt.matrix_units.models.stages import Kind, Stage
+from tcsmt.support.errors import TcsmtError, choose
+
+__all__ = ["Call", "Model", "Terms", "Trace", "chained", "choice"]
+
+Word = TypeVar("Word")
+FormatOfC = TypeVar("FormatOfC")
+Lanes = TypeVar("Lanes")
+#: Input words as terms.
+Terms: TypeAlias = Operands[Sequence[Term], Term]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A model, the terms that it was applied to, and its output word."""
+
+    model: Model
+    operands: Terms
+    output: Term
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A model applied to input terms: the inputs, every stage's result, and the output word.
+
+    calls: of models on terms, by which a reader gets the output again, each output before its use.
+    """
+
+    operands: Terms
+    stages: tuple[Stage, ...]
+    output: Term
+    calls: tuple[Call, ...]
+
+    @property
+    def a(self) -> Sequence[Term]:
+        """The words of a, in lane order."""
+        return self.operands.a
+
+    @property
+    def b(self) -> Sequence[Term]:
+        """The words of b, in lane order."""
+        return self.operands.b
+
+    @property
+    def c(self) -> Term:
+        """The word of c."""
+        return self.operands.c
+
+    @property
+    def inputs(self) -> tuple[Term, ...]:
+        """All input terms, in the order of :attr:`Model.input_names`."""
+        return self.operands.flat()
+
+    def of(self, *kinds: Kind) -> list[Stage]:
+        """The stages of some kinds, in order."""
+        return [stage for stage in self.stages if stage.kind in kinds]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(ABC):
+    """What every model has: formats and length of the dot product.
+
+    kind: the class, as data names it. title: what such a unit does, for messages. longest: the largest k.
+    a_format, b_format, c_format, d_format: formats, or their names.
+    k: products in one instruction, per element of D.
+    """
+
+    kind: ClassVar[str]
+    title: ClassVar[str]
+    longest: ClassVar[int] = 1024
+    a_format: AnyFormat
+    b_format: AnyFormat
+    c_format: AnyFormat
+    d_format: AnyFormat
+    k: int
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            kind, _, optional = str(one.type).partition(" | ")
+            if kind not in _KINDS:
+                continue
+            expected, allowed, named = _KINDS[kind]
+            given = getattr(self, one.name)
+            if kind == "NanRule" and isinstance(given, int):
+                given = NanRule((), given)
+                object.__setattr__(self, one.name, given)
+            if "choices" in one.metadata:
+                choices = one.metadata["choices"]
+                allowed, named = " or ".join(choices), partial(choose, one.name, allowed=choices)
+            if isinstance(given, str) and named is not None:
+                given = named(given)
+                object.__setattr__(self, one.name, given)
+            holds = isinstance(given, expected) or (bool(optional) and given is None)
+            self.check(one.name, holds, f"{allowed} or {optional}" if optional else allowed)
+        self.check("k", 1 <= self.k <= self.longest, f"from 1 to {self.longest}")
+        self.validate()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Parameters alone: the terms of a trace belong to their process."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def check(self, name: str, holds: bool, allowed: str) -> None:
+        """Refuse a parameter with an error that names it, its value and what is allowed."""
+        if not holds:
+            given = getattr(self, name)
+            shown = given.name if isinstance(given, AnyFormat) else repr(given)
+            raise TcsmtError(f"{name} = {shown}: must be {allowed}")
+
+    @abstractmethod
+    def validate(self) -> None:
+        """Refuse contradictory parameters. Raises :class:`.TcsmtError`."""
+
+    @abstractmethod
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
+        """The output word of input words that fit; every intermediate result is appended to ``stages``."""
+
+    def apply(self, operands: Terms) -> Trace:
+        """The model on input words. Raises :class:`.TcsmtError` where there are not as many as it takes."""
+        self.check_lengths(operands)
+        stages: list[Stage] = []
+        output = self.result(operands, stages)
+        return Trace(operands, tuple(stages), output, (Call(self, operands, output),))
+
+    def check_lengths(self, operands: Terms) -> None:
+        """Refuse operands that are not as many as the model takes. Raises :class:`.TcsmtError`."""
+        lengths = {name: len(part) for name, part in operands.named.items() if name != "c"}
+        if lengths != self.operand_lengths:
+            raise TcsmtError(f"operands of lengths {lengths}: must be {self.operand_lengths}")
+
+    @cached_property
+    def trace(self) -> Trace:
+        """The model on the variables a0, a1, ..., b0, b1, ..., c, sa0, ..., sb0, ..."""
+        return self.apply(self.operands([var(name, fmt.width) for name, fmt in self.input_formats.items()]))
+
+    def operands(self, words: Sequence[Word]) -> Operands[tuple[Word, ...], Word]:
+        """What stands for each input, in the order of :attr:`input_names`, as one value."""
+        return Operands.split(words, self.k, self.scales)
+
+    @property
+    def operand_formats(self) -> Operands[AnyFormat, AnyFormat]:
+        """The format of each operand."""
+        return Operands(self.a_format, self.b_format, self.c_format, self.scale_format, self.scale_format)
+
+    @cached_property
+    def digest(self) -> str:
+        """What the model computes (32 hexadecimal digits): its words' formats, and its graph.
+
+        Parameters that change neither do not change it; a changed datapath does.
+        """
+        words = [f"{name} {fmt.name}" for name, fmt in self.input_formats.items()]
+        return digest_of_texts([*words, self.d_format.name, digest_of_graph(self.trace.output)])
+
+    @property
+    def scale_format(self) -> Format | None:
+        """The format of the block scales; None: the unit has none."""
+        return None
+
+    @property
+    def scales(self) -> int:
+        """Block scales of a, and of b."""
+        return 0
+
+    @property
+    def operand_lengths(self) -> dict[str, int]:
+        """How many words there are in a row of each operand but c, which is one."""
+        scales = {"scale_a": self.scales, "scale_b": self.scales} if self.scales else {}
+        return {"a": self.k, "b": self.k} | scales
+
+    @property
+    def input_names(self) -> list[str]:
+        """The names of the input variables: a0..., b0..., c, then scales sa0..., sb0..."""
+        return list(self.input_formats)
+
+    @cached_property
+    def input_formats(self) -> dict[str, AnyFormat]:
+        """The format of each input variable, by name."""
+        named: dict[str, AnyFormat] = {}
+        for name, fmt in self.operand_formats.named.items():
+            short = name.replace("scale_", "s")
+            numbers: Iterable[object] = ("",) if name == "c" else range(self.operand_lengths[name])
+            named |= {f"{short}{number}": fmt for number in numbers}
+        return named
+
+    def as_json(self) -> dict[str, Any]:
+        """The parameters as plain values, the kind first."""
+        data: dict[str, Any] = {"kind": self.kind}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            data[one.name] = value.name if isinstance(value, (AnyFormat, Rounding, NanRule)) else value
+        return data
+
+
+#: What a parameter of a kind must be, how errors call that, and how a name is looked up.
+_KINDS: dict[str, tuple[type, str, Callable[[str], Any] | None]] = {
+    "int": (Integral, "an integer", None),
+    "bool": (bool, "True or False", None),
+    "str": (str, "a name", None),
+    "AnyFormat": (AnyFormat, "a format or its name", format_named),
+    "Format": (Format, "a floating-point format or its name", format_named),
+    "IntegerFormat": (IntegerFormat, "an integer or fixed-point format or its name", format_named),
+    "Rounding": (Rounding, "a rounding mode or its name", rounding_named),
+    "NanRule": (NanRule, "a NaN's word or a rule for it", NanRule.named),
+}
+
+
+def choice(default: str, *others: str) -> Any:
+    """A parameter that is one of some names, with its default."""
+    return field(default=default, metadata={"choices": (default, *others)})
+
+
+def chained(
+    blocks: Sequence[Lanes],
+    c: tuple[Term, FormatOfC],
+    d_format: FormatOfC,
+    sum_of: Callable[[int | None, Lanes, Term, FormatOfC], Term],
+) -> Term:
+    """Sum blocks of lanes one after another: each block's result, in ``d_format``, is the next one's c.
+
+    c: the first block's, with its format. sum_of: of a block's number (None: it is the only one), its lanes,
+    c and c's format.
+    """
+    word, fmt = c
+    for number, lanes in enumerate(blocks):
+        word = sum_of(number if len(blocks) > 1 else None, lanes, word, fmt)
+        fmt = d_format
+    return word

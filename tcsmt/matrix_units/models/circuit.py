@@ -1,0 +1,348 @@
+"""A circuit as a model: what a design's output is, as BTOR2 says it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
+from typing import Any, ClassVar
+
+from tcsmt.language.read.btor2_reader import Btor2File, Btor2Line, read_btor2
+from tcsmt.language.terms import Term, const, substitute, var, variables
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.models.base import Model, Terms, choice
+from tcsmt.matrix_units.models.stages import Kind, Stage
+from tcsmt.support.errors import TcsmtError, UnknownName, choose
+
+__all__ = ["SCALES", "Circuit", "Port", "UndrivenBits", "read_constants"]
+
+
+#: The operands that are block scales.
+SCALES = ("scale_a", "scale_b")
+
+
+class UndrivenBits(TcsmtError):
+    """A result whose graph has bits that nothing drives, or don't-cares, and nothing else that is free."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """Bits of a port, and what they are: ``OPERAND=NAME[HIGH:LOW]``.
+
+    operand: ``a``, ``b``, ``c``, ``d``, ``scale_a`` or ``scale_b``. lane: of the operand; None: all lanes,
+    the first one in the lowest bits. bits: the highest and the lowest one; None: the whole port. text: as it
+    was given.
+    """
+
+    operand: str
+    lane: int | None
+    name: str
+    bits: tuple[int, int] | None
+    text: str
+
+    @classmethod
+    def read(cls, text: str) -> Port:
+        """From text. Raises :class:`.TcsmtError`."""
+        found = re.fullmatch(r"([A-Za-z_]+)(\d*)=(.+?)(?:\[(\d+)(?::(\d+))?\])?", text)
+        if found is None:
+            raise TcsmtError(f"port {text!r}: expected OPERAND=NAME or OPERAND=NAME[HIGH:LOW], e.g. a=in_a")
+        operand, lane, name, high, low = found.groups()
+        operand = choose("operand", operand, (*"abcd", *SCALES))
+        if lane and operand in "cd":
+            raise TcsmtError(f"port {text!r}: {operand} is one word and has no lanes")
+        bits = None if high is None else (int(high), int(low or high))
+        if bits and bits[0] < bits[1]:
+            raise TcsmtError(f"port {text!r}: bits are given as [HIGH:LOW]")
+        return cls(operand, int(lane) if lane else None, name, bits, text)
+
+    def range_in(self, width: int) -> tuple[int, int]:
+        """The highest and the lowest bit, in a port of so many bits. Raises :class:`.TcsmtError`."""
+        high, low = self.bits or (width - 1, 0)
+        if high >= width:
+            raise TcsmtError(f"port {self.text!r}: {self.name} has the bits [{width - 1}:0]")
+        return high, low
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circuit(Model):
+    """A circuit: what the output of a design is, as its BTOR2 text says.
+
+    The text is a parameter, so that the model needs neither the design nor the tool that has read it. Bits
+    that nothing says are free: undriven ones, don't-cares, what registers hold at first, inputs that are
+    neither operands nor constants. A result that depends on one is refused.
+
+    btor2: the text.
+    ports: which bits of which ports the operands and the result are: ``OPERAND=NAME`` or
+        ``OPERAND=NAME[HIGH:LOW]``, with OPERAND one of ``a``, ``b``, ``c``, ``d``, ``scale_a`` and
+        ``scale_b`` (all lanes, the first one in the lowest bits), or a lane, such as ``a0``. An operand that
+        is not said is the port of its name.
+    scale_format, scale_block: format of the block scales, and lanes that share one (None and 0: none).
+    constants: inputs that have one value: ``NAME=VALUE``, negative in two's complement.
+    cycles: clock edges from the inputs to the result.
+    cut: registers that are ports of their own: what such a register holds is an input of its name, and what
+        it takes at the clock edge is an output of its name.
+    hold: the inputs stay for all cycles (else they are free after the first one, so that a result of several
+        inputs is refused).
+    undriven: a result whose graph has bits that nothing drives, or don't-cares, is ``refused``; or they are
+        ``zero``, which is the same function where it was proved that the result does not depend on them.
+    """
+
+    kind: ClassVar[str] = "circuit"
+    title: ClassVar[str] = "a circuit"
+    btor2: str
+    ports: tuple[str, ...] = ()
+    constants: tuple[str, ...] = ()
+    cycles: int = 0
+    cut: tuple[str, ...] = ()
+    hold: bool = False
+    undriven: str = choice("refused", "zero")
+    scale_format: Format | None = None
+    scale_block: int = 0
+
+    @property
+    def scales(self) -> int:
+        """Block scales of a, and of b."""
+        return self.k // self.scale_block if self.scale_block else 0
+
+    def validate(self) -> None:
+        """The text, ports and constants, and that the result depends on nothing else."""
+        for name in ("ports", "constants", "cut"):
+            given = getattr(self, name)
+            texts = isinstance(given, (tuple, list)) and all(isinstance(one, str) for one in given)
+            self.check(name, texts, "a list of texts")
+            object.__setattr__(self, name, tuple(given))
+        self.check("cycles", 0 <= self.cycles <= _MOST_CYCLES, f"from 0 to {_MOST_CYCLES}")
+        block, scaled = self.scale_block, self.scale_format is not None
+        whole = 1 <= block <= self.k and self.k % block == 0 if scaled else block == 0
+        self.check("scale_block", whole, f"a divisor of k = {self.k}" if scaled else "0 without scale_format")
+        assert self._output.width == self.d_format.width
+
+    def result(self, x: Terms, stages: list[Stage]) -> Term:
+        """The design's output."""
+        own = (var(name, fmt.width) for name, fmt in self.input_formats.items())
+        (output,) = substitute([self._output], dict(zip(own, x.flat(), strict=True)))
+        stages.append(Stage(None, Kind.RESULT, None, self.d_format, output))
+        return output
+
+    def as_json(self) -> dict[str, Any]:
+        """The parameters as plain values, with a digest of the text."""
+        return super().as_json() | {"btor2": f"sha256:{hashlib.sha256(self.btor2.encode()).hexdigest()}"}
+
+    @cached_property
+    def design(self) -> Btor2File:
+        """What the text says. Raises :class:`.TcsmtError`."""
+        return read_btor2(self.btor2, "btor2").cut(self.cut)
+
+    @cached_property
+    def _ports(self) -> list[Port]:
+        """Every port, with those that have their operand's name."""
+        given = [Port.read(text) for text in self.ports]
+        said = {port.operand for port in given}
+        operands = [*"abcd", *(SCALES if self.scale_format is not None else ())]
+        unknown = [port for port in given if port.operand not in operands]
+        if unknown:
+            raise TcsmtError(f"port {unknown[0].text!r}: the unit has no block scales")
+        return given + [Port(name, None, name, None, name) for name in operands if name not in said]
+
+    @cached_property
+    def _output(self) -> Term:
+        """The result, in terms of the input variables."""
+        whole, port, free = self._free_output
+        output = self._undriven_as_said(whole, free)
+        bits = _undriven(free)
+        allowed = {var(name, fmt.width) for name, fmt in self.input_formats.items()}
+        others = [one for one in variables([output]) if one not in allowed]
+        if others:
+            raise self._depends(port, others, free, only_undriven=set(others) <= bits)
+        return output
+
+    def wire(self, name: str) -> Term:
+        """A word within the design, by its name, in terms of the input variables and of what is free.
+
+        A lemma about a design can be stated of such words. Raises :class:`.UnknownName`.
+        """
+        named = self.design.named
+        if name not in named:
+            raise UnknownName("wire", name, named)
+        word, free = self.design.after(named[name], self.cycles, self._given)
+        return self._undriven_as_said(word, free)
+
+    def _undriven_as_said(self, word: Term, free: Mapping[Term, tuple[Btor2Line, int]]) -> Term:
+        """A word with zeros for the bits that nothing drives, where ``undriven`` says so."""
+        if self.undriven != "zero":
+            return word
+        return substitute([word], {bit: const(0, bit.width) for bit in _undriven(free)})[0]
+
+    @property
+    def with_undriven_free(self) -> Term:
+        """The result, in terms of the input variables, undriven bits and don't-cares."""
+        return self._free_output[0]
+
+    @cached_property
+    def _free_output(self) -> tuple[Term, Port, Mapping[Term, tuple[Btor2Line, int]]]:
+        """The result with free words in it, its port, and what they are."""
+        design, width = self.design, self.d_format.width
+        (port, *more) = [port for port in self._ports if port.operand == "d"]
+        if more:
+            raise TcsmtError(f"port {more[0].text!r}: d is given twice")
+        _known("output", port, design.outputs)
+        high, low = port.range_in(design.width_of(port.name))
+        _fits(port, high - low + 1, width, f"the result is {self.d_format.name}")
+        whole, free = design.after(design.outputs[port.name], self.cycles, self._given)
+        return whole[high:low], port, free
+
+    def _depends(
+        self,
+        port: Port,
+        others: list[Term],
+        free: Mapping[Term, tuple[Btor2Line, int]],
+        *,
+        only_undriven: bool,
+    ) -> TcsmtError:
+        """The error of a result that depends on what nothing says."""
+        said: list[str] = []
+        hints: dict[str, None] = {}
+        for one in others[:_SHOWN]:
+            if one not in free:
+                said.append(f"the bits {one.data} of an input")
+                hints["every bit of an input needs an operand or a constant"] = None
+                continue
+            node, cycle = free[one]
+            where = self.design.place(node)
+            if node.op == "state":
+                said.append(f"what the register {node.name} holds at first ({where})".replace("  ", " "))
+                hints[self._cycles_hint(port)] = None
+                hints["--cut NAME makes a register a port"] = None
+            elif not node.name:
+                said.append(f"an undriven bit or a don't-care ({where})")
+            else:
+                said.append(
+                    f"the input {node.name}" + (f" in cycle {cycle}" if self.cycles else "") + f" ({where})"
+                )
+                later = cycle and node.name in self._words
+                hints["cycles is too large, or hold is needed" if later else "give it a constant"] = None
+        more = f" and {len(others) - _SHOWN} more" if len(others) > _SHOWN else ""
+        hint = f"; {'; '.join(hints)}" if hints else ""
+        kind = UndrivenBits if only_undriven else TcsmtError
+        return kind(f"{port.name} depends on {', '.join(said)}{more}{hint}")
+
+    def _cycles_hint(self, port: Port) -> str:
+        """How many cycles would do."""
+        for cycles in range(self.cycles + 1, self.cycles + _LOOKED):
+            whole, free = self.design.after(self.design.outputs[port.name], cycles, self._given)
+            if all(free[one][0].op != "state" for one in variables([whole]) if one in free):
+                return f"cycles = {cycles} would do"
+        return f"no number of cycles up to {self.cycles + _LOOKED - 1} changes that"
+
+    def _given(self, cycle: int, node: Btor2Line) -> Term | None:
+        """What an input is in a cycle; None: anything."""
+        if node.name in self._constants:
+            return self._constants[node.name]
+        return self._words.get(node.name) if cycle == 0 or self.hold else None
+
+    @cached_property
+    def _constants(self) -> dict[str, Term]:
+        found: dict[str, Term] = {}
+        for name, number in read_constants(self.constants).items():
+            inputs = self.design.inputs
+            if name not in inputs:
+                raise UnknownName("input", name, inputs)
+            width = inputs[name].width
+            if not -(1 << width - 1) <= number < 1 << width:
+                raise TcsmtError(f"constant {name}={number}: {name} has {width} bits")
+            found[name] = const(number, width)
+        return found
+
+    @cached_property
+    def _words(self) -> dict[str, Term]:
+        """The word of every input that has operands in it; bits that have none are free."""
+        parts: dict[str, list[tuple[int, Port, Term]]] = {}
+        seen: set[str] = set()
+        for port in self._ports:
+            if port.operand == "d":
+                continue
+            inputs = self.design.inputs
+            _known("input", port, inputs)
+            high, low = port.range_in(inputs[port.name].width)
+            fmt = self.operand_formats.named[port.operand]
+            count = 1 if port.operand == "c" else self.operand_lengths[port.operand]
+            lanes = [port.lane] if port.lane is not None else list(range(count))
+            short = port.operand.replace("scale_", "s")
+            names = ["c"] if port.operand == "c" else [f"{short}{lane}" for lane in lanes]
+            lanes_said = f"{len(names)} lanes of {fmt.name}" if len(names) > 1 else fmt.name
+            _fits(port, high - low + 1, len(names) * fmt.width, f"{port.operand} is {lanes_said}")
+            for place, name in enumerate(names):
+                if name not in self.input_formats:
+                    raise TcsmtError(f"port {port.text!r}: the lanes are 0 to {count - 1}")
+                if name in seen:
+                    raise TcsmtError(f"port {port.text!r}: {name} is given twice")
+                seen.add(name)
+                parts.setdefault(port.name, []).append((low + place * fmt.width, port, var(name, fmt.width)))
+        missing = [name for name in self.input_formats if name not in seen]
+        if missing:
+            raise TcsmtError(f"no port for {', '.join(missing[:_SHOWN])}")
+        return {name: self._joined(name, pieces) for name, pieces in parts.items()}
+
+    def _joined(self, name: str, pieces: list[tuple[int, Port, Term]]) -> Term:
+        if name in self._constants:
+            raise TcsmtError(f"{name} is given as a port and as a constant")
+        width, end = self.design.inputs[name].width, 0
+        found: list[Term] = []
+        for low, port, word in sorted(pieces, key=itemgetter(0)):
+            if low < end:
+                raise TcsmtError(f"port {port.text!r}: bits of {name} are given twice")
+            found += [_rest(name, low - 1, end)] if low > end else []
+            found.append(word)
+            end = low + word.width
+        found += [_rest(name, width - 1, end)] if end < width else []
+        whole = found[0]
+        for part in found[1:]:
+            whole = part.concat(whole)
+        return whole
+
+
+def read_constants(texts: Sequence[str]) -> dict[str, int]:
+    """Numbers by name, of texts such as ``mode=0x3``. Raises :class:`.TcsmtError`."""
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            found[name] = int(value, 0)
+        except ValueError:
+            raise TcsmtError(f"constant {text!r}: expected NAME=VALUE, VALUE a number such as 0x3c") from None
+    return found
+
+
+#: Of free bits, how many an error names.
+_SHOWN = 3
+_MOST_CYCLES = 1024
+#: How many more cycles are tried, to say how many would do.
+_LOOKED = 65
+
+
+def _undriven(free: Mapping[Term, tuple[Btor2Line, int]]) -> set[Term]:
+    """Of free words, those that nothing drives."""
+    return {one for one, (node, _) in free.items() if not node.name and node.op == "input"}
+
+
+def _rest(name: str, high: int, low: int) -> Term:
+    return var(f"{name}[{high}:{low}]", high - low + 1)
+
+
+def _known(kind: str, port: Port, names: Mapping[str, object]) -> None:
+    if port.name not in names:
+        hint = f"--port {port.operand}=NAME"
+        if port.text == port.name:
+            raise TcsmtError(
+                f"no port for {port.operand}, and no {kind} of that name: give {hint};"
+                f" {kind}s: {', '.join(names)}"
+            )
+        raise UnknownName(kind, port.name, names)
+
+
+def _fits(port: Port, given: int, needed: int, what: str) -> None:
+    if given != needed:
+        raise TcsmtError(f"port {port.text!r}: {given} bits, but {what}: {needed} bits")

@@ -1,0 +1,107 @@
+"""Models written as the files that :mod:`tcsmt.matrix_units.models.files` reads, with what each parameter means."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import textwrap
+from dataclasses import fields
+
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.format_tables import format_of_table, is_known, table_of_format
+from tcsmt.matrix_units.arithmetic.nans import NanRule
+from tcsmt.matrix_units.arithmetic.rounding import Rounding
+from tcsmt.matrix_units.models.base import Model
+from tcsmt.matrix_units.models.files import FORMATS, NONE, file_parameters, is_of_models
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import unmarked
+
+__all__ = ["has_file", "meanings", "parameters_toml", "toml_value"]
+
+
+def parameters_toml(model: Model) -> str:
+    """A file of a model alone: every parameter, below what it means."""
+    lines = [f'# "{NONE}" stands for None', "", f"kind = {json.dumps(model.kind)}"]
+    explained = meanings(type(model))
+    said = ""
+    for one in file_parameters(type(model)):
+        if is_of_models(one):
+            continue
+        meaning = explained.get(one.name, "")
+        if meaning != said:
+            lines += ["", *textwrap.wrap(meaning, 98, initial_indent="# ", subsequent_indent="# ")]
+            said = meaning
+        lines.append(f"{one.name} = {toml_value(getattr(model, one.name))}")
+    for name, part in _parts(model):
+        lines += ["", f"[[{name}]]", f"kind = {json.dumps(part.kind)}"]
+        lines += [
+            f"{one.name} = {toml_value(getattr(part, one.name))}" for one in file_parameters(type(part))
+        ]
+    for fmt in _own_formats(model):
+        table = table_of_format(fmt)
+        lines += [
+            "",
+            f"[{FORMATS}.{fmt.name}]",
+            *(f"{key} = {toml_value(value)}" for key, value in table.items()),
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def has_file(model: Model) -> bool:
+    """Whether a file can hold the model: not where one model of others is made of others again."""
+    plain = (int, str, tuple, AnyFormat, Rounding, NanRule, type(None))
+    values = (getattr(model, one.name) for one in fields(model))
+    parts = [part for _, part in _parts(model)]
+    return all(isinstance(value, plain) for value in values) and not any(
+        is_of_models(one) or not has_file(part) for part in parts for one in fields(part)
+    )
+
+
+def _parts(model: Model) -> list[tuple[str, Model]]:
+    """The models that a model is made of, in order, each with the parameter that it is in."""
+    lists = [one.name for one in file_parameters(type(model)) if is_of_models(one)]
+    return [(name, part) for name in lists for part in getattr(model, name)]
+
+
+def _own_formats(model: Model) -> list[AnyFormat]:
+    """The formats whose names alone do not say what they are. Raises :class:`.TcsmtError`."""
+    found: dict[str, AnyFormat] = {}
+    models = [model, *(part for _, part in _parts(model))]
+    for one, fmt in ((one, getattr(each, one.name)) for each in models for one in fields(each)):
+        if not isinstance(fmt, AnyFormat) or is_known(fmt):
+            continue
+        if found.setdefault(fmt.name, fmt) != fmt:
+            raise TcsmtError(f"{one.name} = {fmt.name}: the model has two formats of that name")
+        if format_of_table(fmt.name, table_of_format(fmt)) != fmt:
+            raise TcsmtError(f"{one.name} = {fmt.name}: a file cannot hold this format")
+    return list(found.values())
+
+
+def meanings(kind: type[Model]) -> dict[str, str]:
+    """What each parameter of a kind of model means, from the docstrings of its classes."""
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        for entry in re.split(r"\n(?! )", inspect.cleandoc(base.__doc__ or "")):
+            names, _, meaning = entry.partition(": ")
+            if re.fullmatch(r"\w+(, \w+)*", names):
+                plain = unmarked(" ".join(meaning.split()))
+                found |= dict.fromkeys(names.split(", "), plain)
+    return found
+
+
+def toml_value(value: object) -> str:
+    """A parameter as a file has it."""
+    match value:
+        case None:
+            return json.dumps(NONE)
+        case AnyFormat() | Rounding():
+            return json.dumps(value.name)
+        case NanRule():
+            return toml_value(value.name)
+        case int() if not isinstance(value, bool) and value >= 1 << 13:
+            return hex(value)  # above every range of the parameters that are numbers: a word
+        case str() if "\n" in value and "'''" not in value and value.replace("\n", " ").isprintable():
+            return f"'''\n{value}'''"  # a text as it is
+        case _:  # JSON's escapes are TOML's, but for pairs of surrogates; DEL needs one in TOML alone
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

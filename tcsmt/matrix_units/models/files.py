@@ -1,0 +1,208 @@
+"""A model as a TOML file that says all of it: the model's ``kind`` and its parameters under their own names.
+
+``"none"`` stands for None. Of a model that is made of others, each is a table of its own,
+``[[instructions]]``, with its ``kind`` and parameters. A table ``[format.NAME]`` is a format of one's own
+(see :mod:`tcsmt.matrix_units.arithmetic.format_tables`), which the parameters name like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import MISSING, Field, dataclass, field, fields
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.format_tables import format_of_table
+from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.models import (
+    Circuit,
+    DotThenAdd,
+    FusedDotAdd,
+    GroupedDotAdd,
+    IeeeDotAdd,
+    InstructionSequence,
+    IntegerDotAdd,
+    Model,
+)
+from tcsmt.support.errors import TcsmtError, UnknownName, choose
+from tcsmt.support.toml_files import TomlFile, shown_value, toml_of
+
+__all__ = [
+    "ABOUT",
+    "FORMATS",
+    "KINDS",
+    "NONE",
+    "ModelTable",
+    "complete_model",
+    "file_parameters",
+    "is_of_models",
+    "model_of",
+]
+
+#: The kinds of models, by their names.
+KINDS: dict[str, type[Model]] = {
+    kind.kind: kind
+    for kind in (
+        FusedDotAdd, DotThenAdd, IeeeDotAdd, IntegerDotAdd, GroupedDotAdd, InstructionSequence, Circuit,
+    )
+}  # fmt: skip
+#: The keys that are no parameters.
+ABOUT = ("kind", "base", "name", "source", "note")
+#: What stands for None.
+NONE = "none"
+#: The table of formats of one's own.
+FORMATS = "format"
+
+
+def file_parameters(kind: type[Model]) -> list[Field[Any]]:
+    """What a file of a kind of model gives: not what the model has from other parameters."""
+    return [one for one in fields(kind) if one.init]
+
+
+def is_of_models(one: Field[Any]) -> bool:
+    """Whether a parameter is several models."""
+    return str(one.type).startswith("tuple[Model")
+
+
+@dataclass
+class ModelTable(TomlFile):
+    """A parsed file, or the table of a part of its model."""
+
+    parameters: dict[str, Any] = field(init=False)
+    formats: dict[str, AnyFormat] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.parameters = {key: value for key, value in self.given.items() if key not in (*ABOUT, FORMATS)}
+        self.formats = dict(self._own_formats())
+
+    def _own_formats(self) -> Iterator[tuple[str, AnyFormat]]:
+        tables = self.given.get(FORMATS, {})
+        if not isinstance(tables, dict):
+            raise self.error(FORMATS, f"{FORMATS} = {shown_value(tables)}: must be tables, [{FORMATS}.NAME]")
+        for name, table in tables.items():
+            if not isinstance(table, dict):
+                where = self._at_format(name, "")
+                raise TcsmtError(f"{where}: {FORMATS}.{name} = {shown_value(table)}: must be a table")
+            try:
+                yield name, format_of_table(name, table)
+            except TcsmtError as error:
+                about = [word for word in re.findall(r"\w+", str(error)) if word in table]
+                where = self._at_format(name, about[0] if about else "")
+                raise TcsmtError(f"{where}: {FORMATS}.{name}: {error}") from None
+
+    def _at_format(self, name: str, key: str) -> str:
+        """``FILE:LINE`` of a key of a format's table, or of the table."""
+        header = re.compile(rf"\s*\[\s*{FORMATS}\s*\.\s*[\"']?{re.escape(name)}[\"']?\s*\]")
+        start = next((number for number, line in enumerate(self.lines) if header.match(line)), None)
+        if start is None:
+            return self.at(FORMATS)
+        own = enumerate(self.lines[start + 1 :], start + 2)
+        inside = takewhile(lambda numbered: not numbered[1].lstrip().startswith("["), own)
+        named = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=") if key else None
+        found = (number for number, line in inside if named is not None and named.match(line))
+        return f"{self.path}:{next(found, start + 1)}"
+
+    def values(self, kind: type[Model]) -> dict[str, Any]:
+        """The parameters for a kind of model, whose keys and types are checked.
+
+        Raises :class:`.TcsmtError`.
+        """
+        known = {one.name: one for one in file_parameters(kind)}
+        for key in self.parameters:
+            if key not in known:
+                raise self.error(
+                    key,
+                    str(
+                        UnknownName(
+                            f"parameter of {kind.kind}", key, [*known, *ABOUT], "tcsmt models --toml UNIT"
+                        )
+                    ),
+                )
+        return {key: self._value(known[key], value) for key, value in self.parameters.items()}
+
+    def _value(self, one: Field[Any], given: object) -> Any:
+        kind = str(one.type)
+        if is_of_models(one):
+            return tuple(self._models(one.name, given))
+        if given == NONE and kind.endswith("| None"):
+            return None
+        if isinstance(given, str) and "Format" in kind:
+            with self.explained(one.name):
+                return format_named(given, self.formats)
+        allowed = ""
+        if kind.startswith("tuple[int"):
+            numbers = isinstance(given, list) and all(type(number) is int for number in given)
+            allowed = "" if numbers else "an array of integers"
+        elif kind.startswith("int") and isinstance(given, bool):
+            allowed = "an integer"
+        if allowed:
+            more = f' or "{NONE}"' if kind.endswith("| None") else ""
+            raise self.error(one.name, f"{one.name} = {shown_value(given)}: must be {allowed}{more}")
+        return tuple(given) if isinstance(given, list) else given
+
+    def _models(self, name: str, given: object) -> Iterator[Model]:
+        if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+            raise self.error(name, f"{name} = {shown_value(given)}: must be tables, [[{name}]]")
+        for number, table in enumerate(given):
+            part = ModelTable(self.path, self.lines, table, name, number)
+            part.formats.update(self.formats)
+            yield complete_model(part)
+
+    @contextmanager
+    def explained(self, otherwise: str) -> Iterator[None]:
+        """Put file, line and key before a model's error; ``otherwise``: the key if it is about no key."""
+        try:
+            yield
+        except TcsmtError as error:
+            message = str(error)
+            if isinstance(error, UnknownName):
+                about = [k for k, v in self.parameters.items() if isinstance(v, str) and repr(v) in message]
+            else:
+                about = [word for word in re.findall(r"\w+", message) if word in self.parameters]
+            key = about[0] if about else otherwise
+            named = re.match(rf"(unknown )?{key}\b", message)
+            raise self.error(key, message if named else f"{key}: {message}") from None
+
+
+def model_of(path: Path, content: bytes) -> Model:
+    """The model of a file's content, complete in itself: its kind and its parameters, and nothing else.
+
+    Raises :class:`.TcsmtError`, which names the file, the line and the key.
+    """
+    return complete_model(ModelTable(path, *toml_of(path, content)))
+
+
+#: What the error about a missing parameter adds, by the kind, the parameter and the values that are given.
+Suggest = Callable[[type[Model], str, Mapping[str, Any]], str]
+
+
+def complete_model(
+    file: ModelTable, about: Collection[str] = (), suggested: Suggest = lambda kind, name, given: ""
+) -> Model:
+    """The model of a table that has its kind and its parameters; about: keys that it may have besides them.
+
+    Raises :class:`.TcsmtError`.
+    """
+    for key in ABOUT:
+        if key in file.given and key not in ("kind", *about):
+            raise file.error(key, f"{key} is not allowed here: the parameters alone say what the model is")
+    if "kind" not in file.given:
+        either = "neither kind nor base is given" if about else "kind is not given"
+        raise TcsmtError(f"{file.path}: {either}; kinds: {', '.join(KINDS)}")
+    with file.explained("kind"):
+        kind = KINDS[choose("kind of model", file.text("kind"), KINDS)]
+    values = file.values(kind)
+    missing = [
+        one.name
+        for one in file_parameters(kind)
+        if one.name not in values and one.default is MISSING and one.default_factory is MISSING
+    ]
+    if missing:
+        listed = ", ".join(name + suggested(kind, name, values) for name in missing)
+        raise TcsmtError(f"{file.path}: missing parameters of {kind.kind}: {listed}")
+    with file.explained("kind"):
+        return kind(**values)

@@ -1,0 +1,1 @@
+"""Other people's things: implementations, hardware, files for other tools."""

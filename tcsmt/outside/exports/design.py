@@ -1,0 +1,126 @@
+"""What the exported files of a model have in common: its name, its words, the names of its stages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tcsmt import __version__
+from tcsmt.language.terms import Term, expand
+from tcsmt.language.write.identifiers import distinct, identifier
+from tcsmt.language.write.llvm import schedule
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.format_tables import is_known, table_of_format
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.models import Model
+from tcsmt.simulate.compiled import OperandArray, operands
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Design"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A row of the catalogue, or a model of one's own, on its way into another language.
+
+    name: of the module or function.
+    """
+
+    row: Row
+    name: str
+
+    @classmethod
+    def of(cls, row: Row, name: str | None = None) -> Design:
+        """With a name that is made from the row's. Raises :class:`.TcsmtError` for one that is no name."""
+        made = identifier(f"tcsmt {row.name}".replace("@", " at ")) if name is None else name
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", made):
+            raise TcsmtError(
+                f"name {made!r}: must be letters, digits and underscores, the first one a letter, such as "
+                f"{identifier(made) if made else 'unit'}"
+            )
+        return cls(row, made)
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.row.model
+
+    @cached_property
+    def inputs(self) -> list[OperandArray]:
+        """The operands: a, b, c, and the block scales of a unit that has them."""
+        return operands(self.model)
+
+    @cached_property
+    def root(self) -> Term:
+        """The result, without macros."""
+        (root,) = expand([self.model.trace.output])
+        return root
+
+    def ordered(self, roots: Sequence[Term]) -> list[Term]:
+        """Everything below some nodes, lane by lane where it can be, arguments first."""
+        k = self.model.k
+        lanes = {
+            term: lane
+            for operand in self.inputs
+            if len(operand.terms) == k
+            for lane, term in enumerate(operand.terms)
+        }
+        return schedule(roots, lanes | {self.model.trace.c: k})
+
+    @cached_property
+    def stages(self) -> dict[Term, str]:
+        """The model's stages without macros, those that are computed, each with what it is called."""
+        found = [stage for stage in self.model.trace.stages if stage.term.args]
+        named: dict[Term, str] = {}
+        for term, stage in zip(expand([stage.term for stage in found]), found, strict=True):
+            if term.args:
+                named.setdefault(term, stage.name)
+        return named
+
+    def names(
+        self, nodes: Sequence[Term], more: Iterable[str] = (), stages: Mapping[Term, str] | None = None
+    ) -> dict[Term, str]:
+        """An identifier for each variable and for each stage among the nodes; none of ``more``.
+
+        stages: what they are called, where they are not :attr:`stages`.
+        """
+        inputs = {term: str(term.data) for operand in self.inputs for term in operand.terms}
+        taken = {*inputs.values(), *(operand.name for operand in self.inputs), "d", self.name, *more}
+        here = set(nodes)
+        called = self.stages if stages is None else stages
+        return inputs | distinct({term: name for term, name in called.items() if term in here}, taken)
+
+    def about(self) -> Iterator[str]:
+        """What a file says of itself, line by line."""
+        row, model = self.row, self.model
+        yield f"{row.name}: {model.title}, d = c + the sum of a[i] * b[i], i from 0 to {model.k - 1}"
+        source = f"; source: {row.source} ({row.date})" if row.source else ""
+        yield f"made by tcsmt {__version__} from its model{source}; evidence: {row.evidence}"
+        yield ""
+        for operand in self.inputs:
+            count = len(operand.terms)
+            yield f"  {operand.name}: {_words(count)} of {_format(operand.format)}"
+        yield f"  d: one word of {_format(model.d_format)}"
+        yield ""
+        yield "parameters:"
+        for name, value in model.as_json().items():
+            yield f"  {name} = {value}"
+
+    def comment(self, write: Callable[[str], str]) -> list[str]:
+        """The lines of :meth:`about` as comments. write: makes a line one."""
+        plain = (" ".join(line.splitlines()).replace("*/", "* /") for line in self.about())
+        return [write(line).rstrip() for line in plain]
+
+
+def _words(count: int) -> str:
+    return "one word" if count == 1 else f"{count} words"
+
+
+def _format(fmt: AnyFormat) -> str:
+    """Its name; and, where that does not say it, what it is."""
+    if is_known(fmt):
+        return f"{fmt.name} ({fmt.width} bits)"
+    table = ", ".join(f"{key} = {value}" for key, value in table_of_format(fmt).items())
+    return f"{fmt.name} ({fmt.width} bits: {table})"

@@ -1,0 +1,68 @@
+"""The languages in which a model can be written, by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.outside.exports.btor2 import btor2
+from tcsmt.outside.exports.c import c
+from tcsmt.outside.exports.design import Design
+from tcsmt.outside.exports.smtlib import smtlib
+from tcsmt.outside.exports.systemverilog import latency, systemverilog
+from tcsmt.outside.exports.testbench import bench
+from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.text import counted
+
+__all__ = ["LANGUAGES", "Exported", "exported"]
+
+_WRITE = {"c": c, "btor2": btor2, "smt2": smtlib}
+#: By the names that ``--as`` takes.
+LANGUAGES = ("systemverilog", *_WRITE)
+
+
+@dataclass(frozen=True, repr=False)
+class Exported:
+    """A unit in another language; as text, what the file holds.
+
+    unit, language: what was asked for. name: of the module or function. text: of the file. testbench: of
+    SystemVerilog, the text of a file with a test bench. latency: of SystemVerilog, clock edges from the
+    inputs to the result (0: combinational).
+    """
+
+    unit: str
+    language: str
+    name: str
+    text: str
+    testbench: str | None = None
+    latency: int | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.unit} in {self.language}, {counted(self.text.count(chr(10)), 'line')}>"
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data, without the texts."""
+        data = {"tcsmt": __version__, "unit": self.unit, "language": self.language, "name": self.name}
+        return data | ({} if self.latency is None else {"latency": self.latency})
+
+
+def exported(row: Row, language: str, *, name: str | None = None, pipeline: bool = False) -> Exported:
+    """A row's model in a language.
+
+    name: of the module or function (default: made from the unit's). pipeline: with registers behind the
+    stages, for SystemVerilog. Raises :class:`.TcsmtError` for what does not fit.
+    """
+    chosen = choose("language", language, LANGUAGES)
+    design = Design.of(row, name)
+    if chosen == "systemverilog":
+        edges = latency(design) if pipeline else 0
+        text, tested = systemverilog(design, pipeline=pipeline), bench(design, pipeline=pipeline)
+        return Exported(row.name, chosen, design.name, text, tested, edges)
+    if pipeline:
+        raise TcsmtError(f"a pipeline is possible in systemverilog, not in {chosen}")
+    return Exported(row.name, chosen, design.name, _WRITE[chosen](design))

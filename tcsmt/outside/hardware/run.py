@@ -1,0 +1,177 @@
+"""Compile a program, run it on the GPU or CPU of this machine, and judge its answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.outside.hardware.cpu import require_feature
+from tcsmt.outside.hardware.instructions import TARGETS, language_of
+from tcsmt.outside.hardware.source import build_command
+from tcsmt.simulate.measured.datasets import find_datasets, replay, row_of
+from tcsmt.simulate.measured.row_files import read_json
+from tcsmt.support.errors import TcsmtError
+
+__all__ = [
+    "COMPILERS",
+    "NO_GPU",
+    "compiled",
+    "compiler_of",
+    "emulated",
+    "judge_lines",
+    "judged",
+    "launcher",
+    "measure",
+    "no_gpu",
+    "require_device",
+    "run_binary",
+]
+
+#: Compilers by language, and the environment variable that names another one.
+COMPILERS = {"cuda": ("nvcc", "TCSMT_NVCC"), "hip": ("hipcc", "TCSMT_HIPCC"), "c": ("cc", "TCSMT_CC")}
+#: Where this machine is not an Arm one: a compiler for it, and the emulator that plays it.
+_CROSS = ("aarch64-linux-gnu-gcc", "TCSMT_AARCH64_CC")
+_EMULATOR = ("qemu-aarch64", "TCSMT_QEMU_AARCH64")
+#: What a file of source code is called.
+_SUFFIXES = {"cuda": ".cu", "hip": ".hip", "c": ".c"}
+#: What the program says where there is no GPU (``program.template``).
+NO_GPU = "find a GPU"
+#: Seconds for the compiler, and for the program.
+_PATIENCE = 600
+
+
+def compiler_of(row: Row) -> str:
+    """The path of the compiler for a row's programs. Raises :class:`.TcsmtError` where there is none."""
+    language = language_of(row)
+    name, variable = _CROSS if emulated(row) else COMPILERS[language]
+    return _found(name, variable, f"a {language} compiler")
+
+
+def emulated(row: Row) -> bool:
+    """Whether an emulator plays the device: for an Arm CPU, on any other machine."""
+    return TARGETS.get(row.architecture) == "aarch64" and platform.machine() not in ("aarch64", "arm64")
+
+
+def launcher(row: Row) -> list[str]:
+    """What runs a row's programs: nothing, or the emulator, which tells the program what it is."""
+    if not emulated(row):
+        return []
+    path = _found(*_EMULATOR, "an emulator")
+    said = _done("asking its version", [path, "--version"]).partition("\n")[0]
+    return [path, "-cpu", "max", "-E", f"TCSMT_EMULATOR={said.replace(',', ';')}; -cpu max"]
+
+
+def _found(name: str, variable: str, what: str) -> str:
+    given = os.environ.get(variable, "")
+    path = shutil.which(given or name)
+    if path is None:
+        where = f"{variable} = {given!r} is not a program" if given else f"no {name} on PATH"
+        raise TcsmtError(f"--run needs {what}: {where} ({variable} names one elsewhere)")
+    return path
+
+
+def require_device(row: Row) -> None:
+    """Raises :class:`.TcsmtError` where nothing here can run the row's programs, as far as can be told.
+
+    Whether there is a GPU only the program can tell; a CPU without the instruction would kill it.
+    """
+    compiler_of(row)
+    launcher(row)
+    if TARGETS[row.architecture] == "x86-64":
+        require_feature(row)
+
+
+def measure(row: Row, source: str) -> str:
+    """What the program prints, a JSON document. Raises :class:`.TcsmtError`."""
+    require_device(row)
+    with tempfile.TemporaryDirectory(prefix="tcsmt-probe-") as folder:
+        return run_binary([*launcher(row), str(compiled(row, source, Path(folder)))])
+
+
+def run_binary(command: list[str]) -> str:
+    """What a program prints: the text of a JSON object. Raises :class:`.TcsmtError`."""
+    text = _done("running", command)
+    try:
+        answers = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise TcsmtError(f"the program did not print JSON: {error.msg} in line {error.lineno}") from None
+    if not isinstance(answers, dict):
+        raise TcsmtError("the program printed JSON that is not an object")
+    return text
+
+
+def compiled(row: Row, source: str, folder: Path) -> Path:
+    """The program in a folder. Raises :class:`.TcsmtError`."""
+    language, compiler = language_of(row), compiler_of(row)
+    file = folder / f"probe{_SUFFIXES[language]}"
+    file.write_text(source, encoding="utf-8")
+    binary = folder / "probe"
+    _done("compiling", build_command(row, str(file), str(binary), compiler))
+    return binary
+
+
+def _done(what: str, command: list[str]) -> str:
+    """The output of a command that must succeed."""
+    name = Path(command[0]).name
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        raise TcsmtError(f"{what}: {name} did not end within {_PATIENCE} s") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise TcsmtError(f"{what}: {name}: {error}") from None
+    if ended.returncode:
+        if NO_GPU in ended.stderr:
+            raise TcsmtError(no_gpu(ended.stderr))
+        said = (ended.stderr.strip() or ended.stdout.strip()).splitlines()[:4]
+        raise TcsmtError(f"{what}: {name} ended with {ended.returncode}: {' | '.join(said) or 'no message'}")
+    return ended.stdout
+
+
+def no_gpu(said: str) -> str:
+    """What is said where the program found no GPU."""
+    why = said.partition(NO_GPU)[2].strip(": \n")
+    return f"this machine has no usable GPU ({why}); tcsmt probe --emit writes the program for one that has"
+
+
+def judged(path: Path, kept: bool = True) -> dict[str, Any]:
+    """What the answers of a file say of each hypothesis, and in how many rows the model is wrong.
+
+    kept: whether the file is there for longer, so that it is named.
+    """
+    answers = read_json(path)
+    dataset = next(find_datasets([path]))
+    row = row_of(dataset)
+    found = []
+    counts: dict[str, list[int]] = {}
+    for answer in answers["rows"]:
+        d, predictions = answer["d"], answer.get("predictions", {})
+        same = [name for name, word in predictions.items() if int(word, 16) == int(d, 16)]
+        for name in predictions:
+            right, said = counts.get(name, (0, 0))
+            counts[name] = [right + (name in same), said + 1]
+        found.append({"asks": answer.get("asks", ""), "d": d, "predicted_by": same})
+    return {
+        "output": str(path) if kept else None, "gpu": dataset.gpu, "model": row.name, "rows": dataset.rows,
+        "mismatches": replay(dataset, row.model).mismatches, "answers": found,
+        "hypotheses": {name: {"right": right, "predictions": said} for name, (right, said) in counts.items()},
+    }  # fmt: skip
+
+
+def judge_lines(found: dict[str, Any]) -> list[str]:
+    """What :func:`judged` found, for people."""
+    of = f"{found['output']}: " if found["output"] else ""
+    said = f"{found['gpu']}, {found['rows']} rows, {found['mismatches']} mismatches with {found['model']}"
+    lines = [of + said]
+    for number, one in enumerate(found["answers"]):
+        by = "; ".join(one["predicted_by"]) or "NO HYPOTHESIS"
+        lines.append(f"  {number}: {one['asks']}: {one['d']}: {by}")
+    for name, of_it in found["hypotheses"].items():
+        lines.append(f"  {of_it['right']} of {of_it['predictions']} answers are those of: {name}")
+    return lines

@@ -1,0 +1,87 @@
+"""That nothing undefined can happen in a function of C: all its faults refuted by two solvers.
+
+Faults of one function share most of their terms, so many are asked for at once; where that has no answer,
+each half is asked for by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from tcsmt.language.read.llvm_execution import Fault
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import Term, any_of, operands_first, substitute, var
+from tcsmt.outside.implementations.reading_time import ReadingTime
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Verdict
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted
+
+__all__ = ["refute"]
+
+#: Seconds for several faults at once, and for one where sums and products may be anything.
+_SHORT = 5.0
+#: Sums and products of so many bits or more may be anything then.
+_WIDE = 16
+#: Inputs that an error shows.
+_INPUTS = 8
+
+
+def refute(faults: Sequence[Fault], settings: Settings, clock: ReadingTime) -> None:
+    """Raises :class:`.TcsmtError`, with file and line, where a fault can happen, or may."""
+    distinct = list({fault.happens: fault for fault in faults}.values())
+    waiting, refuted = [distinct] if distinct else [], 0
+    while waiting:
+        group = waiting.pop()
+        first = f"{group[0].source}: {group[0].what}"
+        clock.at(f"whether it can happen: {first}", refuted, len(distinct))
+        alone = len(group) == 1
+        verdict = _verdict(group, settings if alone else replace(settings, timeout=_SHORT), clock)
+        if isinstance(verdict, Equivalent):
+            refuted += len(group)
+        elif isinstance(verdict, Distinguished):
+            raise _happens(group, verdict.values)
+        elif alone:
+            reason = getattr(verdict, "reason", "")
+            raise TcsmtError(f"{first}: not decided whether it can happen: {reason}")
+        else:
+            half = len(group) // 2
+            waiting += [group[half:], group[:half]]
+    clock.at(f"{counted(refuted, 'way')} of going wrong excluded", refuted, len(distinct))
+
+
+def _verdict(group: Sequence[Fault], settings: Settings, clock: ReadingTime) -> Verdict:
+    """Whether one of them can happen; first with more freedom than there is, which takes less to refute."""
+    happens = any_of(fault.happens for fault in group)
+    for goal in _freed(happens):
+        verdict = _solving(replace(settings, timeout=_SHORT), clock).settled(goal)
+        if isinstance(verdict, Equivalent):
+            return verdict
+    return _solving(settings, clock).settled(happens)
+
+
+def _solving(settings: Settings, clock: ReadingTime) -> Solving:
+    return Solving(replace(settings, timeout=min(settings.timeout, clock.left())), confirm=True)
+
+
+def _happens(group: Sequence[Fault], values: Mapping[str, int]) -> TcsmtError:
+    """The error of the first fault that happens at an input, with the words of the input that matter."""
+    for fault in group:
+        inputs = [node for node in operands_first([fault.happens]) if node.op == "var"]
+        given = {str(one.data): values.get(str(one.data), 0) for one in inputs}
+        if evaluate([fault.happens], given) == [1]:
+            shown = [f"{v.data} = 0x{given[str(v.data)]:0{(v.width + 3) // 4}x}" for v in inputs]
+            words = ", ".join([*shown[:_INPUTS], "..."] if len(shown) > _INPUTS else shown)
+            return TcsmtError(f"{fault.source}: {fault.what}" + (f" at {words}" if words else ""))
+    raise AssertionError("an input at which none of the faults happens")
+
+
+def _freed(happens: Term) -> Iterator[Term]:
+    """With sums and products free, and with products free: where it cannot happen then, it cannot happen."""
+    nodes = [node for node in operands_first([happens]) if node.width >= _WIDE and node.op in ("add", "mul")]
+    for kinds in (("add", "mul"), ("mul",)):
+        free = {node: var(f"free {n}", node.width) for n, node in enumerate(nodes) if node.op in kinds}
+        if free:
+            yield substitute([happens], free)[0]

@@ -1,0 +1,146 @@
+"""C that reads an object as what it is not: casts of pointers, addresses into unions.
+
+An optimiser takes it that pointers to different types lead to different objects, and that what is const does
+not change; an intermediate language without optimisation shows neither. So a pointer may only be made one to
+characters or to void, or to the same type with another sign or more qualifiers; bytes are read as a number by
+``memcpy`` or a union. The bytes of a pointer are not read in these ways: they could become one to another
+type. What a pointer leads to is then what its type says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tcsmt.outside.implementations.c_tree import CNode, CTree
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["check_pointers"]
+
+_QUALIFIERS = re.compile(r"\b(const|volatile|restrict)\b")
+_CHARACTERS = ("char", "signed char", "unsigned char")
+#: Attributes of functions that say nothing about what they do.
+_HARMLESS = frozenset(
+    ("AlwaysInlineAttr", "NoInlineAttr", "UnusedAttr", "UsedAttr", "VisibilityAttr", "TargetClonesAttr",
+     "TargetAttr", "NoThrowAttr", "HotAttr", "ColdAttr", "FlattenAttr", "WarnUnusedResultAttr",
+     "OptimizeNoneAttr", "NoDebugAttr", "DeprecatedAttr")
+)  # fmt: skip
+
+
+def check_pointers(tree: CTree, name: str) -> None:
+    """That a function, and what it calls, reads objects as what they are.
+
+    Raises :class:`.TcsmtError`, with file and line, where that is not so, or cannot be told.
+    """
+    for function in tree.called_from(name):
+        for attribute in function.inner:
+            if attribute.kind.endswith("Attr") and attribute.kind not in _HARMLESS:
+                kind = attribute.kind.removesuffix("Attr").lower()
+                raise TcsmtError(f"{function.place}: {function.name}: the attribute {kind} is not supported")
+        indexed = {
+            _plain(one) for node in function.walk() if node.kind == "ArraySubscriptExpr" for one in node.inner
+        }
+        for node in function.walk():
+            _check(tree, node, indexed)
+
+
+def _check(tree: CTree, node: CNode, indexed: set[CNode]) -> None:
+    if node.cast in ("BitCast", "IntegralToPointer", "LValueBitCast") or (
+        node.cast == "NoOp" and "*" in node.type
+    ):
+        (given,) = (one for one in node.inner if one.is_expression)
+        source = _pointee(given.type, tree.types)
+        why = _refused(_pointee(node.type, tree.types), source)
+        if source is not None and _holds_pointer(tree, source[0]) and node.cast != "NoOp":
+            why = why or "the bytes of a pointer are not read"
+        if why:
+            raise TcsmtError(f"{node.place}: {given.type} is made {node.type}: {why}")
+    elif (
+        node.kind == "MemberExpr"
+        and str(node.data.get("referencedMemberDecl")) in tree.unions
+        and _holds_pointer(tree, node.type)
+    ):
+        raise TcsmtError(f"{node.place}: a union with a pointer is not supported")
+    elif node.kind == "VarDecl" and re.search(r"\*\s*(const )?restrict\b", node.type):
+        raise TcsmtError(f"{node.place}: restrict on the variable {node.name} is not supported")
+    elif (node.kind == "UnaryOperator" and node.opcode == "&") or (
+        node.cast == "ArrayToPointerDecay" and node not in indexed
+    ):
+        to = _pointee(node.type, tree.types)
+        if _in_union(tree, node.inner[0]) and (to is None or to[0] not in _CHARACTERS):
+            raise TcsmtError(f"{node.place}: the address of a member of a union is not supported")
+
+
+def _refused(target: tuple[str, bool] | None, source: tuple[str, bool] | None) -> str:
+    """Why a pointer to the one cannot become a pointer to the other; empty where it can."""
+    if target is None or source is None:
+        return "only a pointer can be made a pointer"
+    if source[1] and not target[1]:
+        return "what is const must stay so"
+    if target[0] in ("void", *_CHARACTERS) or _unsigned(target[0]) == _unsigned(source[0]):
+        return ""
+    return "an object is read as what it is only; copy its bytes by memcpy"
+
+
+def _pointee(text: str, types: Mapping[str, str]) -> tuple[str, bool] | None:
+    """What a pointer leads to, as C itself names it, and whether it is const; None: it is no pointer."""
+    text = _named(text, types)
+    if not text.rstrip().endswith("*"):
+        return None
+    inner = text.rstrip()[:-1].strip()
+    const = False
+    while True:
+        const = const or bool(re.search(r"\bconst\b", inner.rpartition("*")[2]))
+        plain = " ".join(_QUALIFIERS.sub(" ", inner).split()) if "*" not in inner else inner
+        if plain not in types:
+            return plain, const
+        inner = types[plain]
+
+
+def _holds_pointer(tree: CTree, text: str) -> bool:
+    """Whether an object of this type is or has a pointer, or may have one."""
+    text = _QUALIFIERS.sub(" ", re.sub(r"\[\d*\]", " ", text))
+    text = " ".join(text.split())
+    if "*" in text:
+        return True
+    if text in tree.types and tree.types[text] != text:
+        return _holds_pointer(tree, tree.types[text])
+    kind, _, name = text.partition(" ")
+    if kind not in ("struct", "union"):
+        return False
+    if "(" in name:  # it has none: any of these
+        return any(_holds_pointer(tree, one) for one in tree.records.get("", ()) if "(" not in one)
+    return name not in tree.records or any(_holds_pointer(tree, one) for one in tree.records[name])
+
+
+def _named(text: str, types: Mapping[str, str]) -> str:
+    """A type without the qualifiers of the pointer itself, and without a name for all of it."""
+    while True:
+        text = re.sub(r"(?<=\*)\s*((const|volatile|restrict)\s*)+$", "", text.strip())
+        plain = " ".join(_QUALIFIERS.sub(" ", text).split())
+        if plain not in types or text.endswith("*"):
+            return text
+        text = types[plain]
+
+
+def _unsigned(name: str) -> str:
+    """A type's name without its sign: objects of either are read alike."""
+    words = [word for word in name.split() if word not in ("unsigned", "signed")]
+    return " ".join(words) or "int"
+
+
+def _in_union(tree: CTree, node: CNode) -> bool:
+    """Whether an object is a member of a union, or a part of one."""
+    while node.inner and node.kind != "CallExpr":
+        if str(node.data.get("referencedMemberDecl")) in tree.unions:
+            return True
+        if node.data.get("isArrow") or node.cast == "LValueToRValue":
+            return False
+        node = node.inner[0]
+    return False
+
+
+def _plain(node: CNode) -> CNode:
+    while node.kind == "ParenExpr":
+        node = node.inner[0]
+    return node

@@ -1,0 +1,201 @@
+"""A design as a unit: SystemVerilog or BTOR2, with what its ports are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tcsmt.language.read.btor2_reader import read_btor2
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import format_named
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.models import Circuit, Model
+from tcsmt.matrix_units.models.circuit import Port, UndrivenBits, read_constants
+from tcsmt.outside.implementations.c_source import C_SUFFIXES, CFunction
+from tcsmt.outside.implementations.rtl import SUFFIXES, btor2_of
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.verdict import Equivalent
+from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.reading import read_bytes
+
+__all__ = ["BTOR2", "DesignFiles", "is_design", "read_design"]
+
+#: What is read as it is.
+BTOR2 = (".btor", ".btor2")
+_OPERANDS = ("a", "b", "c", "d")
+
+
+def is_design(name: str) -> bool:
+    """Whether what was given for a unit is a file of a design, by its suffix."""
+    return name.lower().endswith((*SUFFIXES, *BTOR2, *C_SUFFIXES))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignFiles:
+    """A design's files, and how its ports are the operands and the result of a unit.
+
+    files: SystemVerilog in the order in which it is compiled, one BTOR2 file, or one file of C. top: the
+    module ("": the only one that no other has). function: of C ("": the only one that other files can call).
+    ports, constants, cycles, cut, hold: as :class:`.Circuit` has them. formats: of a, b, c, d and, for a unit
+    with block scales, ``scale``; or their names. scale_block: lanes that share a scale (0: as the ports of
+    the scales say). k: products (None: as many as the ports of a hold). parameters, include, define: for the
+    compiler. timeout: seconds for reading it, in all. query: seconds for each question to a solver. progress:
+    is told what the reading is at.
+    """
+
+    files: Sequence[Path]
+    top: str = ""
+    function: str = ""
+    ports: Sequence[str] = ()
+    constants: Sequence[str] = ()
+    cycles: int = 0
+    cut: Sequence[str] = ()
+    hold: bool = False
+    formats: Mapping[str, str | AnyFormat] = field(default_factory=dict)
+    k: int | None = None
+    scale_block: int = 0
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    include: Sequence[Path] = ()
+    define: Sequence[str] = ()
+    timeout: float = 300.0
+    query: float = 60.0
+    progress: Seen = unseen
+
+    def like(self, model: Model) -> DesignFiles:
+        """With a model's formats and k where none are said."""
+        formats = {f"{name}": getattr(model, f"{name}_format") for name in _OPERANDS}
+        lanes = any(re.match(r"a\d", text) for text in self.ports)
+        block = self.scale_block
+        if model.scale_format is not None and "scale" not in self.formats:
+            formats["scale"], block = model.scale_format, model.k // model.scales
+        return replace(
+            self, formats=formats | dict(self.formats), scale_block=block,
+            k=model.k if self.k is None and not lanes else self.k,
+        )  # fmt: skip
+
+    def text(self, formats: Mapping[str, AnyFormat]) -> str:
+        """The design as BTOR2, with the formats of a, b, c and d. Raises :class:`.TcsmtError`."""
+        if not self.files:
+            raise TcsmtError("a design needs a file")
+        if self.files[-1].suffix.lower() in C_SUFFIXES:
+            return self._of_c(formats)
+        if self.function:
+            raise TcsmtError(f"{self.files[-1]}: --function is for C; a module is given by --top")
+        binary = [path for path in self.files if path.suffix.lower() in BTOR2]
+        if binary:
+            if len(self.files) > 1 or self.top or self.parameters or self.include or self.define:
+                raise TcsmtError(f"{binary[0]}: a BTOR2 file is read as it is, without other files or --top")
+            try:
+                return read_bytes(binary[0]).decode()
+            except UnicodeDecodeError:
+                raise TcsmtError(f"{binary[0]}: not BTOR2: not text") from None
+        output = next((port.name for port in map(Port.read, self.ports) if port.operand == "d"), "d")
+        return btor2_of(
+            self.files, self.top, output, parameters=self.parameters, cut=self.cut, include=self.include,
+            define=self.define, timeout=self.timeout,
+        )  # fmt: skip
+
+    def _of_c(self, formats: Mapping[str, AnyFormat]) -> str:
+        if len(self.files) > 1 or self.top or self.parameters or self.cycles or self.cut or self.hold:
+            options = "--source, --top, --param, --cycles, --cut and --hold"
+            raise TcsmtError(f"{self.files[-1]}: C is one file, without {options}")
+        return CFunction(
+            file=self.files[0], name=self.function, ports=[Port.read(port) for port in self.ports],
+            formats=formats, k=self.k, scales=self._scales(formats),
+            constants=read_constants(self.constants), include=self.include, define=self.define,
+            timeout=self.timeout, query=self.query, progress=self.progress,
+        ).btor2  # fmt: skip
+
+    def _scales(self, formats: Mapping[str, AnyFormat]) -> int:
+        """Block scales of a, for C."""
+        if "scale" not in formats:
+            return 0
+        if not self.scale_block or self.k is None:
+            raise TcsmtError(f"{self.files[-1]}: how many block scales? Give --like UNIT")
+        return self.k // self.scale_block
+
+    def _block(self, text: str, scale: AnyFormat | None, k: int) -> int:
+        """Lanes that share a scale; where nothing says it, as many scales as their ports hold."""
+        if scale is None or self.scale_block:
+            return self.scale_block
+        return max(1, k // self._lanes(text, "scale_a", scale))
+
+    def _length(self, text: str, a: AnyFormat) -> int:
+        """Products: as many as the ports of a hold."""
+        return self._lanes(text, "a", a)
+
+    def _lanes(self, text: str, operand: str, fmt: AnyFormat) -> int:
+        """How many words of an operand its ports hold."""
+        ports = [port for port in map(Port.read, self.ports) if port.operand == operand]
+        if any(port.lane is not None for port in ports):
+            return 1 + max(port.lane or 0 for port in ports)
+        inputs = read_btor2(text, str(self.files[-1])).inputs
+        port = ports[0] if ports else Port.read(f"{operand}={operand}")
+        if port.name not in inputs:
+            return 1  # refused, with its name, when the model is built
+        high, low = port.range_in(inputs[port.name].width)
+        return max(1, (high - low + 1) // fmt.width)
+
+
+def read_design(design: DesignFiles) -> Row:
+    """The design as a row: ``design/NAME``, conjectured, its source the file.
+
+    Raises :class:`.TcsmtError`, with file and line where they are known.
+    """
+    missing = [name for name in _OPERANDS if name not in design.formats]
+    if missing:
+        raise TcsmtError(f"no format for {', '.join(missing)}: give --format {missing[0]}=f16, for example")
+    for name in design.formats:
+        choose("format of", name, (*_OPERANDS, "scale"))
+    given = {name: design.formats[name] for name in (*_OPERANDS, "scale") if name in design.formats}
+    formats = {n: format_named(f) if isinstance(f, str) else f for n, f in given.items()}
+    text = design.text(formats)
+    file = design.files[-1]
+    k = design._length(text, formats["a"]) if design.k is None else design.k
+    try:
+        model = _settled(
+            min(design.query, _SECONDS),
+            a_format=formats["a"], b_format=formats["b"], c_format=formats["c"], d_format=formats["d"], k=k,
+            scale_format=formats.get("scale"), scale_block=design._block(text, formats.get("scale"), k),
+            btor2=text, ports=tuple(design.ports), constants=tuple(design.constants),
+            cycles=design.cycles, cut=tuple(design.cut), hold=design.hold,
+        )  # fmt: skip
+    except TcsmtError as why:
+        raise TcsmtError(f"{design.top or file}: {why}") from None
+    return Row(
+        architecture="design",
+        instruction=design.top or design.function or file.stem,
+        model=model,
+        source=str(file),
+        date=datetime.fromtimestamp(file.stat().st_mtime, UTC).year,
+        evidence="conjectured",
+        note=_readers.get(file.suffix.lower(), ""),
+    )
+
+
+def _settled(seconds: float, /, **parameters: Any) -> Circuit:
+    """The circuit; where its graph has undriven bits or don't-cares, proved not to depend on them.
+
+    Two solvers have to say so; then it does not matter what is put for them.
+    """
+    try:
+        return Circuit(**parameters)
+    except UndrivenBits:
+        model = Circuit(**parameters, undriven="zero")
+        differ = model.with_undriven_free.ne(model.trace.output)
+        verdict = Solving(Settings(timeout=seconds), confirm=True).settled(differ)
+        if not isinstance(verdict, Equivalent):
+            raise
+        return model
+
+
+#: What has read a file, by its suffix.
+_readers = dict.fromkeys(SUFFIXES, "read by Yosys") | dict.fromkeys(C_SUFFIXES, "read by clang")
+#: For the question whether a result depends on undriven bits.
+_SECONDS = 30.0

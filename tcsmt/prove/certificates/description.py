@@ -1,0 +1,89 @@
+"""What a certificate states and how it is proved, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof
+from tcsmt.prove.certificates.files import opened, record_of, statement_files
+from tcsmt.prove.certificates.stated import Names, Stated, of_models, of_theorem
+from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_of
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.text import counted, one_line
+
+__all__ = ["Description", "described"]
+
+
+@dataclass(frozen=True)
+class Description:
+    """One statement of a certificate: its file, its title, all that it says, and the steps of its proof."""
+
+    path: Path
+    title: str
+    stated: Stated
+    steps: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "file": self.path.name, "title": self.title, **self.stated.as_json(), "steps": list(self.steps),
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [f"file: {self.path}", *self.stated.lines(), "proof:", *(f"  {step}" for step in self.steps)]
+        # names and texts are whatever the author wrote: none of them may look like a line of its own
+        return "\n".join(map(one_line, [self.title, *(f"  {line}" for line in lines)]))
+
+
+def described(folder: Path, theorems: Mapping[str, Theorem] = NONE) -> list[Description]:
+    """Every statement of a certificate; theorems: the kinds whose argument is code, as for the checker.
+
+    Raises :class:`.TcsmtError` for a file that cannot be read.
+    """
+    found = []
+    for path in statement_files(folder):
+        try:
+            found.append(_described(path, record_of(path), theorems))
+        except Flaw as why:
+            raise TcsmtError(f"{path}: {why}") from None
+    return found
+
+
+def _described(path: Path, record: Mapping[str, Any], theorems: Mapping[str, Theorem]) -> Description:
+    known = record["statement"]
+    title = str(known.get("title"))
+    if "about" not in known:
+        statement, proof = opened(path, record)
+        names = Names(statement)
+        return Description(path, title, of_models(statement, names), tuple(_steps(proof, names, "")))
+    theorem = theorem_of(known, theorems)
+    stated = of_theorem(TheoremStatement(theorem, known, theorem.read(known, path.parent.parent)))
+    lemmas, losses = record["lemmas"], known.get("losses")
+    count = counted(len(lemmas), "lemma") if isinstance(lemmas, list) else "lemmas"
+    lost = [f"{name}: {loss}" for name, loss in losses.items()] if isinstance(losses, dict) else []
+    return Description(path, title, stated, (f"by {count}, as the file says", *lost))
+
+
+def _steps(proof: Proof, names: Names, indent: str) -> Iterator[str]:
+    deeper = f"{indent}  "
+    for step in proof:
+        match step:
+            case Fact():
+                yield f"{indent}fact: {names.of(step.says)}"
+                yield from _steps(step.proof, names, deeper)
+            case Equal():
+                yield f"{indent}{names.of(step.node)} is {names.of(step.to)}"
+                yield from _steps(step.proof, names, deeper)
+            case Close():
+                free = f", with {counted(len(step.free), 'node')} free" if step.free else ""
+                used = f", using {counted(len(step.using), 'fact')}" if step.using else ""
+                yield f"{indent}refuted{used}{free}"
+            case Cases():
+                for number, (case, part) in enumerate(step.cases, 1):
+                    yield f"{indent}case {number}: {names.of(case)}"
+                    yield from _steps(part, names, deeper)
+                yield f"{indent}none of these cases:"
+                yield from _steps(step.rest, names, deeper)

@@ -1,0 +1,158 @@
+"""Terms and proofs as plain data, for JSON.
+
+Terms stand in one table, arguments before the terms that use them, and are named by their place in it.
+An entry is ``[operation, width, data, places of the arguments]``; data are a constant in hexadecimal, a
+variable's name, or the bounds of an extraction. Two more operations name what a reader has already:
+``output``, the result of one of the statement's calls, and ``node``, a node of its goal by its digest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from tcsmt.language.terms import MACROS, Term, const, operands_first, rebuild, var
+from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof, Step
+
+__all__ = ["TermReader", "digest_text", "read_proof", "with_keys"]
+
+#: How many arguments an operation takes.
+_ARITY = {
+    "not": 1, "neg": 1, "extract": 1, "zext": 1, "sext": 1, "xor": 2, "sub": 2, "mul": 2, "shl": 2, "lshr": 2,
+    "ashr": 2, "concat": 2, "eq": 2, "ult": 2, "slt": 2, "ite": 3,
+}  # fmt: skip
+#: Operations that take any number of arguments.
+_ANY = frozenset({"and", "or", "add", "umax", "macro"})
+#: Operations whose arguments have the width of the value.
+_UNIFORM = frozenset({"not", "and", "or", "xor", "neg", "add", "sub", "mul", "shl", "lshr", "ashr", "umax"})
+#: No word of a model is nearly as wide; wider ones would only fill the memory.
+_WIDEST = 1 << 16
+
+
+class TermReader:
+    """The terms of a table. outputs: of the statement's calls; nodes: what may be named by its digest.
+
+    Raises :class:`.Flaw` for an entry that is not a term.
+    """
+
+    def __init__(self, outputs: Sequence[Term] = (), roots: Sequence[Term] = ()) -> None:
+        self.outputs = list(outputs)
+        self._nodes = {digest_text(node): node for node in operands_first(roots)}
+        self._terms: list[Term] = []
+
+    def read(self, entries: object) -> None:
+        """Append these entries to the table."""
+        for entry in _list(entries):
+            self._terms.append(self._term(entry))
+
+    def __getitem__(self, place: object) -> Term:
+        if type(place) is not int or not 0 <= place < len(self._terms):
+            raise Flaw(f"there is no term {place!r} in the table")
+        return self._terms[place]
+
+    def all(self, places: object) -> list[Term]:
+        """The terms at these places."""
+        return [self[place] for place in _list(places)]
+
+    def _term(self, entry: object) -> Term:
+        match entry:
+            case ["output", int(number)] if 0 <= number < len(self.outputs):
+                return self.outputs[number]
+            case ["node", str(digest)] if digest in self._nodes:
+                return self._nodes[digest]
+            case ["const", int(width), str(value), []] if 1 <= width <= _WIDEST and _HEX.fullmatch(value):
+                return const(int(value, 16), width)
+            case ["var", int(width), str(name), []] if 1 <= width <= _WIDEST:
+                return var(name, width)
+            case [str(op), int(width), data, [_, *_] as places] if 1 <= width <= _WIDEST:
+                return self._operation(op, width, data, self.all(places), entry)
+        raise Flaw(f"not a term: {entry!r:.200}")
+
+    def _operation(self, op: str, width: int, data: object, args: list[Term], entry: object) -> Term:
+        """The operation on its arguments, through the constructors that models use, too.
+
+        Only operations of this table: a constant or a variable with arguments would be a node that is not
+        shared, and not what its name and value say.
+        """
+        if op not in _ANY and len(args) != _ARITY.get(op):
+            raise Flaw(f"not a term: {entry!r:.200}: no operation of {len(args)} arguments")
+        widths = [arg.width for arg in args]
+        if (op in _UNIFORM and set(widths) != {width}) or (op == "ite" and widths != [1, width, width]):
+            raise Flaw(f"not a term: {entry!r:.200}: arguments of {widths} bits")
+        node = Term()
+        node.op, node.width, node.args, node.data = op, width, tuple(args), _data(op, data, entry)
+        try:
+            found = rebuild(node, args)
+            # A macro's definition takes words of any width. On others than its models' have, its value is not
+            # of the node's width: what is shown of the node, left free, need not hold of the value.
+            defined = MACROS[str(data)].definition(*args).width if op == "macro" else width
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+            raise Flaw(f"not a term: {entry!r:.200}: {error}") from None
+        if not found.width == defined == width:
+            raise Flaw(f"not a term: {entry!r:.200}: its width is {found.width}, or {defined}")
+        return found
+
+
+def _data(op: str, data: object, entry: object) -> tuple[int, int] | str | None:
+    """What an operation has besides its arguments."""
+    match data:
+        case [int(high), int(low)] if op == "extract":
+            return int(high), int(low)
+        case str() if op == "macro":
+            return data
+        case None if op not in ("extract", "macro"):
+            return None
+    raise Flaw(f"not a term: {entry!r:.200}: {data!r:.80} does not belong to it")
+
+
+_HEX = re.compile("[0-9a-f]+")
+
+
+def digest_text(node: Term) -> str:
+    """How a node of the goal is named."""
+    return f"{node.digest & ((1 << 64) - 1):016x}"
+
+
+def read_proof(steps: object, terms: TermReader) -> Proof:
+    """The steps from plain data. Raises :class:`.Flaw` for what is none."""
+    return tuple(_step(step, terms) for step in _list(steps))
+
+
+def _step(step: object, terms: TermReader) -> Step:
+    match step:
+        case {"fact": says, "proof": proof, **rest} if not rest:
+            return Fact(terms[says], read_proof(proof, terms))
+        case {"replace": node, "by": to, "proof": proof, **rest} if not rest:
+            return Equal(terms[node], terms[to], read_proof(proof, terms))
+        case {"using": using, "free": free, **rest} if not rest:
+            return Close(tuple(terms.all(using)), tuple(terms.all(free)))
+        case {"cases": [*cases], "otherwise": otherwise, **rest} if not rest:
+            return Cases(tuple(_case(one, terms) for one in cases), read_proof(otherwise, terms))
+    raise Flaw(f"not a step of a proof: {step!r:.200}")
+
+
+def _case(given: object, terms: TermReader) -> tuple[Term, Proof]:
+    match given:
+        case {"case": case, "proof": proof, **rest} if not rest:
+            return terms[case], read_proof(proof, terms)
+    raise Flaw(f"not a case: {given!r:.200}")
+
+
+def with_keys(
+    what: str, given: object, needed: Collection[str], more: Collection[str] = ()
+) -> dict[str, Any]:
+    """An object that has the keys that it needs, and no others than those. Raises :class:`.Flaw`."""
+    if not isinstance(given, dict):
+        raise Flaw(f"{what} is not an object: {given!r:.200}")
+    missing, unknown = sorted(set(needed) - given.keys()), sorted(given.keys() - {*needed, *more})
+    if missing or unknown:
+        said = f"has no {', '.join(missing)}" if missing else f"has {', '.join(map(repr, unknown))}"
+        raise Flaw(f"{what} {said:.200}: its keys are {', '.join(needed)}")
+    return given
+
+
+def _list(given: object) -> list[Any]:
+    if not isinstance(given, list):
+        raise Flaw(f"not a list: {given!r:.200}")
+    return given

@@ -1,0 +1,108 @@
+"""The files of a certificate, read.
+
+A model's file is named by its content and says all of the model; a statement has each key once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.files import model_of
+from tcsmt.prove.certificates.derivation import Flaw, Proof
+from tcsmt.prove.certificates.encoding import TermReader, read_proof, with_keys
+from tcsmt.prove.certificates.statement import Statement, read_statement
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["FORMAT", "model_in", "model_name", "opened", "record_of", "statement_files"]
+
+#: The version of the files' layout.
+FORMAT = 1
+_KEYS = ("certificate", "tcsmt", "statement", "lemmas")
+#: Files of statements and models with more bytes are refused.
+_MOST = 1 << 28
+
+
+def statement_files(folder: Path) -> list[Path]:
+    """The files of a certificate's statements. Raises :class:`.TcsmtError` where there is none."""
+    paths = sorted((folder / "statements").glob("*.json"))
+    if not paths:
+        raise TcsmtError(f"{folder} is not a certificate: it has no files statements/*.json")
+    return paths
+
+
+def record_of(path: Path) -> dict[str, Any]:
+    """A statement's file as it is. Raises :class:`.TcsmtError` for one that cannot be read."""
+    try:
+        record = json.loads(_content(path), object_pairs_hook=_once, parse_constant=_no_number)
+    except (OSError, ValueError, RecursionError) as error:
+        raise TcsmtError(f"{path}: not a statement of a certificate: {error}") from None
+    if not isinstance(record, dict) or not isinstance(record.get("statement"), dict):
+        raise TcsmtError(f"{path}: not a statement of a certificate: it has no statement")
+    given = record.get("certificate")
+    if type(given) is not int or given != FORMAT:
+        raise TcsmtError(f"{path}: a certificate of version {given!r}: this tcsmt reads version {FORMAT}")
+    try:
+        return with_keys(
+            "the file", record, ("certificate", "tcsmt", "statement", "lemmas"), ("terms", "proof")
+        )
+    except Flaw as why:
+        raise TcsmtError(f"{path}: {why}") from None
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as file:
+        content = file.read(_MOST + 1)
+    if len(content) > _MOST:
+        raise ValueError(f"it holds more than the {_MOST} bytes that are allowed")
+    return content
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of a key that is given twice, readers take the one or the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
+        raise ValueError(f"{twice!r:.80} is given twice")
+    return found
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is not JSON")
+
+
+def opened(path: Path, record: Mapping[str, Any]) -> tuple[Statement, Proof]:
+    """The statement of a file and its proof. Raises :class:`.Flaw` for what is none."""
+    folder = path.parent.parent
+    statement = read_statement(record["statement"], cache(lambda name: model_in(folder, name)))
+    terms = TermReader(roots=[statement.goal])
+    terms.read(record.get("terms"))
+    try:
+        return statement, read_proof(record.get("proof"), terms)
+    except RecursionError:
+        raise Flaw("the proof is nested too deeply") from None
+
+
+def model_name(content: bytes) -> str:
+    """What the file of a model is called."""
+    return f"{hashlib.sha256(content).hexdigest()[:16]}.toml"
+
+
+def model_in(folder: Path, name: object) -> Model:
+    """The model of a certificate's folder, by its file's name in a statement. Raises :class:`.Flaw`."""
+    if not isinstance(name, str) or not re.fullmatch(r"[0-9a-f]{16}\.toml", name):
+        raise Flaw(f"{name!r:.80} is not the name of a model's file")
+    path = folder / "models" / name
+    try:
+        content = _content(path)
+        if model_name(content) != name:
+            raise Flaw(f"{path}: its content is not the one that its name says")
+        return model_of(path, content)
+    except (OSError, ValueError, RecursionError, TcsmtError) as error:
+        raise Flaw(f"not a model: {error}") from None

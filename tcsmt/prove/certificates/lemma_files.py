@@ -1,0 +1,127 @@
+"""Lemmas: formulas without a solution, each with its clauses and their refutation in files.
+
+A lemma is known by its clauses (SHA-256 of the DIMACS file). Its variables are called ``x0``, ``x1``, … in
+the order in which the formula uses them, so most formulas that differ only in the names of their variables
+are one lemma; not all are, as the order of operands may depend on the names. The files, in the folder
+``lemmas``, are compressed with xz:
+
+    NAME.smt2   the formula, for any SMT solver
+    NAME.cnf    its clauses (:mod:`tcsmt.language.write.cnf`), with the variables' bits in comments
+    NAME.lrat   the refutation (:mod:`tcsmt.prove.certificates.lrat`)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import lzma
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tcsmt.language.terms import Term, operands_first, substitute, var
+from tcsmt.language.write.cnf import Cnf, as_clauses
+from tcsmt.language.write.smtlib import script
+from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.lrat import check_refutation
+
+__all__ = ["SUFFIXES", "Lemma", "LemmaFiles", "Missing", "lemma_of", "path_of"]
+
+#: The files of a lemma, by their suffixes.
+SUFFIXES = ("smt2", "cnf", "lrat")
+#: A refutation that unpacks to more bytes is refused.
+_MOST = 4 << 30
+
+
+class Missing(Flaw):
+    """A certificate has no refutation of a formula."""
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """A formula with its clauses, before anybody has refuted them. cnf: the text of the DIMACS file."""
+
+    formula: Term
+    clauses: Cnf
+    cnf: str
+
+    @property
+    def name(self) -> str:
+        """What its files are called."""
+        return hashlib.sha256(self.cnf.encode()).hexdigest()[:32]
+
+    @property
+    def smt2(self) -> str:
+        """The formula as a benchmark for SMT solvers."""
+        info = [
+            ("smt-lib-version", "2.6"),
+            ("source", "|a lemma of a certificate of tcsmt|"),
+            ("license", '"https://www.apache.org/licenses/LICENSE-2.0"'),
+            ("category", '"crafted"'),
+            ("status", "unsat"),
+        ]
+        return script(self.formula, info=info, values=False)
+
+
+def lemma_of(formula: Term) -> Lemma:
+    """The lemma that a formula has no solution, its variables renamed."""
+    found = [node for node in operands_first([formula]) if node.op == "var"]
+    names = {node: var(f"x{number}", node.width) for number, node in enumerate(found)}
+    (plain,) = substitute([formula], names)
+    clauses = as_clauses(plain)
+    return Lemma(plain, clauses, clauses.dimacs())
+
+
+@dataclass
+class LemmaFiles:
+    """The lemmas of a certificate's folder, each checked once."""
+
+    folder: Path
+    _names: dict[Term, str] = field(default_factory=dict)
+    _checked: set[str] = field(default_factory=set)
+
+    def check(self, formula: Term) -> str:
+        """The name of the lemma that refutes a formula; its files are checked.
+
+        Raises :class:`Missing` where there is no refutation, and :class:`.Flaw` for one that is wrong.
+        """
+        if formula not in self._names:
+            lemma = lemma_of(formula)
+            if lemma.name not in self._checked:
+                self._check(lemma)
+                self._checked.add(lemma.name)
+            self._names[formula] = lemma.name
+        return self._names[formula]
+
+    def _check(self, lemma: Lemma) -> None:
+        path = path_of(self.folder, lemma.name, "lrat")
+        if not path.is_file():
+            raise Missing(f"{path} is missing")
+        for suffix, expected in (("smt2", lemma.smt2), ("cnf", lemma.cnf)):
+            of_suffix = path_of(self.folder, lemma.name, suffix)
+            if _unpacked(of_suffix, len(expected)) != expected:
+                raise Flaw(f"{of_suffix}: not the formula of the step that needs it")
+        lines = _unpacked(path, _MOST).splitlines()
+        try:
+            check_refutation(lemma.clauses.clauses, lines)
+        except Flaw as why:
+            raise Flaw(f"{path}: {why}") from None
+
+
+def path_of(folder: Path, name: str, suffix: str) -> Path:
+    """A file of a lemma, in the folder of a certificate."""
+    return folder / "lemmas" / f"{name}.{suffix}.xz"
+
+
+def _unpacked(path: Path, most: int) -> str:
+    try:
+        with lzma.open(path) as file:
+            content = file.read(most + 1)
+    except FileNotFoundError:
+        raise Flaw(f"{path} is missing") from None
+    except (OSError, lzma.LZMAError, EOFError, MemoryError) as error:
+        raise Flaw(f"{path} cannot be read: {error}") from None
+    if len(content) > most:
+        raise Flaw(f"{path} holds more than the {most} bytes that are allowed")
+    try:
+        return content.decode("ascii")
+    except UnicodeDecodeError:
+        raise Flaw(f"{path}: not ASCII text") from None

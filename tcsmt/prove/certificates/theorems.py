@@ -1,0 +1,106 @@
+"""Statements whose argument is code: about algorithms, kernels, sums of integers.
+
+A :class:`Theorem` says what a statement of some kind has, how it reads in words, and who goes through the
+argument again. Every key of a statement is one of these, and each is in the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.encoding import with_keys
+from tcsmt.prove.certificates.files import model_in
+from tcsmt.prove.certificates.lemma_files import LemmaFiles
+from tcsmt.prove.certificates.statement import domain_of
+
+__all__ = ["NONE", "Check", "Theorem", "TheoremStatement", "theorem_of"]
+
+#: Goes through the argument for the values of a statement: the names of the lemmas that it needs, or a Flaw.
+Check = Callable[[Mapping[str, Any], LemmaFiles], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A kind of statement.
+
+    says: what it says, with ``{KEY}`` for each value. inputs: what its inputs are. values: what each value
+    is, by its key: ``text``, ``number`` (an integer of 0 or more), ``fraction`` (as text), ``domain``,
+    ``model`` or ``models`` (a file's name, or several). start: keys of numbers that the argument starts from,
+    which are not a part of the statement; whether they are right is for the check.
+    """
+
+    says: str
+    inputs: str
+    values: Mapping[str, str]
+    check: Check
+    start: tuple[str, ...] = ()
+
+    def read(self, record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """The values of a statement, domains and models among them. Raises :class:`.Flaw`."""
+        with_keys("the statement", record, ("about", "title", *self.values), self.start)
+        values = {key: _read(key, kind, record[key], folder) for key, kind in self.values.items()}
+        return values | {key: record[key] for key in self.start if key in record}
+
+    def models(self, record: Mapping[str, Any]) -> list[Any]:
+        """The models, or in a record their files' names, in the order in which the statement names them."""
+        named = [record[key] for key, kind in self.values.items() if kind in ("model", "models")]
+        return [name for one in named for name in (one if isinstance(one, list) else [one])]
+
+    def sentence(self, values: Mapping[str, Any]) -> str:
+        """What a statement with these values says."""
+        shown = {
+            key: f"{values[key]} (about {float(values[key]):.6g})" if kind == "fraction" else values[key]
+            for key, kind in self.values.items()
+        }
+        return self.says.format(**shown)
+
+
+@dataclass(frozen=True)
+class TheoremStatement:
+    """A statement of some kind: its record, and the values that were read from it."""
+
+    theorem: Theorem
+    record: Mapping[str, Any]
+    values: Mapping[str, Any]
+
+
+#: No kind at all.
+NONE: Mapping[str, Theorem] = {}
+
+
+def theorem_of(record: Mapping[str, Any], theorems: Mapping[str, Theorem]) -> Theorem:
+    """The kind of a statement. Raises :class:`.Flaw` where it is none of these."""
+    about = record["about"]
+    if not isinstance(about, str) or about not in theorems:
+        raise Flaw(f"a statement about {about!r:.80}: there is no check for it")
+    return theorems[about]
+
+
+def _read(key: str, kind: str, given: Any, folder: Path) -> Any:
+    match kind, given:
+        case "text", str() if given.isprintable():
+            return given
+        case "number", int() if type(given) is int and given >= 0:
+            return given
+        case "fraction", str() if _is_fraction(given):
+            return Fraction(given)
+        case "domain", dict():
+            return domain_of(given)
+        case "model", _:
+            return model_in(folder, given)
+        case "models", list():
+            return [model_in(folder, name) for name in given]
+    raise Flaw(f"{key} = {given!r:.80}: it must be a {kind}")
+
+
+def _is_fraction(text: str) -> bool:
+    """Whether it is a fraction of 0 or more, written as fractions are: there is one text for each."""
+    try:
+        return str(Fraction(text)) == text and Fraction(text) >= 0
+    except (ValueError, ZeroDivisionError):
+        return False

@@ -1,0 +1,1 @@
+"""Two models compared: proofs stage by stage, the solvers, and what they have proved."""

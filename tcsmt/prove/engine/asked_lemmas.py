@@ -1,0 +1,126 @@
+"""Queries that proofs are made of: each script is asked once, in this run or an earlier one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+
+from tcsmt.language.terms import Term
+from tcsmt.language.write.smtlib import script
+from tcsmt.prove.engine.solvers.answer import Answer, digest
+from tcsmt.prove.engine.solvers.run import installed
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.trust import Trust
+from tcsmt.support import cache
+
+__all__ = ["CountedAnswer", "Lemmas"]
+
+
+@dataclass(frozen=True)
+class CountedAnswer:
+    """An answer as it counts.
+
+    refused: a solver answered ``unsat``, and no other one confirmed it. earlier: an earlier run's.
+    """
+
+    answer: Answer
+    refused: bool = False
+    earlier: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the goal was proved to have no solution."""
+        return self.answer.answer == "unsat"
+
+
+@dataclass
+class Lemmas:
+    """Asks solvers, each script once; what is proved is confirmed where that is asked for.
+
+    lasting: what was proved is kept in the user's cache (:mod:`tcsmt.support.cache`), by the script, the
+    solver and its version, and read from there; kept: whether it counts (:class:`.Trust`). first: what was
+    answered to each script. refused: what no other solver confirmed, in words.
+    """
+
+    solving: Solving
+    lasting: bool = False
+    kept: bool | None = None
+    known: dict[str, CountedAnswer] = field(default_factory=dict)
+    first: dict[str, Answer] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def ask(self, goal: Term, timeout: float) -> CountedAnswer:
+        """Whether the goal has a solution. Raises :class:`.Disagreement`."""
+        if goal.value is not None:
+            return CountedAnswer(self.solving.ask(goal))
+        text = script(goal)
+        name = digest(text)
+        found = self.known.get(name) or self._earlier(name) or self._asked(text, goal, timeout)
+        if found.refused:
+            self.refused.append(found.answer.reason)
+        if found.refused or found.answer.answer != "unknown":  # else the next one may have more time
+            self.known[name] = found
+        return found
+
+    def look(self, goal: Term, timeout: float) -> Answer:
+        """A solution of the goal, if solvers find one; that there is none is not confirmed, and no proof."""
+        if goal.value is not None:
+            return self.solving.ask(goal)
+        text = script(goal)
+        known = self.known.get(digest(text))
+        return self._looked(text, goal, timeout) if known is None else known.answer
+
+    def _looked(self, text: str, goal: Term, timeout: float) -> Answer:
+        name = digest(text)
+        found = self.first.get(name)
+        if found is None:
+            found = self.solving.ask(goal, timeout, text)
+            self.seconds += found.seconds
+            if found.answer != "unknown":
+                self.first[name] = found
+        return found
+
+    def _asked(self, text: str, goal: Term, timeout: float) -> CountedAnswer:
+        first, before = self._looked(text, goal, timeout), self.solving.confirming
+        answer = self.solving.checked(text, first)
+        self.seconds += self.solving.confirming - before
+        found = CountedAnswer(answer, refused=answer.answer != first.answer)
+        if self.lasting and found.holds:
+            self._keep(answer)
+        return found
+
+    def _earlier(self, name: str) -> CountedAnswer | None:
+        """What an earlier run has proved with a solver that would be asked now."""
+        if self.lasting and self.solving.dump is None:
+            for solver in self.solving.settings.team:
+                content = cache.kept(_file(name, solver))
+                answer = _kept(name, solver, content) if content is not None else None
+                if answer is not None and self.trust.takes(sure=bool(answer.confirmed)):
+                    # a file alone confirms nothing, unless the user has said that it does
+                    said = answer if self.trust.confirm else replace(answer, confirmed="")
+                    return CountedAnswer(said, earlier=True)
+        return None
+
+    @property
+    def trust(self) -> Trust:
+        """Which of an earlier run's proofs count."""
+        return Trust(self.solving.confirm, self.kept)
+
+    def _keep(self, answer: Answer) -> None:
+        record = {"version": answer.version, "seconds": answer.seconds, "confirmed": answer.confirmed}
+        cache.keep(_file(answer.script, answer.solver), json.dumps(record).encode())
+
+
+def _file(script: str, solver: str) -> str:
+    return f"lemmas/{script}.{solver}-{installed(solver)}.json"
+
+
+def _kept(script: str, solver: str, content: bytes) -> Answer | None:
+    """The answer in a file; None where that is no record of one."""
+    try:
+        record = json.loads(content)
+        version, seconds, confirmed = record["version"], float(record["seconds"]), record["confirmed"]
+        return Answer("unsat", solver, str(version), seconds, script=script, confirmed=str(confirmed))
+    except (ValueError, TypeError, KeyError):
+        return None

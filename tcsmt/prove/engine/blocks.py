@@ -1,0 +1,140 @@
+"""One fused sum of a model, and what can be said of it: terms for queries and for certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tcsmt.language.terms import Term, any_of, substitute
+from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, accumulate, decode
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
+from tcsmt.matrix_units.models import Kind, Stage
+
+__all__ = ["Block", "below", "clear", "cut_off", "inside", "lost", "multiple_of"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fused sum: the largest exponent, what is aligned to it, the sum, the result.
+
+    last_bit: the exponent of the last bit that a product can have.
+    """
+
+    top: Exponent
+    aligned: tuple[Fixed, ...]
+    sum: Fixed
+    last_bit: int
+    format: Format
+    result: Term
+
+    @classmethod
+    def of(cls, stages: Sequence[Stage], seen: dict[Term, Term]) -> Block | None:
+        """Read from a model's stages, with replaced terms; None where it does not align to one exponent."""
+
+        def now(term: Term) -> Term:
+            return substitute([term], seen)[0]
+
+        def word(x: Fixed) -> Fixed:
+            return replace(x, word=now(x.word), source=number(x.source) if x.source else None)
+
+        def number(x: Number | Fixed) -> Number | Fixed:
+            if isinstance(x, Fixed):
+                return word(x)
+            return Number(
+                now(x.sign), replace(x.exponent, term=now(x.exponent.term)), now(x.significand),
+                x.fraction_bits, now(x.zero), now(x.infinite), now(x.nan),
+            )  # fmt: skip
+
+        tops, results = ([s for s in stages if s.kind is k] for k in (Kind.LARGEST_EXPONENT, Kind.RESULT))
+        if not (len(tops) == len(results) == 1):
+            return None
+        (top,), (result,) = tops, results
+        sums = [s.value for s in stages if isinstance(s.value, Fixed) and s.value.addends]
+        on_top = [total for total in sums if total.exponent == top.value]
+        if len(on_top) != 1 or not all(isinstance(x.source, Number) for x in on_top[0].addends):
+            return None
+        (total,) = on_top
+        assert isinstance(top.value, Exponent)
+        assert isinstance(result.value, Format)
+        c = [s.value for s in stages if s.kind is Kind.ALIGNED_C]
+        products = [x.source for x in total.addends if x.source is not None and x not in c]
+        return cls(
+            replace(top.value, term=now(top.value.term)),
+            tuple(map(word, total.addends)),
+            word(total),
+            min(x.exponent.low - x.fraction_bits for x in products),
+            result.value,
+            now(result.term),
+        )
+
+    @property
+    def sources(self) -> list[Number]:
+        """The numbers that are aligned."""
+        return [x.source for x in self.aligned if isinstance(x.source, Number)]
+
+    @property
+    def special(self) -> Term:
+        """Whether a term is an infinity or a NaN."""
+        return any_of(x.infinite | x.nan for x in self.sources)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the sum is that of the aligned terms, with nothing cut off: the same node."""
+        return accumulate(self.aligned, self.sum.word.width).word is self.sum.word
+
+    def at(self, top: Exponent) -> dict[Term, Term]:
+        """Puts another exponent for the largest one."""
+        return {self.top.term: top.within(self.top.low, self.top.high)}
+
+    @property
+    def above(self) -> Term:
+        """Whether a term that is not zero has an exponent above the largest one."""
+        return any_of(self.above_by(number) for number in range(len(self.sources)))
+
+    def above_by(self, number: int) -> Term:
+        """Whether one of the terms has."""
+        x = self.sources[number]
+        return ~x.zero & signed(self.top).slt(signed(x.exponent))
+
+    @property
+    def zero_with_bits(self) -> Term:
+        """Whether a term that counts as zero has a significand that is not."""
+        return any_of(x.zero & x.significand.ne(0) for x in self.sources)
+
+
+def lost(word: Term, places: int) -> Term:
+    """Whether a word has no room for a shift to the left by so many places."""
+    return word[word.width - places - 1 : 0].sext(word.width).ne(word)
+
+
+def multiple_of(fmt: Format, word: Term, last_bit: int) -> Term:
+    """Whether the word is a multiple of 2^``last_bit``, an infinity or a NaN."""
+    x = decode(fmt, word)
+    zeros = clear(x.exponent.plus(-x.fraction_bits), last_bit)
+    return any_of([x.infinite, x.nan, cut_off(x.significand, zeros).eq(x.significand)])
+
+
+def clear(unit: Exponent, last_bit: int) -> Term:
+    """How many low bits a multiple of 2^``last_bit`` has zero, its unit being 2^``unit``: not below 0."""
+    count = signed_word(last_bit) - signed(unit)
+    return count.at_least(0).word
+
+
+def cut_off(word: Term, count: Term) -> Term:
+    """The word with so many low bits zero."""
+    wide = word.zext(max(word.width, count.width))
+    distance = count.zext(wide.width)
+    return ((wide >> distance) << distance)[word.width - 1 : 0]
+
+
+def below(x: Fixed, top: Exponent) -> Term:
+    """Whether an aligned term is finite, and not above the largest exponent; a zero's does not matter."""
+    assert isinstance(x.source, Number)
+    finite = ~x.source.infinite & ~x.source.nan
+    return finite & (x.source.zero | signed(x.source.exponent).sle(signed(top)))
+
+
+def inside(x: Exponent, range_of: Exponent) -> Term:
+    """Whether the exponent lies where the other does."""
+    return signed_word(range_of.low).sle(signed(x)) & signed(x).sle(signed_word(range_of.high))

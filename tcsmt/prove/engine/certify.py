@@ -1,0 +1,164 @@
+"""Writing certificates: for each formula that a proof needs, clauses and their refutation.
+
+The steps of a proof are what the engine has derived; :func:`tcsmt.prove.certificates.derivation.check` says which
+formulas they need. What cannot be refuted in time leaves no statement, and the reason is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.language.terms import Term
+from tcsmt.matrix_units.models import Model
+from tcsmt.matrix_units.models.file_texts import has_file, parameters_toml
+from tcsmt.prove.certificates.derivation import Flaw, Proof, check
+from tcsmt.prove.certificates.files import FORMAT, model_name
+from tcsmt.prove.certificates.lemma_files import SUFFIXES, Lemma, LemmaFiles, lemma_of, path_of
+from tcsmt.prove.certificates.lrat import check_refutation
+from tcsmt.prove.certificates.statement import read_statement
+from tcsmt.prove.engine.refutations import NotRefuted, refutation, strict
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.writing import TermWriter, named, written_proof, written_statement
+from tcsmt.prove.statements.certified import Certified
+from tcsmt.prove.statements.question import Question
+from tcsmt.support.errors import InternalError
+from tcsmt.support.files import make_folder, replace_bytes, store_bytes
+
+__all__ = ["LIMIT", "Certificates"]
+
+#: Seconds for the refutation of one lemma.
+LIMIT = 60.0
+#: A file of more bytes is compressed in a tenth of the time, to a third more.
+_LARGE = 4 << 20
+
+
+@dataclass
+class Certificates:
+    """A folder for certificates. settings: of the SAT solver. done: what was asked for so far."""
+
+    folder: Path
+    settings: Settings = field(default_factory=lambda: Settings(timeout=LIMIT))
+    done: list[Certified] = field(default_factory=list)
+    _lemmas: dict[Term, str] = field(default_factory=dict)
+    _refused: dict[Term, NotRefuted] = field(default_factory=dict)
+    _models: dict[str, Model] = field(default_factory=dict)
+    _checked: set[str] = field(default_factory=set)
+
+    def add(self, question: Question, proof: Proof) -> Certified:
+        """Write the certificate of a proof that no input satisfies the question's goal.
+
+        Raises :class:`.TcsmtError` where a file cannot be written.
+        """
+        for model in (call.model for side in question.sides for call in side.trace.calls):
+            if not has_file(model):
+                return self.failed(question.title, f"{model.title} has no file of its own")
+        statement = written_statement(question, self.model)
+        try:
+            again = read_statement(json.loads(json.dumps(statement)), self._models.__getitem__)
+        except Flaw as why:
+            return self.failed(question.title, str(why))
+        if again.goal is not question.goal:
+            raise InternalError(f"{question.title}: the statement that was written is another one")
+        used: dict[str, None] = {}
+
+        def refute(formula: Term) -> None:
+            used[self.lemma(formula)] = None
+
+        try:
+            check(question.goal, proof, refute)
+        except NotRefuted as why:
+            return self.failed(question.title, str(why))
+        except Flaw as why:
+            return self.failed(question.title, f"the steps do not fit together: {why}")
+        terms = TermWriter(named([question.goal]))
+        steps = written_proof(proof, terms)
+        return self.keep({"statement": statement, "terms": terms.taken(), "proof": steps}, list(used))
+
+    def model(self, model: Model) -> str:
+        """Write a model's file and return its name."""
+        text = parameters_toml(model).encode()
+        name = model_name(text)
+        if name not in self._models:
+            make_folder(self.folder / "models")
+            store_bytes(self.folder / "models" / name, text)
+            self._models[name] = model
+        return name
+
+    def lemma(self, formula: Term) -> str:
+        """Write the files of the lemma that a formula has no solution, unless they are there; its name.
+
+        Raises :class:`.NotRefuted` where the SAT solver finds no refutation; it is not asked a second time.
+        """
+        if formula in self._refused:
+            raise self._refused[formula]
+        if formula not in self._lemmas:
+            lemma = lemma_of(formula)
+            paths = {suffix: path_of(self.folder, lemma.name, suffix) for suffix in SUFFIXES}
+            if not all(path.is_file() for path in paths.values()):
+                try:
+                    lrat = self._refuted(lemma)
+                except NotRefuted as why:
+                    self._refused[formula] = why
+                    raise
+                make_folder(paths["cnf"].parent)
+                for suffix, text in (("smt2", lemma.smt2), ("cnf", lemma.cnf), ("lrat", lrat)):
+                    store_bytes(paths[suffix], _packed(text.encode()))
+                self._checked.add(lemma.name)
+            self._lemmas[formula] = lemma.name
+        return self._lemmas[formula]
+
+    def checked_lemma(self, formula: Term) -> str:
+        """As :meth:`lemma`; files that were there before are checked.
+
+        Raises :class:`.NotRefuted` for files that do not refute the formula, too.
+        """
+        name = self.lemma(formula)
+        if name not in self._checked:
+            try:
+                LemmaFiles(self.folder).check(formula)
+            except Flaw as why:
+                raise NotRefuted(str(why)) from None
+            self._checked.add(name)
+        return name
+
+    def _refuted(self, lemma: Lemma) -> str:
+        """A refutation of the lemma's clauses that is right."""
+        lrat, clauses = refutation(lemma.cnf, self.settings), lemma.clauses.clauses
+        try:
+            check_refutation(clauses, lrat.splitlines())
+        except Flaw:  # a hint too many, as a rule
+            lrat = strict(lrat, clauses)
+            check_refutation(clauses, lrat.splitlines())
+        return lrat
+
+    def keep(self, record: Mapping[str, Any], lemmas: Sequence[str]) -> Certified:
+        """Write a statement's file: last, so that no statement is there without its models and lemmas."""
+        statement = record["statement"]
+        title = statement["title"]
+        words = re.sub(r"[^A-Za-z0-9.-]+", "-", title).strip("-")[:80]
+        digest = hashlib.sha256(json.dumps(statement).encode()).hexdigest()[:8]
+        path = self.folder / "statements" / f"{words}-{digest}.json"
+        make_folder(path.parent)
+        whole = {"certificate": FORMAT, "tcsmt": __version__, **record, "lemmas": list(lemmas)}
+        replace_bytes(path, json.dumps(whole).encode(), "a certificate")
+        return self._noted(Certified(title, path, len(lemmas)))
+
+    def failed(self, title: str, why: str) -> Certified:
+        """Note that a proof has no certificate."""
+        return self._noted(Certified(title, None, why=why))
+
+    def _noted(self, result: Certified) -> Certified:
+        self.done.append(result)
+        return result
+
+
+def _packed(text: bytes) -> bytes:
+    return lzma.compress(text, preset=1 if len(text) > _LARGE else 6)

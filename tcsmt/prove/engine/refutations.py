@@ -1,0 +1,146 @@
+"""Refutations of clauses: found by a SAT solver in its own process, and trimmed to what is needed."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from tcsmt.prove.certificates.lrat import Clause
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["NotRefuted", "Satisfiable", "available", "refutation", "strict", "trimmed"]
+
+_CHILD = Path(__file__).parent / "solvers" / "refuting.py"
+
+
+class NotRefuted(Exception):
+    """Why there is no refutation."""
+
+
+class Satisfiable(NotRefuted):
+    """The solver says that there is a solution."""
+
+
+def refutation(cnf: str, settings: Settings) -> str:
+    """A refutation of a DIMACS file's clauses in the LRAT format, trimmed.
+
+    Raises :class:`NotRefuted` where the solver finds none in the time and memory of the settings, and
+    :class:`.TcsmtError` where there is no room for the clauses.
+    """
+    with tempfile.TemporaryDirectory(prefix="tcsmt-") as folder:
+        clauses, found = Path(folder) / "cnf", Path(folder) / "lrat"
+        try:
+            clauses.write_text(cnf, encoding="utf-8")
+        except OSError as error:
+            raise TcsmtError(f"cannot write {clauses}: {error.strerror}") from None
+        limits = [str(settings.memory), str(math.ceil(settings.timeout) + 1)]
+        command = [sys.executable, str(_CHILD), str(clauses), str(found), *limits]
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                text=True, timeout=settings.timeout, check=False, env={**os.environ, "PYTHONSAFEPATH": "1"},
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise NotRefuted(f"CaDiCaL: timeout after {settings.timeout:g} s") from None
+        said = done.stdout.strip()
+        if done.returncode or said != "unsat":
+            raise (Satisfiable if said == "sat" else NotRefuted)(
+                f"CaDiCaL: {said or f'exit code {done.returncode}'}"
+            )
+        try:
+            count = sum(line[:1] not in ("c", "p") for line in cnf.splitlines())
+            with found.open() as lines:
+                return "\n".join([*trimmed(lines, count), ""])
+        except (OSError, ValueError, IndexError):
+            raise NotRefuted("CaDiCaL: what it wrote is not a refutation") from None
+
+
+def trimmed(lines: Iterable[str], count: int) -> list[str]:
+    """Only the lines on which the empty clause rests, numbered without gaps after the ``count`` clauses.
+
+    CaDiCaL gives clauses their numbers as they come in, one after the other. What it derives meanwhile, such
+    as a clause without a literal that a unit clause makes false, takes a number, too, and the clauses after
+    it are not numbered as in their file. But each derived clause has its line here: so the number of a clause
+    in its file is CaDiCaL's, less the derived ones before it.
+    Raises :class:`NotRefuted` where the empty clause is not reached, or a hint names no clause.
+    """
+    found: dict[int, tuple[str, str]] = {}  # most lines are not needed: their numbers stay text
+    last = None
+    for line in lines:
+        name, _, rest = line.partition(" ")
+        if rest.startswith("d"):
+            continue
+        literals, end, hints = f" {rest}".partition(" 0 ")
+        if not end:
+            raise ValueError(f"not a line of a refutation: {line:.80}")
+        number = int(name)
+        found[number] = literals, hints
+        if not literals:
+            last = number
+            break
+    if last is None:
+        raise NotRefuted("CaDiCaL: a refutation without the empty clause")
+    needed: dict[int, list[int]] = {}
+    wanted = {last}
+    for number in reversed(found):
+        if number in wanted:
+            needed[number] = [int(word) for word in found[number][1].split()[:-1]]
+            wanted.update(needed[number])
+    kept = [number for number in found if number in needed]
+    names = {number: count + place for place, number in enumerate(kept, 1)}
+    derived = sorted(found)
+    for hint in wanted - found.keys():
+        names[hint] = hint - bisect_left(derived, hint)
+        if not 1 <= names[hint] <= count:
+            raise NotRefuted(f"CaDiCaL: a refutation with the hint {hint}, which names no clause")
+    text = []
+    for number in kept:
+        hints = " ".join(str(names[hint]) for hint in needed[number])
+        text.append(f"{names[number]}{found[number][0]} 0 {hints} 0")
+    return text
+
+
+def strict(lrat: str, clauses: Iterable[Clause]) -> str:
+    """The refutation without hints that say nothing new.
+
+    CaDiCaL gives such a hint now and then, to a clause that is true already, and strict checkers refuse it.
+    Raises :class:`NotRefuted` for a text that is not a refutation.
+    """
+    known, text = dict(enumerate(clauses, 1)), []
+    try:
+        for line in lrat.splitlines():
+            number, *rest = map(int, line.split())
+            end = rest.index(0)
+            known[number] = tuple(rest[:end])
+            hints = _telling(known[number], rest[end + 1 : -1], known)
+            text.append(" ".join(map(str, (number, *known[number], 0, *hints, 0))))
+    except ValueError:
+        raise NotRefuted("CaDiCaL: what it wrote is not a refutation") from None
+    return "\n".join([*text, ""])
+
+
+def _telling(clause: Clause, hints: Iterable[int], known: Mapping[int, Clause]) -> list[int]:
+    """The hints without those whose clause is true already, and those after the clause that is false."""
+    false, kept = set(clause), []
+    for hint in hints:
+        left = [literal for literal in known.get(hint, ()) if literal not in false]
+        if any(-literal in false for literal in left):
+            continue
+        kept.append(hint)
+        if not left:
+            break
+        false.add(-left[0])
+    return kept
+
+
+def available() -> bool:
+    """Whether the SAT solver is installed."""
+    return find_spec("pysolvers") is not None

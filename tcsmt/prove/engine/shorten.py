@@ -1,0 +1,183 @@
+"""Make a witness short: fewer non-zero lanes, shorter significands, exponents near zero.
+
+Candidates are simpler inputs; those that keep the goal true, by the evaluator, replace the
+witness. No solver takes part, so a shortened witness is a replayed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from tcsmt.language.run.arrays import Program, storage
+from tcsmt.language.terms import Term
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
+from tcsmt.prove.engine.simpler_integers import integer_cost, scaled_integer, simpler_integers
+
+__all__ = ["cost", "shorten", "shorten_where"]
+
+_ROUNDS = 40
+#: Non-zero lanes, significand bits in use, distance of exponents from zero, negative signs.
+Cost = tuple[int, int, int, int]
+_NOTHING = (0, 0, 0, 0)
+
+
+def shorten(goal: Term, formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> dict[str, int]:
+    """A witness of ``goal`` that no single simplification makes shorter."""
+    program = Program([goal])
+
+    def holds(tries: Sequence[Mapping[str, int]]) -> Sequence[bool]:
+        columns = {
+            name: np.array([t[name] for t in tries], dtype=storage(fmt.width))
+            for name, fmt in formats.items()
+        }
+        return list(program.run(columns)[0])
+
+    return shorten_where(holds, formats, values)
+
+
+def shorten_where(
+    holds: Callable[[Sequence[Mapping[str, int]]], Sequence[bool]],
+    formats: Mapping[str, AnyFormat],
+    values: Mapping[str, int],
+) -> dict[str, int]:
+    """The same where ``holds`` says of each of several inputs whether it is a witness."""
+    best = dict(values)
+    known: dict[tuple[str, int], Cost] = {}
+
+    def of(name: str, word: int) -> Cost:
+        if (name, word) not in known:
+            known[name, word] = _cost(formats[name], word)
+        return known[name, word]
+
+    def gain(change: Mapping[str, int]) -> Cost:
+        """What a change costs more: below zero where it makes the witness simpler."""
+        pairs = [(of(name, word), of(name, best[name])) for name, word in change.items()]
+        return _summed([_minus(new, old) for new, old in pairs])
+
+    for _ in range(_ROUNDS):
+        changes = [(gain(change), change) for change in _simpler(formats, best)]
+        changes = [(cost, change) for cost, change in changes if cost < _NOTHING]
+        tries = [best | change for _, change in changes]
+        good = [one for one, ok in zip(changes, holds(tries), strict=True) if ok] if tries else []
+        if not good:
+            break
+        best |= min(good, key=lambda one: one[0])[1]
+    return best
+
+
+def cost(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Cost:
+    """How far a witness is from the simplest one."""
+    return _summed([_cost(fmt, values[name]) for name, fmt in formats.items()])
+
+
+def _cost(fmt: AnyFormat, word: int) -> Cost:
+    """What one input adds. A block scale (the only unsigned floating-point input) is no lane; its distance
+    from 1 counts more.
+    """
+    if isinstance(fmt, IntegerFormat):
+        return integer_cost(fmt, word)
+    assert isinstance(fmt, Format)
+    sign, field, fraction = fmt.fields(word)
+    ignored = word & ((1 << fmt.ignored_low_bits) - 1) | word >> (fmt.width - fmt.ignored_high_bits)
+    signs = sign + ignored.bit_count()
+    if not (field or fraction or not fmt.signed):
+        return 0, 0, 0, signs
+    bits = fmt.fraction_bits - ((fraction & -fraction).bit_length() - 1) if fraction else 0
+    return int(fmt.signed), bits, abs(field - fmt.bias) * (1 if fmt.signed else 3), signs
+
+
+def _summed(costs: Sequence[Cost]) -> Cost:
+    lanes, bits, distance, signs = (sum(part) for part in zip(_NOTHING, *costs, strict=True))
+    return lanes, bits, distance, signs
+
+
+def _minus(x: Cost, y: Cost) -> Cost:
+    return x[0] - y[0], x[1] - y[1], x[2] - y[2], x[3] - y[3]
+
+
+def _simpler(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Changes that may make a witness simpler."""
+    lanes = sorted({name[1:] for name in formats if name[1:].isdigit()}, key=int)
+    pairs = [[f"a{i}", f"b{i}"] for i in lanes if f"a{i}" in formats]
+    one = {
+        name: _nearest_to_one(fmt)
+        for name, fmt in formats.items()
+        if isinstance(fmt, Format) and not fmt.signed
+    }
+    scales = list(one)
+    for names in [scales, *([name] for name in scales)]:
+        yield {name: one[name] for name in names}
+    for names in [*pairs, *([name] for name in formats if name not in one)]:
+        yield dict.fromkeys(names, 0)
+    if pairs:
+        for kept in pairs:  # every product alike, or like another one
+            for other in pairs:
+                yield {new: values[old] for new, old in zip(other, kept, strict=True)}
+            yield {new: values[old] for p in pairs for new, old in zip(p, kept, strict=True)}
+    for name, fmt in formats.items():
+        for word in _simpler_words(fmt, values[name]):
+            yield {name: word}
+    for x, y in pairs:  # move a factor of two from one factor to the other
+        for step in (-4, -1, 1, 4):
+            moved = {
+                x: _scaled(formats[x], values[x], step),
+                y: _scaled(formats[y], values[y], -step),
+            }
+            if None not in moved.values():
+                yield moved  # type: ignore[misc]
+    for step in (-64, -16, -4, -2, -1, 1, 2, 4, 16, 64):  # scale everything
+        for side in ["a", "b", *scales]:
+            scaled = {
+                name: _scaled(fmt, values[name], step)
+                for name, fmt in formats.items()
+                if name[0] == side or name == side or name[0] == "c"
+            }
+            if None not in scaled.values():
+                yield scaled  # type: ignore[misc]
+
+
+def _nearest_to_one(fmt: Format) -> int:
+    """The word of 1, or of the normal power of two nearest to it where the format has no 1."""
+    field = min(max(fmt.bias, int(fmt.has_subnormals)), fmt.largest_finite_field)
+    return field << (fmt.fraction_bits + fmt.ignored_low_bits)
+
+
+def _simpler_words(fmt: AnyFormat, word: int) -> Iterator[int]:
+    if isinstance(fmt, IntegerFormat):
+        yield from simpler_integers(fmt, word)
+        return
+    assert isinstance(fmt, Format)
+    sign, _, fraction = fmt.fields(word)
+    if sign:
+        yield word & ~(1 << fmt.sign_bit)
+    low = fmt.ignored_low_bits
+    yield (word & ((1 << (fmt.width - fmt.ignored_high_bits)) - 1)) >> low << low
+    for bit in range(fmt.fraction_bits):
+        if fraction >> bit & 1:
+            yield word & ~(1 << (bit + low))
+            yield word & ~(((2 << bit) - 1) << low)
+    if fraction:
+        yield word & ~(((1 << fmt.fraction_bits) - 1) << low)
+    for step in (-16, -8, -4, -2, -1, 1, 2, 4, 8, 16):
+        scaled = _scaled(fmt, word, step)
+        if scaled is not None:
+            yield scaled
+
+
+def _scaled(fmt: AnyFormat, word: int, step: int) -> int | None:
+    """The word times 2^step, zero as it is; None where the result is no normal number."""
+    if isinstance(fmt, IntegerFormat):
+        return scaled_integer(fmt, word, step)
+    assert isinstance(fmt, Format)
+    _, field, fraction = fmt.fields(word)
+    least = int(fmt.has_subnormals)  # the smallest exponent field of a normal number
+    if not field and not fraction and least:
+        return word
+    if not (field >= least and least <= field + step <= fmt.largest_finite_field) or fmt.is_nan(word):
+        return None
+    moved = word + (step << (fmt.fraction_bits + fmt.ignored_low_bits))
+    return None if fmt.is_nan(moved) else moved

@@ -1,0 +1,147 @@
+"""Goals put to solvers, one at a time, and what their answers prove."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import Term, variables
+from tcsmt.language.write.smtlib import script
+from tcsmt.prove.engine.dumping import Dump
+from tcsmt.prove.engine.refutations import NotRefuted, Satisfiable
+from tcsmt.prove.engine.solvers.answer import Answer, digest
+from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, solve
+from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+
+if TYPE_CHECKING:
+    from tcsmt.prove.engine.certify import Certificates
+
+__all__ = ["Disagreement", "Solving", "proof_of"]
+
+
+class Disagreement(Exception):
+    """A solver has a model where another one says that there is none: nothing is proved."""
+
+
+class Solving:
+    """Puts goals to solvers with one set of settings; keeps the scripts where asked to.
+
+    confirm: a proof counts only if another solver says the same of each of its scripts, or, of a
+    goal in :meth:`proof`, it has a lemma in the certificates. dump: file for the scripts (:class:`.Dump`).
+    certificates: where proofs leave theirs. proved: goals without a model, for lemmas that several proofs
+    need. confirming: seconds that solvers have taken to confirm others.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        confirm: bool = False,
+        dump: Dump | None = None,
+        certificates: Certificates | None = None,
+    ) -> None:
+        self.settings = settings or Settings()
+        self.confirm = confirm
+        self.dump = dump
+        self.certificates = certificates
+        self.proved: dict[Term, Equivalent] = {}
+        self.confirming = 0.0
+
+    def ask(self, goal: Term, timeout: float | None = None, text: str = "") -> Answer:
+        """The solvers' answer to "is there an input at which the term is 1?"; kept with ``dump``.
+
+        This looks for an input: an ``unsat`` proves nothing until :meth:`proof` or :meth:`checked` has it.
+        text: the goal's script, where it is at hand.
+        """
+        if goal.value is not None:
+            return Answer("sat" if goal.value else "unsat", "simplifier")
+        text = text or script(goal)
+        path = self.dump.write(goal) if self.dump is not None else None
+        settings = self.settings if timeout is None else replace(self.settings, timeout=timeout)
+        answer = solve(text, settings)
+        if self.dump is not None and path is not None and answer.answer in ("sat", "unsat"):
+            self.dump.write(goal, answer.answer, path)
+        return answer
+
+    def settled(self, goal: Term) -> Verdict:
+        """The verdict on "is there an input at which the term is 1?"."""
+        return self.judged(goal, self.ask(goal))
+
+    def judged(self, goal: Term, answer: Answer) -> Verdict:
+        """What an answer to a goal is worth: an input counts if it replays on the evaluator, a proof if
+        :meth:`proof` says so. The input is not made short.
+        """
+        if answer.answer == "unsat":
+            return self.proof("", goal, answer, answer.seconds)
+        if answer.answer != "sat":
+            return Unknown(reason=answer.reason, seconds=answer.seconds)
+        values = {str(one.data): answer.values.get(str(one.data), 0) for one in variables([goal])}
+        if evaluate([goal], values) != [1]:
+            reason = f"{answer.by} gave a model that does not replay"
+            return Unknown(reason=reason, seconds=answer.seconds)
+        return Distinguished(
+            values=values, solver=answer.solver, version=answer.version, seconds=answer.seconds
+        )
+
+    def proof(self, stage: str, goal: Term, answer: Answer, spent: float) -> Equivalent | Unknown:
+        """What an ``unsat`` answer to a goal proves; with ``confirm``, nothing if no other solver agrees and
+        the goal has no lemma in a certificate.
+        """
+        try:
+            if goal.value is None:
+                answer = self._refuted(goal, answer) or self.checked(script(goal), answer)
+        except Disagreement as why:
+            return Unknown(reason=str(why), seconds=spent)
+        if answer.answer != "unsat":
+            return Unknown(reason=answer.reason, seconds=spent)
+        return proof_of(stage, answer, spent)
+
+    def _refuted(self, goal: Term, answer: Answer) -> Answer | None:
+        """The answer, confirmed by the goal's lemma in a certificate, whose refutation was checked: it rests
+        neither on the solver nor on how that reads the script. None where there is no lemma.
+
+        Raises :class:`Disagreement` where the goal's clauses have a solution.
+        """
+        if not self.confirm or self.certificates is None or answer.answer != "unsat":
+            return None
+        try:
+            self.certificates.checked_lemma(goal)
+        except Satisfiable as why:
+            raise Disagreement(f"solvers disagree: {answer.by} answers unsat; {why}") from None
+        except NotRefuted:
+            return None
+        return replace(answer, confirmed="a refutation by CaDiCaL, which was checked")
+
+    def checked(self, text: str, answer: Answer) -> Answer:
+        """The answer to a script as it counts: with ``confirm``, an ``unsat`` that no other solver confirms
+        is unknown, and the reason says what they answered instead.
+
+        Raises :class:`Disagreement` where another one has a model.
+        """
+        if answer.answer != "unsat":
+            return answer
+        if answer.script != digest(text):
+            raise ValueError("an answer to another script")
+        if not self.confirm:
+            return answer
+        doubts = []
+        for name in SOLVERS:
+            if name != answer.solver:
+                second = solve(text, replace(self.settings, solver=name))
+                self.confirming += second.seconds
+                if second.answer == "unsat":
+                    return replace(answer, confirmed=second.by)
+                if second.answer == "sat":
+                    raise Disagreement(f"solvers disagree: {answer.by} answers unsat, {second.by} sat")
+                doubts.append(second.reason)
+        reason = f"{answer.by} answers unsat; not confirmed: {'; '.join(doubts)}"
+        return replace(answer, answer="unknown", reason=reason)
+
+
+def proof_of(stage: str, answer: Answer, seconds: float) -> Equivalent:
+    """What an ``unsat`` that counts (:meth:`Solving.checked`) proves at a stage."""
+    return Equivalent(
+        stage=stage, scripts=(answer.script,) if answer.script else (), solver=answer.solver,
+        version=answer.version, seconds=seconds, confirmed=answer.confirmed,
+    )  # fmt: skip

@@ -1,0 +1,340 @@
+"""Two models' graphs merged stage by stage: what is proved equal becomes one node.
+
+The second model's graph is merged into the first's: where a stage is proved equal, the second model's
+node is replaced by the first's, so that whatever follows alike is one graph. Each proof is a small
+query, tried on three levels, the coarsest first: everything that both sides share is a free variable;
+only shared products are; nothing is. The first two over-approximate, which is sound for "equal"; an
+input that they allow is spurious until it replays, and the next level refines it.
+
+Lemmas are queries without the models' input names, so equal blocks of a chain ask the same script,
+which is answered once (:class:`.Lemmas`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from tcsmt.language.terms import TRUE, Term, all_of, any_of, const, operands_first, substitute, var
+from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
+from tcsmt.matrix_units.models import Kind, Stage
+from tcsmt.matrix_units.models.stages import Where, where_text
+from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Proof, Step, characterised
+from tcsmt.prove.engine.alignment_grids import multiple, same_result
+from tcsmt.prove.engine.blocks import Block
+from tcsmt.prove.engine.grid_steps import Known, multiple_steps, same_steps
+from tcsmt.prove.engine.proof_steps import ProofStep, Proving
+from tcsmt.prove.engine.witnesses import Replayed, replayed
+
+__all__ = ["StageByStage", "levels"]
+
+
+class StageByStage:
+    """Stages in order: what is proved equal is merged, the second model's into the first's."""
+
+    def __init__(self, proving: Proving) -> None:
+        self.proving = proving
+        #: what a certificate says of what is merged
+        self.derived = proving.derived
+        self.witness: Replayed | None = None
+        #: a node of the second model -> the first model's word for it
+        self.merged: dict[Term, Term] = {}
+        self.deep = False
+        #: what of that is a fused sum's result
+        self.results: dict[Term, Term] = {}
+        #: range facts that merging of words of different widths relies on
+        self.facts: list[Term] = []
+        #: the result of a block -> the fact that it is a multiple, which the next block's c relies on
+        self.multiples: dict[Term, Term] = {}
+
+    def run(self, deep: bool) -> Term:
+        """The second model's output in terms of the first's graph; ``deep``: with more time."""
+        self.deep = deep
+        left, right = (side.trace for side in self.proving.question.sides)
+        for ours, theirs in _blocks(left.stages, right.stages):
+            if not self._block(ours, theirs):
+                break
+            self.results[theirs[-1].term] = self._seen(theirs[-1].term)
+        return self._seen(right.output)
+
+    def _seen(self, term: Term) -> Term:
+        return substitute([term], self.merged)[0]
+
+    def _block(self, ours: Sequence[Stage], theirs: Sequence[Stage]) -> bool:
+        """Whether the block's result was proved equal (and merged), directly or by cases."""
+        there = {stage.place: stage for stage in theirs}
+        pairs = [(stage, there[stage.place]) for stage in ours if stage.place in there]
+        if not pairs:
+            return False
+        start = len(self.derived)
+        for one, two in pairs:
+            same = self._same(one, two)
+            if self.witness is not None:
+                return False
+            if one.kind is Kind.LARGEST_EXPONENT and not same:
+                if self._by_zeros(ours, theirs, pairs) or self._by_grids(ours, theirs, start):
+                    return True
+                if self.witness is not None:
+                    return False
+        last, other = pairs[-1]
+        return self._seen(other.term) is last.term
+
+    def _by_grids(self, ours: Sequence[Stage], theirs: Sequence[Stage], start: int) -> bool:
+        """Where the largest exponents differ, but only where nothing is cut.
+
+        start: how many steps there were before this block, which is looked at without what was merged in it.
+        """
+        one, two = Block.of(ours, {}), Block.of(theirs, self.results)
+        if one is None or two is None:
+            return False
+        proving, steps = self.proving, len(self.proving.steps)
+        limit = proving.limit
+        prefix = _prefix(ours[-1].block)
+        free = {word: var(f"chained {number}", word.width) for number, word in enumerate(self.multiples)}
+        known = all_of([proving.question.domain, *self.multiples.values()])
+
+        def prove(what: str, goal: Term) -> bool:
+            goal = _anonymous(substitute([goal], free)[0])
+            if goal.value == 0:
+                return True
+            lemma = proving.lemmas.ask(goal, limit)
+            if lemma.holds and all(step.script != lemma.answer.script for step in proving.steps):
+                proving.proved(prefix + what, "the rest free", lemma)
+            return lemma.holds
+
+        def satisfiable(goal: Term) -> bool | None:
+            goal = substitute([goal], free)[0]
+            found = proving.lemmas.look(goal, limit / 4).answer
+            return None if found == "unknown" else found == "sat"
+
+        grids = same_result(one, two, known, prove, satisfiable)
+        if grids is None:
+            del proving.steps[steps:]
+            return False
+        (result,) = (stage.term for stage in theirs if stage.kind is Kind.RESULT)
+        self.merged[result] = one.result
+        where = Known((proving.question.domain, *self.multiples.values()), tuple(self.multiples))
+        derived = [same_steps(result, one, two, grids, where)]
+        fact = multiple(one, one.last_bit, known, prove) if ours[-1].block is not None else None
+        if fact is not None:
+            self.multiples[one.result] = fact
+            derived.append(multiple_steps(one, one.last_bit, where))
+        self.derived[start:start] = derived
+        return self._seen(theirs[-1].term) is ours[-1].term
+
+    def _same(self, one: Stage, two: Stage, assuming: Term = TRUE) -> bool:
+        """Whether a stage's values are proved equal; they are merged then."""
+        theirs = self._seen(two.term)
+        paired = _paired(one, two, theirs)
+        if paired is None:
+            return False
+        if paired.replacement is theirs:
+            return True
+        shared = set(operands_first([one.term])) & set(operands_first([theirs]))
+        differ = all_of([*self.facts, assuming, paired.differ])
+        proving = self.proving
+        limit = proving.limit
+        if not self.deep:
+            limit = min(limit, _SHALLOW)
+        for how, given, timeout in levels(differ, shared, [one.term, theirs], limit):
+            goal = characterised(substitute([differ], given)[0])
+            if not given:
+                goal = goal & proving.question.domain
+            with _dumped(proving, one, two, theirs, given):
+                lemma = proving.lemmas.ask(goal, timeout)
+            answer = lemma.answer
+            if answer.answer == "unsat":
+                what = one.name if assuming is TRUE else f"{one.name}, where some term is not zero"
+                proving.proved(what, how, lemma)
+                using = (*self.facts, assuming, proving.question.domain if not given else TRUE)
+                self.derived += _derived(one.term, two.term, theirs, paired, Close(using, tuple(given)))
+                self.merged[two.term] = paired.replacement
+                if theirs is not two.term and theirs.value is None:
+                    self.merged[theirs] = paired.replacement
+                if paired.fact is not TRUE:
+                    self.facts.append(paired.fact)
+                return True
+            if not given:
+                self.witness = replayed(proving.question, answer)
+                if self.witness is not None:
+                    return False
+            if lemma.refused:  # the next level asks no less of the other solvers
+                return False
+        return False
+
+    def _by_zeros(
+        self, ours: Sequence[Stage], theirs: Sequence[Stage], pairs: Sequence[tuple[Stage, Stage]]
+    ) -> bool:
+        """Two cases: every term of the fused sum is zero; or some is not, and has the largest exponent."""
+        top = next(p for p in pairs if p[0].kind is Kind.LARGEST_EXPONENT)
+        last = pairs[-1]
+        terms = list(dict.fromkeys(_terms(ours)))
+        same_terms = [self._seen(t.significand) for t in _terms(theirs)] == [
+            t.significand for t in _terms(ours)
+        ]
+        if not terms or not same_terms:
+            return False
+        proving, steps = self.proving, len(self.proving.steps)
+        merged, facts = dict(self.merged), list(self.facts)
+        all_zero = all_of(t.zero for t in terms)
+        wrong = any_of(t.zero & t.significand.ne(0) for t in terms)
+        limit = proving.limit
+        lemma = proving.lemmas.ask(wrong, limit / 4)
+        if not lemma.holds:
+            return False
+        proving.proved(f"{_prefix(last[0].block)}a zero term has significand 0", "exact", lemma)
+        zeros = {t.significand: const(0, t.significand.width) for t in terms if t.significand.value is None}
+        of_zeros = Fact(~wrong, (Close(),))
+        free = tuple(word for t in terms for word in (t.zero, t.significand) if word.value is None)
+        follows = (Close((all_zero, ~wrong), free),)
+        none = tuple(Equal(word, zero, follows) for word, zero in zeros.items())
+        one, two = substitute([last[0].term, self._seen(last[1].term)], zeros)
+        case = f"{last[0].name}, where every term is zero"
+        if one is two:
+            proving.steps.append(ProofStep(what=case, how="both models are the same graph"))
+        else:
+            lemma = proving.lemmas.ask(all_of([proving.question.domain, all_zero, one.ne(two)]), limit / 2)
+            if not lemma.holds:
+                del proving.steps[steps:]
+                return False
+            proving.proved(case, "exact", lemma)
+        outer, self.derived = self.derived, []
+        done = self._same(*top, assuming=~all_zero)
+        for pair in pairs[pairs.index(top) + 1 :]:
+            if done:
+                self._same(*pair)
+        done = done and self._seen(last[1].term) is last[0].term
+        self.merged, self.facts = merged, facts
+        others: Proof = (*self.derived, Close())
+        self.derived = outer
+        if not done:
+            del proving.steps[steps:]
+            return False
+        zero: Proof = (*none, Close((proving.question.domain, all_zero)))
+        by_cases = Cases(((all_zero, zero),), others)
+        self.derived += [of_zeros, Equal(last[1].term, last[0].term, (by_cases,))]
+        self.merged[last[1].term] = last[0].term
+        return True
+
+
+def _dumped(
+    proving: Proving, one: Stage, two: Stage, theirs: Term, given: dict[Term, Term]
+) -> AbstractContextManager[None]:
+    """Where scripts are kept, they name the stage that is asked about, and its values on both sides."""
+    dump = proving.solving.dump
+    if dump is None:
+        return nullcontext()
+    values = zip(substitute([one.term, theirs], given), ("left", "right"), (one, two), strict=True)
+    own = {term: f"{side}.{stage.name.replace(' ', '-')}" for term, side, stage in values if term.args}
+    return dump.where(given, f"; stage: {one.name}", own)
+
+
+def _derived(ours: Term, node: Term, theirs: Term, paired: _Pair, refuted: Close) -> list[Step]:
+    """The steps that replace a node, once its value ``theirs`` is proved ours, of maybe another width."""
+    if paired.replacement is ours:
+        return [Equal(node, ours, (refuted,))]
+    same = ~paired.differ
+    follows = (Close((same,), (ours, theirs)),)
+    facts = [Fact(paired.fact, follows)] if paired.fact is not TRUE else []
+    return [Fact(same, (refuted,)), *facts, Equal(node, paired.replacement, follows)]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two values of one stage: that they differ; what may replace the second; what then holds."""
+
+    differ: Term
+    replacement: Term
+    fact: Term = TRUE
+
+
+def _paired(one: Stage, two: Stage, theirs: Term) -> _Pair | None:
+    """How to compare two values of one kind, of maybe different widths; None: they cannot be equal words."""
+    ours = one.term
+    match one.value, two.value:
+        case (Exponent() as x, Exponent() as y):
+            low, high = min(x.low, y.low), max(x.high, y.high)
+            moved = Exponent(theirs, y.low, y.high).within(low, high)
+            back = Exponent(ours, x.low, x.high).within(min(x.low, y.low), high) - (y.low - low)
+            width = theirs.width
+            back = back[width - 1 : 0] if back.width >= width else back.zext(width)
+            return _Pair(x.within(low, high).ne(moved), back)
+        case (Fixed() as x, Fixed() as y) if x.fraction_bits == y.fraction_bits:
+            wide = max(ours.width, theirs.width)
+            differ = ours.sext(wide).ne(theirs.sext(wide))
+            if ours.width <= theirs.width:
+                return _Pair(differ, ours.sext(theirs.width))
+            narrow = ours[theirs.width - 1 : 0]
+            return _Pair(differ, narrow, narrow.sext(wide).eq(ours))
+        case (Number() as x, Number() as y) if (
+            ours.width == theirs.width and x.fraction_bits == y.fraction_bits
+        ):
+            return _Pair(ours.ne(theirs), ours)
+        case _ if (
+            type(one.value) is type(two.value) and one.value == two.value and ours.width == theirs.width
+        ):
+            return _Pair(ours.ne(theirs), ours)
+    return None
+
+
+def levels(
+    differ: Term, shared: set[Term], roots: Sequence[Term], limit: float
+) -> Iterator[tuple[str, dict[Term, Term], float]]:
+    """What is made free on each level, in words and as replacements, and how long to try."""
+    edge = _edge(roots, shared)
+    yield "with all that both sides share free", _freed(edge), limit / 8
+    products = [t for t in operands_first([differ]) if t.op == "mul" and t in shared]
+    if products:
+        yield "with products free", _freed(products), limit / 4
+    yield "nothing free", {}, limit / 2
+
+
+def _anonymous(goal: Term) -> Term:
+    """The goal with inputs renamed in order, so that equal questions about several lanes are one."""
+    found = [t for t in operands_first([goal]) if t.op == "var"]
+    return substitute([goal], {v: var(f"word {n}", v.width) for n, v in enumerate(found)})[0]
+
+
+def _edge(roots: Sequence[Term], shared: set[Term]) -> list[Term]:
+    """Shared nodes that something not shared uses, arguments first."""
+    nodes = operands_first(roots)
+    used = {arg for node in nodes if node not in shared for arg in node.args} | set(roots)
+    edge = {node for node in used if node in shared and node.value is None}
+    for node in reversed(nodes):  # below what only extends or adds a constant: that says how large a word is
+        if node in edge and (node.op in _RANGES or (node.op == "add" and node.args[0].value is not None)):
+            edge.remove(node)
+            edge |= {arg for arg in node.args if arg.value is None}
+    return [node for node in nodes if node in edge]
+
+
+#: Seconds for a stage before witnesses with few lanes are looked for.
+_SHALLOW = 16.0
+#: Operations whose results have a known range.
+_RANGES = ("zext", "sext", "concat")
+
+
+def _freed(nodes: Iterable[Term]) -> dict[Term, Term]:
+    return {node: var(f"cut {number}", node.width) for number, node in enumerate(nodes)}
+
+
+def _terms(stages: Sequence[Stage]) -> Iterator[Number]:
+    """The numbers that are aligned in a block: products and c."""
+    for stage in stages:
+        if stage.kind in (Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C):
+            assert isinstance(stage.value, Fixed)
+            if isinstance(stage.value.source, Number):
+                yield stage.value.source
+
+
+def _prefix(block: Where) -> str:
+    text = where_text(block)
+    return f"{text}: " if text else ""
+
+
+def _blocks(
+    ours: Sequence[Stage], theirs: Sequence[Stage]
+) -> Iterator[tuple[Sequence[Stage], Sequence[Stage]]]:
+    """The stages of each fused sum of a chain."""
+    for block in dict.fromkeys(stage.block for stage in ours):
+        yield tuple(s for s in ours if s.block == block), tuple(s for s in theirs if s.block == block)

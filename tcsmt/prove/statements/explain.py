@@ -1,0 +1,198 @@
+"""A model's computation on one input, stage by stage, in words and exact values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import Term, variables
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, power_text
+from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, SignMagnitude
+from tcsmt.matrix_units.models import Model, Stage, Trace
+
+__all__ = [
+    "LONGEST_DECIMAL",
+    "StageValue",
+    "exponent_value",
+    "first_difference",
+    "fixed_value",
+    "known_words",
+    "number_value",
+    "short_text",
+    "signed_text",
+    "stage_lines",
+    "steps",
+]
+
+#: Longer exact values are shown with a hexadecimal significand.
+LONGEST_DECIMAL = 22
+
+
+@dataclass(frozen=True)
+class StageValue:
+    """One stage on one input: its value as text, its exact value, and its word where it is one of a format.
+
+    value: a number, or the text of what is not finite.
+    """
+
+    stage: Stage
+    text: str
+    value: Fraction | int | str
+    word: tuple[str, int] | None = None
+
+    @property
+    def name(self) -> str:
+        """The stage's name."""
+        return self.stage.name
+
+    def differs(self, other: StageValue) -> bool:
+        """Whether the values differ, however they are written; of words of one format, whether those do."""
+        if self.word is not None and other.word is not None and self.word[0] == other.word[0]:
+            return self.word != other.word
+        return self.value != other.value
+
+
+def steps(trace: Trace, values: Mapping[str, int]) -> list[StageValue]:
+    """Every stage of the trace where the input variables have these words."""
+    known = known_words(trace, values)
+    return [_step(stage, known) for stage in trace.stages]
+
+
+def known_words(trace: Trace, values: Mapping[str, int]) -> dict[Term, int]:
+    """The word of every term that a stage's value is made of."""
+    wanted = list(dict.fromkeys(t for s in trace.stages for t in (s.term, *_terms(s.value))))
+    return dict(zip(wanted, evaluate(wanted, values), strict=True))
+
+
+def exponent_value(x: Exponent, known: Mapping[Term, int]) -> int:
+    """The exponent."""
+    return known[x.term] + x.low
+
+
+def number_value(x: Number, known: Mapping[Term, int]) -> Fraction:
+    """The exact value of a finite number."""
+    magnitude = known[x.significand] * Fraction(2) ** (exponent_value(x.exponent, known) - x.fraction_bits)
+    return -magnitude if known[x.sign] else magnitude
+
+
+def fixed_value(x: Fixed, known: Mapping[Term, int]) -> Fraction:
+    """The exact value of a fixed-point word."""
+    word = known[x.word]
+    if word >> (x.word.width - 1):
+        word -= 1 << x.word.width
+    return word * Fraction(2) ** (exponent_value(x.exponent, known) - x.fraction_bits)
+
+
+def first_difference(left: list[StageValue], right: list[StageValue]) -> tuple[StageValue, StageValue] | None:
+    """The first stages that correspond, in order, and hold different values; None where no two do.
+
+    Stages correspond where block, kind and lane agree. Where no such pair differs, and where the units sum
+    other blocks, those correspond that hold the same product, or c, of the dot product; last, the results do.
+    """
+    blocks = [{step.stage.block for step in side} for side in (left, right)]
+    return (
+        (_first(left, right, lambda step: step.stage.place) if blocks[0] == blocks[1] else None)
+        or _first(left, right, _term)
+        or _first(left[-1:], right[-1:], lambda step: True)
+    )
+
+
+def _term(step: StageValue) -> object:
+    """The kind of stage, and the inputs of the product (or c) that it holds; of another stage, itself."""
+    value = step.stage.value
+    number = value.source if isinstance(value, Fixed) else value
+    if not isinstance(number, Number):
+        return id(step)
+    return step.stage.kind, frozenset(variables([number.significand, number.sign]))
+
+
+def _first(
+    left: list[StageValue], right: list[StageValue], key: Callable[[StageValue], object]
+) -> tuple[StageValue, StageValue] | None:
+    there = {key(step): step for step in right}
+    for step in left:
+        other = there.get(key(step))
+        if other is not None and other.differs(step):
+            return step, other
+    return None
+
+
+def _terms(value: object) -> Iterator[Term]:
+    match value:
+        case Number() as x:
+            yield from (x.sign, x.exponent.term, x.significand, x.zero, x.infinite, x.nan)
+        case Exponent() as e:
+            yield e.term
+        case Fixed() as x:
+            yield from (x.word, x.exponent.term)
+            for part in (x.source, *x.addends):
+                yield from _terms(part)
+        case SignMagnitude() as r:
+            yield from (r.sign, r.magnitude, r.lsb.term)
+
+
+def _step(stage: Stage, known: Mapping[Term, int]) -> StageValue:
+    match stage.value:
+        case Number() as x:
+            return StageValue(stage, *_number(x, known))
+        case Exponent() as e:
+            exponent = exponent_value(e, known)
+            return StageValue(stage, f"2^{exponent}", exponent)
+        case Fixed() as x:
+            value = fixed_value(x, known)
+            text = f"{signed_text(value)}  (unit 2^{exponent_value(x.exponent, known) - x.fraction_bits})"
+            return StageValue(stage, text, value)
+        case SignMagnitude() as r:
+            magnitude = known[r.magnitude] * Fraction(2) ** exponent_value(r.lsb, known)
+            value = -magnitude if known[r.sign] else magnitude
+            return StageValue(stage, signed_text(value), value)
+        case AnyFormat() as fmt:
+            word = known[stage.term]
+            text = fmt.describe(word)
+            finite = not (fmt.is_nan(word) or fmt.is_infinite(word))
+            exact = fmt.value(word) if finite else text
+            return StageValue(stage, f"{fmt.hex(word)}  {text}", exact, (fmt.name, word))
+
+
+def _number(x: Number, known: Mapping[Term, int]) -> tuple[str, Fraction | int | str]:
+    sign = "-" if known[x.sign] else ""
+    if known[x.nan]:
+        return "nan", "nan"
+    if known[x.infinite]:
+        return f"{sign}inf", f"{sign}inf"
+    exponent = exponent_value(x.exponent, known)
+    if known[x.zero]:
+        return f"{sign}0", 0
+    significand = Fraction(known[x.significand], 1 << x.fraction_bits)
+    digits = significand.denominator.bit_length() - 1
+    scaled = significand.numerator * 10**digits // significand.denominator
+    decimal = f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}" if digits else str(scaled)
+    return f"{sign}{decimal}·2^{exponent}", number_value(x, known)
+
+
+def signed_text(value: Fraction) -> str:
+    """A dyadic value as ``-1.25·2^-3``."""
+    return ("-" if value < 0 else "") + power_text(abs(value))
+
+
+def short_text(value: Fraction) -> str:
+    """The exact value: ``1.25·2^-3``, or a hexadecimal significand where the decimal one is long."""
+    text = signed_text(value)
+    if len(text) <= LONGEST_DECIMAL:
+        return text
+    leading = abs(value.numerator).bit_length() - value.denominator.bit_length()
+    significand = abs(value) / Fraction(2) ** leading
+    digits = -(-(significand.denominator.bit_length() - 1) // 4)
+    fraction = f"{significand.numerator * 16**digits // significand.denominator:x}"[1:]
+    return f"{'-' if value < 0 else ''}0x1.{fraction}p{leading:+d}"
+
+
+def stage_lines(model: Model, row: Iterable[int]) -> list[str]:
+    """Every stage of a model on one row of words, in the order of its inputs' names."""
+    words = [int(word) for word in row]
+    values = dict(zip(model.input_names, words, strict=True))
+    found = steps(model.trace, values)
+    width = max(len(step.name) for step in found)
+    return [f"{step.name:<{width}}  {step.text}" for step in found]

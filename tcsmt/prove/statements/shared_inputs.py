@@ -1,0 +1,200 @@
+"""Two units on the same dot product: the smaller one chained as a kernel would, narrow inputs widened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import lcm
+from typing import Any
+
+from tcsmt.language.run.exact import evaluate
+from tcsmt.language.terms import const, var
+from tcsmt.matrix_units.arithmetic import ieee
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands, Stage, Trace
+from tcsmt.matrix_units.models.base import Call, Terms
+from tcsmt.prove.statements.question import Side, check_scales, not_comparable
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Chain", "SharedInputs", "chain", "shared", "words_given_to"]
+
+
+@dataclass(frozen=True)
+class SharedInputs:
+    """Two models as sides on the same words, and the format of each word by its name."""
+
+    sides: tuple[Side, Side]
+    input_formats: Mapping[str, AnyFormat]
+
+    @property
+    def widened(self) -> str:
+        """Which operands were converted, for people; empty where none was."""
+        said: dict[tuple[str, str, str], list[str]] = {}
+        for side in self.sides:
+            for operand, wide in side.model.operand_formats.named.items():
+                narrow = self.input_formats[_first(operand)]
+                if narrow != wide:
+                    said.setdefault((side.label, wide.name, narrow.name), []).append(operand)
+        return "; ".join(
+            f"{name} takes {' and '.join(operands)} in {wide}, converted from {narrow}"
+            for (name, wide, narrow), operands in said.items()
+        )
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A unit's instruction repeated over k products, each result being the c of the next one.
+
+    model: one with k products: the same function where its graph is that of the chain (then ``exact``);
+    else the closest that there is, for pictures, which are held against the chain's result.
+    """
+
+    instruction: Model
+    k: int
+    model: Model
+    exact: bool
+
+    def on(self, x: Terms) -> Trace:
+        """The chain on k lanes of words."""
+        if self.exact:
+            return self.model.trace if x == self.model.trace.operands else self.model.apply(x)
+        return _repeated(self.instruction, x)
+
+
+def chain(name: str, model: Model, k: int) -> Chain:
+    """The unit of that name over k products. Raises :class:`.TcsmtError` if a kernel could not chain it."""
+    if k == model.k:
+        return Chain(model, k, model, exact=True)
+    if k % model.k or k > 1024:
+        raise TcsmtError(f"k = {k}: for {name} it must be a multiple of {model.k}, up to 1024")
+    if model.c_format != model.d_format:
+        formats = f"its c is {model.c_format.name}, its result {model.d_format.name}"
+        raise TcsmtError(f"{name} cannot be chained to k = {k}: {formats}")
+    try:
+        longer = replace(model, k=k, **_blocks(model))
+    except TcsmtError:  # an order of lanes, for example, is that of one instruction
+        return Chain(model, k, model, exact=False)
+    whole = longer.trace
+    return Chain(model, k, longer, exact=_repeated(model, whole.operands).output is whole.output)
+
+
+def _blocks(model: Model) -> dict[str, Any]:
+    """The change that keeps a sum of all products what it is in one instruction."""
+    whole = isinstance(model, IeeeDotAdd) and model.n_fma is None and model.method in ("pairwise", "exact")
+    return {"n_fma": model.k} if whole else {}
+
+
+def _repeated(model: Model, x: Terms) -> Trace:
+    """Instruction after instruction, whose fused sums are numbered on."""
+    c, scales = x.c, model.scales
+    stages: list[Stage] = []
+    calls: list[Call] = []
+    before = 0
+    for number in range(len(x.a) // model.k):
+        lanes = slice(number * model.k, (number + 1) * model.k)
+        own = slice(number * scales, (number + 1) * scales)
+        scale_a, scale_b = (side and side[own] for side in (x.scale_a, x.scale_b))
+        part = model.apply(Operands(x.a[lanes], x.b[lanes], c, scale_a, scale_b))
+        blocks = [stage.block if isinstance(stage.block, int) else 0 for stage in part.stages]
+        stages += [replace(s, block=before + block) for s, block in zip(part.stages, blocks, strict=True)]
+        before += max(blocks, default=0) + 1
+        c = part.output
+        calls += part.calls
+    return Trace(x, tuple(stages), c, tuple(calls))
+
+
+def shared(
+    left: tuple[str, Model], right: tuple[str, Model], k: int | None = None, *, finite: bool = False
+) -> SharedInputs:
+    """Both models, by their names, on the same words: each operand in the narrower of its two formats.
+
+    k: length of the dot product; None: the shortest to which both can be chained. finite: only finite
+    numbers are asked about, so that a format of finite numbers alone can be the wider one.
+    Results are compared as words, so that their formats must have the same fields.
+    Raises :class:`.TcsmtError` where no format holds the other's values, or results or scales differ.
+    """
+    length = lcm(left[1].k, right[1].k) if k is None else k
+    chains = tuple(chain(name, model, length) for name, model in (left, right))
+    one, two = (part.instruction for part in chains)
+    check_scales(left, right)
+    if not _same_fields(one.d_format, two.d_format):
+        raise not_comparable(left, right, f"d_format is {one.d_format.name} and {two.d_format.name}")
+    narrow: dict[str, AnyFormat] = {}
+    for operand, wide in one.operand_formats.named.items():
+        other = two.operand_formats.named[operand]
+        found = _narrower(wide, other, finite)
+        if found is None:
+            both = f"{operand}_format is {wide.name} and {other.name}"
+            special = _narrower(wide, other, finite=True) is not None
+            values = "infinities and NaNs (but its finite values)" if special else "values"
+            raise not_comparable(left, right, f"{both}, and neither holds the other's {values}")
+        narrow[operand] = found
+    times = length // one.k
+    lengths = {"a": length, "b": length, "scale_a": one.scales * times, "scale_b": one.scales * times}
+    formats: dict[str, AnyFormat] = {}
+    for operand, fmt in narrow.items():
+        short = operand.replace("scale_", "s")
+        formats |= {"c": fmt} if operand == "c" else {f"{short}{i}": fmt for i in range(lengths[operand])}
+    words = [var(name, fmt.width) for name, fmt in formats.items()]
+    given = Operands.split(words, length, one.scales * times)
+    names = left[0], right[0]
+    sides = [
+        Side(name, part.model, _on(part, given, narrow)) for name, part in zip(names, chains, strict=True)
+    ]
+    return SharedInputs((sides[0], sides[1]), formats)
+
+
+def _narrower(one: AnyFormat, two: AnyFormat, finite: bool) -> AnyFormat | None:
+    """Of two formats the one whose values, special ones included unless ``finite``, the other has as well."""
+    for narrow, wide in ((one, two), (two, one)):
+        special = wide.has_infinity or (
+            not narrow.has_infinity and (wide.nan_word is not None) >= (narrow.nan_word is not None)
+        )
+        if narrow == wide or ((special or finite) and wide.holds(narrow)):
+            return narrow
+    return None
+
+
+def _same_fields(one: AnyFormat, two: AnyFormat) -> bool:
+    """Whether two formats' words are made alike, whatever their special values."""
+    if isinstance(one, Format) and isinstance(two, Format):
+        return one == two or replace(one, name=two.name, specials=two.specials) == two
+    return one == two
+
+
+def _on(chain: Chain, words: Terms, narrow: Mapping[str, AnyFormat]) -> Trace:
+    """The chain on words of these formats, converted to its own."""
+
+    def widened(operand: str, given: Any) -> Any:
+        wide = chain.instruction.operand_formats.named[operand]
+        if operand == "c":
+            return ieee.widen(given, narrow[operand], wide)
+        return tuple(ieee.widen(word, narrow[operand], wide) for word in given)
+
+    own = Operands(**{operand: widened(operand, part) for operand, part in words.named.items()})
+    return replace(chain.on(own), operands=words)
+
+
+def words_given_to(
+    side: Side, formats: Mapping[str, AnyFormat], values: Mapping[str, int]
+) -> dict[str, int] | None:
+    """The words that a side's model takes for shared inputs of these formats, by name.
+
+    None where the side is more than its model, so that a picture of the model would show something else.
+    """
+    own = side.model.input_formats
+    if own.keys() != values.keys():
+        return None
+    words = {name: _converted(word, formats[name], own[name]) for name, word in values.items()}
+    alone, whole = evaluate([side.model.trace.output], words), evaluate([side.trace.output], values)
+    return words if alone == whole else None
+
+
+def _converted(word: int, narrow: AnyFormat, wide: AnyFormat) -> int:
+    return evaluate([ieee.widen(const(word, narrow.width), narrow, wide)], {})[0]
+
+
+def _first(operand: str) -> str:
+    """The name of an operand's first word."""
+    return "c" if operand == "c" else operand.replace("scale_", "s") + "0"

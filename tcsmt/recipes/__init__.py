@@ -1,7 +1,0 @@
-"""Algorithms that multiply binary32 matrices on a matrix unit, written once over the datapath's terms."""
-
-from tcsmt.recipes.algorithm import Algorithm, Sum
-from tcsmt.recipes.named import RECIPES, Recipe, algorithm_named, recipe_named
-from tcsmt.recipes.split import Split
-
-__all__ = ["RECIPES", "Algorithm", "Recipe", "Split", "Sum", "algorithm_named", "recipe_named"]

@@ -1,0 +1,1 @@
+"""Models on arrays: compiled, whole products, and measured rows replayed."""

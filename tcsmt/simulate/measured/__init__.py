@@ -1,0 +1,1 @@
+"""Measured data sets and files of rows."""

@@ -1,0 +1,443 @@
+"""Rows of inputs and results in files: JSON, JSON lines, CSV, .npz, and hexadecimal words.
+
+A row is k words of a, k words of b, one word of c and, where the unit takes them, block scales.
+What :func:`write_rows` writes, :func:`read_rows` reads again: results (``d``, ``value``) are
+allowed in a file of inputs, and ignored. Errors name array elements from 0 (``rows[3].a[2]``,
+``a[3, 2]``), lines of text from 1.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from functools import lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.conversion import OPERAND_RULES, operand_rule
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.matrix_units.arithmetic.words import to_word, to_words, unsigned
+from tcsmt.matrix_units.files import word_files
+from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.simulate.rows import Words, words_of_row
+from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.files import replace_bytes
+from tcsmt.support.reading import read_bytes, uncompressed
+
+__all__ = [
+    "model_named_in",
+    "read_results",
+    "read_rows",
+    "rows_as",
+    "rows_of_json",
+    "word_at",
+    "words_of",
+    "write_rows",
+]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+#: What is written besides inputs.
+_RESULTS = ("d", "value")
+#: What a file of inputs may hold besides them: results, what ``tcsmt probe`` and ``identify`` say of their
+#: vectors, and the model that ``tcsmt run`` has run.
+_IGNORED = (*_RESULTS, "asks", "predictions", "why", "model")
+
+
+#: What errors say to do with an array's value that a format does not have.
+_ADVICE = f"round it first (`tcsmt run` takes --operands {'|'.join(OPERAND_RULES)})"
+#: What is told of a number that is taken as the nearest value of its format.
+Told = Callable[[str], None]
+
+
+def read_rows(path: Path, model: Model, rounded: Told | None = None, operands: str | None = None) -> Words:
+    """The rows of a file for a model, by its suffix: .json, .jsonl, .csv, .npz, .hex or .mem.
+
+    JSON: a list of ``{"a": [...], "b": [...], "c": ...}``, or an object whose "rows" is one; JSON lines:
+    one of them on each line. CSV:
+    columns a0, a1, ..., b0, ..., c. Block scales are "scale_a" and "scale_b", or columns sa0, ...,
+    sb0, ... Text is read as in :func:`.to_word`; a JSON number is that value. .npz:
+    arrays a, b, c, scale_a, scale_b as in :func:`.to_words`. Without c it is +0.
+    rounded: takes decimal numbers in text as the nearest values, and is told which (see :func:`.to_word`).
+    operands: how a, b and c are rounded, in text and in arrays, whose values must else be exact
+    (:data:`.OPERAND_RULES`).
+    Raises :class:`.TcsmtError`.
+    """
+    read = _READERS[choose("suffix of an input file", uncompressed(path).suffix.lower(), _READERS)]
+    inputs = read(path, model, rounded, operand_rule(operands))
+    if not len(inputs.c):
+        raise TcsmtError(f"{path} has no rows")
+    return inputs
+
+
+def write_rows(path: Path, model: Model, inputs: Words, d: Array, *, name: str = "") -> None:
+    """Inputs and results (words, shape (rows,)), by the path's suffix: .json, .csv, .npz, .hex or .mem.
+
+    The text files hold hexadecimal words and each result's exact value; .npz holds the arrays a,
+    b, c and d. ``name`` (ARCH/INSTRUCTION, or a model file) makes it a data set of
+    :mod:`tcsmt.simulate.measured.datasets`.
+    The file is replaced in one step. Raises :class:`.TcsmtError`.
+    """
+    replace_bytes(path, rows_as(path.suffix, model, inputs, d, name=name))
+
+
+def rows_as(suffix: str, model: Model, inputs: Words, d: Array, *, name: str = "") -> bytes:
+    """The content of such a file. Raises :class:`.TcsmtError` for other suffixes."""
+    return _WRITERS[choose("suffix of an output file", suffix, _WRITERS)](model, inputs, d, name)
+
+
+def model_named_in(path: Path) -> str:
+    """The model that a file of :func:`write_rows`, but of JSON, says its results are of; empty: none.
+
+    Raises :class:`.TcsmtError`, also where a CSV file names several.
+    """
+    if uncompressed(path).suffix.lower() == ".npz":
+        found = {str(name) for name in read_npz(path).get("model", np.array([])).ravel()}
+    elif uncompressed(path).suffix.lower() in word_files.SUFFIXES:
+        return word_files.named(_text(path))
+    else:
+        found = {row.get("model") or "" for _, row in _csv_lines(path)}
+    if len(found) > 1:
+        raise TcsmtError(f"{path} has rows of several models: {', '.join(sorted(found))}")
+    return found.pop() if found else ""
+
+
+def read_results(path: Path, model: Model) -> Array:
+    """The results (d) of a file, not of JSON, that :func:`read_rows` reads, as words: hexadecimal in text.
+
+    Raises :class:`.TcsmtError`.
+    """
+    fmt = model.d_format
+    if uncompressed(path).suffix.lower() == ".npz":
+        arrays = read_npz(path)
+        if "d" not in arrays:
+            raise TcsmtError(f"{path}: array d is missing")
+        array = arrays["d"]
+        if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
+            array = array.view(unsigned(fmt))
+        return to_words(fmt, array, f"{path}: d")
+    if uncompressed(path).suffix.lower() in word_files.SUFFIXES:
+        rows = word_files.rows_of_text(str(path), uncompressed(path).suffix.lower(), _text(path), model)
+        if rows and len(rows[0][1]) == len(model.input_names):
+            raise TcsmtError(f"{path}:{rows[0][0]}: the row has no result: a data set needs results")
+        return np.array([row[-1] for _, row in rows], unsigned(fmt))
+    words = []
+    for number, row in _csv_lines(path):
+        if row.get("d") is None:
+            raise TcsmtError(f"{path}:1: column d is missing: a data set needs results")
+        words.append(word_at(f"{path}:{number}: d", fmt, row["d"]))
+    return np.array(words, unsigned(fmt))
+
+
+def line_of_row(path: Path, row: int) -> int:
+    """The line on which a row (from 0) of a CSV file ends. Raises :class:`.TcsmtError`."""
+    return next(islice(_csv_lines(path), row, None))[0]
+
+
+def _csv_lines(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Each row of a CSV file by its columns' names, with its line; blank rows are left out."""
+    try:
+        reader = csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"), newline=""))
+        header = [name.strip() for name in next(reader, [])]
+        for values in reader:
+            if any(value.strip() for value in values):
+                yield reader.line_num, dict(zip(header, values, strict=False))
+    except UnicodeDecodeError:
+        raise TcsmtError(f"{path} is not UTF-8 text") from None
+    except csv.Error as error:
+        raise TcsmtError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
+
+
+def read_json(path: Path, **options: Any) -> Any:
+    """A JSON file (``options`` as in ``json.loads``). Raises TcsmtError with the line."""
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TcsmtError(f"{path} is not JSON: it is not UTF-8 text") from None
+    return parse_json(str(path), text, **options)
+
+
+def parse_json(where: str, text: str, **options: Any) -> Any:
+    """JSON text from ``where`` (a file; or ``FILE:LINE``, and the text is that line)."""
+    try:
+        return json.loads(text, **options)
+    except json.JSONDecodeError as error:
+        place = where if re.search(r":\d+$", where) else f"{where}:{error.lineno}"
+        raise TcsmtError(f"{place}: not JSON: {error.msg}") from None
+    except (RecursionError, ValueError):  # integers of thousands of digits
+        raise TcsmtError(
+            f"{where}: JSON that Python cannot read: nested too deeply, or a number too long"
+        ) from None
+
+
+def read_npz(path: Path) -> dict[str, Array]:
+    """The arrays of an .npz file, by name. Raises TcsmtError."""
+    content = io.BytesIO(read_bytes(path))
+    try:
+        loaded = np.load(content, allow_pickle=False)
+        if not isinstance(loaded, np.lib.npyio.NpzFile):
+            raise ValueError("a single array")
+        return {name: loaded[name] for name in loaded.files}
+    except (EOFError, NotImplementedError, OSError, ValueError, zipfile.BadZipFile, zlib.error):
+        raise TcsmtError(f"{path} is not an .npz file of numeric arrays") from None
+
+
+def read_arrays(path: Path, needed: Iterable[str], allowed: tuple[str, ...]) -> dict[str, Array]:
+    """The arrays of an .npz file, by name. Raises TcsmtError for others, and for missing ones."""
+    return _known(str(path), read_npz(path), needed, allowed)
+
+
+def shaped(where: str, array: Array, shape: tuple[int | None, ...]) -> Array:
+    """The array, if of that shape (None: any length). Raises TcsmtError."""
+    same = zip(array.shape, shape, strict=False)
+    if array.ndim != len(shape) or any(n not in (None, m) for m, n in same):
+        names = zip(shape, ("rows", "k"), strict=False)
+        wanted = ", ".join(name if n is None else str(n) for n, name in names)
+        wanted += "," if len(shape) == 1 else ""
+        raise TcsmtError(f"{where} has shape {array.shape}: it must be ({wanted})")
+    return array
+
+
+def _known(
+    where: str, given: Mapping[str, Any], needed: Iterable[str], allowed: tuple[str, ...]
+) -> dict[str, Any]:
+    for name in needed:
+        if name not in given:
+            raise TcsmtError(f"{where}: {name} is missing")
+    for name in given:
+        if name not in allowed:
+            raise TcsmtError(f"{where}: unknown name {name!r}; known: {', '.join(allowed)}")
+    return dict(given)
+
+
+def words_of(model: Model, columns: Mapping[str, Any]) -> Words:
+    """Columns of words, by the names of the model's inputs."""
+    formats = model.input_formats
+
+    def words(names: str | tuple[str, ...]) -> Array:
+        if isinstance(names, str):
+            return np.array(columns[names], unsigned(formats[names]))
+        return np.ascontiguousarray(np.stack([words(name) for name in names], axis=1))
+
+    return model.operands(model.input_names).map(words)
+
+
+#: One row's words, in the order of the model's inputs.
+_Row = list[int]
+
+
+def _inputs(model: Model, rows: list[_Row]) -> Words:
+    names = model.input_names
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return words_of(model, dict(zip(names, columns, strict=True)))
+
+
+_word = lru_cache(maxsize=1 << 16)(to_word)
+
+
+def word_at(
+    where: str, fmt: AnyFormat, value: object, rounded: Told | None = None, rounding: Rounding | None = None
+) -> int:
+    """The word that a value of a file stands for. Raises TcsmtError, with the place.
+
+    rounded, rounding: as in :func:`.to_word`, told with the place.
+    """
+    match value:
+        case bool() | None | list() | dict():
+            raise TcsmtError(f"{where}: {json.dumps(value, default=str)} is not a word or a number")
+        case str():
+            text = value
+        case _:  # a number: with its sign, or its digits might be taken for those of a word
+            text = str(value)
+            text = text if text.startswith("-") else f"+{text}"
+    try:
+        if rounded is None:
+            return _word(fmt, text)
+        return to_word(fmt, text, lambda said: rounded(f"{where}: {said}"), rounding or ROUNDINGS["RNE"])
+    except TcsmtError as error:
+        raise TcsmtError(f"{where}: {error}") from None
+
+
+def rows_of_json(path: Path) -> list[Any]:
+    """The rows of a JSON file, or of JSON lines (.jsonl), as they are. Raises TcsmtError."""
+    options: dict[str, Any] = {"parse_float": Decimal, "parse_constant": lambda text: text}
+    if uncompressed(path).suffix.lower() == ".jsonl":
+        return [parse_json(f"{path}:{n}", line, **options) for n, line in _lines(path)]
+    data = read_json(path, **options)
+    rows = data.get("rows") if isinstance(data, dict) else data
+    if not isinstance(rows, list):
+        raise TcsmtError(f'{path} is neither a list of rows nor an object with a list "rows"')
+    return rows
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise TcsmtError(f"{path} is not UTF-8 text") from None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    text = _text(path)
+    return ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+
+
+def _read_json(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
+    rows = rows_of_json(path)
+
+    formats = model.operand_formats.named
+
+    def several(where: str, fmt: AnyFormat, values: object, count: int, what: str) -> list[int]:
+        if not isinstance(values, list):
+            raise TcsmtError(f"{where}: not a list")
+        if len(values) != count:
+            raise TcsmtError(f"{where} has {len(values)} values: the {what} is {count}")
+        rule = rounding if what == "model's k" else None  # scales are not operands
+        return [word_at(f"{where}[{i}]", fmt, value, rounded, rule) for i, value in enumerate(values)]
+
+    def row(where: str, given: object) -> _Row:
+        if not isinstance(given, dict):
+            raise TcsmtError(f"{where}: not an object")
+        known = _known(where, given, model.operand_lengths, (*formats, *_IGNORED))
+        words = []
+        for name, fmt in formats.items():
+            if name == "c":
+                words.append(word_at(f"{where}.c", fmt, known.get("c", "0x0"), rounded, rounding))
+                continue
+            what = "model's k" if name in ("a", "b") else "unit's number of scales"
+            words += several(f"{where}.{name}", fmt, known[name], model.operand_lengths[name], what)
+        return words
+
+    return _inputs(model, [row(f"{path}: rows[{i}]", given) for i, given in enumerate(rows)])
+
+
+def _read_csv(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
+    reader = csv.reader(io.StringIO(_text(path), newline=""))
+    names, formats = model.input_names, model.input_formats
+    rules = {name: None if name.startswith("s") else rounding for name in names}  # scales are not operands
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        for name in header:
+            if name not in (*names, *_IGNORED):
+                last, scales = model.k - 1, model.scales
+                more = f", sa0 to sa{scales - 1}, sb0 to sb{scales - 1}" if scales else ""
+                raise TcsmtError(
+                    f"{path}:1: unknown column {name!r}; "
+                    f"for this model: a0 to a{last}, b0 to b{last}, c{more}"
+                )
+            if header.count(name) > 1:
+                raise TcsmtError(f"{path}:1: column {name} is given twice")
+        missing = [name for name in names if name not in header and name != "c"]
+        if missing:
+            raise TcsmtError(f"{path}:1: missing columns: {', '.join(missing)}")
+
+        def rows() -> Iterator[_Row]:
+            for values in reader:
+                where = f"{path}:{reader.line_num}"
+                if not any(value.strip() for value in values):
+                    continue
+                if len(values) != len(header):
+                    raise TcsmtError(f"{where}: {len(values)} values for {len(header)} columns")
+                given = {"c": "0x0", **dict(zip(header, values, strict=True))}
+                yield [word_at(f"{where}: {n}", formats[n], given[n], rounded, rules[n]) for n in names]
+
+        return _inputs(model, list(rows()))
+    except csv.Error as error:
+        raise TcsmtError(f"{path}:{reader.line_num}: not valid CSV: {error}") from None
+
+
+def _read_npz(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
+    formats = model.operand_formats.named
+    arrays = read_arrays(path, model.operand_lengths, (*formats, *_IGNORED))
+    rows = len(arrays["a"]) if arrays["a"].ndim else None
+    arrays.setdefault("c", np.zeros(rows or 0, unsigned(model.c_format)))
+
+    def words(name: str, fmt: AnyFormat, shape: tuple[int | None, ...]) -> Array:
+        array = shaped(f"{path}: {name}", arrays[name], shape)
+        if array.dtype.kind == "V" and array.dtype.itemsize == unsigned(fmt).itemsize:
+            array = array.view(unsigned(fmt))  # how NumPy stores a dtype of ml_dtypes
+        if name.startswith("scale"):
+            return to_words(fmt, array, f"{path}: {name}")
+        return to_words(fmt, array, f"{path}: {name}", rounding, advice=_ADVICE)
+
+    shapes: dict[str, tuple[int | None, ...]] = {
+        name: (rows, length) for name, length in model.operand_lengths.items()
+    }
+    shapes |= {"a": (None, model.k), "c": (rows,)}
+    return Operands(**{name: words(name, fmt, shapes[name]) for name, fmt in formats.items()})
+
+
+def _texts(fmt: AnyFormat, words: Array) -> Any:
+    """Words as hexadecimal text, in nested lists."""
+    return [_texts(fmt, w) for w in words] if words.ndim > 1 else [fmt.hex(int(w)) for w in words]
+
+
+def _columns(model: Model, inputs: Words, d: Array) -> Iterator[tuple[Any, ...]]:
+    """Rows of a, b, c, the scales, d and the result's value."""
+    formats = model.operand_formats.named
+    return zip(
+        *(_texts(formats[name], words) for name, words in inputs.named.items()),
+        _texts(model.d_format, d),
+        (model.d_format.describe(int(word)) for word in d),
+        strict=True,
+    )
+
+
+def _json(model: Model, inputs: Words, d: Array, name: str) -> bytes:
+    keys = (*model.operand_formats.named, *_RESULTS)
+    rows = [
+        json.dumps(dict(zip(keys, row, strict=True)), ensure_ascii=False)
+        for row in _columns(model, inputs, d)
+    ]
+    head = f'"model": {json.dumps(name)}, ' if name else ""
+    return (f'{{{head}"rows": [\n' + ",\n".join(rows) + "\n]}\n").encode()
+
+
+def _csv(model: Model, inputs: Words, d: Array, name: str) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    named = ("model", name) if name else ()
+    writer.writerow([*model.input_names, *_RESULTS, *named[:1]])
+    for a, b, c, *scales, word, value in _columns(model, inputs, d):
+        writer.writerow([*a, *b, c, *chain.from_iterable(scales), word, value, *named[1:]])
+    return text.getvalue().encode()
+
+
+def _npz(model: Model, inputs: Words, d: Array, name: str) -> bytes:
+    content = io.BytesIO()
+    named: dict[str, Any] = {"model": np.array(name)} if name else {}
+    np.savez_compressed(content, **inputs.named, **named, d=d.astype(unsigned(model.d_format)))
+    return content.getvalue()
+
+
+def _read_words(path: Path, model: Model, rounded: Told | None, rounding: Rounding | None) -> Words:
+    rows = word_files.rows_of_text(str(path), uncompressed(path).suffix.lower(), _text(path), model)
+    return _inputs(model, [words[: len(model.input_names)] for _, words in rows])
+
+
+def _words(write: Callable[[Model, list[list[int]], str], str]) -> Callable[..., bytes]:
+    def written(model: Model, inputs: Words, d: Array, name: str) -> bytes:
+        rows = [[*words_of_row(inputs, number), int(word)] for number, word in enumerate(d.tolist())]
+        return write(model, rows, name).encode()
+
+    return written
+
+
+_READERS = {
+    ".json": _read_json, ".jsonl": _read_json, ".csv": _read_csv, ".npz": _read_npz, ".hex": _read_words,
+    ".mem": _read_words,
+}  # fmt: skip
+_WRITERS = {
+    ".json": _json, ".csv": _csv, ".npz": _npz, ".hex": _words(word_files.as_hex),
+    ".mem": _words(word_files.as_readmemh),
+}  # fmt: skip

@@ -1,0 +1,138 @@
+"""Files of captured, emulated or predicted rows, each of several units (:mod:`.published_files`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.catalogue import Row, row_named
+from tcsmt.matrix_units.catalogue.published_files import MVMUL_FILES, PREDICTIONS, SELECTIONS
+from tcsmt.matrix_units.models import Operands
+from tcsmt.simulate.measured.dataset import DataSet, Formats, words_of
+from tcsmt.simulate.measured.mvmul_files import mvmul_datasets
+from tcsmt.simulate.measured.row_files import read_json
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Prediction", "has_predictions", "is_unit_file", "predictions", "unit_datasets"]
+
+#: What such a file may say of how it was made.
+_PROVENANCE = ("target", "capture_software", "cpu", "emulator", "simulator", "method", "evidence")
+
+
+def is_unit_file(path: Path) -> bool:
+    """Whether the file's name is one of those that are known to hold rows of several units."""
+    return path.suffix == ".json" and (path.stem in SELECTIONS or path.stem in MVMUL_FILES)
+
+
+def has_predictions(path: Path) -> bool:
+    """Whether the file's name is one of those that are known to hold predictions."""
+    return path.suffix == ".json" and path.stem in PREDICTIONS
+
+
+def unit_datasets(path: Path) -> Iterator[DataSet]:
+    """The rows of each unit. Raises :class:`.TcsmtError`, also where none is of a unit that is expected."""
+    if path.stem in MVMUL_FILES:
+        yield from mvmul_datasets(path)
+        return
+    data = _read(path)
+    rows = data["rows"]
+    for selection in SELECTIONS[path.stem]:
+        chosen = [row for row in rows if selection.has(row)]
+        if not chosen:
+            raise TcsmtError(f"{path}: rows: none is of {selection.unit}")
+        unit = row_named(selection.unit)
+        formats = Formats.of(unit.model)
+        given = [{**row, "d": row[selection.result]} for row in chosen]
+        words = words_of(f"{path}: rows of {selection.unit}", given, formats, unit.model)
+        yield DataSet(
+            name=f"{path.stem}:{unit.instruction}", path=path, gpu=_device(data, selection.result),
+            architecture=unit.architecture, interface=unit.instruction, formats=formats,
+            notes=str(data.get("licence", "")), d=words.pop("d"), operands=Operands(**words),
+            provenance={key: data[key] for key in _PROVENANCE if isinstance(data.get(key), str)},
+        )  # fmt: skip
+
+
+def _device(data: Mapping[str, Any], result: str) -> str:
+    """The device's name; of a file of several, that whose name is in the key of the results."""
+    given = data.get("gpu", "")
+    if isinstance(given, dict):
+        return next((str(name) for target, name in given.items() if target in result), "")
+    return str(given or data.get("cpu", data.get("emulator", "")))
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What one reading of a unit is said to give on an input, and what its model here gives.
+
+    file, row: where it stands (rows from 0). question: what the input is about. reading: whose reading.
+    unit: the catalogue's row for it; None: there is none, and ``ours`` is None.
+    """
+
+    file: Path
+    row: int
+    question: str
+    reading: str
+    expected: int
+    unit: Row | None
+    ours: int | None
+    width: int
+
+    @property
+    def differs(self) -> bool:
+        """Whether the model gives another word."""
+        return self.ours is not None and self.ours != self.expected
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        digits = self.width // 4
+        return {
+            "file": str(self.file), "row": self.row, "question": self.question, "reading": self.reading,
+            "predicted": f"0x{self.expected:0{digits}x}", "model": self.unit.name if self.unit else None,
+            "ours": None if self.ours is None else f"0x{self.ours:0{digits}x}",
+        }  # fmt: skip
+
+
+def predictions(path: Path) -> Iterator[Prediction]:
+    """Each reading of each row. Raises :class:`.TcsmtError`."""
+    about = PREDICTIONS[path.stem]
+    for number, row in enumerate(_read(path)["rows"]):
+        where = f"{path}: rows[{number}]"
+        row = {**about.otherwise, **row}
+        keys = {**row, "lanes": len(row.get("a", []))}
+        named = {reading: row_named(unit.format(**keys)) for reading, unit in about.units.items() if unit}
+        if not named:
+            raise TcsmtError(f"{where}: no unit")
+        one = next(iter(named.values()))
+        formats = Formats.of(one.model)
+        given = {"c": "0" * formats.c.hex_digits, **row}
+        for reading in about.units:
+            if reading not in row:  # not every source says something about every input
+                continue
+            words = words_of(where, [{**given, "d": row[reading]}], formats)
+            unit = named.get(reading)
+            yield Prediction(
+                path, number, str(row[about.question]), reading, int(words["d"][0]), unit,
+                None if unit is None else _ours(unit, words), formats.d.width,
+            )  # fmt: skip
+
+
+def _ours(unit: Row, words: Mapping[str, Any]) -> int:
+    model = unit.model
+    a, b = (words[side][0].tolist() for side in "ab")
+    zeros = [0] * (model.k - len(a))
+    values = [*a, *zeros, *b, *zeros, int(words["c"][0])]
+    return evaluate([model.trace.output], dict(zip(model.input_names, values, strict=True)))[0]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    data = read_json(path)
+    if isinstance(data, dict) and isinstance(data.get("rows"), dict):
+        parts = data["rows"].items()
+        if all(isinstance(part, list) for _, part in parts):
+            data["rows"] = [{**row, "part": name} for name, part in parts for row in part]
+    if not isinstance(data, dict) or not isinstance(data.get("rows"), list):
+        raise TcsmtError(f'{path}: no list "rows"')
+    return data

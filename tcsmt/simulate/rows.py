@@ -1,0 +1,193 @@
+"""A model on arrays: the same terms, compiled to machine code or interpreted with NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from tcsmt.language.run import jit
+from tcsmt.language.run.arrays import Program
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import float_format
+from tcsmt.matrix_units.arithmetic.words import from_words, operand_words, to_words, unsigned
+from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands
+from tcsmt.simulate.compiled import compiled, kernel
+from tcsmt.support.errors import TcsmtError
+
+__all__ = [
+    "Words", "are_nan", "prepare", "run_together", "run_words", "simulate", "with_one_nan", "words_of_row",
+]  # fmt: skip
+
+Array = np.ndarray[Any, np.dtype[Any]]
+#: Operands of many rows, each part's dtype its format's ``unsigned``.
+Words: TypeAlias = Operands[Array, Array]
+
+
+#: Fewer rows are not worth the wait for a compiler (measured: 0.1 s to 1 s, against 1 to 3 million
+#: rows a second with NumPy); a kernel that is there already takes any number.
+WORTH_COMPILING = 16384
+#: Rows that several models run together on before it is said how many are done.
+_PIECE = 16384
+
+
+@lru_cache(maxsize=64)
+def with_one_nan(model: Model) -> Model | None:
+    """A unit with the same results but for the words of NaNs, which the processor's own instructions give.
+
+    None where there is no such unit. Which NaN of several operands is the result takes hundreds of operations
+    more than the result itself: they are worth doing only where the result is a NaN.
+    """
+    if not isinstance(model, IeeeDotAdd) or model.nan is None or not model.nan.cases:
+        return None
+    plain = replace(model, nan=None)
+    return plain if plain.by_words else None
+
+
+def are_nan(model: Model, words: Array) -> Array:
+    """Which results of a unit that :func:`with_one_nan` has another one for are NaNs."""
+    fmt = float_format(model.d_format)
+    magnitude = words & words.dtype.type((1 << fmt.sign_bit) - 1)
+    found: Array = magnitude > words.dtype.type(fmt.infinity_word)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _program(model: Model) -> Program:
+    return Program([model.trace.output])
+
+
+def run_words(model: Model, operands: Words) -> Array:
+    """Words in, words out, shape (rows,).
+
+    Compiled with the extra ``fast``, unless the batch is small; the same bits either way.
+    Raises :class:`.TcsmtError` for scales that do not fit.
+    """
+    _check_scales(model, operands.scale_a, operands.scale_b)
+    plain = with_one_nan(model)
+    if plain is None:
+        return _run(model, operands)
+    found = _run(plain, operands)
+    places = np.flatnonzero(are_nan(model, found))
+    if places.size:
+        found[places] = _run(model, operands.map(itemgetter(places)))
+    return found
+
+
+def prepare(model: Model) -> None:
+    """Compile a unit now, where a compiler is there: many small batches follow, none worth it by itself."""
+    if jit.available():
+        kernel(with_one_nan(model) or model)
+
+
+def _run(model: Model, operands: Words) -> Array:
+    if jit.available() and (len(operands.c) >= WORTH_COMPILING or compiled(model)):
+        return kernel(model).rows(operands.parts)
+    words = _program(model).run(_columns(model, operands))[0]
+    return words.astype(unsigned(model.d_format), copy=False)
+
+
+def run_together(
+    models: Sequence[Model], operands: Words, seen: Callable[[int], object] = lambda done: None
+) -> Array:
+    """The words of several models of the same formats on the same rows, shape (models, rows).
+
+    What the models' graphs share is computed once, and nothing is compiled: of units that differ in one
+    parameter each, that is most. seen: called with the number of rows that are done.
+    Raises :class:`.TcsmtError` for scales that do not fit.
+    """
+    first = models[0]
+    _check_scales(first, operands.scale_a, operands.scale_b)
+    program = Program([model.trace.output for model in models])
+    columns, rows = _columns(first, operands), len(operands.c)
+    words = np.empty((len(models), rows), unsigned(first.d_format))
+    for start in range(0, rows, _PIECE):
+        part = slice(start, min(start + _PIECE, rows))
+        found = program.run({name: column[part] for name, column in columns.items()})
+        for place, results in enumerate(found):
+            words[place, part] = results
+        seen(part.stop)
+    return words
+
+
+def _columns(model: Model, operands: Words) -> dict[str, Array]:
+    """Each input of a model by its name: an array of all rows."""
+    columns = operands.map(lambda words: np.moveaxis(words, -1, 0) if words.ndim > 1 else words).flat()
+    return dict(zip(model.input_names, columns, strict=True))
+
+
+def words_of_row(operands: Words, number: int) -> tuple[int, ...]:
+    """The inputs of one row, in the order of :attr:`.Model.input_names`."""
+    return tuple(int(word) for word in operands.map(lambda words: words[number]).flat())
+
+
+def _check_scales(model: Model, scale_a: Any, scale_b: Any) -> None:
+    """Refuse scales that are missing, given where the unit has none, or of the wrong count in a row."""
+    for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
+        if model.scale_format is None:
+            if scale is not None:
+                raise TcsmtError(f"{name} is given, but the unit has no block scales")
+            continue
+        wanted = f"{model.scales} {model.scale_format.name} scales in each row"
+        if scale is None:
+            raise TcsmtError(f"{name} is missing: the unit takes {wanted}")
+        if np.ndim(scale) == 0 or np.shape(scale)[-1] != model.scales:
+            raise TcsmtError(f"{name} has shape {np.shape(scale)}: the unit takes {wanted}")
+
+
+def _words(fmt: AnyFormat, values: Any, name: str, operands: str | None) -> Array:
+    """Scales are never rounded."""
+    if name.startswith("scale"):
+        return to_words(fmt, values, name)
+    return operand_words(fmt, values, name, operands)
+
+
+def simulate(
+    model: Model,
+    a: Any,
+    b: Any,
+    c: Any = 0.0,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    *,
+    operands: str | None = None,
+) -> Array:
+    """The unit's result for every row: an array of the output format's dtype.
+
+    a, b: shape (..., k); c: shape (...); scale_a, scale_b, for units with block scales: shape
+    (..., model.scales); leading dimensions broadcast. Each is an array of its format's dtype
+    (float16, float32, float64, ml_dtypes), of unsigned words, or of values of another floating-point
+    dtype that the format holds exactly. Exact for every bit pattern. operands: how a, b and c are rounded
+    that it does not (:data:`.OPERAND_RULES`).
+    Raises :class:`.TcsmtError` for shapes and values that do not fit.
+    """
+    given = {"a": a, "b": b, "c": c, "scale_a": scale_a, "scale_b": scale_b}
+    words = {
+        name: _words(fmt, given[name], name, operands)
+        for name, fmt in model.operand_formats.named.items()
+        if not (name.startswith("scale") and given[name] is None)
+    }
+    for name in "ab":
+        if words[name].ndim == 0 or words[name].shape[-1] != model.k:
+            raise TcsmtError(
+                f"{name} has shape {words[name].shape}: the last dimension must be k = {model.k}"
+            )
+    _check_scales(model, words.get("scale_a", scale_a), words.get("scale_b", scale_b))
+    leading = {name: w.shape if name == "c" else w.shape[:-1] for name, w in words.items()}
+    try:
+        shape = np.broadcast_shapes(*leading.values())
+    except ValueError:
+        shapes = ", ".join(str(w.shape) for w in words.values())
+        raise TcsmtError(f"shapes of {', '.join(words)} do not broadcast: {shapes}") from None
+    rows = int(np.prod(shape))
+    flat = {
+        name: np.broadcast_to(w, (*shape, *w.shape[len(leading[name]) :])).reshape(
+            rows, *w.shape[len(leading[name]) :]
+        )
+        for name, w in words.items()
+    }
+    return from_words(model.d_format, run_words(model, Operands(**flat))).reshape(shape)

@@ -1,1 +1,0 @@
-"""Models on arrays: rows, matrix products, compiled kernels."""

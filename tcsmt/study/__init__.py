@@ -1,0 +1,1 @@
+"""Many questions at once: the survey of the catalogue, properties, claims, papers."""

@@ -1,0 +1,498 @@
+"""Xie, Wang, Yang, Yang, "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores" (2025).
+
+What they conclude from their models, computed with ours: the arithmetic that their probes detect in
+every unit (sections II-C to II-F, by :mod:`tcsmt.identification.units.classical`), the algorithm of each family of
+instructions (``mma-sim-2025.toml``), and the findings of section IV-C with numbers.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tcsmt.compose.kernels.gemm import gemm
+from tcsmt.compose.kernels.reduction import CHAINED, Reduction, promoted
+from tcsmt.identification.units.classical import BlackBox, OutOfReach, black_box, kept_bits, profile, word_of
+from tcsmt.matrix_units.arithmetic.formats import float_format
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.catalogue import Row, row_named, rows
+from tcsmt.matrix_units.models import DotThenAdd, FusedDotAdd, IeeeDotAdd, IntegerDotAdd, Model
+from tcsmt.simulate.rows import simulate
+from tcsmt.support.plots import COLOURS, save_svg
+
+__all__ = [
+    "accumulation",
+    "algorithm_of",
+    "bias",
+    "cancellation",
+    "conclusions",
+    "detected",
+    "families",
+    "flush",
+    "fp8_bits",
+    "plot_accumulation",
+    "plot_bias",
+    "representatives",
+]
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# --- section III and Tables III, IV: instructions and their algorithms -------------------------
+
+
+def algorithm_of(model: Model) -> str:
+    """MMA-Sim's name (section III) for the arithmetic of a model; empty where it has none."""
+    match model:
+        case IeeeDotAdd(method="fma"):
+            return "SFMA"
+        case IeeeDotAdd(method="pairwise", flush_inputs=True, flush_outputs=True):
+            return f"GPS, G = {model.block}"
+        case FusedDotAdd(c_position="aligned", interleave=0):
+            return "GDFS" if model.group > 1 else _chained("FDA", model.k // model.n_fma)
+        case DotThenAdd():
+            return _chained("FDRDA" if model.lane_groups == 1 else "GFDRDA", model.k // model.n_fma)
+    return ""
+
+
+def _chained(name: str, blocks: int) -> str:
+    return name if blocks == 1 else f"Co{name}"
+
+
+def families() -> Iterator[dict[str, Any]]:
+    """Each family that the text names: our rows, and where algorithm, F or last rounding differ.
+
+    Then our rows that the text does not speak of.
+    """
+    data = tomllib.loads(Path(__file__).with_name("mma-sim-2025.toml").read_text(encoding="utf-8"))
+    left = [row for row in _floating() if "@" not in row.instruction]
+    for family in data["family"]:
+        own = [row for row in left if re.search(family["rows"], row.name)]
+        left = [row for row in left if row not in own]
+        algorithms = sorted({algorithm_of(row.model) or "none of theirs" for row in own})
+        different = [r.name for r in own if algorithm_of(r.model) != family["algorithm"]]
+        detected: dict[str, set[str]] = {"F": set(), "final": set()}
+        for row in own:
+            said = _said(family, row)
+            found = _detected(row)
+            for key, value in said.items():
+                if key in found:
+                    detected[key].add(str(found[key]))
+                    if found[key] != value and row.name not in different:
+                        different.append(row.name)
+        yield {
+            "family": family["name"],
+            "section": family["section"],
+            "rows": len(own),
+            "published": {key: family[key] for key in ("algorithm", "f", "final") if key in family},
+            "algorithms": algorithms,
+            "detected": {key: sorted(values) for key, values in detected.items()},
+            "differs": different,
+        }
+    yield {
+        "family": "not in the paper's text",
+        "section": "",
+        "rows": len(left),
+        "published": {},
+        "algorithms": sorted({algorithm_of(row.model) or "none of theirs" for row in left}),
+        "detected": {},
+        "differs": [],
+        "names": [row.name for row in left],
+    }
+
+
+def _said(family: dict[str, Any], row: Row) -> dict[str, str]:
+    said = {"F": str(family["f"])} if "f" in family else {}
+    final = family.get("final", {}).get(row.model.d_format.name)
+    return said | ({"final": final} if final else {})
+
+
+def _detected(row: Row) -> dict[str, str]:
+    """F and the last rounding as the probes see them; a key is missing where they cannot."""
+    seen = detected(row.model)
+    found = {}
+    bits = seen["alignment"].get("product", {}).get("bits")
+    if bits is not None:
+        found["F"] = str(bits)
+    last = seen["result"].get("c + p0", {})
+    if last.get("bits") == int(getattr(row.model, "round_fraction_bits", None) or _places(row.model)):
+        found["final"] = f"{last['mode']} {last['bits']}"
+    return found
+
+
+def _floating() -> list[Row]:
+    """The rows that the paper is about: not those of integers."""
+    return [row for row in rows() if not isinstance(row.model, IntegerDotAdd)]
+
+
+def _places(model: Model) -> int:
+    return float_format(model.d_format).fraction_bits
+
+
+@cache
+def detected(model: Model) -> dict[str, Any]:
+    """:func:`.profile` of a model, which the probes cannot see."""
+    return profile(black_box(model))
+
+
+def representatives() -> Iterator[tuple[Row, list[str]]]:
+    """One row of each distinct arithmetic of operands of one format, and the names of all its rows."""
+    owners: dict[Model, list[Row]] = {}
+    for row in _floating():
+        model = row.model
+        if "@" not in row.instruction and model.a_format == model.b_format and model.scale_format is None:
+            owners.setdefault(model, []).append(row)
+    for same in owners.values():
+        yield same[0], [row.name for row in same]
+
+
+# --- section IV-C: 2048 * 2048 - 2048 * 2048 - 0.000001 ----------------------------------------
+
+
+def cancellation() -> list[dict[str, Any]]:
+    """The vector of section IV-C on one row of each arithmetic; c is the nearest number of its format."""
+    found = []
+    for row, names in representatives():
+        box = black_box(row.model)
+        c = _nearest(box)
+        big = Fraction(2048 * 2048)
+        try:
+            if row.model.k < 2:
+                continue
+            word = box.ask([{0: big, 1: -big, box.k: c}])[0]
+        except OutOfReach:
+            continue
+        value = box.d_format.value(word)
+        found.append(
+            {
+                "unit": row.name,
+                "rows": names,
+                "c": float(c),
+                "word": box.d_format.hex(word),
+                "value": float(value),
+                "means": "exact" if value == c else "c is lost" if value == 0 else "",
+            }
+        )
+    return found
+
+
+def _nearest(box: BlackBox) -> Fraction:
+    fmt = box.c_format
+    quantum = Fraction(2) ** max(-20 - fmt.fraction_bits, fmt.e_min - fmt.fraction_bits)
+    return round(Fraction(-1, 10**6) / quantum) * quantum
+
+
+# --- section IV-C, Fig. 2: the bias of rounding down -------------------------------------------
+
+_RTZ = ROUNDINGS["RTZ"]
+
+
+def _bias_units() -> dict[str, tuple[str, Model]]:
+    cdna3 = row_named("cdna3/v_mfma_f32_32x32x8_f16").model
+    assert isinstance(cdna3, DotThenAdd)
+    named = {
+        "CDNA2 f16": "cdna2/v_mfma_f32_32x32x8f16",
+        "V100 f16": "volta/mma.m8n8k4.f32.f16.f16.f32",
+        "A100 f16": "ampere/mma.m16n8k8.f32.f16.f16.f32",
+        "H100 f16": "hopper/mma.m16n8k8.f32.f16.f16.f32",
+    }
+    units: dict[str, tuple[str, Model]] = {"CDNA3 f16": ("cdna3/v_mfma_f32_32x32x8_f16", cdna3)}
+    units["CDNA3 f16, hypothetical RZ"] = (
+        "realignment and normalised sum toward zero",
+        replace(cdna3, realignment=_RTZ, normalised_fraction_bits=None),
+    )
+    units["CDNA1 f16"] = ("cdna1/v_mfma_f32_32x32x8f16", row_named("cdna1/v_mfma_f32_32x32x8f16").model)
+    return units | {label: (name, row_named(name).model) for label, name in named.items()}
+
+
+def bias(count: int = 200_000, seed: int = 2025) -> dict[str, Any]:
+    """Error of random dot-adds of 8 products and c, in units of 2^-24 of the largest product's power of two.
+
+    The paper's condition: large A and B, small C. a and b are FP16 numbers nearest to 32 times
+    standard normal ones, c is the FP32 number nearest to a standard normal one. The reference is
+    the sum in binary64. A unit with K = 4 takes two steps.
+    """
+    rng = np.random.default_rng(seed)
+    a, b = ((32 * rng.standard_normal((count, 8))).astype(np.float16) for _ in "ab")
+    c = rng.standard_normal(count).astype(np.float32)
+    products = a.astype(float) * b.astype(float)
+    exact = products.sum(axis=1) + c
+    unit = 2.0 ** (np.floor(np.log2(np.abs(products).max(axis=1))) - 24)
+    edges = np.linspace(-4, 4, 65)
+    found: dict[str, Any] = {"count": count, "seed": seed, "edges": edges.tolist(), "units": []}
+    for label, (name, model) in _bias_units().items():
+        result = c
+        for first in range(0, 8, model.k):
+            lanes = slice(first, first + model.k)
+            result = simulate(model, a[:, lanes], b[:, lanes], result)
+        error = (result.astype(float) - exact) / unit
+        quantiles = np.quantile(error, [0.05, 0.5, 0.95])
+        mean, deviation = float(error.mean()), float(error.std())
+        found["units"].append(
+            {
+                "label": label,
+                "model": name,
+                "mean": mean,
+                "standard_deviation": deviation,
+                "mean_in_standard_errors": mean / deviation * count**0.5,
+                "quantiles_5_50_95": quantiles.tolist(),
+                "below_zero": float((error < 0).mean()),
+                "histogram": np.histogram(error, edges)[0].tolist(),
+            }
+        )
+    return found
+
+
+# --- section IV-C: FP8 accumulation ------------------------------------------------------------
+
+
+def _fp8_units() -> list[tuple[str, str, Reduction]]:
+    wgmma = "hopper/wgmma.m64nNk32.f32.e4m3.e4m3"
+    return [
+        ("Hopper wgmma e4m3 (F = 13)", wgmma, CHAINED),
+        ("Ada mma e4m3 (F = 13)", "ada/mma.m16n8k32.f32.e4m3.e4m3.f32", CHAINED),
+        ("Hopper wgmma e4m3, promoted every 128", wgmma, promoted(128)),
+        (
+            "Blackwell tcgen05 e4m3 (F = 25)",
+            "blackwell/tcgen05.mMnNk32.kind::f8f6f4.f32.e4m3.e4m3",
+            CHAINED,
+        ),
+        ("RTX Blackwell mma e4m3 (F = 25)", "rtx-blackwell/mma.m16n8k32.f32.e4m3.e4m3.f32", CHAINED),
+        ("Hopper mma f16, the same numbers", "hopper/mma.m16n8k16.f32.f16.f16.f32", CHAINED),
+        ("CDNA3 e4m3fnuz (F = 24)", "cdna3/v_mfma_f32_32x32x16_fp8_fp8", CHAINED),
+    ]
+
+
+def accumulation(largest: int = 32768, seed: int = 2025) -> dict[str, Any]:
+    """Error of A·B (16 x K by K x 16) against K; entries are the e4m3 numbers nearest to uniform ones.
+
+    Entries in [0.1, 0.9], so that every partial sum grows; the error is the largest over the
+    elements, relative to the binary64 product of the same e4m3 numbers.
+    """
+    import ml_dtypes
+
+    lengths = [2**e for e in range(7, largest.bit_length())]
+    found: dict[str, Any] = {"seed": seed, "K": lengths, "units": []}
+    for label, name, reduction in _fp8_units():
+        model = row_named(name).model
+        rng = np.random.default_rng(seed)
+        errors = []
+        for length in lengths:
+            a, b = (
+                rng.uniform(0.1, 0.9, shape).astype(ml_dtypes.float8_e4m3fn).astype(np.float64)
+                for shape in ((16, length), (length, 16))
+            )
+            exact = a @ b
+            got = gemm(a, b, model=model, reduction=reduction)
+            errors.append(float(np.max(np.abs(got - exact) / exact)))
+        found["units"].append({"label": label, "model": name, "reduction": str(reduction), "error": errors})
+    return found
+
+
+def fp8_bits() -> list[dict[str, Any]]:
+    """Bits kept beside a cancelling pair (section II-D) by every FP8 arithmetic."""
+    found = []
+    for row, names in representatives():
+        if row.model.a_format.name in ("e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"):
+            box = black_box(row.model)
+            found.append({"unit": row.name, "rows": len(names), "bits": kept_bits(box, (0, 1), 4)})
+    return found
+
+
+# --- section IV-C: CDNA2 flushes subnormal numbers, CDNA3 overflows ----------------------------
+
+
+def flush() -> list[dict[str, Any]]:
+    """Dot-adds with subnormal numbers, and products of 2^128 and more, on CDNA1, 2 and 3 and Hopper."""
+    least16, least32 = Fraction(1, 2**24), Fraction(1, 2**126)
+    cases: list[tuple[str, str, dict[int, tuple[Fraction, Fraction]], Fraction]] = [
+        ("a subnormal FP16 operand times 1024", "f16", {0: (least16, Fraction(1024))}, Fraction(0)),
+        (
+            "the smallest normal FP16 operand times 1024",
+            "f16",
+            {0: (least16 * 1024, Fraction(1024))},
+            Fraction(0),
+        ),
+        ("a subnormal c", "f16", {}, least32 / 2),
+        ("a product below 2^-126", "bf16", {0: (Fraction(1, 2**64), Fraction(1, 2**63))}, Fraction(0)),
+        ("1.5·2^-126 - 2^-126", "bf16", {0: (least32 * 3 / 2, Fraction(1))}, -least32),
+        (
+            "products 2^128 - 2^128",
+            "bf16",
+            {0: (Fraction(2**64), Fraction(2**64)), 1: (Fraction(2**64), Fraction(-(2**64)))},
+            Fraction(0),
+        ),
+    ]
+    units = {
+        "f16": (
+            "cdna1/v_mfma_f32_32x32x8f16",
+            "cdna2/v_mfma_f32_32x32x8f16",
+            "cdna3/v_mfma_f32_32x32x8_f16",
+            "hopper/mma.m16n8k16.f32.f16.f16.f32",
+        ),
+        "bf16": (
+            "cdna1/v_mfma_f32_32x32x4bf16",
+            "cdna2/v_mfma_f32_32x32x8bf16_1k",
+            "cdna3/v_mfma_f32_32x32x8_bf16",
+            "hopper/mma.m16n8k16.f32.bf16.bf16.f32",
+        ),
+    }
+    found = []
+    for title, operand, lanes, c in cases:
+        results = {}
+        for name in units[operand]:
+            box = black_box(row_named(name).model)
+            left = {lane: word_of(box.a_format, pair[0]) for lane, pair in lanes.items()}
+            right = {lane: word_of(box.b_format, pair[1]) for lane, pair in lanes.items()}
+            results[name] = box.d_format.describe(box.words([(left, right, word_of(box.c_format, c))])[0])
+        found.append({"case": title, "operands": operand, "results": results})
+    return found
+
+
+# --- published beside ours ---------------------------------------------------------------------
+
+
+def conclusions(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the paper concludes, what our numbers say, and whether they agree.
+
+    data: results of the functions above, by their names.
+    """
+
+    def said(section: str, published: str, ours: str, agrees: bool) -> dict[str, Any]:
+        return {"section": section, "published": published, "ours": ours, "agrees": agrees}
+
+    cdna3 = [u for u in data["cancellation"] if re.search(r"cdna3/.*_(b?f16|xf32)$", u["unit"])]
+    values = sorted({u["value"] for u in cdna3})
+    yield said(
+        "IV-C",
+        "2048*2048 - 2048*2048 - 0.000001 is -0.25 with TF32, FP16 and BF16 on CDNA3",
+        f"{', '.join(map(str, values))} on all {len(cdna3)} arithmetics",
+        values == [-0.25],
+    )
+    others = sorted({u["unit"].split("/")[0] for u in data["cancellation"] if u["value"] == -0.25})
+    yield said(
+        "IV-C",
+        "most other units do not round so asymmetrically",
+        f"-0.25 on: {', '.join(others)}",
+        others == ["cdna3"],
+    )
+    patched = sorted(
+        {u["value"] for u in data["cancellation"] if "cdna3" in u["unit"] and "bf8" in u["unit"]}
+    )
+    yield said("IV-C", "CDNA3's FP8 truncates a small c instead", f"{patched}", patched == [0.0])
+    units = {u["label"]: u for u in data["bias"]["units"]}
+    down = units.pop("CDNA3 f16")
+    yield said(
+        "IV-C, Fig. 2",
+        "rounding down biases CDNA3's errors to the negative side",
+        f"mean {down['mean']:.3f}, {down['below_zero']:.1%} below zero",
+        down["mean_in_standard_errors"] < -10,
+    )
+    worst = max(units.values(), key=lambda u: abs(u["mean_in_standard_errors"]))
+    yield said(
+        "IV-C, Fig. 2",
+        "with a hypothetical RZ, and on the other units, they are symmetric",
+        f"all means within {abs(worst['mean_in_standard_errors']):.1f} standard errors of 0",
+        abs(worst["mean_in_standard_errors"]) < 4,
+    )
+    bits = {u["unit"]: u["bits"] for u in data["fp8 bits"]}
+    for name, pattern, wanted in (
+        ("Hopper (wgmma)", "hopper/wgmma", 13),
+        ("Ada", "ada/", 13),
+        ("Blackwell (tcgen05)", "blackwell/tcgen05", 25),
+        ("RTX Blackwell", "rtx-blackwell/", 25),
+        ("CDNA3", "cdna3/", 24),
+    ):
+        found = sorted({b for unit, b in bits.items() if unit.startswith(pattern)})
+        yield said("IV-C", f"FP8 keeps {wanted} fraction bits on {name}", f"{found}", found == [wanted])
+    errors = {u["label"]: u["error"] for u in data["accumulation"]["units"]}
+    low, high = errors["Hopper wgmma e4m3 (F = 13)"][-1], errors["Blackwell tcgen05 e4m3 (F = 25)"][-1]
+    length = data["accumulation"]["K"][-1]
+    yield said(
+        "IV-C",
+        "Blackwell repairs FP8 accumulation",
+        f"K = {length}: largest relative error {low:.2g} on Hopper, {high:.2g} on Blackwell",
+        high < low / 100,
+    )
+    half = errors["Hopper mma f16, the same numbers"][-1]
+    yield said(
+        "IV-C",
+        "on Hopper and Ada, FP16 instructions on the same numbers are more accurate",
+        f"K = {length}: {half:.2g} against {low:.2g}",
+        half < low / 100,
+    )
+    flushed = [
+        c for c in data["flush"] if any(n.startswith("cdna2") and v == "0" for n, v in c["results"].items())
+    ]
+    rest = [v for c in flushed for n, v in c["results"].items() if not n.startswith("cdna2")]
+    yield said(
+        "IV-C",
+        "CDNA2 flushes subnormal inputs, products and sums; CDNA3 does not",
+        f"{len(flushed)} cases of {len(data['flush'])} are 0 on CDNA2 and on no other",
+        len(flushed) == 4 and "0" not in rest,
+    )
+    over = next(c["results"] for c in data["flush"] if "2^128" in c["case"])
+    yield said(
+        "IV-C",
+        "a product of 2^128 overflows on CDNA3 and not on NVIDIA",
+        "; ".join(f"{n.split('/')[0]}: {v}" for n, v in over.items()),
+        any(n.startswith("cdna3") and v == "nan" for n, v in over.items())
+        and all(v == "0" for n, v in over.items() if n.startswith("hopper")),
+    )
+    named = [f for f in data["families"] if f["section"]]
+    differs = [name for f in named for name in f["differs"]]
+    yield said(
+        "III, Tables III and IV",
+        "the algorithm, F and last rounding of each family in the text",
+        f"{sum(f['rows'] for f in named)} rows in {len(named)} families; "
+        f"differ: {', '.join(differs) or 'none'}",
+        not differs and all(f["rows"] for f in named),
+    )
+
+
+def plot_bias(path: Path, data: dict[str, Any]) -> None:
+    """Fig. 2 and its like: the error of random dot-adds, one histogram for each unit."""
+
+    def draw(figure: Any) -> None:
+        edges, units = data["edges"], data["units"]
+        axes = figure.subplots(len(units), 1, sharex=True, sharey=True)
+        for axis, unit, colour in zip(axes, units, COLOURS, strict=False):
+            axis.stairs(
+                [n / data["count"] for n in unit["histogram"]], edges, fill=True, color=colour, alpha=0.8
+            )
+            axis.axvline(0, color="black", linewidth=0.8)
+            axis.axvline(unit["mean"], color="black", linewidth=0.8, linestyle="--")
+            axis.set_title(f"{unit['label']}: mean {unit['mean']:+.3f}", loc="left", fontsize=9)
+            axis.set_yticks([])
+        axes[-1].set_xlabel(
+            "error in units of 2^-24 of the largest product's power of two (dashed: the mean)"
+        )
+
+    save_svg(
+        path, (6.5, 8), draw, "Distribution of the error of units with truncation and with rounding down"
+    )
+
+
+def plot_accumulation(path: Path, data: dict[str, Any]) -> None:
+    """The error of FP8 products against K."""
+
+    def draw(figure: Any) -> None:
+        axis = figure.subplots()
+        for unit, colour, marker in zip(data["units"], COLOURS, "osD^v<>", strict=False):
+            points = [(k, e) for k, e in zip(data["K"], unit["error"], strict=True) if e]
+            axis.loglog(
+                *zip(*points, strict=True), color=colour, marker=marker, markersize=4, label=unit["label"]
+            )
+        axis.set_xlabel("K (where the error is not 0)")
+        axis.set_ylabel("largest relative error")
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=8)
+
+    save_svg(path, (6.5, 4.5), draw, "Error of FP8 units against the number of products")

@@ -1,0 +1,145 @@
+"""All pairs of catalogue rows with the same words: verdicts that are kept, and what they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.models import Model
+from tcsmt.prove.engine.prover import prover
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
+from tcsmt.study.survey.settle import Asking, settle
+from tcsmt.support.checkpoint import Checkpoint
+from tcsmt.support.progress import Seen, unseen
+
+__all__ = ["Atlas", "Group", "groups", "run"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Units that take and give the same words: ``types`` (d.a.b.c and scales) and k."""
+
+    types: str
+    k: int
+    units: tuple[DistinctUnit, ...]
+
+    @property
+    def title(self) -> str:
+        """Types and K."""
+        return f"{self.types}, K = {self.k}"
+
+
+def groups(rows: Iterable[Row]) -> list[Group]:
+    """The rows, by the words that they take and give; groups of one are there too."""
+    table: dict[tuple[str, int], dict[Model, list[Row]]] = {}
+    for row in rows:
+        m = row.model
+        types = ".".join(f.name for f in (m.d_format, m.a_format, m.b_format, m.c_format))
+        if m.scale_format is not None:
+            types += f".{m.scale_format.name}x{m.scales}"
+        table.setdefault((types, m.k), {}).setdefault(m, []).append(row)
+    return [
+        Group(types, k, tuple(DistinctUnit(model, tuple(having)) for model, having in units.items()))
+        for (types, k), units in table.items()
+    ]
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """Groups, the domain, and the record of each pair that has one, by key."""
+
+    groups: tuple[Group, ...]
+    domain: Domain
+    records: dict[str, dict[str, Any]]
+
+    def record(self, left: DistinctUnit, right: DistinctUnit) -> dict[str, Any] | None:
+        """What is known of a pair."""
+        return self.records.get(Pair(left, right, self.domain).key)
+
+    def classes(self, group: Group) -> list[list[DistinctUnit]]:
+        """Units of a group that are proved equal, together."""
+        classes: list[list[DistinctUnit]] = []
+        for unit in group.units:
+            for known in classes:
+                if any(_proved(self.record(other, unit)) for other in known):
+                    known.append(unit)
+                    break
+            else:
+                classes.append([unit])
+        return classes
+
+    def between(self, one: Sequence[DistinctUnit], two: Sequence[DistinctUnit]) -> dict[str, Any] | None:
+        """The record of two classes: the smallest witness between them; else any record."""
+        found = [
+            r for x in one for y in two for r in (self.record(x, y) or self.record(y, x),) if r is not None
+        ]
+        return min(found, key=_size, default=None)
+
+    def as_json(self) -> dict[str, Any]:
+        """Groups with classes, and a record for each pair of classes; inputs not given are zero."""
+        return {
+            "tcsmt": __version__,
+            "prover": prover(),
+            "domain": str(self.domain),
+            "models": {
+                row.name: unit.model.digest
+                for group in self.groups
+                for unit in group.units
+                for row in unit.rows
+            },
+            "groups": [self._group(group) for group in self.groups],
+        }
+
+    def _group(self, group: Group) -> dict[str, Any]:
+        classes = self.classes(group)
+        pairs = [
+            {"classes": [i, j], "record": _short(self.between(classes[i], classes[j]))}
+            for i, j in combinations(range(len(classes)), 2)
+        ]
+        proofs = [
+            record
+            for units in classes
+            for x, y in combinations(units, 2)
+            if (record := self.record(x, y)) is not None
+        ]
+        names = [[[row.name for row in unit.rows] for unit in units] for units in classes]
+        return {
+            "types": group.types, "k": group.k, "classes": names, "pairs": pairs, "proofs": proofs
+        }  # fmt: skip
+
+
+def _proved(record: dict[str, Any] | None) -> bool:
+    return record is not None and record["verdict"] == "equivalent"
+
+
+def _short(record: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A record without the inputs that are zero."""
+    if record is None or "inputs" not in record:
+        return record
+    used = {name: value for name, value in record["inputs"].items() if int(value["word"], 16)}
+    return {**record, "inputs": used}
+
+
+def _size(record: dict[str, Any]) -> tuple[int, int, int]:
+    """How large a record's witness is: non-zero inputs, digits; no witness is larger."""
+    if record["verdict"] != "distinguished":
+        return (1, 0, 0)
+    used = [value for value in record["inputs"].values() if int(value["word"], 16)]
+    return (0, len(used), sum(len(value["value"]) for value in used))
+
+
+def run(
+    chosen: Sequence[Group],
+    domain: Domain,
+    store: Checkpoint,
+    asking: Asking,
+    progress: Seen = unseen,
+) -> Atlas:
+    """Ask every pair that the store has no verdict on; see :func:`tcsmt.study.survey.settle.settle`."""
+    pairs = [Pair(x, y, domain) for group in chosen for x, y in combinations(group.units, 2)]
+    return Atlas(tuple(chosen), domain, settle(pairs, store, asking, progress))

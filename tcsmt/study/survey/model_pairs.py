@@ -1,0 +1,154 @@
+"""Pairs of models put to the engine, and the record of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
+from tcsmt.matrix_units.catalogue import Row
+from tcsmt.matrix_units.models import Model
+from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.engine import Decision, compare_models, finding_of
+from tcsmt.prove.engine.solvers.answer import Answer
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.engine.witnesses import narrowed, replayed, witness
+from tcsmt.prove.statements.domain import Domain
+from tcsmt.prove.statements.finding import Finding
+from tcsmt.prove.statements.question import Lanes, difference_of_sides
+from tcsmt.prove.statements.shared_inputs import SharedInputs, shared
+from tcsmt.prove.statements.verdict import Distinguished, said_by
+
+__all__ = [
+    "DistinctUnit",
+    "Pair",
+    "explained_again",
+    "proved_by",
+    "record_of",
+    "verdict_on",
+    "without_verdict",
+    "witnessed",
+]
+
+
+@dataclass(frozen=True)
+class DistinctUnit:
+    """A model, and the rows that have it: the same function without a proof."""
+
+    model: Model
+    rows: tuple[Row, ...]
+
+    @property
+    def name(self) -> str:
+        """Its first row's name."""
+        return self.rows[0].name
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two units, on a domain; k: length of the dot product to which both are chained, None: their own K."""
+
+    left: DistinctUnit
+    right: DistinctUnit
+    domain: Domain
+    k: int | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """By content: what both sides compute, and on which inputs they are compared."""
+        one, two = self.left.model, self.right.model
+        if self.k is None:
+            digests, where = [one.digest, two.digest], self.domain.holds(one.input_formats, one.trace)
+        else:
+            given = self.given()
+            digests = [digest_of_graph(side.trace.output) for side in given.sides]
+            where = self.domain.holds(given.input_formats, given.sides[0].trace)
+        return digest_of_texts([*digests, digest_of_graph(where)])
+
+    def given(self) -> SharedInputs:
+        """Both units on the same words."""
+        sides = (self.left.name, self.left.model), (self.right.name, self.right.model)
+        return shared(*sides, self.k, finite=self.domain.finite)
+
+
+def record_of(found: Decision) -> dict[str, Any]:
+    """A comparison as the data that is kept."""
+    left, right = (side.label for side in found.question.sides)
+    steps = [step.as_json() for step in found.steps]
+    return {
+        "left": left, "right": right, **finding_of(found).as_json(), "steps": steps,
+        "sure": found.sure,
+    }  # fmt: skip
+
+
+def explained_again(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
+    """A kept record of a witness, explained by today's code: its values, where the units differ, and why.
+
+    The witness itself is replayed elsewhere; only the explanation may come from code that was different.
+    """
+    given = pair.given()
+    question = difference_of_sides(record["question"], given.sides, given.input_formats, pair.domain)
+    values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
+    verdict = Distinguished(
+        values=values, solver=record["solver"], version=record["version"], seconds=record["seconds"]
+    )
+    known = {name: value for name, value in record.items() if name in _KEPT}
+    names = {"left": pair.left.name, "right": pair.right.name}
+    return {**names, **Finding(question, verdict).as_json(), **known}
+
+
+#: What a record of a witness has besides its finding: how it was found, and the stamps of :class:`.Task`.
+_KEPT = ("steps", "sure", "models", "asked", "code")
+
+
+def witnessed(pair: Pair, values: dict[str, int]) -> dict[str, Any]:
+    """The record of a pair that a known input tells apart; the input is made short."""
+    given = pair.given()
+    title = f"{pair.left.name} against {pair.right.name}"
+    question = difference_of_sides(title, given.sides, given.input_formats, pair.domain)
+    found = replayed(question, Answer("sat", "evaluator", __version__, values=values))
+    if found is None:
+        raise AssertionError(f"{title}: the witness does not replay")
+    return record_of(Decision(question, witness(question, found, 0.0)))
+
+
+def proved_by(record: dict[str, Any]) -> str:
+    """Who proved a pair equal, by its record, and whether in an earlier run."""
+    said = said_by(record) or "same graph"
+    return f"{said}, kept from an earlier run" if record.get("earlier") else said
+
+
+def verdict_on(pair: Pair, settings: Settings, confirm: bool, certificates: Path | None) -> dict[str, Any]:
+    """Ask the engine, in this process; certificates: a folder for those of proofs."""
+    sides = (pair.left.name, pair.left.model), (pair.right.name, pair.right.model)
+    folder = None if certificates is None else Certificates(certificates)
+    solving = Solving(settings, confirm=confirm, certificates=folder)
+    return record_of(_smaller(compare_models(*sides, pair.domain, solving, k=pair.k), solving))
+
+
+def _smaller(found: Decision, solving: Solving) -> Decision:
+    """With a witness of fewer products, where a solver finds one in the first lanes, or of two halves."""
+    question, verdict = found.question, found.verdict
+    k = len([name for name in question.formats if name[0] == "a"])
+    few: tuple[Lanes, ...] = (1, 2, (0, k // 2), 4)
+    if not isinstance(verdict, Distinguished):
+        return found
+    used = sum(any(verdict.values[f"{side}{lane}"] for side in "ab") for lane in range(k))
+    few = tuple(lanes for lanes in few if (lanes if isinstance(lanes, int) else len(lanes)) < used)
+    limit = solving.settings.timeout / 4
+    smaller = narrowed(
+        question, replace(question, lanes=few).smaller(), lambda goal: solving.ask(goal, limit)
+    )
+    return found if smaller is None else replace(found, verdict=witness(question, smaller, verdict.seconds))
+
+
+def without_verdict(pair: Pair, reason: str) -> dict[str, Any]:
+    """The record of a pair that could not be asked to the end."""
+    return {
+        "left": pair.left.name, "right": pair.right.name, "question": "", "domain": str(pair.domain),
+        "verdict": "unknown", "reason": reason, "seconds": 0.0, "steps": [], "sure": False,
+    }  # fmt: skip

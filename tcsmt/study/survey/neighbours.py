@@ -1,0 +1,123 @@
+"""Models that differ from a model in one parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
+from tcsmt.matrix_units.arithmetic.formats import FORMATS, float_format
+from tcsmt.matrix_units.arithmetic.integer_format import INTEGERS
+from tcsmt.matrix_units.arithmetic.nans import NanRule
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
+from tcsmt.matrix_units.models import FusedDotAdd, Model
+from tcsmt.support.errors import TcsmtError
+
+__all__ = ["Neighbour", "neighbours", "value_text"]
+
+#: Formats and length are given: models with others take other words.
+_GIVEN = ("a_format", "b_format", "c_format", "d_format", "k", "scale_format")
+#: Parameters that count lanes.
+_LANES = ("n_fma", "interleave", "lane_groups", "group_lanes", "group")
+#: How far from a number its neighbours are.
+_REACH = 8
+#: Numbers that are tried where a parameter is None.
+_SMALL = 32
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A model with one parameter changed to ``value``."""
+
+    parameter: str
+    value: Any
+    model: Model
+
+    @property
+    def name(self) -> str:
+        """The change."""
+        return f"{self.parameter} = {value_text(self.value)}"
+
+
+def neighbours(model: Model) -> Iterator[Neighbour]:
+    """Every model with the same inputs that differs in one parameter, in the order of the parameters.
+
+    Numbers: up to 8 away, the double and halves (and None where that is allowed); all that count lanes or
+    carry bits. Names, roundings and truth values: all others. Left out: what is the same graph as the
+    model or an earlier neighbour.
+    """
+    seen = {model.trace.output}
+    for one in fields(model):
+        if one.name in _GIVEN:
+            continue
+        for value in _others(model, one.name, str(one.type), one.metadata.get("choices", ())):
+            try:
+                other = replace(model, **{one.name: value})
+            except TcsmtError:
+                continue
+            if other.input_formats == model.input_formats and other.trace.output not in seen:
+                seen.add(other.trace.output)
+                yield Neighbour(one.name, value, other)
+
+
+def value_text(value: Any) -> str:
+    """A parameter's value as short text."""
+    match value:
+        case AnyFormat() | Rounding():
+            return value.name
+        case NanRule():
+            return value_text(value.name)
+        case int() if not isinstance(value, bool) and value >= 1 << 13:
+            return hex(value)  # above every range of the parameters that are numbers: a word
+        case _:
+            return str(value)
+
+
+def _others(model: Model, name: str, kind: str, choices: tuple[str, ...]) -> list[Any]:
+    given, kind = getattr(model, name), kind.partition(" | ")[0]
+    nothing = [None] if given is not None else []
+    if choices:
+        found: list[Any] = [*choices]
+    elif kind == "bool":
+        found = [False, True]
+    elif kind == "Rounding":
+        found = [*ROUNDINGS.values()]
+    elif kind == "Format":
+        found = [*FORMATS.values(), *nothing]
+    elif kind == "IntegerFormat":
+        found = [*INTEGERS.values()]
+    elif kind == "NanRule":
+        fmt = model.d_format
+        found = [fmt.nan_word, (1 << fmt.sign_bit) - 1, *_other_rules(given), *nothing]
+    elif kind == "int":
+        found = [*_numbers(model, name, given), *nothing]
+    elif kind.startswith("tuple[int"):  # a permutation of lanes, or its absence
+        found = [tuple(reversed(range(model.k)))]
+    else:  # what a kernel, a design or a sequence of instructions is made of
+        found = []
+    return [value for value in found if value != given]
+
+
+def _other_rules(given: NanRule | None) -> Iterator[NanRule]:
+    """The rule without each of its cases, and with each moved up by one place."""
+    cases = given.cases if given is not None else ()
+    for place in range(len(cases)):
+        assert given is not None
+        yield replace(given, cases=cases[:place] + cases[place + 1 :])
+        if place:
+            swapped = (*cases[: place - 1], cases[place], cases[place - 1], *cases[place + 1 :])
+            yield replace(given, cases=swapped)
+
+
+def _numbers(model: Model, name: str, given: int | None) -> list[int]:
+    if name in _LANES:
+        return [*range(model.k + 1)]
+    if name == "carry_bits" and isinstance(model, FusedDotAdd):
+        return [*range(model.enough_carry_bits)]
+    if given is None and name == "zero_exponent":
+        given = float_format(model.d_format).e_min
+    if given is None:
+        return [*range(_SMALL + 1)]
+    scaled = {2 * given, *(given >> i for i in range(1, 11))} if given > 0 else set()
+    return sorted({*range(given - _REACH, given + _REACH + 1), *scaled})

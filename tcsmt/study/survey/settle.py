@@ -1,0 +1,127 @@
+"""Many pairs of models: verdicts that are kept, several at a time, here or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.language.run.exact import evaluate
+from tcsmt.prove.engine.prover import prover
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.statements.certified import has_certificate
+from tcsmt.prove.statements.trust import Trust
+from tcsmt.study.survey.model_pairs import Pair, explained_again, verdict_on, without_verdict
+from tcsmt.support.checkpoint import Checkpoint, Layout
+from tcsmt.support.jobs.tasks import Workers, computed, counting
+from tcsmt.support.jobs.work import Task
+from tcsmt.support.progress import Seen, unseen
+
+__all__ = ["Asking", "settle", "settled", "verdicts_in"]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How pairs are asked.
+
+    settings: of solvers. confirm: whether another solver has to confirm every proof. jobs: pairs at a time,
+    on this machine. scheduler: the address of a Dask scheduler, whose workers ask instead; empty: none.
+    kept: whether proofs that are in the store count (:class:`.Trust`). certificates: a folder for those of
+    proofs; a proof in the store then counts only if it has one.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    confirm: bool = True
+    jobs: int = 1
+    scheduler: str = ""
+    kept: bool | None = None
+    certificates: Path | None = None
+
+
+def verdicts_in(path: Path | None) -> Checkpoint:
+    """The verdicts of a store, by the content of what was asked; None: kept nowhere.
+
+    Raises :class:`.TcsmtError`.
+    """
+    return Checkpoint(path, Layout("verdicts", head=lambda records: {"tcsmt": __version__}), "--store")
+
+
+def settle(
+    pairs: Sequence[Pair], store: Checkpoint, asking: Asking, progress: Seen = unseen
+) -> dict[str, dict[str, Any]]:
+    """The record of every pair, by its key; each verdict is kept in the store as soon as it is there.
+
+    A pair that stayed unknown, or whose process died, is asked again in the next run; so is one whose witness
+    does not replay, or whose proof does not count. A proof of an earlier run is marked as ``earlier``.
+    """
+    wanted = {pair.key: pair for pair in pairs}
+    found = computed(
+        [_task(pair, asking) for pair in wanted.values()],
+        store,
+        Workers(asking.jobs, asking.scheduler),
+        _counted(wanted, asking),
+        progress,
+    )
+    records = {
+        key: _kept(record, wanted[key]) if key in found.earlier else record
+        for key, record in found.records.items()
+    }
+    return records | {key: without_verdict(wanted[key], why) for key, why in found.failed.items()}
+
+
+def settled(pairs: Sequence[Pair], store: Checkpoint, asking: Asking) -> dict[str, dict[str, Any]]:
+    """What :func:`settle` has come to where it was stopped: the store's records; nothing is asked.
+
+    A pair that has none is unknown.
+    """
+    wanted = {pair.key: pair for pair in pairs}
+    tasks = [_task(pair, asking) for pair in wanted.values()]
+    found = counting(tasks, store, _counted(wanted, asking))
+    return {key: found.get(key) or without_verdict(pair, "stopped before") for key, pair in wanted.items()}
+
+
+def _counted(wanted: Mapping[str, Pair], asking: Asking) -> Callable[[Task, dict[str, Any]], bool]:
+    """Whether a record of a store counts."""
+    trust = Trust(asking.confirm, asking.kept)
+    return lambda task, record: (
+        _counts(record, wanted[task.key], task.code, trust) and has_certificate(record, asking.certificates)
+    )
+
+
+def _task(pair: Pair, asking: Asking) -> Task:
+    given = pair, asking.settings, asking.confirm, asking.certificates
+    return Task(
+        pair.key, pair.key, verdict_on, given, prover(),
+        {unit.name: unit.model.digest for unit in (pair.left, pair.right)},
+        f"{pair.left.name} | {pair.right.name}",
+    )  # fmt: skip
+
+
+def _kept(record: dict[str, Any], pair: Pair) -> dict[str, Any]:
+    """A record of an earlier run as it is shown: a proof marked, a witness explained by today's code."""
+    if record["verdict"] == "equivalent":
+        return record | {"earlier": True}
+    return record if record.get("code") == prover() else explained_again(record, pair)
+
+
+def _counts(record: dict[str, Any], pair: Pair, code: str, trust: Trust) -> bool:
+    """Whether a record of an earlier run is a verdict still."""
+    try:
+        if record["verdict"] == "equivalent":
+            return record["code"] == code and trust.takes(sure=record["sure"])
+        return record["verdict"] == "distinguished" and _replays(record, pair)
+    except (ValueError, TypeError, LookupError, AttributeError):  # no record of ours
+        return False
+
+
+def _replays(record: dict[str, Any], pair: Pair) -> bool:
+    """Whether the models differ on the witness, which lies in the domain, and give what is recorded."""
+    values = {name: int(value["word"], 16) for name, value in record["inputs"].items()}
+    given = pair.given()
+    one, two = (side.trace for side in given.sides)
+    goals = [pair.domain.holds(given.input_formats, one), one.output, two.output]
+    inside, *results = evaluate(goals, values)
+    words = [int(result["word"], 16) for result in record["results"]]
+    return bool(inside) and words == results and results[0] != results[1]

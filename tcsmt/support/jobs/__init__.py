@@ -1,0 +1,1 @@
+"""Long work: what is computed, by whom, and what is kept of it."""

@@ -1,0 +1,96 @@
+"""Tasks on a cluster: the workers of a Dask scheduler (the extra ``dask``)."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from tcsmt import __version__
+from tcsmt.prove.engine.prover import prover
+from tcsmt.support.checkpoint import Record
+from tcsmt.support.errors import TcsmtError
+from tcsmt.support.jobs.work import Failure, Task
+
+__all__ = ["answers_of"]
+
+#: Seconds for the scheduler to answer, and for a worker to be there.
+_PATIENCE = 10
+#: Terms are shared by all threads of a process: one task at a time. Give a worker one thread.
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def answers_of(address: str, tasks: Sequence[Task]) -> Generator[tuple[Task, Record | Failure], None, None]:
+    """Each task with its record, as they come; what is not answered is cancelled on the way out.
+
+    A task whose worker dies is computed on another one, up to three times. Raises :class:`.TcsmtError` where
+    there is no scheduler or no worker, where a worker has another version of tcsmt, where the scheduler goes
+    away, and what a task raises.
+    """
+    try:
+        from distributed import Client, as_completed
+    except ImportError:
+        raise TcsmtError("--scheduler needs Dask: pip install 'tcsmt[dask]'") from None
+    for name in ("distributed", "distributed.client"):  # its tracebacks say what our errors say
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        client = Client(address, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError, ImportError) as error:
+        raise TcsmtError(f"--scheduler {address}: no Dask scheduler answered: {error}") from None
+    futures: dict[Any, Task] = {}
+    try:
+        _check(client, address)
+        futures = {client.submit(run_on_worker, task, pure=False): task for task in tasks}
+        for future in as_completed(futures, loop=client.loop):
+            yield futures[future], _answer(future, address)
+    finally:
+        client.cancel(list(futures), force=True)
+        client.close(timeout=_PATIENCE)
+
+
+def run_on_worker(task: Task) -> Record:
+    """What a worker does."""
+    with _ONE_AT_A_TIME:
+        return task.run()
+
+
+def version_of_worker() -> tuple[str, str]:
+    """The worker's version of tcsmt, and the sources with which it proves."""
+    return __version__, prover(*_SOURCES)
+
+
+#: Rooms whose tasks a worker may be given, besides those that proofs rest on.
+_SOURCES = ("algorithms", "identification", "recipes", "simulator", "survey")
+
+
+def _check(client: Any, address: str) -> None:
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        raise TcsmtError(
+            f"--scheduler {address} has no workers; start some with `dask worker {address}`"
+        ) from None
+    ours = version_of_worker()
+    for worker, found in client.run(version_of_worker, on_error="return").items():
+        if isinstance(found, OSError):  # it went away; its tasks go to the others, or to the one after it
+            continue
+        if isinstance(found, Exception):
+            raise TcsmtError(f"--scheduler {address}: worker {worker} cannot use tcsmt: {found}")
+        if tuple(found) != ours:
+            raise TcsmtError(
+                f"--scheduler {address}: worker {worker} has tcsmt {found[0]} (sources {found[1]}), "
+                f"this is {ours[0]} (sources {ours[1]})"
+            )
+
+
+def _answer(future: Any, address: str) -> Record | Failure:
+    from distributed import KilledWorker
+
+    if future.status == "cancelled":
+        raise TcsmtError(f"--scheduler {address} went away; what was finished is kept")
+    try:
+        record: Record = future.result()
+    except KilledWorker:
+        return Failure("every worker that had it died")
+    return record

@@ -1,0 +1,60 @@
+"""Ranges of multiples of a power of two: every number that they should have, they have."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+import pytest
+
+from tcsmt.analysis.exactness.lattice import ZERO, Lattice, integers_up_to
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat, integers_from
+
+
+def some(rng: Random) -> Lattice:
+    last = rng.randrange(-3, 3)
+    low, high = sorted(rng.randrange(-5, 6) for _ in range(2))
+    return Lattice(low * Fraction(2) ** last, high * Fraction(2) ** last, last) if low < high else ZERO
+
+
+def numbers(x: Lattice) -> list[Fraction]:
+    step = Fraction(2) ** x.last
+    return [x.low + n * step for n in range(int((x.high - x.low) / step) + 1)]
+
+
+def has(x: Lattice, number: Fraction) -> bool:
+    return not number or (x.low <= number <= x.high and not number % Fraction(2) ** x.last)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_computed_of_the_numbers_lies_in_the_result(seed: int) -> None:
+    rng = Random(seed)
+    one, two = some(rng), some(rng)
+    for x, y in product(numbers(one), numbers(two)):
+        assert has(one + two, x + y)
+        assert has(one * two, x * y)
+    for x, y in product(numbers(one), repeat=2):
+        assert has(one.times(2), x + y)
+    places = rng.randrange(-4, 5)
+    assert all(has(one.shifted(places), x * Fraction(2) ** places) for x in numbers(one))
+    if not one.zero:
+        assert Fraction(2) ** one.leading <= max(map(abs, numbers(one))) < Fraction(2) ** (one.leading + 1)
+
+
+@pytest.mark.parametrize("name", ["e4m3", "e5m2", "e2m1", "ue4m3"])
+def test_integers_of_a_format(name: str) -> None:
+    fmt = FORMATS[name]
+    finite = [fmt.value(word) for word in range(1 << fmt.width) if not fmt.is_special(word)]
+    for limit in (1, 3, 16, 17, 100, 1000):
+        found = integers_up_to(fmt, limit)
+        held = [x for x in finite if abs(x) <= limit and x.denominator == 1]
+        assert (found.low, found.high, found.last) == (min([*held, Fraction(0)]), max(held), 0)
+
+
+def test_integers_of_integer_formats() -> None:
+    found = integers_up_to(integers_from(-8, 7, 0), 100)
+    assert (found.low, found.high) == (-8, 7)
+    found = integers_up_to(IntegerFormat(name="u4", bits=4, signed=False), 3)
+    assert (found.low, found.high) == (0, 3)

@@ -1,0 +1,35 @@
+"""A unit, an algorithm and an emulation by their names."""
+
+from __future__ import annotations
+
+import pytest
+
+from tcsmt.analysis.bounds.proof import StepwiseProof
+from tcsmt.analysis.subjects import subject_named
+from tcsmt.face.api.units import row_of
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.support.errors import TcsmtError
+
+INT8 = row_of("turing/mma.m8n8k16.s32.s8.s8.s32")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "formats"),
+    [
+        ("", "turing/mma.m8n8k16.s32.s8.s8.s32", ["s8", "s8", "s32"]),
+        ("markidis", "volta", ["f32", "f32", "f32"]),
+        ("ozaki1-int8", "turing/mma.m8n8k16.s32.s8.s8.s32", ["f64", "f64", "f64"]),
+    ],
+)
+def test_by_name(name: str, unit: str, formats: list[str]) -> None:
+    row = row_of(unit)
+    subject = subject_named(StepwiseProof(Solving()), name, row)
+    assert [fmt.name for fmt in subject.formats] == formats
+    assert subject.step == row.model.k
+
+
+def test_what_the_unit_does_not_take() -> None:
+    with pytest.raises(TcsmtError, match="ozaki1-f16"):
+        subject_named(StepwiseProof(Solving()), "ozaki1-f16", INT8)
+    with pytest.raises(TcsmtError, match="nothing"):
+        subject_named(StepwiseProof(Solving()), "nothing", INT8)

@@ -1,1 +1,0 @@
-"""Certificates: what a proof may do, and what its files hold."""

@@ -1,0 +1,66 @@
+"""Algorithms by name: which there are, on which units they run, and what is said of others."""
+
+from __future__ import annotations
+
+import pytest
+
+from tcsmt.compose.recipes.named import RECIPES, algorithm_named, recipe_named, units_for
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.catalogue.preferred import by_use
+from tcsmt.support.errors import TcsmtError, UnknownName
+
+
+def test_names_are_keys() -> None:
+    assert all(recipe.name == name and recipe.source and recipe.title for name, recipe in RECIPES.items())
+    assert all(recipe_named(name.upper()) == recipe for name, recipe in RECIPES.items())
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_each_runs_somewhere(name: str) -> None:
+    """With the unit's own K, or another one."""
+    architecture = "hopper"
+    algorithm, row = algorithm_named(name, architecture)
+    assert row.architecture == architecture or RECIPES[name].ordinary
+    assert algorithm.k == row.model.k
+    assert algorithm_named(name, row, 5)[0].k == 5
+
+
+def test_changes_stand_in_the_name() -> None:
+    found = recipe_named("markidis,split=RTZ,c=last")
+    assert found.name == "markidis,split=RTZ,c=last"
+    assert (found.split.rounding.name, found.c_enters) == ("RTZ", "last")
+    assert recipe_named("markidis").split.rounding.name == "RNE"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("markidi", r"unknown algorithm 'markidi': did you mean markidis"),
+        ("markidis,spilt=RTZ", r"unknown parameter of an algorithm 'spilt': did you mean split"),
+        ("markidis,split", "''"),
+    ],
+)
+def test_what_there_is_not(text: str, message: str) -> None:
+    with pytest.raises(TcsmtError, match=message):
+        recipe_named(text)
+    assert issubclass(UnknownName, TcsmtError)
+
+
+def test_units_that_take_the_words() -> None:
+    """What GEMM libraries use first; one row stands for ordinary cores."""
+    markidis = RECIPES["markidis"]
+    rows = units_for(markidis, "hopper")
+    assert rows and all((r.model.a_format.name, r.model.d_format.name) == ("f16", "f32") for r in rows)
+    assert rows == by_use(rows)
+    assert len(units_for(RECIPES["fp32-fma"], "hopper")) == 1
+    one = row_named("volta/mma.m8n8k4.f32.f16.f16.f32")
+    assert units_for(markidis, one) == [one]
+    assert units_for(RECIPES["cutlass-3xtf32"], one) == []
+    with pytest.raises(
+        TcsmtError, match=r"cutlass-3xtf32 on volta: it needs a unit from tf32 to f32; there is "
+    ):
+        algorithm_named("cutlass-3xtf32", "volta")
+    with pytest.raises(
+        TcsmtError, match=r"fp8 on volta/.*: it needs a unit from e4m3 to f32; there is one from f16"
+    ):
+        algorithm_named("fp8", one)

@@ -1,0 +1,27 @@
+"""The public interface's docstrings: there, and their examples run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+
+import tcsmt
+
+MODULES = ["tcsmt", *(f"tcsmt.face.api.{name}" for name in (
+    "accuracy", "audit", "compare", "designs", "export", "find", "formats", "identify", "pictures",
+    "probe", "result_flaws", "sweep", "units", "validate",
+))]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings_run(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.failed == 0
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    for name in tcsmt.__all__:
+        thing = getattr(tcsmt, name)
+        assert (thing.__doc__ or "").strip(), name

@@ -1,0 +1,163 @@
+"""Units by name, on arrays of several libraries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tcsmt
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.simulate.rows import simulate
+from tests.support.command_line import done, refused
+
+VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
+
+
+def test_what_means_a_unit(tmp_path: Path) -> None:
+    """A name, a path as text and as Path, a model and a unit mean the same."""
+    volta = tcsmt.unit("v100")
+    assert volta.name == VOLTA and repr(volta) == f"<Unit {VOLTA}>"
+    path = tmp_path / "mine.toml"
+    path.write_text(volta.as_toml())
+    for given in (VOLTA, str(path), path, volta.model, volta):
+        assert tcsmt.unit(given).model == row_named(VOLTA).model
+    assert tcsmt.read_model(path).model == volta.model
+    assert (volta.a_format, volta.d_format, volta.k, volta.scales) == ("f16", "f32", 4, 0)
+    assert VOLTA in str(volta) and volta.as_json()["instruction"] == "mma.m8n8k4.f32.f16.f16.f32"
+
+
+def test_units_are_filtered() -> None:
+    """By architecture, GPU, format, K and evidence."""
+    all_of_them = tcsmt.units()
+    assert len(all_of_them) < len(tcsmt.units(claims=True))
+    measured = tcsmt.units("h200", a_format="e4m3", evidence="measured here")
+    assert measured and all(u.a_format == "e4m3" and u.evidence == "measured here" for u in measured)
+    assert {u.name for u in all_of_them if u.k == 4} == {u.name for u in tcsmt.units(k=4)}
+    with pytest.raises(tcsmt.TcsmtError, match="unknown evidence 'sure'"):
+        tcsmt.units(evidence="sure")
+
+
+def test_public_names() -> None:
+    """Completion shows every public name, and each is there."""
+    assert set(tcsmt.__all__) < set(dir(tcsmt))
+    for name in tcsmt.__all__:
+        assert getattr(tcsmt, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        tcsmt.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.uint16, np.int16, np.float32, np.float64])
+def test_dtypes(dtype: Any) -> None:
+    """The format's own dtype, its words in both kinds of integers, and wider floats give the same bits."""
+    given = np.array([[1.5, -2.0, 0.25, 3.0], [-0.0, 6.1e-5, 65504, 1]], np.float16)
+    words = given.view(dtype) if np.issubdtype(dtype, np.integer) else given.astype(dtype)
+    expected = simulate(row_named(VOLTA).model, given, given, np.float32(0.5))
+    assert np.array_equal(tcsmt.unit("volta")(words, words, 0.5), expected)
+
+
+def test_python_integers_are_exact_or_refused() -> None:
+    """2^53 is a binary64 number and 2^53 + 1 is not: it must not become its neighbour."""
+    unit = tcsmt.unit("cdna3/v_mfma_f64_16x16x4_f64")
+    assert int(unit([2**53, 0, 0, 0], [1, 0, 0, 0], 0)) == 2**53
+    with pytest.raises(tcsmt.TcsmtError, match=r"a\[1\] = 9007199254740993: a Python integer here must be"):
+        unit([0, 2**53 + 1, 0, 0], [1, 0, 0, 0])
+    with pytest.raises(tcsmt.TcsmtError, match="c = 9007199254740993: a Python integer"):
+        unit([0.0] * 4, [0.0] * 4, 2**53 + 1)
+
+
+KERNEL = "volta/mma.m8n8k4.f32.f16.f16.f32+split-k:2@8"
+
+
+def test_what_is_meant_is_one_thing_everywhere(tmp_path: Path) -> None:
+    """A name of the catalogue, a kernel, IEEE operations, a model file: on the command line as in Python."""
+    path = tmp_path / "mine.toml"
+    path.write_text(tcsmt.unit("volta").as_toml())
+    rows = tmp_path / "rows.csv"
+    for name, k in (("volta", 4), (KERNEL, 8), ("ieee/fma.f32", 1), (str(path), 4)):
+        unit = tcsmt.unit(name)
+        assert unit.k == k
+        lanes = [f"{side}{lane}" for side in "ab" for lane in range(k)]
+        rows.write_text(",".join([*lanes, "c"]) + "\n" + ",".join(["1"] * (2 * k) + ["0.5"]) + "\n")
+        found = json.loads(done("run", name, "--input", rows, "--json"))
+        assert (found["model"], float(found["d"][0]["decimal"])) == (unit.row.name, k + 0.5)
+        assert done("describe", name).startswith(unit.row.name)
+        assert len(done("vectors", name, "--kind", "edge", "--rows", 3).splitlines()) >= 3
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("models", "--toml", KERNEL), "a model file cannot hold a kernel on a matrix unit"),
+    (("probe", KERNEL, "--emit", "cuda"), "is not an instruction of a GPU or CPU"),
+    (("check", KERNEL, "--device"), "is not an instruction of a GPU or CPU"),
+    (("find", "--model", KERNEL, "--property", "carry-bits"), "properties ask about units of one fused sum"),
+])  # fmt: skip
+def test_what_a_kernel_cannot_be(arguments: tuple[str, ...], said: str) -> None:
+    assert said in refused(*arguments)
+
+
+TF32 = "ampere/mma.m16n8k4.f32.tf32.tf32.f32"
+
+
+def test_nothing_narrows_in_silence() -> None:
+    """binary32 and binary64 values that TF32 does not have need a rule; those that it has, none."""
+    unit, ones = tcsmt.unit(TF32), np.ones(4, np.float32)
+    fine = np.full(4, 1 + 3 * 2.0**-12)
+    for values in (fine, fine.astype(np.float32), fine.tolist()):
+        with pytest.raises(tcsmt.TcsmtError) as refused:
+            unit(values, ones)
+        assert str(refused.value) == (
+            "a[0] = 1.000732421875 is not a valid tf32 value; name how operands are rounded, "
+            'operands="truncate", "nearest-even" or "nearest-away" (--operands), or give tf32 words'
+        )
+        assert unit(values, ones, operands="truncate") == 4
+        assert unit(ones, values, operands="nearest-even") == 4 * (1 + 2.0**-10)
+    assert unit(fine.astype(np.float32).view(np.uint32), ones) == 4  # words: what the unit reads of them
+    coarse = np.full(4, 1 + 2.0**-10)
+    for exact in (coarse, coarse.astype(np.float32), coarse.tolist()):
+        assert unit(exact, ones) == unit(exact, ones, operands="truncate") == 4 * (1 + 2.0**-10)
+    with pytest.raises(tcsmt.TcsmtError, match=r"^c = 0\.1 is not a valid f32 value; name how"):
+        unit(ones, ones, 0.1)
+    assert unit(ones, ones, 0.1, operands="nearest-even") == np.float32(4.1)
+    with pytest.raises(tcsmt.TcsmtError, match="unknown rule for operands 'RNE'"):
+        unit(ones, ones, operands="RNE")
+
+
+def test_truncation_is_what_the_unit_does_to_words() -> None:
+    """NaNs whose payload lies in the cut bits included: those are infinities."""
+    unit, rng = tcsmt.unit(TF32), np.random.default_rng(11)
+    a = rng.integers(0, 1 << 32, (2000, 4), np.uint32)
+    a[:200] = a[:200] & np.uint32(0x807FFFFF) | np.uint32(0x7F800000)
+    a[200:300] &= np.uint32(0x80001FFF)
+    a[:100] &= np.uint32(0xFF801FFF)
+    b = np.ones(4, np.float32)
+    with np.errstate(invalid="ignore"):
+        found = unit(a.view(np.float32), b, operands="truncate")
+    assert np.array_equal(found.view(np.uint32), unit(a, b).view(np.uint32))
+    assert np.isinf(unit(np.array([0x7F800001, 0, 0, 0], np.uint32).view(np.float32), b, operands="truncate"))
+    assert np.isnan(unit(np.array([0x7F800001, 0, 0, 0], np.uint32).view(np.float32), b))
+
+
+def test_what_a_narrow_format_has_no_word_for() -> None:
+    """Overflow: to infinity where there is one; the error names the value where there is none."""
+    half, small = tcsmt.unit("volta"), tcsmt.unit("hopper/mma.m16n8k32.f32.e4m3.e4m3")
+    big = np.array([70000.0, 0, 0, 0], np.float32)
+    assert half(big, np.ones(4, np.float16), operands="nearest-even") == np.inf
+    assert half(big, np.ones(4, np.float16), operands="truncate") == 65504
+    row = np.zeros(32, np.float32)
+    row[3] = 500
+    assert small(row, np.ones(32, np.float32), operands="truncate") == 448
+    with pytest.raises(
+        tcsmt.TcsmtError, match=r"^a\[3\] = 500\.0 is not a valid e4m3 value; the format has no such"
+    ):
+        small(row, np.ones(32, np.float32), operands="nearest-even")
+    # a format that is not wider: refused by its dtype, unless a rule is named
+    other = np.ones(4, ml_dtypes.bfloat16)
+    with pytest.raises(tcsmt.TcsmtError, match="a has dtype bfloat16: for f16 it must be"):
+        half(other, other)
+    assert half(other, other, operands="truncate") == 4
+    # a format whose values are all there is none either
+    assert half(np.ones(4, ml_dtypes.float8_e4m3fn), [1.0] * 4, np.ones((), ml_dtypes.bfloat16)) == 5

@@ -1,0 +1,94 @@
+"""``tcsmt reproduce``: its reports; what an interrupted run leaves, and what the next one takes from it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tcsmt.support.checkpoint import Checkpoint, Layout
+from tests.support.command_line import done, refused, tcsmt
+
+command = importlib.import_module("tcsmt.face.cli.reproduce")
+GIVEN = ("reproduce", "fasi", "--output")
+
+
+class Paper:
+    """Two experiments; the second has three parts, and is stopped after ``parts`` of them."""
+
+    def __init__(self) -> None:
+        self.parts = 2
+        self.before: Any = None
+
+    def __call__(self, job: Any) -> None:
+        self.before = job.before("second")
+        job.keep("first", {"agrees": True})
+        for _ in job.each("second", self.second()):
+            pass
+
+    def second(self) -> Iterator[int]:
+        yield from range(self.parts)
+        if self.parts < 3:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture
+def paper(monkeypatch: pytest.MonkeyPatch) -> Paper:
+    made = Paper()
+    monkeypatch.setitem(command._PAPERS, "fasi", made)
+    return made
+
+
+def test_an_interrupted_run_goes_on(paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tcsmt(*GIVEN, tmp_path).exit_code == 130
+    assert not (tmp_path / "fasi.json").exists()
+    kept = json.loads((tmp_path / "fasi.partial.json").read_text())["experiments"]
+    assert {name: record["found"] for name, record in kept.items()} == {
+        "first": {"agrees": True}, "second": [0, 1],
+    }  # fmt: skip
+    with monkeypatch.context() as patched:  # what other code has found does not count
+        patched.setattr(command, "_code", lambda: "other")
+        assert tcsmt(*GIVEN, tmp_path).exit_code == 130
+        assert paper.before is None
+        assert tcsmt(*GIVEN, tmp_path).exit_code == 130
+        assert paper.before == [0, 1]
+    paper.parts = 3
+    done(*GIVEN, tmp_path)
+    found = json.loads((tmp_path / "fasi.json").read_text())
+    assert (found["first"], found["second"]) == ({"agrees": True}, [0, 1, 2])
+    assert [path.name for path in tmp_path.iterdir()] == ["fasi.json"]
+
+
+def test_two_runs_of_one_paper(paper: Paper, tmp_path: Path) -> None:
+    file = tmp_path / "fasi.partial.json"
+    with Checkpoint(file, Layout()):
+        assert f"{file} is in use by another run" in refused(*GIVEN, tmp_path)
+    file.write_text("{}")
+    assert f"{file} was not written by this command" in refused(*GIVEN, tmp_path)
+
+
+def test_reproduce_fasi(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "folder"
+    found = tcsmt("reproduce", "fasi", "--output", folder, "--json")
+    assert found.exit_code == 0
+    assert "31 of 31 tests give on V100 and T4 what the paper reports" in found.stderr
+    data = json.loads(found.stdout)
+    assert data == json.loads((folder / "fasi.json").read_text())
+    assert len(data["tests"]) == 31
+    assert all(set(t["results"]) == {"v100", "t4", "a100"} for t in data["tests"])
+
+
+@pytest.mark.long
+def test_reproduce_valpey(tmp_path: Path) -> None:
+    text = done("reproduce", "valpey", "--output", tmp_path, "--timeout", 300)
+    data = json.loads((tmp_path / "valpey.json").read_text())
+    assert "Table 3: reproduces as printed" in text
+    for row in data["table 4"]:
+        kind = "equivalent" if "changes nothing" in row["query"] else "distinguished"
+        for solver in ("bitwuzla", "z3", "cvc5"):
+            assert kind in row[solver]["answer"], (row["query"], solver)
+            assert not row[solver]["unknown"], (row["query"], solver)

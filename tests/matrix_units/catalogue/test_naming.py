@@ -1,0 +1,122 @@
+"""Names that people type, of GPUs and processors: brands, forms, spaces; what is refused, and why."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+
+from tcsmt.matrix_units.catalogue import ARCHITECTURES, instruction_named, rows_of, stands_for, this_processor
+from tcsmt.matrix_units.catalogue.gpus import ALIASES, GPUS
+from tcsmt.matrix_units.catalogue.naming import named
+from tcsmt.support.errors import TcsmtError, UnknownName
+
+
+@pytest.mark.parametrize(("name", "architecture"), [
+    ("rtx 3090", "ampere"), ("NVIDIA GeForce RTX 3090", "ampere"), ("3090", "ampere"),
+    ("geforce-rtx-4090-laptop-gpu", "ada"), ("NVIDIA RTX 6000 Ada Generation", "ada"),
+    ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "rtx-blackwell"), ("quadro rtx 6000", "turing"),
+    ("RTX A6000", "ampere"), ("A6000", "ampere"), ("Tesla T4", "turing"), ("Tesla V100-SXM2-16GB", "volta"),
+    ("NVIDIA A100-SXM4-80GB", "ampere"), ("NVIDIA H100 80GB HBM3", "hopper"), ("H100 PCIe", "hopper"),
+    ("H20", "hopper"), ("h800", "hopper"), ("NVIDIA GH200 480GB", "hopper"), ("L4", "ada"), ("l40s", "ada"),
+    ("A10G", "ampere"), ("B100", "blackwell"), ("GB200", "blackwell"), ("rtx5090", "rtx-blackwell"),
+    ("mi325x", "cdna3"), ("AMD Instinct MI300X OAM", "cdna3"), ("instinct-mi250x", "cdna2"),
+    ("AMD Radeon RX 7900 XTX", "rdna3"), ("7900xtx", "rdna3"), ("W7900", "rdna3"), ("r9700", "rdna4"),
+    ("SM90", "hopper"), ("x86_64", "x86"), ("AArch64", "arm"), ("Tenstorrent p100", "blackhole"),
+])  # fmt: skip
+def test_gpus_as_people_and_drivers_write_them(name: str, architecture: str) -> None:
+    assert named(name).architecture == architecture
+    assert named(name).processor is None
+
+
+def test_a_brand_is_not_thrown_away() -> None:
+    """Tenstorrent's p100 is not NVIDIA's P100."""
+    assert named("p100").architecture == "blackhole"
+    for name in ("Tesla P100", "NVIDIA Tesla P100-PCIE-16GB", "nvidia p100"):
+        with pytest.raises(TcsmtError, match="older than Volta"):
+            named(name)
+    with pytest.raises(UnknownName):
+        named("AMD H100")
+
+
+def test_no_spelling_of_one_gpu_is_that_of_another() -> None:
+    for name, architecture in {**{one: one for one in ARCHITECTURES}, **ALIASES, **GPUS}.items():
+        for spelled in (name, name.upper(), name.replace(" ", ""), name.replace(" ", "-")):
+            assert named(spelled).architecture == architecture
+
+
+@pytest.mark.parametrize(("name", "first", "about"), [
+    ("epyc", "vdpbf16ps", "an AMD EPYC from Zen 4 on"), ("EPYC 9654", "vdpbf16ps", "Zen 4"),
+    ("AMD EPYC 9654 96-Core Processor", "vdpbf16ps", "Zen 4"), ("epyc 9755", "vdpbf16ps", "Zen 5"),
+    ("Turin", "vdpbf16ps", "Zen 5"), ("znver4", "vdpbf16ps", "Zen 4"),
+    ("Ryzen 9 7950X3D", "vdpbf16ps", "Zen 4"),
+    ("sapphire-rapids", "tdpbf16ps", "Sapphire Rapids"), ("xeon", "tdpbf16ps", "Intel Xeon from Sapphire"),
+    ("Intel(R) Xeon(R) Platinum 8480+", "tdpbf16ps", "Sapphire Rapids"),
+    ("Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz", "vpdpbusd", "Cascade Lake"),
+    ("graviton4", "bfmmla.ebf0", "Neoverse V2"), ("AWS Graviton 3", "bfmmla.ebf0", "Neoverse V1"),
+    ("NVIDIA Grace", "bfmmla.ebf0", "Neoverse V2"),
+])  # fmt: skip
+def test_processors_stand_for_their_own_dot_products(name: str, first: str, about: str) -> None:
+    found = rows_of(name)
+    assert found[0].instruction == first
+    assert about in str(named(name).processor)
+    assert f"{name} is " in stands_for(name) and f"and has {first}" in stands_for(name)
+
+
+def test_a_processor_has_its_own_instructions_alone() -> None:
+    assert {row.instruction for row in rows_of("genoa")} == {
+        "vdpbf16ps", "vpdpbusd", "vpdpbusds", "vpdpwssd", "vpdpwssds",
+    }  # fmt: skip
+    assert "tdpfp16ps" in {row.instruction for row in rows_of("granite rapids")}
+    assert "tdpfp16ps" not in {row.instruction for row in rows_of("emerald rapids", claims=True)}
+    assert instruction_named("emerald rapids", "tdpbf16ps@guide").status == "refuted"
+    with pytest.raises(UnknownName, match="unknown instruction of AMD Zen 4 'tdpbf16ps'"):
+        instruction_named("genoa", "tdpbf16ps")
+
+
+@pytest.mark.parametrize(("name", "why"), [
+    ("milan", "AMD Zen 3 has none of the dot products .* one of: .*avx512_bf16"),
+    ("AMD EPYC 7763 64-Core Processor", "AMD Zen 3 has none"),
+    ("graviton2", "Arm Neoverse N1 has none of the dot products .* one of: bf16, asimdfhm"),
+    ("NVIDIA GeForce GTX 1080 Ti", "no tensor cores"), ("mi355x", "CDNA4 is not in the catalogue"),
+    ("Radeon RX 6800 XT", "older than RDNA3"), ("mi50", "older than CDNA1"),
+    ("rtx 6000", "did you mean quadro rtx 6000 or rtx 6000 ada or rtx pro 6000"),
+    ("hoper", "did you mean hopper"), ("rtx 3095", "rtx 3090"),
+    ("zzzz", "none of \\d+ is like it"),
+])  # fmt: skip
+def test_what_is_refused_says_why(name: str, why: str) -> None:
+    with pytest.raises(TcsmtError, match=why):
+        rows_of(name)
+
+
+def test_the_processor_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "cpuinfo"
+    monkeypatch.setattr(this_processor, "CPUINFO", path)
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    path.write_text("cpu family\t: 26\nmodel\t\t: 2\nmodel name\t: Some CPU\nflags\t: avx2 avx512_bf16\n\n")
+    assert [row.instruction for row in rows_of("CPU")] == ["vdpbf16ps"]
+    assert stands_for("cpu") == (
+        "cpu is this processor, Some CPU (family 26, model 2), and has vdpbf16ps: "
+        "the first that fits is meant"
+    )
+    assert stands_for("cpu/vdpbf16ps") == "cpu is this processor, Some CPU (family 26, model 2)"
+    path.write_text("model name\t: Some CPU\nflags\t: avx2\n")
+    with pytest.raises(TcsmtError, match="this processor, Some CPU has none of the dot products"):
+        rows_of("cpu")
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    path.write_text("Features\t: fp asimd asimdfhm bf16 ebf16\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n")
+    found = [row.instruction for row in rows_of("cpu")]
+    assert found[0] == "bfmmla.ebf0" and {"bfmmla.ebf1", "fmlal"} <= {*found} and "bfmopa.ebf0" not in found
+    monkeypatch.setattr(platform, "machine", lambda: "s390x")
+    with pytest.raises(TcsmtError, match="this machine is s390x"):
+        rows_of("cpu")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    path.unlink()
+    with pytest.raises(TcsmtError, match="cannot tell what this CPU has"):
+        rows_of("cpu")
+
+
+def test_gpus_need_no_words() -> None:
+    assert stands_for("h100") == stands_for("x86/vdpbf16ps") == ""
+    assert stands_for("x86").startswith("x86 has vdpbf16ps, tdpbf16ps")

@@ -1,0 +1,48 @@
+"""Which instruction GEMM libraries use where several have the same formats."""
+
+from __future__ import annotations
+
+import pytest
+
+from tcsmt.matrix_units.catalogue import row_named, rows_of, sequences_of
+from tcsmt.matrix_units.catalogue.preferred import by_use, is_preferred, of_other_arithmetic
+
+
+@pytest.mark.parametrize(("name", "preferred"), [
+    ("hopper/wgmma.m64nNk32.f32.e4m3.e4m3", True), ("hopper/mma.m16n8k32.f32.e4m3.e4m3.f32", False),
+    ("hopper/wgmma.m64nNk16.f32.f16.f16", False), ("ada/mma.m16n8k32.f32.e4m3.e4m3.f32", False),
+])  # fmt: skip
+def test_fp8_on_data_centre_gpus_alone(name: str, preferred: bool) -> None:
+    assert is_preferred(row_named(name)) is preferred
+
+
+def test_rows_by_use_are_the_same_rows_and_stay_in_order_otherwise() -> None:
+    for architecture in ("hopper", "blackwell", "volta"):
+        rows = rows_of(architecture)
+        sorted_rows = by_use(reversed(rows))
+        assert {row.name for row in sorted_rows} == {row.name for row in rows}
+        first = [row for row in reversed(rows) if is_preferred(row)]
+        assert sorted_rows == first + [row for row in reversed(rows) if row not in first]
+        assert bool(first) == (architecture != "volta")
+
+
+def test_other_arithmetic_is_of_the_same_formats_and_another_datapath() -> None:
+    chosen = row_named("hopper/wgmma.m64nNk32.f32.e4m3.e4m3")
+    others = of_other_arithmetic(chosen, rows_of("hopper"))
+    assert [row.instruction for row in others] == [
+        row.instruction for row in rows_of("hopper")
+        if row.instruction.startswith("mma.") and ".f32.e4m3.e4m3" in row.instruction
+    ]  # fmt: skip
+    assert others
+    # K apart: two shapes of one arithmetic are no others
+    f16 = row_named("ampere/mma.m16n8k16.f32.f16.f16.f32")
+    assert "ampere/mma.m16n8k8.f32.f16.f16.f32" not in {
+        row.name for row in of_other_arithmetic(f16, rows_of("ampere"))
+    }
+    assert of_other_arithmetic(chosen, rows_of("blackwell")) == []
+    # a sequence is none of its instructions, and not a shorter one
+    sequences = sequences_of("wormhole")
+    whole, *shorter = sequences
+    names = {row.name for row in of_other_arithmetic(whole, [*sequences, *rows_of("wormhole")])}
+    assert whole.name not in names
+    assert {row.name for row in shorter if row.model.d_format == whole.model.d_format} & names

@@ -1,0 +1,35 @@
+"""The table of processors: every feature gives instructions, and every instruction of a processor has one."""
+
+from __future__ import annotations
+
+import re
+
+from tcsmt.matrix_units.catalogue import rows
+from tcsmt.matrix_units.catalogue.processors import INSTRUCTIONS, MODELS, PROCESSORS, instructions_of
+
+
+def test_features_and_instructions_are_known() -> None:
+    assert {feature for one in PROCESSORS.values() for feature in one.features} <= set(INSTRUCTIONS)
+    assert {one for _, one in MODELS} <= set(PROCESSORS)
+    prefixes = {prefix for some in INSTRUCTIONS.values() for prefix in some}
+    own = [row.instruction for row in rows(claims=False) if row.architecture in ("x86", "arm")]
+    assert all(any(name == one or name.startswith(f"{one}.") for one in prefixes) for name in own)
+    assert all(any(name == one or name.startswith(f"{one}.") for name in own) for one in prefixes)
+
+
+def test_the_most_used_first() -> None:
+    assert instructions_of(("amx_bf16", "avx512_bf16")) == ["tdpbf16ps", "vdpbf16ps"]
+    assert instructions_of(("avx512_vnni", "avx_vnni")) == list(INSTRUCTIONS["avx512_vnni"])
+    assert instructions_of(("bf16", "ebf16"))[-2:] == ["bfmmla.ebf1", "bfdot.ebf1"]
+    assert instructions_of(("sse2",)) == []
+
+
+def test_model_numbers() -> None:
+    numbers = {
+        "platinum8180": "skylake", "platinum8275cl": "cascade lake", "platinum8380hl": "cooper lake",
+        "platinum8375c": "ice lake", "gold6430": "sapphire rapids", "platinum8592+": "emerald rapids",
+        "xeon6980p": "granite rapids", "epyc7551": "naples", "epyc7r32": "rome", "epyc7v13": "milan",
+        "epyc9r14": "genoa", "epyc9965": "turin", "ryzen95950x": "zen 3", "ryzen99950x": "zen 5",
+    }  # fmt: skip
+    for number, processor in numbers.items():
+        assert next(one for pattern, one in MODELS if re.fullmatch(pattern, number)) == processor, number

@@ -1,0 +1,116 @@
+"""Parameters of models: names, what follows from them, and which are refused."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tcsmt.matrix_units.arithmetic.formats import FORMATS
+from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import IeeeDotAdd, Model, Operands
+from tcsmt.support.errors import TcsmtError
+from tests.support.model_rows import AMPERE
+
+IEEE = IeeeDotAdd(a_format="f16", b_format="f16", c_format="f32", d_format="f32", k=2, sum_format="f32")
+
+
+def test_names_become_objects() -> None:
+    """A format, rounding mode or choice may be given by name, in any case."""
+    model = replace(AMPERE, a_format="FP16", rounding="rtz", products="Normalised")
+    assert model.a_format is FORMATS["f16"]
+    assert model.rounding is ROUNDINGS["RTZ"]
+    assert model.products == "normalised"
+    assert model == replace(AMPERE, products="normalised")
+    assert replace(IEEE, product_format="fp32").product_format is FORMATS["f32"]
+    assert hash(replace(IEEE, order=[1, 0])) == hash(replace(IEEE, order=(1, 0)))
+
+
+def test_derived_quantities() -> None:
+    """n_eab, carry bits, the canonical NaN, the blocks."""
+    assert AMPERE.extra_alignment_bits == 1
+    assert [replace(AMPERE, k=n, n_fma=n).enough_carry_bits for n in (1, 3, 4, 8)] == [1, 2, 3, 4]
+    assert AMPERE.nan_word == 0x7FFFFFFF
+    assert replace(AMPERE, d_format="f16").nan_word == 0x7FFF
+    assert replace(AMPERE, d_format="bf16").nan_word == 0x7FC0
+    assert replace(AMPERE, n_fma=4).blocks == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert replace(AMPERE, n_fma=4, interleave=2).blocks == [[0, 1, 4, 5], [2, 3, 6, 7]]
+    assert replace(AMPERE, n_fma=4, interleave=1).blocks == [[0, 2, 4, 6], [1, 3, 5, 7]]
+
+
+def test_equal_parameters_are_one_graph() -> None:
+    """Two models that do the same share every node; enough carry bits are no parameter's guess."""
+    twin = replace(AMPERE, c_position="aligned", interleave=0)
+    assert AMPERE.trace.output is twin.trace.output
+    a, b, c = AMPERE.trace.a, AMPERE.trace.b, AMPERE.trace.c
+    swapped = AMPERE.apply(Operands([*a[1:], a[0]], [*b[1:], b[0]], c))
+    assert swapped.output is AMPERE.trace.output
+
+
+@pytest.mark.parametrize(
+    ("model", "change", "message"),
+    [
+        (AMPERE, {"fraction_bits": 0}, "fraction_bits = 0: must be from 1"),
+        (AMPERE, {"fraction_bits": 2000}, "fraction_bits = 2000: must be from 1 to 1024"),
+        (AMPERE, {"k": 0, "n_fma": 1}, "k = 0: must be from 1"),
+        (AMPERE, {"k": "8"}, "k = '8': must be an integer"),
+        (AMPERE, {"k": 8.0}, "k = 8.0: must be an integer"),
+        (AMPERE, {"carry_bits": 1.5}, "carry_bits = 1.5: must be an integer or None"),
+        (AMPERE, {"flush_inputs": "yes"}, "flush_inputs = 'yes': must be True or False"),
+        (AMPERE, {"n_fma": 3}, "n_fma = 3: must be a divisor of k = 8"),
+        (AMPERE, {"n_fma": 0}, "n_fma = 0: must be a divisor"),
+        (AMPERE, {"n_fma": 16}, "n_fma = 16: must be a divisor"),
+        (AMPERE, {"interleave": 2}, "interleave = 2: must be 0, or, with more than one block"),
+        (AMPERE, {"n_fma": 4, "interleave": 3}, "interleave = 3: .*divisor of n_fma"),
+        (AMPERE, {"n_fma": 4, "interleave": -1}, "interleave = -1"),
+        (AMPERE, {"carry_bits": -1}, "carry_bits = -1"),
+        (AMPERE, {"carry_bits": 2, "normalisation": "every"}, "carry_bits = 2: must be None"),
+        (AMPERE, {"c_position": "last", "normalisation": "every"}, "c_position = 'last'"),
+        (AMPERE, {"alignment_sticky": True, "normalisation": "every"}, "alignment_sticky = True"),
+        (AMPERE, {"zero_exponent": None, "normalisation": "every"}, "zero_exponent = None"),
+        (AMPERE, {"alignment_sticky": True, "alignment": "RNE"}, "alignment = RNE: must be RTZ"),
+        (AMPERE, {"zero_exponent": 10**6}, "zero_exponent = 1000000"),
+        (AMPERE, {"round_fraction_bits": 24}, "round_fraction_bits = 24: .*from 1 to 23"),
+        (AMPERE, {"d_format": "e4m3"}, "d_format = .*e4m3.*a format with infinities"),
+        (AMPERE, {"nan": 0x7F800000}, "nan = 2139095040: must be a NaN of f32"),
+        (AMPERE, {"a_format": "fp61"}, "unknown format 'fp61'"),
+        (AMPERE, {"a_format": 16}, "a_format = 16: must be a floating-point format or its name"),
+        (AMPERE, {"a_format": "bf61"}, "'bf61': did you mean .*bf16"),
+        (AMPERE, {"rounding": "RNX"}, "unknown rounding mode 'RNX': did you mean .*RN"),
+        (AMPERE, {"rounding": None}, "rounding = None: must be a rounding mode"),
+        (AMPERE, {"products": "unormalised"}, "products 'unormalised': did you mean .*unnormal"),
+        (AMPERE, {"products": None}, "products = None: must be unnormalised or normalised"),
+        (AMPERE, {"c_position": "first"}, "c_position 'first'.*aligned, summed, last"),
+        (AMPERE, {"overflow": "inf"}, "overflow 'inf': did you mean .*infinity"),
+        (IEEE, {"method": "fmaa"}, "method 'fmaa': did you mean fma"),
+        (IEEE, {"method": "pairwise", "k": 3}, "k = 3: must be a power of two"),
+        (IEEE, {"order": (0, 0)}, r"order = \(0, 0\): must be a permutation of \[0, 1\]"),
+        (IEEE, {"order": 1}, "order = 1: must be a permutation"),
+        (IEEE, {"method": "fma", "product_format": "f32"}, "product_format = .*when method = fma"),
+        (IEEE, {"method": "exact", "product_format": "f32"}, "product_format = .*method = exact"),
+        (IEEE, {"product_format": "e4m3"}, "product_format = .*a format with infinities"),
+        (IEEE, {"product_format": "fp33"}, "unknown format 'fp33'"),
+        (IEEE, {"sum_format": "e2m1"}, "sum_format = .*a format with infinities"),
+        (IEEE, {"d_format": "ue8m0"}, "d_format = .*a format with infinities"),
+        (IEEE, {"nan": 0}, "nan = 0: must be a NaN of f32"),
+    ],
+)
+def test_contradictory_parameters_are_refused(model: Model, change: dict[str, Any], message: str) -> None:
+    """The error names the parameter, what was given and what is allowed."""
+    with pytest.raises(TcsmtError, match=message):
+        replace(model, **change)
+
+
+def test_a_model_is_pickled_without_its_terms() -> None:
+    """Terms are the same object where they are the same structure: another process has its own."""
+    model = row_named("volta/mma.m8n8k4.f32.f16.f16.f32").model
+    assert model.trace.output.width == 32
+    again = pickle.loads(pickle.dumps(model))
+    assert again == model
+    assert "trace" not in vars(again)
+    assert again.trace.output is model.trace.output
+    with pytest.raises(TypeError, match="belongs to its process"):
+        pickle.dumps(model.trace)

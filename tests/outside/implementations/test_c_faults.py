@@ -1,0 +1,50 @@
+"""Faults refuted together: one that happens is found among others, and what is not decided is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from tcsmt.language.read.llvm_execution import Fault
+from tcsmt.language.terms import Term, var
+from tcsmt.outside.implementations.c_faults import refute
+from tcsmt.outside.implementations.reading_time import ReadingTime
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.support.errors import TcsmtError
+
+A, B = var("a", 8), var("b", 8)
+#: Never: a + b is odd where one of them is, and a square is no 3 modulo 8.
+NEVER = [
+    ((A & 1) ^ (B & 1)).ne((A + B) & 1),
+    *(((A + n) * (A + n) & 7).eq(3) for n in range(20)),
+]
+
+
+def faults(terms: list[Term]) -> list[Fault]:
+    return [Fault(f"fault {number}", f"f.c:{number}", term) for number, term in enumerate(terms)]
+
+
+def test_none_happens() -> None:
+    told: list[tuple[int, int]] = []
+    clock = ReadingTime("f.c", 60, lambda done, count, what: told.append((done, count)))
+    refute(faults(NEVER), Settings(timeout=20), clock)
+    assert told[-1] == (len(NEVER), len(NEVER))
+    refute([], Settings(), clock)
+
+
+@pytest.mark.parametrize("place", [0, 7, 20])
+def test_one_of_them_happens(place: int) -> None:
+    terms = list(NEVER)
+    terms[place] = A.eq(0x5A) & B.eq(1)
+    with pytest.raises(TcsmtError, match=f"f.c:{place}: fault {place} at .*a = 0x5a"):
+        refute(faults(terms), Settings(timeout=20), ReadingTime("f.c", 60))
+
+
+def test_what_is_not_decided() -> None:
+    """The product of two numbers of 30 bits that is a prime of 58."""
+    x, y = var("x", 64), var("y", 64)
+    small = x.ult(1 << 30) & y.ult(1 << 30) & ~x.ult(2) & ~y.ult(2)
+    hard = small & (x * y).eq((1 << 58) - 27)
+    with pytest.raises(TcsmtError, match=r"f.c:0: fault 0: not decided whether it can happen: "):
+        refute(faults([hard]), Settings(timeout=0.5), ReadingTime("f.c", 60))
+    with pytest.raises(TcsmtError, match=r"f.c: not read in 1 s; it was at: whether it can happen: f.c:\d+"):
+        refute(faults([*NEVER, hard]), Settings(timeout=20), ReadingTime("f.c", 1))

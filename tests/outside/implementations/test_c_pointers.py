@@ -1,0 +1,78 @@
+"""What C leaves undefined and LLVM's code does not show: refused, or proved not to happen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tcsmt.outside.implementations.c_source import available
+from tcsmt.support.errors import TcsmtError
+from tests.support.c_functions import HELPERS, read, same_as_compiled
+
+pytestmark = pytest.mark.skipif(not available(), reason="clang is not installed")
+
+G = HELPERS + "uint32_t f(uint32_t a, uint32_t b, uint32_t c) { %s }"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("float x = 1; return *(uint32_t *)&x;", "float * is made uint32_t *: an object is read as"),
+        ("uint8_t t[4] = {1}; return *(uint32_t *)t;", "uint8_t * is made uint32_t *: an object is read as"),
+        ("void *p = &a; uint64_t *q = p; return *q;", "void * is made uint64_t *"),
+        ("const int x = 3; *(int *)&x = 4; return x;", "const int * is made int *: what is const"),
+        ("struct pair p; float *q = &p.as.f; *q = 0; return p.as.u;", "the address of a member of a union"),
+        ("uint32_t *p = &a; uint16_t *q; memcpy(&q, &p, 8); *q = 2; return a;", "the bytes of a pointer"),
+        ("uint32_t *p = &a; unsigned char *q = (unsigned char *)&p; return q[0];", "the bytes of a pointer"),
+        ("union { uint32_t *w; uint16_t *h; } x; x.w = &a; *x.h = 2; return a;", "a union with a pointer"),
+        ("struct { uint32_t *w; } x = {&a}; uint16_t *q; memcpy(&q, &x, 8); *q = 2; return a;",
+         "the bytes of a pointer"),
+        ("union { struct { uint32_t *w; } x; uint16_t *h; } y; y.x.w = &a; *y.h = 2; return a;",
+         "a union with a pointer"),
+        ("uint32_t *restrict p = &a; return *p;", "restrict on the variable p"),
+        ("return (int)a << 1;", "a signed number shifted left"),
+        ("return (uint8_t)a << 24;", "a signed number shifted left"),
+        ("return 2147483647 + 1;", "error: overflow in expression"),
+        ("_Bool x; memcpy(&x, &a, 1); return x;", "a truth value that is neither 0 nor 1 at a = "),
+        ("for (int i = 0; i < 3; i++) { uint32_t x; if (!i) x = a; c += x; } return c;", "x is read"),
+        ("uint32_t *p; { uint32_t x = a; p = &x; } *p = 5; return *p;", "x is used after the end"),
+        ("uint32_t *p = dead(a); *p = 5; return *p;", "x is used after the end"),
+        ("for (int i = 0; i < 2; i++) { if (i) goto l; uint32_t y; y = a; l: c += y; } return c;",
+         "a jump past the declaration of y"),
+        ("uint8_t t[8] = {1}; memcpy(t + 1, t, 4); return t[2];", "memcpy of bytes that overlap"),
+        ("both(&a, &a); return a;", "of both is restrict, but does not lead alone"),
+        ("union { uint16_t h; uint32_t w; } x; x.w = a; x.h = 1; return x.w;", "a union whose members have"),
+        ("uint32_t t[3] = {1, 2, 3}, *p = t + 5; return a;", "an address beyond the end of t"),
+        ("memcpy((void *)0, &a, 0); return a;", "the null pointer is used"),
+        ("uint32_t t[2][2] = {{0}}; return t[0][a & 3];", "beyond the array or member of t"),
+        ("uint32_t t[2][2] = {{0}}, *p = t[0]; return p[3];", "beyond the array or member of t"),
+        ("struct pair p = {a, b}, *q = &p; return (&q->x)[a & 1];", "beyond the array or member of p"),
+    ],
+)  # fmt: skip
+def test_what_c_leaves_undefined_and_llvm_does_not(tmp_path: Path, body: str, said: str) -> None:
+    with pytest.raises(TcsmtError) as refused:
+        read(G % body, tmp_path, function="f")
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "float x; memcpy(&x, &a, 4); struct pair p; p.as.f = x; return p.as.u;",
+        "uint8_t *p = (uint8_t *)&a; p[1] ^= 7; return a;",
+        "struct pair p = {a, b}; uint8_t t[sizeof p]; memcpy(t, &p, sizeof p); memcpy(&p, t, 4); return p.x;",
+        "struct { uint32_t x, y[2]; } p = {a, {b, c}}, q; memcpy(&q, &p, sizeof q); return q.y[1];",
+        "int *p = (int *)&a; return *p == 3;",
+        "return (int)(a & 255) << (b & 15);",
+        "_Bool x = a; return x ? b : c;",
+        "for (int i = 0; i < 3; i++) { uint32_t x = i; if (!i) x = a; c += x; } return c;",
+        "if (a) goto end; b = c; end: return b;",
+        "uint8_t t[8]; memcpy(t, &a, 4); memmove(t + 1, t, 4); memcpy(&b, t + 1, 4); return b;",
+        "both(&a, &b); return a + b;",
+        "uint32_t t[3] = {a, b, c}, *p = t + 3; return *--p;",
+        "uint32_t t[2][2] = {{a, b}, {c, 1}}, *p = t[1]; return p[a & 1] + t[b & 1][c & 1];",
+    ],
+)
+def test_what_c_defines_is_as_compiled(tmp_path: Path, body: str) -> None:
+    same_as_compiled(G % body, tmp_path)

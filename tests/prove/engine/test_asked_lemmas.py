@@ -1,0 +1,162 @@
+"""What an earlier run proved is not asked again, unless it should be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tcsmt.language.terms import Term, var
+from tcsmt.language.write.smtlib import script
+from tcsmt.prove.engine import asked_lemmas as module
+from tcsmt.prove.engine import solving
+from tcsmt.prove.engine.asked_lemmas import Lemmas
+from tcsmt.prove.engine.solvers.run import SOLVERS, Settings, installed
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.support import cache
+from tests.support.lying import Liars
+
+X, Y = var("x", 8), var("y", 8)
+#: (x xor y) xor (x and y) is x or y: there is no solution, and the constructors do not see it.
+GOAL = ((X ^ Y) ^ (X & Y)).ne(X | Y)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TCSMT_CACHE", str(tmp_path))
+    return tmp_path / "lemmas"
+
+
+def lemmas(
+    solver: str = "bitwuzla", confirm: bool = False, lasting: bool = True, kept: bool | None = None
+) -> Lemmas:
+    return Lemmas(Solving(Settings(solver), confirm=confirm), lasting=lasting, kept=kept)
+
+
+def test_kept_by_content() -> None:
+    first = lemmas().ask(GOAL, 10)
+    assert first.holds
+    assert not first.earlier
+    again = lemmas().ask(GOAL, 10)
+    assert again.earlier
+    assert again.answer == first.answer
+    assert not lemmas().ask(((X ^ Y) ^ (X & Y)).ne(Y | var("z", 8)), 10).holds
+
+
+def test_a_script_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the store and every solver alike: writing it takes longer than many answers."""
+    written: list[Term] = []
+
+    def counted(goal: Term) -> str:
+        written.append(goal)
+        return script(goal)
+
+    for place in (module, solving):
+        monkeypatch.setattr(place, "script", counted)
+    assert lemmas(confirm=True).ask(GOAL, 10).answer.confirmed
+    assert written == [GOAL]
+
+
+def test_asked_again_where_more_is_wanted() -> None:
+    lemmas().ask(GOAL, 10)
+    assert not lemmas(lasting=False).ask(GOAL, 10).earlier
+    assert not lemmas("z3").ask(GOAL, 10).earlier
+    lemmas().ask(GOAL, 10)
+    # kept without a confirmation, it is none, even where the user says that what is kept counts
+    confirmed = lemmas(confirm=True, kept=True).ask(GOAL, 10)
+    assert not confirmed.earlier
+    assert confirmed.answer.confirmed
+    # kept with one, it is one where the user says so
+    assert not lemmas(confirm=True).ask(GOAL, 10).earlier
+    assert not lemmas(confirm=True, kept=False).ask(GOAL, 10).earlier
+    again = lemmas(confirm=True, kept=True).ask(GOAL, 10)
+    assert again.earlier
+    assert again.answer.confirmed == confirmed.answer.confirmed
+    plain = lemmas().ask(GOAL, 10)
+    assert plain.earlier
+    assert plain.answer.confirmed == ""
+    assert not lemmas(kept=False).ask(GOAL, 10).earlier
+
+
+def test_nothing_is_kept_unless_it_is_asked_for(folder: Path) -> None:
+    for _ in range(2):
+        found = Lemmas(Solving()).ask(GOAL, 10)
+        assert found.holds
+        assert not found.earlier
+    assert not folder.exists()
+
+
+def test_what_has_a_solution_is_not_kept(folder: Path) -> None:
+    assert lemmas().ask(X.ne(Y), 10).answer.answer == "sat"
+    assert not folder.exists()
+
+
+def test_damaged(folder: Path) -> None:
+    lemmas().ask(GOAL, 10)
+    (file,) = folder.iterdir()
+    file.write_bytes(file.read_bytes()[:-1] + b"!")
+    assert not lemmas().ask(GOAL, 10).earlier
+    assert lemmas().ask(GOAL, 10).earlier
+
+
+def test_another_version_of_the_solver_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    lemmas().ask(GOAL, 10)
+    assert lemmas().ask(GOAL, 10).earlier
+    monkeypatch.setattr(module, "installed", lambda solver: "0.0.1")
+    assert not lemmas().ask(GOAL, 10).earlier
+    assert lemmas().ask(GOAL, 10).earlier
+
+
+def test_versions_are_those_of_the_installed_packages() -> None:
+    for solver in SOLVERS:
+        answer = Solving(Settings(solver)).ask(GOAL)
+        assert installed(solver).startswith(answer.version)
+    assert installed("no such solver") == ""
+
+
+def test_a_file_of_another_name_or_content(folder: Path) -> None:
+    """What is kept for one script is nothing for another; and what is no record is none."""
+    other = ((X ^ Y) ^ (X & Y)).ne(X | Y | 0) & X.ult(200)
+    lemmas().ask(GOAL, 10)
+    (file,) = folder.iterdir()
+    lemmas().ask(other, 10)
+    (theirs,) = set(folder.iterdir()) - {file}
+    theirs.write_bytes(file.read_bytes())
+    assert not lemmas().ask(other, 10).earlier
+    name = f"lemmas/{file.name}"
+    for content in (
+        b"",
+        b"[]",
+        b"{}",
+        b'{"version": 1}',
+        b"\xff",
+        b'{"version": "", "seconds": "x", "confirmed": ""}',
+    ):
+        cache.keep(name, content)
+        assert not lemmas().ask(GOAL, 10).earlier
+
+
+def test_a_guess_is_kept_for_no_proof(folder: Path) -> None:
+    """Without a solution, what only looked for one has proved nothing."""
+    known = lemmas(confirm=True)
+    assert known.look(GOAL, 10).answer == "unsat"
+    assert not folder.exists()
+    assert known.known == {}
+    found = known.ask(GOAL, 10)
+    assert found.holds and found.answer.confirmed
+    assert known.look(GOAL, 10) == found.answer
+    # constants are not taken for each other
+    assert known.look(X.ult(X), 10).answer == "unsat"
+    assert known.look(X.eq(X), 10).answer == "sat"
+
+
+def test_refusals_are_remembered(liars: Liars, folder: Path) -> None:
+    """Nobody is asked again what nobody confirmed; and nothing is kept of it."""
+    liars.install(z3="nothing", cvc5="garbage")
+    known = lemmas(confirm=True)
+    first = known.ask(GOAL, 10)
+    assert (first.refused, first.holds) == (True, False)
+    liars.install(z3="unsat")
+    assert known.ask(GOAL, 10) == first
+    assert known.refused == [first.answer.reason] * 2
+    assert not folder.exists()

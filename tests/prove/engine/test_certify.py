@@ -1,0 +1,158 @@
+"""Writing certificates: nothing is left that looks whole and is not."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tcsmt.language.terms import FALSE
+from tcsmt.prove.certificates.derivation import Close
+from tcsmt.prove.engine import certify
+from tcsmt.prove.engine.certify import Certificates
+from tcsmt.prove.engine.refutations import NotRefuted
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.statements.verdict import Equivalent
+from tcsmt.support.errors import TcsmtError
+from tests.support.certificates import carry_bits, certified, flaws, zero_exponents
+
+pytest.importorskip("pysolvers", reason="the extra `certificates` is not installed")
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_same_question_leaves_the_same_files(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        certified(tmp_path / name, carry_bits())
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "one" / "lemmas").iterdir()}
+    certified(tmp_path / "one", carry_bits())
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "one" / "lemmas").iterdir()}
+
+
+def test_lemmas_are_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two statements with the same lemmas: each is refuted once."""
+    asked: list[str] = []
+    real = certify.refutation
+    monkeypatch.setattr(certify, "refutation", lambda cnf, given: asked.append(cnf) or real(cnf, given))
+    questions = carry_bits(), replace(carry_bits(), title="another title")
+    found = [certified(tmp_path / "c", question) for question in questions]
+    assert len({one.certified.path for one in found if one.certified}) == 2
+    again = certified(tmp_path / "c", questions[1])
+    assert again.certified == found[1].certified
+    assert len(asked) == len(set(asked)) == len(list((tmp_path / "c" / "lemmas").glob("*.cnf.xz")))
+    assert flaws(tmp_path / "c") == ["", ""]
+
+
+def failing(real: Callable[..., Any], number: int, error: BaseException) -> Callable[..., Any]:
+    """The same function, which fails when it is called for that time."""
+    calls = iter(range(1000))
+
+    def called(*args: Any, **options: Any) -> Any:
+        if next(calls) == number:
+            raise error
+        return real(*args, **options)
+
+    return called
+
+
+@pytest.mark.parametrize(
+    ("function", "error"),
+    [
+        pytest.param(function, error, marks=pytest.mark.long if (place + turn) % 2 else ())
+        for place, function in enumerate(("store_bytes", "replace_bytes", "make_folder", "refutation"))
+        for turn, error in enumerate(
+            (KeyboardInterrupt(), TcsmtError("cannot write: No space left on device"))
+        )
+    ],
+)
+def test_stopped_at_any_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str, error: BaseException
+) -> None:
+    """There is no statement, or it is proved; and what was left is gone on with."""
+    real = getattr(certify, function)
+    for number in range(20):
+        folder = tmp_path / str(number)
+        monkeypatch.setattr(certify, function, failing(real, number, error))
+        try:
+            certified(folder, carry_bits())
+        except (KeyboardInterrupt, TcsmtError):
+            stopped = True
+        else:
+            stopped = False
+        assert not list(folder.glob("statements/*.json")) or not any(flaws(folder))
+        monkeypatch.setattr(certify, function, real)
+        if not stopped:
+            break
+        if number == 2:
+            certified(folder, carry_bits())
+            assert flaws(folder) == [""]
+    assert 0 < number < 19
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is half written: no temporary file is left, and no statement."""
+
+    def full(*args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tcsmt.support.files.os.replace", full)
+    with pytest.raises(TcsmtError, match="No space left"):
+        certified(tmp_path / "c", carry_bits())
+    assert files(tmp_path / "c") == {}
+
+
+@pytest.mark.parametrize("text", ["", "garbage\n", "999999 0 1 0\n", "1 0 0\n"])
+def test_a_solver_that_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """What it says is checked before it is written."""
+    monkeypatch.setattr(certify, "refutation", lambda cnf, given: text)
+    found = certified(tmp_path / "c", carry_bits()).certified
+    assert found is not None
+    assert found.path is None
+    assert str(found).startswith("no certificate: ")
+    assert not list((tmp_path / "c").rglob("*.json")) + list((tmp_path / "c").rglob("*.xz"))
+
+
+def test_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(cnf: str, given: Settings) -> str:
+        raise NotRefuted("CaDiCaL: timeout after 60 s")
+
+    monkeypatch.setattr(certify, "refutation", refuse)
+    found = certified(tmp_path / "c", carry_bits()).certified
+    assert str(found) == "no certificate: CaDiCaL: timeout after 60 s"
+    assert found is not None
+    assert found.as_json() == {"certified": False, "reason": "CaDiCaL: timeout after 60 s"}
+
+
+def test_steps_that_do_not_follow(tmp_path: Path) -> None:
+    """A proof with a gap is not written, whoever made it."""
+    certificates = Certificates(tmp_path / "c")
+    for proof in ((), (Close((FALSE,)),), (Close(), Close())):
+        found = certificates.add(zero_exponents(), proof)
+        assert found.path is None
+        assert "do not fit together" in found.why
+    assert [one.path for one in certificates.done] == [None] * 3
+    assert not list((tmp_path / "c").rglob("*.json"))
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TcsmtError, match="cannot make the folder"):
+        certified(tmp_path / "file" / "c", carry_bits())
+
+
+def test_a_statement_that_cannot_be_read_again(tmp_path: Path) -> None:
+    """Here a title that is no line of text: the proof counts, and has no certificate."""
+    found = certified(tmp_path / "c", replace(carry_bits(), title="two\nlines"))
+    assert isinstance(found.verdict, Equivalent)
+    assert found.certified is not None
+    assert found.certified.path is None
+    assert "not a line of text" in found.certified.why
+    assert not (tmp_path / "c" / "statements").exists()

@@ -1,0 +1,95 @@
+"""Shortening: from a witness to one that people can read, which is still a witness."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.arithmetic.formats import Format, Specials
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.models import FusedDotAdd, Operands
+from tcsmt.prove.engine.shorten import cost, shorten
+from tcsmt.prove.statements.question import Question, difference
+from tcsmt.simulate.rows import run_words
+from tests.support.questions import PAIRS, found, unit
+
+SHORTENED = ("products", "c last", "nan", "flush", "every")
+
+
+@pytest.fixture(scope="module")
+def witnesses() -> dict[str, tuple[Question, dict[str, int]]]:
+    """Questions, each with a witness."""
+    table = {}
+    for name in SHORTENED:
+        base, changes, domain = PAIRS[name]
+        models = unit(base), replace(unit(base), **changes)  # type: ignore[arg-type]
+        question = difference(name, ("", models[0]), ("", models[1]), domain)
+        table[name] = question, dict(found(question).values)
+    return table
+
+
+@given(st.sampled_from(SHORTENED), st.integers(0, 1 << 32))
+@settings(max_examples=10, deadline=None)
+def test_shortening(witnesses: dict[str, tuple[Question, dict[str, int]]], name: str, seed: int) -> None:
+    """From any witness to one that is not longer, still a witness, and stays as it is."""
+    question, start = witnesses[name]
+    goal, rng = question.goal, np.random.default_rng(seed)
+    for _ in range(30):  # random bits, as long as it stays a witness
+        key = str(rng.choice(list(question.formats)))
+        longer = {**start, key: start[key] ^ 1 << int(rng.integers(question.formats[key].width))}
+        start = longer if evaluate([goal], longer) == [1] else start
+    result = shorten(goal, question.formats, start)
+    assert evaluate([goal], result) == [1]
+    assert cost(question.formats, result) <= cost(question.formats, start)
+    assert set(result) == set(question.formats)
+    assert shorten(goal, question.formats, result) == result
+
+
+@pytest.mark.long
+def test_block_scales_are_inputs_of_a_question() -> None:
+    """Finite excludes NaN scales."""
+    row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
+    assert isinstance(row, FusedDotAdd)
+    unit = replace(row, k=32, n_fma=32)
+    question = difference(
+        "F = 35 against 34", ("35", unit), ("34", replace(unit, fraction_bits=34)), lanes=(2,)
+    )
+    verdict = found(question)
+    names = [name for name in verdict.values if name[0] == "s"]
+    assert names == ["sa0", "sa1", "sb0", "sb1"]
+    assert all(not unit.input_formats[name].is_nan(verdict.values[name] & 0x7F) for name in names)
+    columns = {name: np.array([word], np.uint64) for name, word in verdict.values.items()}
+    factors = [np.stack([columns[f"{side}{i}"] for i in range(32)], axis=-1) for side in "ab"]
+    scales = [np.stack([columns[f"s{side}{i}"] for i in range(2)], axis=-1) for side in "ab"]
+    one, two = (int(run_words(s.model, Operands(*factors, columns["c"], *scales))[0]) for s in question.sides)
+    assert one != two
+
+
+@pytest.mark.long
+def test_block_scales_of_a_short_witness_are_1() -> None:
+    row = row_named("rtx-blackwell/mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3").model
+    assert isinstance(row, FusedDotAdd)
+    unit = replace(row, k=32, n_fma=32)
+    nearest = replace(unit, rounding="RNE")  # type: ignore[arg-type]
+    values = found(difference("rounding", ("RTZ", unit), ("RNE", nearest), lanes=(2,))).values
+    for group in range(2):
+        lanes = range(16 * group, 16 * (group + 1))
+        if not any(values[f"{side}{lane}"] for side in "ab" for lane in lanes):
+            for name in (f"sa{group}", f"sb{group}"):
+                assert unit.input_formats[name].value(values[name] & 0x7F) == 1
+
+
+def test_a_scale_that_cannot_be_1_is_shortened_too() -> None:
+    """The nearest power of two stands for 1."""
+    scale = Format(
+        name="small", exponent_bits=2, fraction_bits=0, bias=9, specials=Specials.NONE, signed=False
+    )
+    scaled = replace(unit(), scale_format=scale, scale_block=4)
+    question = difference("scales", ("F = 23", scaled), ("F = 3", replace(scaled, fraction_bits=3)))
+    verdict = found(question)
+    assert (verdict.values["sa0"], verdict.values["sb0"]) == (3, 3)  # 2^-6

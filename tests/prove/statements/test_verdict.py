@@ -1,0 +1,111 @@
+"""Verdicts as data and as lines: who says so, alone or confirmed, and several proofs as one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tcsmt.prove.statements.verdict import (
+    Distinguished,
+    Equivalent,
+    Unknown,
+    answer_json,
+    by_whom,
+    in_a_word,
+    joined,
+    reason_of,
+    record_text,
+    said_by,
+    verdict_text,
+)
+
+WITNESS = Distinguished(values={"x": 1}, solver="z3", version="1.2", seconds=0.123456)
+PROOF = Equivalent(
+    stage="sum", scripts=("1",), solver="bitwuzla", version="9.9", seconds=2.0, confirmed="cvc5 1.0"
+)
+ALONE = replace(PROOF, confirmed="")
+GRAPH = Equivalent(stage="", scripts=(), solver="simplifier", version="", seconds=0.0)
+UNKNOWN = Unknown(reason="timeout", seconds=30.00001)
+
+
+def step(by: str, confirmed: str, *scripts: str) -> tuple[str, Equivalent]:
+    answer = Equivalent(stage="", scripts=scripts, solver=by, version="", seconds=0.0, confirmed=confirmed)
+    return by or "same graph", answer
+
+
+def test_a_proof_is_sure_unless_a_solver_stands_alone() -> None:
+    assert (PROOF.sure, ALONE.sure, GRAPH.sure) == (True, False, True)
+    assert PROOF.by_whom == "bitwuzla 9.9, confirmed by cvc5 1.0" == by_whom("bitwuzla 9.9", "cvc5 1.0")
+    assert (ALONE.by_whom, GRAPH.by_whom) == ("bitwuzla 9.9 alone", "simplifier")
+
+
+def test_data() -> None:
+    assert WITNESS.as_json() == {
+        "verdict": "distinguished", "solver": "z3", "version": "1.2", "seconds": 0.1235,
+    }  # fmt: skip
+    assert PROOF.as_json() == {
+        "verdict": "equivalent", "solver": "bitwuzla", "version": "9.9", "seconds": 2.0, "stage": "sum",
+        "scripts": ["1"], "confirmed": "cvc5 1.0",
+    }  # fmt: skip
+    assert UNKNOWN.as_json() == {"verdict": "unknown", "reason": "timeout", "seconds": 30.0}
+
+
+@pytest.mark.parametrize(("verdict", "answer"), [(WITNESS, "yes"), (PROOF, "no"), (UNKNOWN, "unknown")])
+def test_what_a_verdict_answers(verdict: Distinguished | Equivalent | Unknown, answer: str) -> None:
+    data = answer_json(verdict, "yes", "no")
+    assert data["answer"] == answer
+    assert {key: value for key, value in data.items() if key != "answer"} == verdict.as_json()
+    assert list(data)[:2] == ["verdict", "answer"]
+
+
+def test_lines() -> None:
+    assert verdict_text(WITNESS, "DIFFER", "SAME") == (
+        "DIFFER: found by z3 1.2 in 0.12 s, replayed in exact fractions"
+    )
+    assert verdict_text(PROOF, "DIFFER", "SAME") == (
+        "SAME: proved by bitwuzla 9.9, confirmed by cvc5 1.0, 2.00 s; sum"
+    )
+    assert verdict_text(GRAPH, "DIFFER", "SAME") == "SAME: proved by simplifier, 0.00 s"
+    assert verdict_text(UNKNOWN, "DIFFER", "SAME") == "UNKNOWN: timeout; 30.0 s"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text"),
+    [
+        (WITNESS, "refuted by z3 1.2"), (PROOF, "proved by bitwuzla 9.9, confirmed by cvc5 1.0"),
+        (ALONE, "proved by bitwuzla 9.9 alone"), (GRAPH, "proved by simplifier"),
+        (UNKNOWN, "unknown: timeout"),
+    ],
+)  # fmt: skip
+def test_a_record_says_the_same(verdict: Distinguished | Equivalent | Unknown, text: str) -> None:
+    record = verdict.as_json()
+    assert record_text(record, "refuted") == text
+    if isinstance(verdict, Equivalent):
+        assert said_by(record) == verdict.by_whom
+
+
+def test_steps_are_sure_if_each_of_them_is() -> None:
+    sure = joined([step("", ""), step("a", "b", "1"), step("a", "c", "2"), step("a", "b", "1")], 1.0)
+    assert (sure.sure, sure.by_whom, sure.scripts) == (True, "a, confirmed by b, c", ("1", "2"))
+    weak = joined([step("a", "b", "1"), step("a", "", "2"), step("", "")], 1.0)
+    assert (weak.sure, weak.by_whom) == (False, "a alone")
+    several = joined([step("a", "", "1"), step("b", "", "2")], 1.0)
+    assert several.by_whom == "a, b alone"
+    graph = joined([step("", ""), step("", "")], 1.0)
+    assert (graph.sure, graph.by_whom) == (True, "")
+
+
+def test_steps_in_words() -> None:
+    """Each once, in order; of one solver, its version stays."""
+    found = joined([("first", PROOF), ("second", GRAPH), ("first", ALONE)], 3.5)
+    assert (found.stage, found.seconds, found.version) == ("first; second", 3.5, "9.9")
+    other = replace(PROOF, solver="z3", version="1.2", scripts=("2",))
+    assert joined([("x", PROOF), ("y", other)], 1.0).by_whom == "bitwuzla 9.9, z3 1.2, confirmed by cvc5 1.0"
+
+
+def test_an_unknown_verdict_says_why() -> None:
+    assert [reason_of(one) for one in (WITNESS, PROOF, UNKNOWN)] == ["", "", "timeout"]
+    assert [in_a_word(one) for one in (WITNESS, PROOF, UNKNOWN)] == [
+        "distinguished", "equivalent", "unknown (timeout)"
+    ]  # fmt: skip

@@ -1,0 +1,237 @@
+"""Matrix products: every element a chain of instructions, padding."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tcsmt
+from tcsmt.compose.kernels import gemm as kernel_gemm
+from tcsmt.language.run import jit
+from tcsmt.language.terms import const
+from tcsmt.matrix_units.arithmetic.datapath import Exponent
+from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.matrix_units.files.model_files import row_given
+from tcsmt.matrix_units.models import IeeeDotAdd, Kind, Model, Operands
+from tcsmt.prove.engine.engine import decide
+from tcsmt.prove.engine.solvers.run import Settings
+from tcsmt.prove.engine.solving import Solving
+from tcsmt.prove.statements.question import Question, Side
+from tcsmt.prove.statements.verdict import Equivalent
+from tcsmt.simulate import matmul
+from tcsmt.simulate.rows import run_words
+from tcsmt.support.errors import TcsmtError
+from tests.support.sampling import mostly_long
+
+MODELS = (
+    "volta",
+    "ampere",
+    "hopper",
+    "ada/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "hopper/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "hopper/mma.m16n8k16.f16.f16.f16.f16",
+)
+
+
+def uniform(fmt: Any, shape: tuple[int, ...], seed: int) -> Any:
+    """Uniform words of a format."""
+    return np.random.default_rng(seed).integers(0, 1 << fmt.width, shape, dtype=unsigned(fmt))
+
+
+def matrices(model: Model, m: int, length: int, n: int) -> tuple[Any, Any, Any]:
+    """Uniform words for A, B and C."""
+    shapes = ((model.a_format, (m, length)), (model.b_format, (length, n)), (model.c_format, (m, n)))
+    a, b, c = (uniform(fmt, shape, seed) for seed, (fmt, shape) in enumerate(shapes))
+    return a, b, c
+
+
+def one_by_one(model: Model, a: Any, b: Any, c: Any) -> Any:
+    """Every element on its own, the last instruction padded with zeros."""
+    result = np.empty(c.shape, dtype=unsigned(model.d_format))
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            word = c[i, j]
+            for first in range(0, a.shape[1], model.k):
+                x, y = np.zeros((2, 1, model.k), dtype=a.dtype)
+                part = a[i, first : first + model.k]
+                x[0, : len(part)], y[0, : len(part)] = part, b[first : first + model.k, j]
+                word = run_words(model, Operands(x, y, np.array([word])))[0]
+            result[i, j] = word
+    return result
+
+
+#: What is slow to compile is long.
+SLOW = [pytest.param(True, marks=pytest.mark.long), False]
+
+
+@pytest.mark.parametrize("compile_all", SLOW)
+@pytest.mark.parametrize("name", mostly_long(MODELS[1:], [MODELS[-1]]))
+def test_long_chains(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    chained(name, compile_all, monkeypatch)
+
+
+@pytest.mark.parametrize("compile_all", [True, False])
+def test_chains(compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    chained(MODELS[0], compile_all, monkeypatch)
+
+
+def chained(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if compile_all and not jit.available():
+        pytest.skip("the extra `fast` is not installed")
+    monkeypatch.setattr(matmul, "WORTH_COMPILING", 0 if compile_all else 1 << 60)
+    monkeypatch.setattr(matmul, "compiled", lambda model: compile_all)
+    monkeypatch.setattr(matmul, "_PORTION", 64)
+    model = row_named(name).model
+    a, b, c = matrices(model, 5, 2 * model.k + 3, 19)
+    expected = one_by_one(model, a, b, c)
+    assert np.array_equal(tcsmt.gemm(a, b, c, unit=name).view(expected.dtype), expected)
+
+
+@pytest.mark.parametrize("compile_all", SLOW)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "rtx-blackwell/mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0",
+        pytest.param(
+            "b200/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", marks=pytest.mark.long
+        ),
+    ],
+)
+def test_block_scales(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    scaled(name, compile_all, monkeypatch)
+
+
+def test_block_scales_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two blocks of 16 lanes, of which one is a group."""
+    file = tmp_path / "narrow.toml"
+    base = "b200/tcgen05.mMnNk64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3"
+    file.write_text(f'base = "{base}"\nk = 32\nn_fma = 32\n')
+    scaled(str(file), True, monkeypatch)
+
+
+def scaled(name: str, compile_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if compile_all and not jit.available():
+        pytest.skip("the extra `fast` is not installed")
+    monkeypatch.setattr(matmul, "WORTH_COMPILING", 0 if compile_all else 1 << 60)
+    monkeypatch.setattr(matmul, "compiled", lambda model: compile_all)
+    model = row_given(name).model
+    fmt, block = model.scale_format, model.k // model.scales
+    assert fmt is not None
+    m, length, n = 3, 2 * model.k + block, 18
+    a, b, c = matrices(model, m, length, n)
+    scale_a, scale_b = uniform(fmt, (m, length // block), 7), uniform(fmt, (length // block, n), 8)
+    got = tcsmt.gemm(a, b, c, unit=name, scale_a=scale_a, scale_b=scale_b)
+    padding = -length % model.k
+    a, b = np.pad(a, ((0, 0), (0, padding))), np.pad(b, ((0, padding), (0, 0)))
+    missing = -(length // block) % model.scales
+    scale_a, scale_b = np.pad(scale_a, ((0, 0), (0, missing))), np.pad(scale_b, ((0, missing), (0, 0)))
+    for i in range(m):
+        for j in range(n):
+            word = c[i : i + 1, j]
+            for step in range(a.shape[1] // model.k):
+                k, s = (slice(step * each, (step + 1) * each) for each in (model.k, model.scales))
+                factors = (a[i : i + 1, k], b[k, j][None])
+                word = run_words(model, Operands(*factors, word, scale_a[i : i + 1, s], scale_b[s, j][None]))
+            assert got[i, j].view(word.dtype) == word[0]
+    halves = tcsmt.split_k(2)
+    with pytest.raises(TcsmtError, match="a part must be made of whole blocks"):
+        tcsmt.gemm(a[:, :-block], b[:-block], unit=name, scale_a=scale_a[:, :-1], scale_b=scale_b[:-1],
+                   reduction=tcsmt.promoted(block + 1))  # fmt: skip
+    with pytest.raises(TcsmtError, match="scale_b is missing: the unit takes one"):
+        tcsmt.gemm(a, b, unit=name, scale_a=scale_a, reduction=halves)
+    with pytest.raises(TcsmtError, match="scale_a has shape"):
+        tcsmt.gemm(a, b, unit=name, scale_a=scale_b, scale_b=scale_b)
+    with pytest.raises(TcsmtError, match="scale_a is given, but the unit has no block scales"):
+        tcsmt.gemm(np.ones((2, 2)), np.ones((2, 2)), unit="hopper", scale_a=scale_a)
+
+
+@pytest.mark.parametrize("name", ["volta", "ampere", "hopper", "hopper/mma.m16n8k16.f16.f16.f16.f16"])
+def test_padding_with_zeros_changes_nothing(name: str) -> None:
+    """Proved: a lane of zeros never has the largest exponent alone; aligned, it is zero."""
+    model = replace(row_named(name).model, k=4, n_fma=4)
+    shorter = replace(model, k=3, n_fma=3)
+    whole = model.trace
+    a, b = [*whole.a[:-1], const(0, 16)], [*whole.b[:-1], const(0, 16)]
+    left = model.apply(Operands(a, b, whole.c))
+    right = shorter.apply(Operands(whole.a[:-1], whole.b[:-1], whole.c))
+    tops = [stage.value for trace in (left, right) for stage in trace.of(Kind.LARGEST_EXPONENT)]
+    with_zeros, without = tops
+    assert isinstance(with_zeros, Exponent) and isinstance(without, Exponent)
+    assert with_zeros.low == without.low
+    question = Question(
+        title="a lane of zeros",
+        sides=(Side("with", model, left), Side("without", shorter, right)),
+        goal=with_zeros.term.ne(without.term),
+        formats=shorter.input_formats,
+    )
+    assert isinstance(decide(question, Solving(Settings("auto", 60, 4096))).verdict, Equivalent)
+
+
+@pytest.mark.library
+def test_results_that_numpy_cannot_add() -> None:
+    """Words of a format without a dtype: chained by the unit alone."""
+    unit = "wormhole/mvmul.f32.bf16.phase0"
+    rng = np.random.default_rng(7)
+    a, b = (rng.integers(-3, 4, shape).astype(np.float32) / 4 for shape in ((2, 40), (40, 3)))
+    c = np.full((2, 3), 1.5, np.float32)
+    got = tcsmt.gemm(a, b, c, unit=unit)
+    assert got.dtype == np.uint32
+    assert np.array_equal(got.view(np.float32), a @ b + c)
+    refused: list[dict[str, Any]] = [{"alpha": 2.0}, {"beta": 0.5}, {"epilogue": "c=epilogue"}]
+    for options in refused:
+        with pytest.raises(TcsmtError, match="the unit's results are e8m23fn words"):
+            tcsmt.gemm(a, b, c, unit=unit, **options)
+    with pytest.raises(TcsmtError, match="e8m23fn: must be a format with infinities"):
+        tcsmt.gemm(a, b, c, unit=unit, reduction="promote:16")
+    doubled = tcsmt.gemm(a, b, c, unit=unit, epilogue="alpha=2,out=f32")
+    assert doubled.dtype == np.float32
+    assert np.array_equal(doubled, 2 * (a @ b) + c)
+
+
+@pytest.mark.library
+def test_ieee_reference_units_multiply_too() -> None:
+    """A chain of binary64 fused multiply-adds."""
+    double = IeeeDotAdd(
+        a_format="f64", b_format="f64", c_format="f64", d_format="f64", sum_format="f64", k=4, method="fma"
+    )  # type: ignore[arg-type]
+    rng = np.random.default_rng(4)
+    a, b = rng.standard_normal((3, 6)), rng.standard_normal((6, 2))
+    assert np.allclose(tcsmt.gemm(a, b, unit=double), a @ b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c", "message"),
+    [
+        (
+            (2, 3),
+            (4, 2),
+            None,
+            r"A \(2, 3\) and B \(4, 2\): the number of columns of A must equal the number of rows of B",
+        ),
+        ((2, 3), (3, 2), (2, 3), r"C has shape \(2, 3\): must be \(2, 2\)"),
+        ((2,), (2, 2), None, r"A has shape \(2,\): must be a matrix"),
+        ((2, 0), (0, 2), None, r"A has shape \(2, 0\)"),
+    ],
+)
+def test_shapes(a: Any, b: Any, c: Any, message: str) -> None:
+    arrays = [None if shape is None else np.zeros(shape, dtype=np.float32) for shape in (a, b, c)]
+    with pytest.raises(TcsmtError, match=message):
+        tcsmt.gemm(*arrays, unit="hopper")
+
+
+def test_other_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = np.ones((2, 8), dtype=np.float16)
+    with pytest.raises(TcsmtError, match=r"B\[0, 0\] = 0.1 is not a valid f16 value"):
+        tcsmt.gemm(one, np.full((8, 2), 0.1), unit="hopper")
+    with pytest.raises(TcsmtError, match="A has dtype int64"):
+        tcsmt.gemm(one.astype(int), one.T, unit="hopper")
+    with pytest.raises(TcsmtError, match="K is at most 4"):
+        tcsmt.gemm(one, one.T, unit="volta/mma.m8n8k4.f32.f16.f16.f16")
+    monkeypatch.setattr(kernel_gemm.os, "sysconf", lambda name: 4)
+    with pytest.raises(TcsmtError, match="a result of 2 x 2 needs"):
+        tcsmt.gemm(one, one.T, unit="hopper")
