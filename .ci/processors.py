@@ -43,8 +43,8 @@ VECTORS = {
 LIBRARY = ("-m", "library and not long")
 SIMULATOR = (
     "tests/simulate/test_compiled.py", "tests/simulate/test_matmul.py", "tests/simulate/test_rows.py",
-    "tests/language/write/test_llvm.py", "tests/language/run/test_floats.py", "tests/language/run/test_exhaust.py",
-    "tests/language/run/test_sums.py",
+    "tests/language/write/test_llvm.py", "tests/language/run/test_floats.py",
+    "tests/language/run/test_exhaust.py", "tests/language/run/test_sums.py",
 )  # fmt: skip
 #: An emulator takes twenty times as long: products of units, and of NumPy.
 FEW = ("-m", "library and not long", "tests/simulate/test_matmul.py", "tests/face/api/test_multiply.py")

@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tcsmt.support.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from tcsmt.compose.kernels.epilogue import Epilogue
     from tcsmt.compose.kernels.reduction import CHAINED, Reduction, promoted, split_k
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from tcsmt.study.properties.investigation import Report
     from tcsmt.support.errors import TcsmtError
 
-__version__ = "0.1.0"
 #: Where each public name is; a module is imported when one of its names is used.
 _HOMES = {
     "accuracy": "tcsmt.face.api",

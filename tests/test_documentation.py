@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-import tcsmt
+from tests.support import wings
 from tests.support.paths import ROOT
 
 RUNNER = ROOT / "docs" / "run_blocks.py"
@@ -103,17 +103,21 @@ def test_each_guide_is_named_by_a_task() -> None:
     assert {str(path) for path in folder.glob("*.md") if path.name != "index.md"} <= named
 
 
+def test_the_picture_of_the_wings_is_that_of_the_imports() -> None:
+    """And no wing imports from one above it: nothing stands below the diagonal."""
+    page = wings.PAGE.read_text()
+    assert wings.with_picture(page) == page, "python -m tests.support.wings"
+    order = wings.layers("tcsmt")
+    assert len(wings.imports()) > 40
+    assert all(order.index(wing) < order.index(other) for wing, other in wings.imports())
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
     """Links to files of the repository, which GitHub follows."""
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text()):
         if "://" not in target:
             assert (path.parent / target).exists(), f"{path}: {target}"
-
-
-def test_the_citation_has_the_version() -> None:
-    assert f"\nversion: {tcsmt.__version__}\n" in (ROOT / "CITATION.cff").read_text()
-    assert f"\n## {tcsmt.__version__}\n" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def files_of_git() -> list[str]:

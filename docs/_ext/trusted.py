@@ -25,20 +25,21 @@ class Trusted:
 def closure(start: str = CHECKER) -> list[Trusted]:
     """The modules that importing one imports, by name; of packages, what their ``__init__`` imports, too.
 
-    The package itself, ``tcsmt/__init__.py``, is left out: it imports nothing, and names where things are.
+    The package itself, ``tcsmt/__init__.py``, is left out: it says where things are, and imports the version.
     """
     found: dict[str, Trusted] = {}
     missing = [start]
     while missing:
         name = missing.pop()
         path = _file(name)
-        if path is None or name in found or name == "tcsmt":
+        if path is None or name in found:
             continue
         text = path.read_text()
         module = ast.parse(text)
         about = (ast.get_docstring(module) or "").partition("\n")[0]
         found[name] = Trusted(name, len(text.splitlines()), about)
         missing += [name.rpartition(".")[0], *_imported(module.body)]
+    del found["tcsmt"]
     return [found[name] for name in sorted(found)]
 
 

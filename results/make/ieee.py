@@ -2,9 +2,9 @@
 
     python results/make/ieee.py [--only TEXT] [--limit 120] [--solver NAME] [--output FILE]
 
-The lemmas are those of ``tcsmt/study/properties/ieee_lemmas.py``; none may have a solution. Goes on where it stopped: what
-stands in the file for the same script and solver is not asked again. Seconds are for a clock on the wall. The
-exit code is 1 if a lemma has a solution.
+The lemmas are those of ``tcsmt/study/properties/ieee_lemmas.py``; none may have a solution. Goes on where it
+stopped: what stands in the file for the same script and solver is not asked again. Seconds are for a clock on
+the wall. The exit code is 1 if a lemma has a solution.
 """
 
 from __future__ import annotations

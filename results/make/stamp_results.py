@@ -37,7 +37,9 @@ def digests() -> dict[str, str]:
     """The digest of every row of the tcsmt on the path, whatever its version, by this folder's function."""
     from tcsmt.matrix_units.catalogue import rows
 
-    spec = importlib.util.spec_from_file_location("digest", ROOT / "tcsmt" / "interpret" / "digest.py")
+    spec = importlib.util.spec_from_file_location(
+        "digest", ROOT / "tcsmt" / "language" / "graphs" / "digest.py"
+    )
     if spec is None or spec.loader is None:
         raise FileNotFoundError(ROOT)
     digest = importlib.util.module_from_spec(spec)

@@ -12,9 +12,9 @@ Each pair is a design and the exact sum rounded once to nearest (``kind = "ieee-
 
 So it is enough to run one order of the products, and e without a sign; besides, with a sign, where the exact
 sum may be zero: there the sums for the least and the greatest fraction of e do not have the same sign. All
-pairs are run in one pass (:class:`tcsmt.prove.engine.enumerating.Enumeration`) by LLVM's code, a sample by NumPy.
-Stopped, it goes on. ``tcsmt compare DESIGN.toml EXACT.toml --finite --exhaustive --no-confirm`` decides the
-same of one pair without these lemmas, with four times the rows.
+pairs are run in one pass (:class:`tcsmt.prove.engine.enumerating.Enumeration`) by LLVM's code, a sample by
+NumPy. Stopped, it goes on. ``tcsmt compare DESIGN.toml EXACT.toml --finite --exhaustive --no-confirm``
+decides the same of one pair without these lemmas, with four times the rows.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import selectors
+import signal
 import subprocess
 import tempfile
 import time
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Conversation", "ConversationEnded"]
+__all__ = ["Conversation", "ConversationEnded", "ended"]
 
 _CHUNK = 1 << 16
 
@@ -93,3 +94,11 @@ class Conversation:
         lines = self._said.read(_CHUNK).decode(errors="replace").split("\n")
         said = " | ".join(line.strip() for line in lines[:4] if line.strip())
         return ConversationEnded(f"{self.name}: it ended with {code}: {said or 'no message'}")
+
+
+def ended(code: int) -> str:
+    """How a process ended, by its exit code (negative: the signal)."""
+    if code >= 0:
+        return f"exit code {code}"
+    known = {number.value: number.name for number in signal.Signals}
+    return known.get(-code, f"signal {-code}")

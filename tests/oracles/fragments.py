@@ -1,4 +1,4 @@
-"""Fragment layouts as the ISA documents state them, thread by thread: an oracle for ``tcsmt.outside.hardware``.
+"""Fragment layouts as the ISA documents state them, thread by thread: an oracle for our probes.
 
 Each function gives, for A, B (transposed), C and D, the place (matrix, row, column) of each element
 (thread, number of the element in the thread's registers, from the lowest bits up).

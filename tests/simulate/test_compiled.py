@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from tcsmt.language.macros import leading_zeros
 from tcsmt.language.run.arrays import Program
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, any_of, const, expand, operands_first, total, umax, var
 from tcsmt.language.write.llvm import Emitter
-from tcsmt.matrix_units.arithmetic.datapath import decode, leading_zeros
+from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 from tcsmt.matrix_units.arithmetic.ieee import fma_words
 from tcsmt.matrix_units.catalogue import row_named
@@ -311,7 +312,8 @@ import numpy as np
 from tcsmt.matrix_units.models import Operands
 from tcsmt.simulate import compiled, rows as simulator
 from tcsmt.matrix_units.catalogue import row_named
-from tcsmt.matrix_units.arithmetic.datapath import decode, leading_zeros
+from tcsmt.language.macros import leading_zeros
+from tcsmt.matrix_units.arithmetic.datapath import decode
 from tcsmt.support.errors import TcsmtError
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Format
 model = row_named("volta").model

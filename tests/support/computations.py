@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import and_, or_
 
+from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import Term, const, total, umax, var
-from tcsmt.matrix_units.arithmetic.datapath import leading_zeros
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import fma_words
 from tests.oracles.wordmath import Node

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tcsmt.matrix_units.catalogue import rows
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.study.survey.atlas import Group, groups
-from tcsmt.study.survey.settle import Asking
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 CHOSEN = ["--arch", "volta", "--types", "f32.f16.f16.f32", "--claims", "--no-confirm"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.study.survey.chained import ChainedAtlas, ChainedGroup, chained_groups, run_chained
-from tcsmt.study.survey.settle import Asking, verdicts_in
+from tcsmt.study.survey.settle import verdicts_in
 
 TYPES = "f32.f16.f16.f32"
 NAMES = (

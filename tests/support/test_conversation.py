@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tcsmt.support.conversation import Conversation, ConversationEnded
+from tcsmt.support.conversation import Conversation, ConversationEnded, ended
 from tcsmt.support.errors import TcsmtError
 
 ECHO = """
@@ -48,3 +48,9 @@ def test_what_ends_a_conversation_is_said(body: str, said: str) -> None:
 def test_a_program_that_is_not_there_is_named() -> None:
     with pytest.raises(TcsmtError, match="box: No such file"):
         Conversation("box", ["/nowhere/program"])
+
+
+def test_how_a_process_ended() -> None:
+    assert [ended(code) for code in (0, 7, -9, -11, -250)] == [
+        "exit code 0", "exit code 7", "SIGKILL", "SIGSEGV", "signal 250",
+    ]  # fmt: skip

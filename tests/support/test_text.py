@@ -17,8 +17,8 @@ def test_examples() -> None:
 
 
 def test_a_docstring_without_its_markup() -> None:
-    text = "see :func:`.decide` and :mod:`tcsmt.matrix_units.arithmetic.nans` (:data:`~tcsmt.x.NAN`), ``b0`` and `c`"
-    assert unmarked(text) == "see decide and tcsmt.matrix_units.arithmetic.nans (NAN), b0 and c"
+    text = "see :func:`.decide` and :mod:`tcsmt.arithmetic.nans` (:data:`~tcsmt.x.NAN`), ``b0`` and `c`"
+    assert unmarked(text) == "see decide and tcsmt.arithmetic.nans (NAN), b0 and c"
     assert unmarked(":class:`the bound <tcsmt.Bound>`: 2 : 1, a::b") == "the bound: 2 : 1, a::b"
 
 

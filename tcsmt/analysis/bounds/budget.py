@@ -51,7 +51,8 @@ from tcsmt.prove.statements.domain import Domain
 
 __all__ = ["Budget", "Keeping", "budget"]
 
-#: What is taken from the standard (and proved of our operations in ``tests/matrix_units/arithmetic/test_ieee.py``).
+#: What is taken from the standard (and proved of our operations in
+#: ``tests/matrix_units/arithmetic/test_ieee.py``).
 _IEEE = "an IEEE operation loses half of its result's last bit at most to nearest, else all (754-2019, 4.3)"
 #: Losses are rounded up to multiples of this.
 _STEP = Fraction(1, 2**96)

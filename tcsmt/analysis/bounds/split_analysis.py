@@ -20,6 +20,7 @@ import numpy as np
 
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.compose.recipes.split import F32, Split
+from tcsmt.language.macros import leading_zeros
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.run.exhaust import Exhaust
 from tcsmt.language.terms import FALSE, Term, const, substitute, umax, var
@@ -203,7 +204,7 @@ def distance(split: Split, x: Number) -> Term:
 
 def _length(word: Term) -> Term:
     """How many bits a 24-bit word has without leading zeros."""
-    _, zeros = dp.leading_zeros(word)
+    _, zeros = leading_zeros(word)
     return word.eq(0).ite(0, const(word.width, zeros.width) - zeros)
 
 

@@ -1,7 +1,7 @@
 """The steps of one instruction, read from the unit's trace: what each adds up, and that it does.
 
-A step is a fused sum (:mod:`tcsmt.analysis.bounds.fused_loss`) or an IEEE operation: the exact sum of its inputs,
-rounded once. Nothing is taken from the unit's parameters:
+A step is a fused sum (:mod:`tcsmt.analysis.bounds.fused_loss`) or an IEEE operation: the exact sum of its
+inputs, rounded once. Nothing is taken from the unit's parameters:
 
 * an operation's record, from which its inputs and its rounding are read, builds the stage's own node again;
 * what a step reads as a product has the value of the two words' product, and what it reads as c that of c:

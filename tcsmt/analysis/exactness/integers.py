@@ -21,6 +21,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.solvers.run import Settings
@@ -30,7 +31,6 @@ from tcsmt.prove.statements.finding import shown
 from tcsmt.prove.statements.trust import Trust
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.simulate.rows import run_words, words_of_row
-from tcsmt.study.survey.settle import Asking
 from tcsmt.support.checkpoint import Checkpoint, Record
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.jobs.work import Task
@@ -260,7 +260,7 @@ def integer_records(
 def _task(row: Row, asking: Asking) -> Task:
     model, key = row.model, f"integers {row.model.digest}"
     given = model, row.name, asking.settings, asking.confirm, asking.certificates
-    return Task(key, key, _record, given, prover("algorithms"), {row.name: model.digest}, row.name)
+    return Task(key, key, _record, given, prover("analysis"), {row.name: model.digest}, row.name)
 
 
 def _record(unit: Model, name: str, settings: Settings, confirm: bool, certificates: Path | None) -> Record:

@@ -5,8 +5,8 @@ The statement, for some number of bits, is about all integers a, b and c below 2
 c + Σ a·b (a zero of either sign). So all units of which it is proved agree there, and all kernels that are
 made of them.
 
-The products and c enter the steps of an instruction (:mod:`tcsmt.analysis.bounds.steps`) once each, so that no
-partial sum reaches 2^bits. Each step is exact for integers below that: a fused sum by its lemmas
+The products and c enter the steps of an instruction (:mod:`tcsmt.analysis.bounds.steps`) once each, so that
+no partial sum reaches 2^bits. Each step is exact for integers below that: a fused sum by its lemmas
 (:meth:`.FusedSum.exact`), an IEEE operation because its format has its exact result. What a step gives is an
 integer again, which the next step reads.
 """

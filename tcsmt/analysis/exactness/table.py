@@ -24,10 +24,11 @@ __all__ = ["SOURCES", "families", "record", "slice_bits", "table"]
 #: The modules with the proofs: those of algorithms are not among them, for only units are asked about.
 SOURCES = (
     *(
-        f"algorithms/exactness/{name}"
+        f"analysis/exactness/{name}"
         for name in ("integer_units", "largest", "lattice", "search", "table", "units")
     ),
-    *(f"algorithms/{name}" for name in ("error", "fused_loss", "proof", "steps")),
+    "analysis/error",
+    *(f"analysis/bounds/{name}" for name in ("fused_loss", "proof", "steps")),
 )
 
 #: Up to this K inputs beyond it are looked for; for the longest slices, up to the other one. It takes long.

@@ -123,7 +123,7 @@ def _solving(effort: Effort) -> Solving:
 
 
 def _code() -> str:
-    return prover("algorithms", "recipes", "simulator")
+    return prover("analysis", "compose/recipes", "simulate")
 
 
 @cache

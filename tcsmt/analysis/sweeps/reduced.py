@@ -320,7 +320,7 @@ def survey(
 
 def _task(fact: ReducedFact, unit: str, width: int, limits: Limits, *, ask: bool) -> Task:
     narrow, given = narrow_format(width), (fact, unit, width, limits, ask)
-    code = prover("algorithms", "recipes", "simulator")
+    code = prover("analysis", "compose/recipes", "simulate")
     asked, models = fact.asked(unit, narrow), fact.digests(unit, narrow)
     return Task(key_of(fact, unit, width), asked, _examined, given, code, models)
 

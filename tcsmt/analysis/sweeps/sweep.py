@@ -342,7 +342,7 @@ def task_for(recipe: str, distribution: str, k: int, given: Matrices) -> Task:
     models = {label: row.model for label, row in rows.items()}
     digests = {label: _digest(model) for label, model in (models | to_nearest(models)).items()}
     units = [f"{label} {digest}" for label, digest in digests.items()]
-    code = digest_of_sources("recipes", "algorithms/sweep")
+    code = digest_of_sources("compose/recipes", "analysis/sweeps/sweep")
     parts = [recipe, distribution, str(k), str(given.size), str(given.seeds), *units, code]
     if is_recipe_file(recipe.partition(",")[0]):
         parts.append(repr(named(recipe)))

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tcsmt import __version__
 from tcsmt.compose.kernels.epilogue import PLAIN, Epilogue
 from tcsmt.compose.kernels.expression import expression
 from tcsmt.compose.kernels.few_products import FewProducts
@@ -28,6 +27,7 @@ from tcsmt.prove.statements.question import difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.version import __version__
 
 __all__ = ["DomainGroups", "Invariance", "invariance", "telling_k"]
 

@@ -14,7 +14,6 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.analysis.certified import certify_bound, certify_comparison
 from tcsmt.analysis.emulation.bound import bound as bound_of_emulation
 from tcsmt.analysis.emulation.certified import certify_emulation
@@ -62,6 +61,7 @@ from tcsmt.prove.statements.verdict import (
 )
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import ranges
+from tcsmt.support.version import __version__
 
 __all__ = [
     "AccuracyBound",

@@ -12,13 +12,13 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.face.api.certificates import require_sat_solver
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.face.api.vectors import TestVectors
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.outside.hardware.vectors import Vector, as_csv, as_json
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.statements.finding import shown
 from tcsmt.simulate.rows import words_of_row
@@ -39,13 +39,14 @@ from tcsmt.study.survey.audit import (
 )
 from tcsmt.study.survey.model_pairs import proved_by
 from tcsmt.study.survey.neighbours import value_text
-from tcsmt.study.survey.settle import Asking, verdicts_in
+from tcsmt.study.survey.settle import verdicts_in
 from tcsmt.study.survey.vectors import smallest
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.stopping import on_stop
 from tcsmt.support.text import agreeing, counted, ranges
+from tcsmt.support.version import __version__
 
 __all__ = ["CLOSING_FILES", "PUBLISHED", "Audited", "audit", "audited", "solved", "vectors_given"]
 

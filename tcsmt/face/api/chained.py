@@ -11,9 +11,10 @@ from tcsmt.analysis.exactness.integers import integer_records
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.models import IntegerDotAdd
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.study.survey.chained import ChainedAtlas, chained_groups, run_chained
-from tcsmt.study.survey.settle import Asking, verdicts_in
+from tcsmt.study.survey.settle import verdicts_in
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.progress import Seen, unseen
 

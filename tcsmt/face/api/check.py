@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt import __version__
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.units import Unit, UnitLike, row_of, rows_meant
 from tcsmt.identification.units.resemblance import Resemblance, resemblance
@@ -33,6 +32,7 @@ from tcsmt.support.errors import TcsmtError
 from tcsmt.support.kept_answers import KeptAnswers
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import ranges
+from tcsmt.support.version import __version__
 
 __all__ = ["Check", "check", "difference", "explained", "of_arrays", "of_file", "remembered"]
 

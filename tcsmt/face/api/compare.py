@@ -9,7 +9,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.face.pictures.build import draw
@@ -29,6 +28,7 @@ from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, V
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.version import __version__
 
 __all__ = ["Comparison", "compare"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.certified import certify_exact
 from tcsmt.analysis.exactness.largest import Exactness
@@ -24,6 +23,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.verdict import said_by
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.version import __version__
 
 __all__ = ["AccuracyExactness", "exact"]
 

@@ -8,13 +8,13 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.format_tables import table_of_format
 from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.prove.statements.finding import shown
 from tcsmt.support.text import counted
+from tcsmt.support.version import __version__
 
 __all__ = ["FormatValues", "describe_format"]
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt import __version__
 from tcsmt.face.api.arrays import as_numpy
 from tcsmt.face.api.certificates import certificates_in
 from tcsmt.face.api.units import Unit, UnitLike, row_of
@@ -30,6 +29,7 @@ from tcsmt.matrix_units.models import Operands
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.version import __version__
 
 __all__ = ["Identified", "identify"]
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt import __version__
 from tcsmt.compose.kernels.chain_steps import Elements, walk
 from tcsmt.compose.kernels.kernel import Kernel
 from tcsmt.compose.kernels.reduction import Reduction
@@ -28,6 +27,7 @@ from tcsmt.matrix_units.arithmetic.words import format_of, operand_words, to_wor
 from tcsmt.simulate.matmul import check_shapes
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
+from tcsmt.support.version import __version__
 
 __all__ = ["KernelDiff", "kernel_diff"]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt import __version__
 from tcsmt.compose.kernels.elements import Product
 from tcsmt.compose.kernels.epilogue import Epilogue
 from tcsmt.compose.kernels.kernel import Kernel
@@ -32,6 +31,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import agreeing, counted
+from tcsmt.support.version import __version__
 
 __all__ = ["KernelIdentified", "KernelPlan", "kernel_identify"]
 

@@ -9,7 +9,6 @@ from html import escape
 from itertools import zip_longest
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.certified import certify_kernel
 from tcsmt.analysis.exactness.kernels import ExactKernel, exact_kernel
@@ -26,6 +25,7 @@ from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Unknown, reason_of
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import counted
+from tcsmt.support.version import __version__
 
 __all__ = ["KernelInvariant", "kernel_invariant"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.identification.kernels.tree import SumTree
 from tcsmt.identification.kernels.tree_reading import TreeRegion, read
@@ -15,6 +14,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, format_named
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import counted
+from tcsmt.support.version import __version__
 
 __all__ = ["PRODUCTS", "KernelTree", "kernel_tree"]
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.face.pictures.build import draw
 from tcsmt.face.pictures.drawing import Sheet, compared
@@ -20,6 +19,7 @@ from tcsmt.prove.statements.cause import cause_text
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.prove.statements.question import Side
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.version import __version__
 
 __all__ = ["Explanation", "explain", "sheet_of"]
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.analysis.certified import certify_flaw
 from tcsmt.analysis.search import result_flaws
 from tcsmt.analysis.search.records import flaw_json
@@ -36,6 +35,7 @@ from tcsmt.prove.statements.verdict import (
     verdict_text,
 )
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.version import __version__
 
 __all__ = ["TYPE1", "AccuracyFlaw", "find"]
 

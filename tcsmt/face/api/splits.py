@@ -10,7 +10,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.analysis.bounds.split_analysis import (
     counted,
     enumerated,
@@ -35,6 +34,7 @@ from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.files import make_folder
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.version import __version__
 
 __all__ = ["SplitAnalysis", "analyses", "asked_of", "split"]
 
@@ -195,7 +195,7 @@ def _keep(file: Checkpoint, data: Record, before: Record) -> None:
 
 
 def _about(one: Split) -> Record:
-    return {"asked": asked_of(one), "code": prover("algorithms", "recipes", "simulator")}
+    return {"asked": asked_of(one), "code": prover("analysis", "compose/recipes", "simulate")}
 
 
 def asked_of(one: Split) -> str:

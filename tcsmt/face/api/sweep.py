@@ -8,7 +8,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.analysis.sweeps.sweep import (
     DISTRIBUTIONS,
     NAMES,
@@ -34,6 +33,7 @@ from tcsmt.support.files import make_folder
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.text import counted
+from tcsmt.support.version import __version__
 
 __all__ = ["LENGTHS", "Sweep", "sweep"]
 

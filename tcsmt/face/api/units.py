@@ -8,7 +8,6 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tcsmt import __version__
 from tcsmt.compose.kernels.model import row_named as kernel_named
 from tcsmt.compose.kernels.units import ARCHITECTURE, ieee_rows, ieee_unit
 from tcsmt.face.api.arrays import as_numpy, library_of
@@ -17,6 +16,7 @@ from tcsmt.matrix_units.catalogue.description import description, row_as_json
 from tcsmt.matrix_units.files.model_files import is_model_file, model_toml, rows_given
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.rows import simulate
+from tcsmt.support.version import __version__
 
 __all__ = [
     "Unit",

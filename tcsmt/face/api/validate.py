@@ -9,7 +9,6 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.face.api.units import UnitLike, rows_meant
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.catalogue.preferred import by_use
@@ -27,6 +26,7 @@ from tcsmt.simulate.measured.datasets import row_of as row_of_data
 from tcsmt.simulate.measured.unit_files import Prediction
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
+from tcsmt.support.version import __version__
 
 __all__ = ["HEAD", "ReplayedDataset", "Validation", "predicted", "prediction_lines", "replayed", "validate"]
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt import __version__
 from tcsmt.face.api.units import UnitLike, row_of
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.model_files import is_model_file
@@ -20,6 +19,7 @@ from tcsmt.study.survey.vectors import Made, vectors_of
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import replace_bytes
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.version import __version__
 
 __all__ = ["FILE_FORMATS", "TestVectors", "file_format", "made", "vectors"]
 

@@ -18,12 +18,13 @@ from tcsmt.face.cli.names import ARCHITECTURE
 from tcsmt.face.pictures.chained_atlas import as_chained_page, as_chained_svg
 from tcsmt.face.pictures.heat_map import as_page, as_table
 from tcsmt.matrix_units.catalogue import Row, architecture_named, rows
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import groups, run
 from tcsmt.study.survey.chained import ChainedAtlas, chained_groups
 from tcsmt.study.survey.chained_table import as_chained_table
-from tcsmt.study.survey.settle import Asking, verdicts_in
+from tcsmt.study.survey.settle import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError, UnknownName
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.progress import shown

@@ -16,9 +16,9 @@ from tcsmt.face.cli import options
 from tcsmt.face.cli.certified import say_certified
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.study.survey.audit import gathered
-from tcsmt.study.survey.settle import Asking
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.progress import shown as progress_shown
 from tcsmt.support.text import counted

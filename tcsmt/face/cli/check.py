@@ -25,9 +25,10 @@ from tcsmt.outside.hardware.measured import as_dataset
 from tcsmt.outside.implementations.batches import Batches
 from tcsmt.outside.implementations.check import Examination, Implementation, ShortMismatch
 from tcsmt.outside.implementations.check import check as checked
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.simulate.rows import Words, words_of_row
-from tcsmt.study.survey.settle import Asking, verdicts_in
+from tcsmt.study.survey.settle import verdicts_in
 from tcsmt.support.errors import Exit, TcsmtError
 from tcsmt.support.files import replace_text
 from tcsmt.support.kept_answers import KeptAnswers

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from tcsmt import __version__
 from tcsmt.face.api.units import row_of
 from tcsmt.face.cli import options
 from tcsmt.face.cli.design_options import of_design
@@ -17,6 +16,7 @@ from tcsmt.matrix_units.files.model_files import model_toml
 from tcsmt.outside.implementations.designs import DesignFiles, read_design
 from tcsmt.support.files import replace_text
 from tcsmt.support.progress import shown
+from tcsmt.support.version import __version__
 
 
 @click.command()

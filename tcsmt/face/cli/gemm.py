@@ -123,7 +123,7 @@ def gemm(
     job = [
         row.name,
         row.model.digest,
-        digest_of_sources("arithmetic", "interpret", "simulator", "kernels"),
+        digest_of_sources("language", "matrix_units/arithmetic", "simulate", "compose/kernels"),
         str(reduction),
         str(epilogue),
         portion,

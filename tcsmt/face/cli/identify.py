@@ -19,7 +19,7 @@ from tcsmt.face.cli.classical import probed
 from tcsmt.face.cli.names import UNIT
 from tcsmt.face.cli.printing import echo_json
 from tcsmt.identification.units import report as identified
-from tcsmt.identification.units.boxes import Box, Command, device_box, model_box, probed_box
+from tcsmt.identification.units.boxes import Box, Command, model_box, probed_box
 from tcsmt.identification.units.family import COLUMNS, Family
 from tcsmt.identification.units.fused_hypotheses import known
 from tcsmt.identification.units.kinds import hypotheses_of
@@ -30,7 +30,7 @@ from tcsmt.identification.units.transcript import Exchange, Transcript
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import format_named
 from tcsmt.matrix_units.catalogue import Row
-from tcsmt.outside.hardware.device import Device
+from tcsmt.outside.hardware.device import Device, device_box
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.simulate.measured.datasets import DataSet, find_datasets
 from tcsmt.support.errors import Exit, TcsmtError

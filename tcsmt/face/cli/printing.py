@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tcsmt import __version__
+from tcsmt.support.version import __version__
 
 __all__ = ["echo_json", "json_text"]
 

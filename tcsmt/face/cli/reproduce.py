@@ -15,7 +15,6 @@ from typing import Any
 
 import click
 
-from tcsmt import __version__
 from tcsmt.face.cli import options
 from tcsmt.matrix_units.catalogue.digests import models_named
 from tcsmt.prove.engine.solvers.run import SOLVERS, Settings
@@ -24,6 +23,7 @@ from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.files import make_folder, replace_text
 from tcsmt.support.sources import digest_of_sources
+from tcsmt.support.version import __version__
 
 
 @click.command()
@@ -125,9 +125,7 @@ class _Job:
 
 
 def _code() -> str:
-    return digest_of_sources(
-        "terms", "arithmetic", "interpret", "models", "catalogue", "simulator", "recipes", "papers"
-    )
+    return digest_of_sources("language", "matrix_units", "simulate", "compose/recipes", "study/papers")
 
 
 def _valpey(job: _Job) -> None:

@@ -22,11 +22,10 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.models import Model, Operands
-from tcsmt.outside.hardware.device import Device
 from tcsmt.simulate.rows import run_words
 from tcsmt.support.errors import TcsmtError
 
-__all__ = ["Box", "BoxFailed", "Command", "device_box", "model_box", "probed_box"]
+__all__ = ["Box", "BoxFailed", "Command", "model_box", "probed_box"]
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -48,17 +47,6 @@ def model_box(model: Model) -> Box:
             np.array([c], unsigned(model.c_format)),
         )
         return int(run_words(model, words)[0])
-
-    return ask
-
-
-def device_box(device: Device) -> Box:
-    """An instruction of this machine."""
-    formats = device.row.model.operand_formats
-
-    def ask(a: Sequence[int], b: Sequence[int], c: int) -> int:
-        words = Operands(*(np.array([x], unsigned(f)) for x, f in zip((a, b, c), formats.parts, strict=True)))
-        return int(device.run(words)[0])
 
     return ask
 

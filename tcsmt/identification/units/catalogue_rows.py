@@ -30,7 +30,7 @@ def distinct_rows() -> list[str]:
 
 def task_for(name: str, timeout: float) -> Task:
     """The identification of a row, with so many seconds for each query."""
-    code = prover("identification", "simulator")
+    code = prover("identification", "simulate")
     digest = row_named(name).model.digest
     return Task(name, digest, identified, (name, timeout), code, {name: digest})
 

@@ -1,6 +1,7 @@
 """Hypotheses that are the same unit by a range argument, so that no solver need be asked.
 
-Each rule states what it needs; ``tests/identification/units/test_equal.py`` has solvers prove instances of them.
+Each rule states what it needs; ``tests/identification/units/test_equal.py`` has solvers prove instances of
+them.
 """
 
 from __future__ import annotations

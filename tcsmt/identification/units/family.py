@@ -189,9 +189,9 @@ class Family:
     def one_column_apart(self, row: Table) -> Table:
         """The rows of the table that differ from a row in one column.
 
-        These are hypotheses of the search, not what :func:`tcsmt.study.survey.neighbours.neighbours` gives: every
-        value that the family has for a column, however far away, and no graph is built, so that two rows
-        may be the same unit (:func:`.canonical` finds those). A column may hold two parameters of the
+        These are hypotheses of the search, not what :func:`tcsmt.study.survey.neighbours.neighbours` gives:
+        every value that the family has for a column, however far away, and no graph is built, so that two
+        rows may be the same unit (:func:`.canonical` finds those). A column may hold two parameters of the
         model: the structure holds blocks, products and the order of sums, of which one changes; alignment
         holds its rounding and the sticky bit. The neighbours are models that differ in one parameter, up
         to a short distance, each with a graph of its own, also outside of the family.

@@ -1,9 +1,9 @@
 """One block of a fused dot-add with the parameters as inputs.
 
-The graphs are those of :mod:`tcsmt.matrix_units.models.fused_block` on variables, so that they run on the parameters of
-many hypotheses as on the words of many questions. One graph goes from words to a sum; its variables are F,
-alignment rounding, carry bits, zero exponent and input flush. Another one goes from a sum to a word, with the
-rest.
+The graphs are those of :mod:`tcsmt.matrix_units.models.fused_block` on variables, so that they run on the
+parameters of many hypotheses as on the words of many questions. One graph goes from words to a sum; its
+variables are F, alignment rounding, carry bits, zero exponent and input flush. Another one goes from a sum to
+a word, with the rest.
 
 F fraction bits below an exponent are the grid of MOST fraction bits below an exponent that is larger by
 MOST - F. A sticky bit below F is rounding to odd at F + 1. A rounding mode is the truth table of its

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import (
     FALSE,
     TRUE,
@@ -22,7 +23,6 @@ from tcsmt.language.terms import (
     total,
     var,
 )
-from tcsmt.matrix_units.arithmetic.datapath import leading_zeros
 
 __all__ = ["LIMB", "Limbs", "fitted", "pieces", "split"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from tcsmt.language.graphs.bounds import Bounds
+from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import FALSE, TRUE, Term, const, total
-from tcsmt.matrix_units.arithmetic.datapath import leading_zeros
 
 __all__ = ["BINARY", "INTRINSICS", "PREDICATES", "NotSupported", "OperationResult"]
 

@@ -1,9 +1,9 @@
 """Terms as C: statements on vectors of 32-bit words, in the vector extension of GCC and clang.
 
-This is the second opinion on what :mod:`tcsmt.language.write.llvm` compiles, and shares nothing with it but the
-graph, so it is as plain as can be: every word has 32 bits, wider ones are limbs; every result is trimmed to
-its width; macros are their definitions; nothing is known of intervals or of shifts that stay within a word.
-A truth value is held as a mask of all bits, which is what a comparison of vectors gives.
+This is the second opinion on what :mod:`tcsmt.language.write.llvm` compiles, and shares nothing with it but
+the graph, so it is as plain as can be: every word has 32 bits, wider ones are limbs; every result is trimmed
+to its width; macros are their definitions; nothing is known of intervals or of shifts that stay within a
+word. A truth value is held as a mask of all bits, which is what a comparison of vectors gives.
 """
 
 from __future__ import annotations

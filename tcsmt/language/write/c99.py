@@ -1,9 +1,9 @@
 """Terms as portable C99: straight-line code on unsigned words, for people and for other programs.
 
 Every word is held in ``uint32_t``, or in ``uint64_t`` where it is wider; a wider one is refused
-(:mod:`tcsmt.language.graphs.limbs` makes limbs of it). Nothing is left to the implementation: no signed numbers,
-no shift by the size of a word or more. :mod:`tcsmt.language.write.c` is another thing: the plain second opinion
-that proofs by enumeration need, in a vector dialect.
+(:mod:`tcsmt.language.graphs.limbs` makes limbs of it). Nothing is left to the implementation: no signed
+numbers, no shift by the size of a word or more. :mod:`tcsmt.language.write.c` is another thing: the plain
+second opinion that proofs by enumeration need, in a vector dialect.
 
 Trimming a result to its width is put off until it matters. A word is therefore held in one of three forms:
 ``LOW``, of which the bits above the width are whatever they are; ``WORD``, where they are 0; and ``NUMBER``,

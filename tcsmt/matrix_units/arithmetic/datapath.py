@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
-from tcsmt.language.terms import FALSE, TRUE, Macro, Term, all_of, any_of, const, total, umax
+from tcsmt.language.macros import leading_zeros
+from tcsmt.language.terms import FALSE, TRUE, Term, all_of, any_of, const, total, umax
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 
@@ -275,38 +275,6 @@ def _normalised(word: Term, lsb: Exponent) -> tuple[Term, Exponent]:
     lowered = raised.within(lsb.low, raised.high)
     lowered = lowered - zeros.zext(max(lowered.width, zeros.width))[lowered.width - 1 : 0]
     return shifted, Exponent(lowered, lsb.low, raised.high)
-
-
-def leading_zeros(word: Term) -> tuple[Term, Term]:
-    """``word`` shifted left until its top bit is set, and by how many bits (0 stays 0).
-
-    Macros: a machine counts leading zeros in one instruction.
-    """
-    shifted, zeros = _leading(word.width)
-    return shifted(word), zeros(word)
-
-
-@cache
-def _leading(width: int) -> tuple[Macro, Macro]:
-    return (
-        Macro(f"normalised.{width}", width, lambda word: _by_halves(word)[0]),
-        Macro(f"leading_zeros.{width}", _bits(width - 1), lambda word: _by_halves(word)[1]),
-    )
-
-
-def _by_halves(word: Term) -> tuple[Term, Term]:
-    width = word.width
-    steps = []
-    step = 1 << (_bits(width - 1) - 1)
-    while step:
-        clear = word[width - 1 : width - step].eq(0)
-        word = clear.ite(word << step, word)
-        steps.append(clear)
-        step >>= 1
-    zeros = steps[0]
-    for bit in steps[1:]:
-        zeros = zeros.concat(bit)
-    return word, zeros
 
 
 def align(x: Number, top: Exponent, fraction_bits: int, rounding: Rounding, *, sticky: bool = False) -> Fixed:

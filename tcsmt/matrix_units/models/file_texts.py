@@ -1,4 +1,4 @@
-"""Models written as the files that :mod:`tcsmt.matrix_units.models.files` reads, with what each parameter means."""
+"""Models written as files that are read again (``files``), with what each parameter means."""
 
 from __future__ import annotations
 

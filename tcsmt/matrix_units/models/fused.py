@@ -94,7 +94,8 @@ class FusedDotAdd(Model):
     negative_zero: a zero sum of negative zeros, or a negative sum that rounds to zero, is -0
         (else every zero is +0).
     nan: the word of every NaN result, or cases such as ``factors: 0xffc00a3d, products: 0xffc00000, c,
-        0xffc00000`` (:mod:`tcsmt.matrix_units.arithmetic.nans`); None: the canonical NaN (:data:`CANONICAL_NAN`).
+        0xffc00000`` (:mod:`tcsmt.matrix_units.arithmetic.nans`); None: the canonical NaN
+        (:data:`CANONICAL_NAN`).
     Sources: MMA-Sim III-C, III-D and III-E (GDFS); Khattak and Mikaitis, Table II and Fig. 2-5; AMD's
     published models of RDNA3 and RDNA4; RISC-V's manual; sf-tensor/tcgen05 (c_enters, inner_group,
     group_dropped_below).

@@ -1,8 +1,8 @@
 """One block of a fused dot-add: from input words to a sum, and from the sum to a word.
 
 Parameters are numbers, or terms. A unit's own are constants, which fold away, so that nothing of them is left
-in its graph. Where they are variables (:mod:`tcsmt.identification.units.open_block`), one graph serves a family of
-units. The order of the stages is stated here and nowhere else.
+in its graph. Where they are variables (:mod:`tcsmt.identification.units.open_block`), one graph serves a
+family of units. The order of the stages is stated here and nowhere else.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ class IeeeDotAdd(Model):
         have no lower end (``after``); IEEE 754 (7.5) has the last two.
     negative_zero: an exact sum of negative zeros is -0 (else +0).
     nan: the word of every NaN result, or cases, which each operation of ``fma`` chains then applies to its
-        factors and to the sum so far, which they call c (:mod:`tcsmt.matrix_units.arithmetic.nans`); an addition x + y of
-        several chains is x * 1 + y; None: the quiet NaN that IEEE 754 prefers.
+        factors and to the sum so far, which they call c (:mod:`tcsmt.matrix_units.arithmetic.nans`); an
+        addition x + y of several chains is x * 1 + y; None: the quiet NaN that IEEE 754 prefers.
     Units made of such operations: FP64 and FP32 (``fma``, c first), CDNA1 (``exact`` in blocks), CDNA2
     (``pairwise`` in groups, flushed), x86 (``fma``) and Arm (``pairwise`` with rounding to odd, or ``exact``,
     c last). Decisions where sources differ: products overflow as IEEE's do where they are rounded, and never

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from tcsmt import __version__
 from tcsmt.language.terms import Term, expand
 from tcsmt.language.write.identifiers import distinct, identifier
 from tcsmt.language.write.llvm import schedule
@@ -17,6 +16,7 @@ from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
 from tcsmt.simulate.compiled import OperandArray, operands
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.version import __version__
 
 __all__ = ["Design"]
 

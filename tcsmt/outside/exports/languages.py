@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.outside.exports.btor2 import btor2
 from tcsmt.outside.exports.c import c
@@ -15,6 +14,7 @@ from tcsmt.outside.exports.systemverilog import latency, systemverilog
 from tcsmt.outside.exports.testbench import bench
 from tcsmt.support.errors import TcsmtError, choose
 from tcsmt.support.text import counted
+from tcsmt.support.version import __version__
 
 __all__ = ["LANGUAGES", "Exported", "exported"]
 

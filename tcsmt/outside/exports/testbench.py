@@ -11,9 +11,9 @@ __all__ = ["bench"]
 def bench(design: Design, *, pipeline: bool = False) -> str:
     """The text of a file with the module ``NAME_tb``.
 
-    It reads the file ``+vectors=FILE`` (``NAME.mem`` by default; see :mod:`tcsmt.matrix_units.files.word_files`), and ends
-    with ``$fatal`` where a result is not the file's, or where the file has no rows. pipeline: as it was for
-    the module.
+    It reads the file ``+vectors=FILE`` (``NAME.mem`` by default; see
+    :mod:`tcsmt.matrix_units.files.word_files`), and ends with ``$fatal`` where a result is not the file's, or
+    where the file has no rows. pipeline: as it was for the module.
     """
     name, edges = design.name, latency(design) if pipeline else 0
     formats = {**design.model.input_formats, "d": design.model.d_format}

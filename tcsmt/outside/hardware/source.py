@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from importlib.resources import files
 from string import Template
 
-from tcsmt import __version__
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.packed_rows import word_bytes
 from tcsmt.outside.hardware.cpu import cpu_instruction
@@ -16,6 +15,7 @@ from tcsmt.outside.hardware.layouts import RegisterOperand
 from tcsmt.outside.hardware.vectors import Vector, members
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.text import counted
+from tcsmt.support.version import __version__
 
 __all__ = ["build_command", "program"]
 

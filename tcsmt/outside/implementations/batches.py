@@ -1,4 +1,4 @@
-"""A program that takes many rows at a time in binary, as :mod:`tcsmt.matrix_units.files.packed_rows` packs them."""
+"""A program that takes many rows at a time in binary, as ``packed_rows`` packs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""C to BTOR2: a function of integer code, by the machine's clang (:mod:`tcsmt.language.read.llvm_execution`)."""
+"""C to BTOR2: a function of integer code, by way of LLVM IR from the machine's clang."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Is an implementation the unit? Many rows are put to it; what they exclude gives "agrees" its meaning.
 
 An implementation takes words and gives words: a device, a program, a Python function. It is asked the rows
-that tell the unit from its neighbours and from other units of the catalogue (:mod:`tcsmt.study.survey.audit`), rows
-near the boundaries of the arithmetic, and random words.
+that tell the unit from its neighbours and from other units of the catalogue
+(:mod:`tcsmt.study.survey.audit`), rows near the boundaries of the arithmetic, and random words.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.shorten import cost, shorten_where
 from tcsmt.simulate.measured.row_files import words_of
 from tcsmt.simulate.rows import Words, run_words, words_of_row
 from tcsmt.study.survey.audit import Audit, Gap, Vectors, audit_of, closing, gaps, gaps_so_far, joined
 from tcsmt.study.survey.rows import edges, random_rows
-from tcsmt.study.survey.settle import Asking
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.stopping import on_stop

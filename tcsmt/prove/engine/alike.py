@@ -1,7 +1,7 @@
 """Words of two graphs that look alike: equal on many rows, maybe extended, shifted or counted from elsewhere.
 
-Nothing is proved here. A pair that looks alike is worth a query (:mod:`tcsmt.prove.engine.sweeping`); one that does
-not differs on a row.
+Nothing is proved here. A pair that looks alike is worth a query (:mod:`tcsmt.prove.engine.sweeping`); one
+that does not differs on a row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writing certificates: for each formula that a proof needs, clauses and their refutation.
 
-The steps of a proof are what the engine has derived; :func:`tcsmt.prove.certificates.derivation.check` says which
-formulas they need. What cannot be refuted in time leaves no statement, and the reason is kept.
+The steps of a proof are what the engine has derived; :func:`tcsmt.prove.certificates.derivation.check` says
+which formulas they need. What cannot be refuted in time leaves no statement, and the reason is kept.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.file_texts import has_file, parameters_toml
@@ -31,6 +30,7 @@ from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.question import Question
 from tcsmt.support.errors import InternalError
 from tcsmt.support.files import make_folder, replace_bytes, store_bytes
+from tcsmt.support.version import __version__
 
 __all__ = ["LIMIT", "Certificates"]
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tcsmt import __version__
 from tcsmt.language.terms import Term, substitute
 from tcsmt.language.write.smtlib import script
 from tcsmt.prove.engine.solvers.answer import digest
 from tcsmt.prove.statements.question import Question, Side
 from tcsmt.support.files import replace_text
+from tcsmt.support.version import __version__
 
 __all__ = ["Dump", "stage_labels"]
 

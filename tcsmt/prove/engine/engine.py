@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from tcsmt import __version__
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import FALSE, Term, any_of
 from tcsmt.matrix_units.models import Circuit, Model
@@ -32,6 +31,7 @@ from tcsmt.prove.statements.question import Question, difference_of_sides
 from tcsmt.prove.statements.shared_inputs import shared
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, joined
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.version import __version__
 
 __all__ = [
     "Decision",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tcsmt import __version__
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.engine.asked_lemmas import CountedAnswer, Lemmas
 from tcsmt.prove.engine.boundary_inputs import search
@@ -18,6 +17,7 @@ from tcsmt.prove.statements.verdict import Unknown, joined
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.version import __version__
 
 __all__ = ["compare_exhaustively"]
 

@@ -1,7 +1,8 @@
 """The steps of a certificate for two fused sums on different alignment grids.
 
-What :mod:`tcsmt.prove.engine.alignment_grids` has found out and proved with words in place of exponents and sums is
-said here of the models' own nodes, so that the checker needs no rule for it: facts, replacements and cases.
+What :mod:`tcsmt.prove.engine.alignment_grids` has found out and proved with words in place of exponents and
+sums is said here of the models' own nodes, so that the checker needs no rule for it: facts, replacements and
+cases.
 """
 
 from __future__ import annotations

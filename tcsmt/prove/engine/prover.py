@@ -11,9 +11,9 @@ from tcsmt.support.sources import digest_of_sources
 
 __all__ = ["prover"]
 
-#: What a proof about two graphs rests on; of ``certificates``, how steps compose and what stands for a
-#: maximum.
-_ROOMS = ("terms", "arithmetic", "interpret", "models", "statements", "certificates", "prove")
+#: What a proof about two graphs rests on; of the certificates, how steps compose and what stands
+#: for a maximum.
+_ROOMS = ("language", "matrix_units/arithmetic", "matrix_units/models", "prove")
 
 
 def prover(*more: str) -> str:

@@ -1,10 +1,10 @@
 """Two graphs merged word by word: for graphs of strangers, whose stages have no names.
 
 Both graphs are run on many rows of the question's domain. A word of the second that looks like one of the
-first (:mod:`tcsmt.prove.engine.alike`) is put to the solvers, arguments first: is there an input at which they
-differ? What is proved equal is merged, and left free in the queries that follow, which over-approximates:
-sound for "equal", while an input that only this allows proves nothing. A real input at which they differ is
-one more row.
+first (:mod:`tcsmt.prove.engine.alike`) is put to the solvers, arguments first: is there an input at which
+they differ? What is proved equal is merged, and left free in the queries that follow, which
+over-approximates: sound for "equal", while an input that only this allows proves nothing. A real input at
+which they differ is one more row.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ cases in JSON; the text files of ``model_validation`` in the published repositor
 north-numerical-computing/MATLAB-tensor-core; tcsmt's own JSON, ``{"model": "ARCH/INSTRUCTION",
 "rows": [{"a": [hex], "b": [hex], "c": hex, "d": hex}]}`` (or a model file; "scale_a" and "scale_b"
 where the unit has block scales), which ``tcsmt run`` and the programs of ``tcsmt probe`` write too; JSON
-files of several units' rows, known by their names (:mod:`tcsmt.simulate.measured.unit_files`); and the CSV, .npz,
-.hex and .mem files of ``tcsmt run`` and ``tcsmt vectors``.
+files of several units' rows, known by their names (:mod:`tcsmt.simulate.measured.unit_files`); and the CSV,
+.npz, .hex and .mem files of ``tcsmt run`` and ``tcsmt vectors``.
 
 A data set holds what the instruction was given: where the host rounded c to FP16 before the call,
 or did not use it, so does the reader. Errors name array elements from 0, lines of text from 1.

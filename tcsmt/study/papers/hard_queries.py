@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from tcsmt import __version__
 from tcsmt.analysis.search.compare import AlgorithmPair
 from tcsmt.compose.recipes.named import algorithm_named
 from tcsmt.language.terms import Term, substitute, var
@@ -20,6 +19,7 @@ from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Kind
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.properties.investigation import one_block
+from tcsmt.support.version import __version__
 
 __all__ = ["DATE", "HardQuery", "hard_queries"]
 

@@ -1,8 +1,8 @@
 """Xie, Wang, Yang, Yang, "MMA-Sim: Bit-Accurate Reference Model of Tensor Cores and Matrix Cores" (2025).
 
 What they conclude from their models, computed with ours: the arithmetic that their probes detect in
-every unit (sections II-C to II-F, by :mod:`tcsmt.identification.units.classical`), the algorithm of each family of
-instructions (``mma-sim-2025.toml``), and the findings of section IV-C with numbers.
+every unit (sections II-C to II-F, by :mod:`tcsmt.identification.units.classical`), the algorithm of each
+family of instructions (``mma-sim-2025.toml``), and the findings of section IV-C with numbers.
 """
 
 from __future__ import annotations

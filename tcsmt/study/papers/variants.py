@@ -60,7 +60,7 @@ def one_at_a_time() -> dict[str, FusedDotAdd]:
 def content() -> str:
     """What the errors are about: every variant's graph, and how they are measured."""
     digests = [f"{label} {model.digest}" for label, model in one_at_a_time().items()]
-    return digest_of_texts([*digests, digest_of_sources("papers/variants", "papers/multiword")])
+    return digest_of_texts([*digests, digest_of_sources("study/papers/variants", "study/papers/multiword")])
 
 
 def points(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, all_of
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
@@ -22,6 +21,7 @@ from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.question import Question, difference
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.version import __version__
 
 __all__ = [
     "Claim",

@@ -1,1 +1,1 @@
-"""Many comparisons: atlas, audit, neighbours, the list of theorems; workers and the store that they share."""
+"""Many comparisons: atlas, audit, neighbours, the list of theorems; the store that they share."""

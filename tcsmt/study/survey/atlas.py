@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
-from tcsmt.study.survey.settle import Asking, settle
+from tcsmt.study.survey.settle import settle
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.version import __version__
 
 __all__ = ["Atlas", "Group", "groups", "run"]
 

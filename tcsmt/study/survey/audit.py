@@ -20,6 +20,7 @@ from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row, rows
 from tcsmt.matrix_units.files.model_files import row_given
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine.shorten import cost, shorten
 from tcsmt.prove.statements.domain import Domain
@@ -29,7 +30,7 @@ from tcsmt.simulate.measured.unit_files import is_unit_file
 from tcsmt.simulate.rows import Words, run_together
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, witnessed
 from tcsmt.study.survey.neighbours import neighbours, value_text
-from tcsmt.study.survey.settle import Asking, settle, settled
+from tcsmt.study.survey.settle import settle, settled
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen

@@ -1,9 +1,9 @@
 """One atlas over all vendors: units of the same formats over the same dot product, the smaller ones chained.
 
 Units whose chains are the same graph are one class, without a proof. On each domain of the ladder
-(:mod:`tcsmt.study.survey.ladder`) inputs separate the classes first, by evaluation alone; the engine is asked only
-about two classes that no known input separates. A witness becomes another input for all; a proof joins the
-two classes there and on every domain that is included. So the questions are about as many as the classes,
+(:mod:`tcsmt.study.survey.ladder`) inputs separate the classes first, by evaluation alone; the engine is asked
+only about two classes that no known input separates. A witness becomes another input for all; a proof joins
+the two classes there and on every domain that is included. So the questions are about as many as the classes,
 not as their pairs.
 """
 
@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from tcsmt import __version__
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands, Trace
 from tcsmt.matrix_units.models.base import Terms
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.prover import prover
 from tcsmt.prove.engine.shorten import cost, shorten
 from tcsmt.prove.statements.domain import Domain
@@ -32,10 +32,11 @@ from tcsmt.prove.statements.finding import shown
 from tcsmt.prove.statements.shared_inputs import chain
 from tcsmt.study.survey.ladder import columns_in, includes, ladder
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
-from tcsmt.study.survey.settle import Asking, settle
+from tcsmt.study.survey.settle import settle
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.version import __version__
 
 __all__ = ["ChainedAtlas", "ChainedGroup", "ChainedUnit", "OnDomain", "chained_groups", "run_chained"]
 

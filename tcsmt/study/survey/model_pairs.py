@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.language.graphs.digest import digest_of_graph, digest_of_texts
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
@@ -22,6 +21,7 @@ from tcsmt.prove.statements.finding import Finding
 from tcsmt.prove.statements.question import Lanes, difference_of_sides
 from tcsmt.prove.statements.shared_inputs import SharedInputs, shared
 from tcsmt.prove.statements.verdict import Distinguished, said_by
+from tcsmt.support.version import __version__
 
 __all__ = [
     "DistinctUnit",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tcsmt import __version__
 from tcsmt.language.run.exact import evaluate
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.prover import prover
-from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.statements.certified import has_certificate
 from tcsmt.prove.statements.trust import Trust
 from tcsmt.study.survey.model_pairs import Pair, explained_again, verdict_on, without_verdict
@@ -18,26 +16,9 @@ from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.jobs.tasks import Workers, computed, counting
 from tcsmt.support.jobs.work import Task
 from tcsmt.support.progress import Seen, unseen
+from tcsmt.support.version import __version__
 
-__all__ = ["Asking", "settle", "settled", "verdicts_in"]
-
-
-@dataclass(frozen=True)
-class Asking:
-    """How pairs are asked.
-
-    settings: of solvers. confirm: whether another solver has to confirm every proof. jobs: pairs at a time,
-    on this machine. scheduler: the address of a Dask scheduler, whose workers ask instead; empty: none.
-    kept: whether proofs that are in the store count (:class:`.Trust`). certificates: a folder for those of
-    proofs; a proof in the store then counts only if it has one.
-    """
-
-    settings: Settings = field(default_factory=Settings)
-    confirm: bool = True
-    jobs: int = 1
-    scheduler: str = ""
-    kept: bool | None = None
-    certificates: Path | None = None
+__all__ = ["settle", "settled", "verdicts_in"]
 
 
 def verdicts_in(path: Path | None) -> Checkpoint:

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Generator, Sequence
 from typing import Any
 
-from tcsmt import __version__
-from tcsmt.prove.engine.prover import prover
 from tcsmt.support.checkpoint import Record
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs.work import Failure, Task
+from tcsmt.support.sources import digest_of_sources
+from tcsmt.support.version import __version__
 
 __all__ = ["answers_of"]
 
@@ -56,12 +56,14 @@ def run_on_worker(task: Task) -> Record:
 
 
 def version_of_worker() -> tuple[str, str]:
-    """The worker's version of tcsmt, and the sources with which it proves."""
-    return __version__, prover(*_SOURCES)
+    """The worker's version of tcsmt, and the digest of the sources with which it computes."""
+    return __version__, digest_of_sources(*_SOURCES)
 
 
-#: Rooms whose tasks a worker may be given, besides those that proofs rest on.
-_SOURCES = ("algorithms", "identification", "recipes", "simulator", "survey")
+#: Wings with all that a worker's tasks rest on.
+_SOURCES = (
+    "language", "matrix_units", "simulate", "prove", "compose", "identification", "analysis", "study",
+)  # fmt: skip
 
 
 def _check(client: Any, address: str) -> None:

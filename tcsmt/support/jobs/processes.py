@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from tcsmt.prove.engine.solvers.answer import ended
 from tcsmt.support.checkpoint import Record
+from tcsmt.support.conversation import ended
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs.work import Failure, Task
 

@@ -16,10 +16,11 @@ from tcsmt.analysis.exactness.integers import integer_records, integer_rows, int
 from tcsmt.analysis.exactness.sums import exact_below
 from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import row_named
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.verdict import Equivalent
-from tcsmt.study.survey.settle import Asking, verdicts_in
+from tcsmt.study.survey.settle import verdicts_in
 
 #: (unit, size of the smallest sum that is not exact): 2^(F + 1) + 1 on Hopper's FP8 unit, whose F is 13.
 SIZES = [

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
-from tcsmt.study.survey.settle import Asking
 from tcsmt.support.errors import TcsmtError
 from tests.support.command_line import done, refused
 from tests.support.fake_device import fake_device

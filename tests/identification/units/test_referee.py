@@ -31,10 +31,11 @@ from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import FusedDotAdd, Model
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.audit import audit_of, closing, gaps, listed
-from tcsmt.study.survey.settle import Asking, verdicts_in
+from tcsmt.study.survey.settle import verdicts_in
 from tcsmt.support.jobs import processes
 from tcsmt.support.jobs.work import Task
 from tests.oracles import exact, tiny

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from tcsmt.language.graphs.limbs import fitted, pieces, split
+from tcsmt.language.macros import leading_zeros
 from tcsmt.language.run.exact import evaluate
 from tcsmt.language.terms import Term, expand, operands_first, total, umax, var
-from tcsmt.matrix_units.arithmetic.datapath import leading_zeros
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import fma_words
 from tests.support.interpretations import MANY, Case, on_many_random_cases, on_random_cases, on_shapes

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tcsmt.language.macros import leading_zeros
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import var
-from tcsmt.matrix_units.arithmetic.datapath import leading_zeros
 from tests.support.interpretations import MANY, Case, on_many_random_cases, on_random_cases, on_shapes
 
 

@@ -461,7 +461,10 @@ def test_an_error_of_ours_keeps_its_text(tmp_path: Path) -> None:
     written(
         tmp_path, 'from tcsmt.matrix_units.catalogue import row_named\n\nrow_named("hoper")\n', "early.py"
     )
-    late = '"""T."""\nfrom tcsmt.matrix_units.catalogue import row_named\n\ndef investigate(ask):\n    row_named("hoper")\n'
+    late = (
+        '"""T."""\nfrom tcsmt.matrix_units.catalogue import row_named\n\n'
+        'def investigate(ask):\n    row_named("hoper")\n'
+    )
     written(tmp_path, late, "late.py")
     for name, place in (("early", f"{tmp_path}/early.py: line 3: "), ("late", "Error: ")):
         error = tcsmt("find", "--property", name, "--arch", "volta", "--properties", tmp_path, code=2)

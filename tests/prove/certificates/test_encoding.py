@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import FALSE, TRUE, Term, const, operands_first, var
-from tcsmt.matrix_units.arithmetic.datapath import leading_zeros
 from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof, check
 from tcsmt.prove.certificates.encoding import TermReader, read_proof
 from tcsmt.prove.engine.writing import TermWriter, named, written_proof

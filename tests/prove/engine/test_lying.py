@@ -25,6 +25,7 @@ from tcsmt.language.terms import var
 from tcsmt.language.write.smtlib import script
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.files.model_files import read_model
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.engine import decide
 from tcsmt.prove.engine.solvers import run
 from tcsmt.prove.engine.solvers.answer import digest
@@ -36,7 +37,7 @@ from tcsmt.prove.statements.verdict import Equivalent, Unknown
 from tcsmt.study.survey import audit
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair, without_verdict
 from tcsmt.study.survey.neighbours import neighbours
-from tcsmt.study.survey.settle import Asking, settle, verdicts_in
+from tcsmt.study.survey.settle import settle, verdicts_in
 from tcsmt.support.jobs import processes
 from tcsmt.support.jobs.work import Task
 from tests.support.lying import BEHAVIOURS, UNCONFIRMING, Liars

@@ -100,8 +100,8 @@ BAD = {
     "no function": ("investigate = 3\n", "a property module must define investigate(ask)"),
     "syntax": ("x = 1\ndef f(:\n", "line 2"),
     "another home": (
-        "from tcsmt.study.properties.investigations import Claim\n",
-        "line 1: No module named 'tcsmt.study.properties.investigations'; property modules import all that they need",
+        "from tcsmt.study.investigations import Claim\n",
+        "line 1: No module named 'tcsmt.study.investigations'; property modules import all that they need",
     ),
     "another name": ("from tcsmt.investigation import Claims\n", "line 1: cannot import name 'Claims' from"),
     "another library": ("import nothing.of_the_kind\n", "line 1: ModuleNotFoundError("),

@@ -15,6 +15,7 @@ from tcsmt.language.run.exact import evaluate
 from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.matrix_units.files.model_files import read_model
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.boundary_inputs import rows as pool_rows
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.simulate.measured.datasets import find_datasets, replay
@@ -23,7 +24,7 @@ from tcsmt.study.papers import khattak
 from tcsmt.study.survey import audit
 from tcsmt.study.survey.audit import Vectors, audit_of, closing, gaps, gathered, listed
 from tcsmt.study.survey.model_pairs import Pair, without_verdict
-from tcsmt.study.survey.settle import Asking, verdicts_in
+from tcsmt.study.survey.settle import verdicts_in
 
 VOLTA = "volta/mma.m8n8k4.f32.f16.f16.f32"
 #: A unit whose proofs are quick.

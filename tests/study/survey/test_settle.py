@@ -11,11 +11,12 @@ import pytest
 
 from tcsmt.matrix_units.catalogue import Row, row_named
 from tcsmt.matrix_units.models import FusedDotAdd
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey import settle
 from tcsmt.study.survey.model_pairs import DistinctUnit, Pair
-from tcsmt.study.survey.settle import Asking, verdicts_in
+from tcsmt.study.survey.settle import verdicts_in
 from tcsmt.support.jobs import processes
 from tests.support.questions import unit
 

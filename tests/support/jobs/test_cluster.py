@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from tcsmt.prove.engine.asking import Asking
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.study.survey.atlas import run
-from tcsmt.study.survey.settle import Asking, verdicts_in
+from tcsmt.study.survey.settle import verdicts_in
 from tcsmt.support.errors import TcsmtError
 from tcsmt.support.jobs import cluster
 from tests.support.command_line import refused
@@ -131,7 +132,7 @@ def test_the_scheduler_is_killed(tmp_path: Path) -> None:
 
 
 def test_another_version(workers: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cluster, "prover", lambda *rooms: "another")
+    monkeypatch.setattr(cluster, "digest_of_sources", lambda *rooms: "another")
     with (
         verdicts_in(tmp_path / "a.json") as store,
         pytest.raises(TcsmtError, match=r"this is \S+ \(sources another\)"),

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from tcsmt import __version__
 from tcsmt.analysis.sweeps.findings import Effort, entries, table, write
 from tcsmt.face.api.certificates import require_sat_solver
 from tcsmt.face.cli import options
@@ -19,6 +18,7 @@ from tcsmt.prove.statements.trust import Trust
 from tcsmt.support.errors import Exit
 from tcsmt.support.jobs.tasks import Workers
 from tcsmt.support.progress import shown
+from tcsmt.support.version import __version__
 
 
 @click.command()

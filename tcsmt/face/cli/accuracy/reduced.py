@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from tcsmt import __version__
 from tcsmt.analysis.sweeps.reduced import FACTS, PROOFS, WIDTHS, Limits, ReducedFact, narrow_format, survey
 from tcsmt.face.cli import options
 from tcsmt.face.cli.names import UNIT
@@ -23,6 +22,7 @@ from tcsmt.support.checkpoint import Checkpoint, Layout
 from tcsmt.support.errors import Exit, TcsmtError, choose
 from tcsmt.support.jobs.tasks import Workers
 from tcsmt.support.progress import shown
+from tcsmt.support.version import __version__
 
 _LAYOUT = Layout("entries", head=lambda records: {"tcsmt": __version__})
 

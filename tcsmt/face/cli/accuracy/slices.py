@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from tcsmt import __version__
 from tcsmt.analysis.certified import certify_slices
 from tcsmt.analysis.exactness.table import SOURCES, families, record, table
 from tcsmt.face.api.certificates import certificates_in
@@ -21,6 +20,7 @@ from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.certified import has_certificate
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.progress import shown
+from tcsmt.support.version import __version__
 
 
 @click.command()

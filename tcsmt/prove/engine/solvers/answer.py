@@ -18,13 +18,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import signal
 from dataclasses import dataclass, field
 from typing import Any
 
 from tcsmt.prove.statements.verdict import Answered
+from tcsmt.support.conversation import ended
 
-__all__ = ["ANSWERS", "Answer", "digest", "ended", "read"]
+__all__ = ["ANSWERS", "Answer", "digest", "read"]
 
 #: All that can be answered.
 ANSWERS = ("sat", "unsat", "unknown")
@@ -66,14 +66,6 @@ class Answer(Answered):
 def digest(script: str) -> str:
     """What a script is known by: SHA-256 of its text, as solvers are given it."""
     return hashlib.sha256(script.encode()).hexdigest()
-
-
-def ended(code: int) -> str:
-    """How a process ended, by its exit code (negative: the signal)."""
-    if code >= 0:
-        return f"exit code {code}"
-    known = {number.value: number.name for number in signal.Signals}
-    return known.get(-code, f"signal {-code}")
 
 
 class _Wrong(Exception):

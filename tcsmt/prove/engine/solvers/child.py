@@ -1,8 +1,8 @@
 """The process in which one solver answers one script: ``python child.py SOLVER MEMORY_MIB SECONDS``.
 
 Reads an SMT-LIB script from standard input, puts its first ``(check-sat)`` to the solver, and writes one line
-of JSON: what :mod:`tcsmt.prove.engine.solvers.answer` says. It is run as a file, so that it imports the solver and
-nothing of this package.
+of JSON: what :mod:`tcsmt.prove.engine.solvers.answer` says. It is run as a file, so that it imports the
+solver and nothing of this package.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tcsmt.language.terms import var
 from tcsmt.language.write.smtlib import script
-from tcsmt.prove.engine.solvers.answer import ANSWERS, Answer, digest, ended, read
+from tcsmt.prove.engine.solvers.answer import ANSWERS, Answer, digest, read
 
 #: x and y have 8 bits, and the quoted name one.
 TEXT = script((var("x", 8) + 1).eq(var("y", 8)) & var("a name", 1))
@@ -126,12 +126,6 @@ def test_no_other_reply_is_an_answer(change: dict[str, Any], reply: dict[str, An
         assert found.values == now["values"]
         assert not found.values or found.answer == "sat"
     assert found.answer in ANSWERS
-
-
-def test_how_a_process_ended() -> None:
-    assert [ended(code) for code in (0, 7, -9, -11, -250)] == [
-        "exit code 0", "exit code 7", "SIGKILL", "SIGSEGV", "signal 250",
-    ]  # fmt: skip
 
 
 def test_a_script_is_known_by_all_of_its_text() -> None:
