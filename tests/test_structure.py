@@ -17,6 +17,7 @@ import pytest
 import tcsmt
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS
 from tcsmt.matrix_units.catalogue.gpus import ALIASES, ARCHITECTURES, GPUS
+from tests.support.code_size import code_lines, functions
 from tests.support.paths import ROOT
 
 
@@ -177,6 +178,36 @@ def test_the_checker_rests_on_little() -> None:
     loaded = done.stdout.split()
     assert {name for name in loaded if name.startswith("tcsmt.")} == modules.keys()
     assert not {"numpy", "llvmlite", "bitwuzla", "z3"} & set(loaded)
+
+
+def test_lines_and_branches_are_counted(tmp_path: Path) -> None:
+    """By ``python -m tests.support.code_size``."""
+    planted = tmp_path / "planted.py"
+    planted.write_text(
+        '''"""Two lines
+of docstring."""
+
+X = """Two lines
+of text"""  # a comment
+
+
+class Named:
+    """A docstring."""
+
+    # a comment
+    def branched(self, a: int) -> int:
+        """A docstring."""
+        if a and [b for b in (a,) if b]:
+            return 1
+        match a:
+            case 1:
+                return 2
+            case _:
+                return 3
+'''
+    )
+    assert code_lines(planted) == 11
+    assert [(f.name, f.complexity, f.rank) for f in functions(planted)] == [("Named.branched", 6, "B")]
 
 
 #: What names architectures: data, the probes and papers, published claims, and what is said to users.

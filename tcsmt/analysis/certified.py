@@ -37,12 +37,13 @@ from tcsmt.compose.recipes.split import Split
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.model_files import row_of_model
 from tcsmt.matrix_units.models import Model
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certificates.theorems import Check, Theorem
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.domain import Domain
+from tcsmt.support.invariants import present
 
 __all__ = [
     "THEOREMS",
@@ -71,9 +72,9 @@ def certify_bound(
 
     keeping: says what a split keeps, which has a lemma here.
     """
-    assert found.proved is not None
-    limit = found.proved * unit(algorithm.wide)
-    title = f"{name} on {row.name}, K = {algorithm.k}, {domain}: an error of {float(found.proved):.6g}·2^-24"
+    proved = present(found.proved)
+    limit = proved * unit(algorithm.wide)
+    title = f"{name} on {row.name}, K = {algorithm.k}, {domain}: an error of {float(proved):.6g}·2^-24"
     about: dict[str, Any] = {
         "about": "bound", "title": f"{title} at most", "algorithm": name, "k": algorithm.k,
         "domain": asdict(domain), "unit": certificates.model(row.model), "limit": str(limit),
@@ -93,9 +94,9 @@ def certify_bound(
             _require_equal(spent.total, limit)
             about["constants"] = [_constants(one) for one in constants]
             about["losses"] = _losses(spent.shares)
-        elif not by_words(chain, algorithm, domain, found.proved):
+        elif not by_words(chain, algorithm, domain, proved):
             return certificates.failed(about["title"], chain.stopped)
-    except (Unbounded, Flaw) as why:
+    except (Unbounded, InvalidProof) as why:
         return certificates.failed(about["title"], str(why))
     return certificates.keep({"statement": about}, list(chain.names))
 
@@ -106,20 +107,20 @@ def _check_bound(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     chain, limit = LemmaChain(files.check), about["limit"]
     if "constants" not in about and "losses" not in about:
         if not by_words(chain, algorithm, domain, limit / unit(algorithm.wide)):
-            raise Flaw(chain.stopped)
+            raise InvalidProof(chain.stopped)
         return chain
     given = iter(about["constants"])
 
     def keeping(split: Split, where: Domain, bits: int, count: int) -> WordsKept:
         found = _kept(next(given))
         if len(found.sizes) != len(found.exponents) or len(found.sizes) > count:
-            raise Flaw(f"constants of {len(found.sizes)} words of a split into {count}")
+            raise InvalidProof(f"constants of {len(found.sizes)} words of a split into {count}")
         return _held(chain, found, split, where, bits)
 
     spent = budget(chain, algorithm, domain, keeping)
     _require_equal(spent.total, limit)
     if about["losses"] != _losses(spent.shares):
-        raise Flaw(f"the losses are {_losses(spent.shares)}, not {about['losses']!r:.200}")
+        raise InvalidProof(f"the losses are {_losses(spent.shares)}, not {about['losses']!r:.200}")
     return chain
 
 
@@ -137,7 +138,7 @@ def _losses(shares: Mapping[str, Fraction]) -> dict[str, str]:
 
 def _require_equal(total: Fraction, limit: Fraction) -> None:
     if total != limit:
-        raise Flaw(f"the losses add up to {total}, not to {limit}")
+        raise InvalidProof(f"the losses add up to {total}, not to {limit}")
 
 
 def _constants(found: WordsKept) -> dict[str, Any]:
@@ -154,7 +155,7 @@ def _share(text: str) -> Fraction:
     """A fraction that is not negative: as a word, a negative one is large, and its lemma says nothing."""
     share = Fraction(text)
     if share < 0:
-        raise Flaw(f"{share} is below 0")
+        raise InvalidProof(f"{share} is below 0")
     return share
 
 
@@ -184,7 +185,7 @@ def _check_comparison(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain
     pair = AlgorithmPair(names, (one, two), about["domain"])
     chain = LemmaChain(files.check)
     if not proved_never_worse(chain, pair):
-        raise Flaw(chain.stopped)
+        raise InvalidProof(chain.stopped)
     return chain
 
 
@@ -213,7 +214,7 @@ def _check_flaw(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     flaw = FLAWS[about["question"]](about["algorithm"], algorithm, about["domain"])
     chain = LemmaChain(files.check)
     if not proved_absent(chain, flaw):
-        raise Flaw(chain.stopped)
+        raise InvalidProof(chain.stopped)
     return chain
 
 
@@ -235,7 +236,7 @@ def _check_split(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     split = {name_of(one): one for one in SPLITS}[about["split"]]
     chain = LemmaChain(files.check)
     if not proved_by_lemmas(chain, split):
-        raise Flaw(chain.stopped)
+        raise InvalidProof(chain.stopped)
     return chain
 
 
@@ -278,9 +279,9 @@ def _check_exact(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
     subject = subject_named(chain, _no_file(about["algorithm"]), row_of_model(about["unit"]))
     k, integers = about["k"], about["integers"]
     if not (0 < k <= subject.longest and integers > 0):
-        raise Flaw("not asked about")
+        raise InvalidProof("not asked about")
     if why := subject.proved(integers, k):
-        raise Flaw(why)
+        raise InvalidProof(why)
     return chain
 
 
@@ -290,7 +291,7 @@ def _check_exact(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
 def _no_file(name: str) -> str:
     """The name of an algorithm: a file beside the checker is not a part of the certificate."""
     if no := of_a_file(name):
-        raise Flaw(no)
+        raise InvalidProof(no)
     return name
 
 
@@ -303,7 +304,7 @@ def _checked(check: Callable[[Mapping[str, Any], LemmaFiles], LemmaChain]) -> Ch
         try:
             return list(check(about, files).names)
         except (LookupError, StopIteration, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise Flaw(f"{type(error).__name__}: {error}") from None
+            raise InvalidProof(f"{type(error).__name__}: {error}") from None
 
     return run
 

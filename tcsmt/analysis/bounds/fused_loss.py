@@ -29,7 +29,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, accu
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.integers import Integer, signed, signed_word
 from tcsmt.prove.certificates.derivation import characterised
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import InternalError, TcsmtError
 
 __all__ = ["C", "ExactUpTo", "FusedSum", "Losses", "Unbounded", "need"]
 
@@ -494,8 +494,7 @@ class _Alignment:
 
     @classmethod
     def of(cls, x: Fixed) -> _Alignment:
-        source = x.source
-        assert source is not None
+        source = _source(x)
         top = _free("top", x.exponent)
         low = top if source.exponent.term is x.exponent.term else _free("exponent", source.exponent)
         word = source.significand if isinstance(source, Number) else source.word
@@ -589,13 +588,20 @@ def _require_sums(chain: StepwiseProof, x: Fixed) -> None:
         _require_sums(chain, x.source)
 
 
+def _source(x: Fixed) -> Number | Fixed:
+    """What an aligned word is made of."""
+    if x.source is None:
+        raise InternalError("an aligned word without its source")
+    return x.source
+
+
 def _among_the_largest(chain: StepwiseProof, x: Fixed) -> bool:
     """Whether it was proved that an exponent of which the maximum is taken is the term's own, or larger.
 
     The maximum is no smaller. This question is the same one for all lanes, and short.
     """
-    source, top = x.source, x.exponent
-    assert source is not None
+    source = _source(x)
+    top = x.exponent
     if top.term.op != "umax":
         return False
     counts = ~source.zero if isinstance(source, Number) else TRUE
@@ -613,11 +619,11 @@ def _among_the_largest(chain: StepwiseProof, x: Fixed) -> bool:
 
 def _not_above(chain: StepwiseProof, x: Fixed) -> None:
     """Prove that what is aligned has no larger exponent than it is aligned to, unless it is a zero."""
-    assert x.source is not None
-    counts = ~x.source.zero if isinstance(x.source, Number) else TRUE
-    if isinstance(x.source, Fixed) and x.source.word.op == "ite" and x.source.word.args[1].value == 0:
-        counts = ~x.source.word.args[0]  # where it is put to zero, it is a zero
-    above = counts & signed(x.exponent).slt(signed(x.source.exponent))
+    source = _source(x)
+    counts = ~source.zero if isinstance(source, Number) else TRUE
+    if isinstance(source, Fixed) and source.word.op == "ite" and source.word.args[1].value == 0:
+        counts = ~source.word.args[0]  # where it is put to zero, it is a zero
+    above = counts & signed(x.exponent).slt(signed(source.exponent))
     need(chain, "no term's exponent is above the largest", characterised(above))
 
 
@@ -630,8 +636,8 @@ def _without_constant(term: Term, value: Term) -> tuple[Term, Term]:
 
 def _aligned_zero(x: Fixed) -> Term:
     """The aligned word of a zero, whatever its exponent is."""
-    assert x.source is not None
-    word = x.source.significand if isinstance(x.source, Number) else x.source.word
+    source = _source(x)
+    word = source.significand if isinstance(source, Number) else source.word
     return substitute([x.word], {word: const(0, word.width)})[0]
 
 

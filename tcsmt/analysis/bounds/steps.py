@@ -36,6 +36,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.ieee import MultiplyAdd, Operation
 from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 from tcsmt.matrix_units.models import FusedDotAdd, InstructionSequence, Kind, Model, Stage, Trace
+from tcsmt.support.invariants import of_type
 
 __all__ = ["FusedStep", "IeeeStep", "Part", "Result", "Source", "Step", "require_same", "steps_of"]
 
@@ -170,7 +171,6 @@ class _Reader:
         blocks = {stage.term: sum_ for stage, sum_ in self._fused_sums()}
         start: Source | None = None if any(s.kind is Kind.C_ADDED for s in self.trace.stages) else C
         for stage in self.trace.stages:
-            fmt = stage.value
             if stage.operation is not None:
                 found.append(self._operation(stage, stage.operation, results))
             elif stage.kind is Kind.RESULT:
@@ -179,8 +179,7 @@ class _Reader:
                 start = Result(len(found) - 1)
             else:
                 continue
-            assert isinstance(fmt, Format)
-            results[stage.term] = fmt, len(found) - 1
+            results[stage.term] = of_type(stage.value, Format), len(found) - 1
         if not found or results.get(self.trace.output, (None, None))[1] != len(found) - 1:
             raise Unbounded("the unit's output is not what its last step gives")
         return found
@@ -383,8 +382,7 @@ class _Reader:
         trace, put = self.trace, {}
         if any(stage.kind is Kind.C_ADDED for stage in trace.stages):
             # these sums begin with zero: read with a c of their own, which is then put to zero
-            assert isinstance(self.unit, FusedDotAdd)
-            trace = replace(self.unit, c_position="aligned").trace
+            trace = replace(of_type(self.unit, FusedDotAdd), c_position="aligned").trace
             put = {trace.c: const(0, trace.c.width)}
         before: Term | None = None
         own = [stage for stage in self.trace.stages if stage.operation is None]
@@ -407,10 +405,8 @@ class _Reader:
 
     def _fused_sum(self, stages: Sequence[Stage], c: Term, c_format: Format) -> FusedSum:
         """One block; renamed to lanes from 0 and a c of its own, so that those alike are one graph."""
-        (total,) = (stage.value for stage in stages if stage.kind is Kind.SUM)
-        fmt = stages[-1].value
-        assert isinstance(total, Fixed)
-        assert isinstance(fmt, Format)
+        (total,) = (of_type(stage.value, Fixed) for stage in stages if stage.kind is Kind.SUM)
+        fmt = of_type(stages[-1].value, Format)
         scaled = any(stage.kind is Kind.SCALED_PRODUCT for stage in stages)
         summed = Kind.SCALED_PRODUCT if scaled else Kind.PRODUCT
         products = [s.value for s in stages if s.kind is summed and isinstance(s.value, Number)]

@@ -30,6 +30,7 @@ from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.compose.recipes.emulation.schemes import Emulation, Residues, Slices
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import of_type, present
 
 __all__ = ["Spent", "budget", "exact_in_unit", "require_condition"]
 
@@ -92,9 +93,7 @@ def budget(chain: StepwiseProof, emulation: Emulation, domain: Domain, k: int) -
     a, b = (kept(slicing, apart, bits) for bits in domain.bits_in(wide))
     chain.know(_IEEE)
     shares = _Spending(emulation, domain, k, a, b).shares()
-    assert a.of_largest is not None
-    assert b.of_largest is not None
-    largest = _Spending(emulation, domain, k, a.of_largest, b.of_largest).shares()
+    largest = _Spending(emulation, domain, k, present(a.of_largest), present(b.of_largest)).shares()
     return Spent({name: loss for name, loss in shares.items() if loss}, sum(largest.values(), Fraction(0)))
 
 
@@ -117,7 +116,7 @@ class _Spending:
         if isinstance(emulation, Slices):
             found |= self.of_slices(emulation)
         else:
-            assert isinstance(emulation, Residues)
+            emulation = of_type(emulation, Residues)
             found |= self.of_residues(emulation)
         off = sum(found.values(), Fraction(0))
         if not self.domain.c_zero:

@@ -20,12 +20,13 @@ from tcsmt.compose.recipes.emulation.named import emulation_named
 from tcsmt.compose.recipes.emulation.schemes import Emulation
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.files.model_files import row_of_model
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import InternalError
+from tcsmt.support.invariants import present
 
 __all__ = ["certify_emulation", "check_emulation"]
 
@@ -42,9 +43,9 @@ def certify_emulation(
     """Write the certificate of a bound that was proved; name: the emulation's."""
     wide = emulation.wide
     unit = Fraction(1, 1 << wide.precision)
-    assert found.proved is not None
+    proved = present(found.proved)
     title = f"{name} on {row.name}, K = {k}, {domain}"
-    title += f": an error of {float(found.proved):.6g}·2^-{wide.precision} at most"
+    title += f": an error of {float(proved):.6g}·2^-{wide.precision} at most"
     if no := of_a_file(name):
         return certificates.failed(title, no)
     chain = LemmaChain(certificates.lemma)
@@ -52,7 +53,7 @@ def certify_emulation(
         spent = budget(chain, emulation, domain, k)
     except Unbounded as why:
         return certificates.failed(title, str(why))
-    if (spent.total, spent.of_largest) != (found.proved * unit, (found.of_largest or 0) * unit):
+    if (spent.total, spent.of_largest) != (proved * unit, (found.of_largest or 0) * unit):
         raise InternalError(f"{title}: from the lemmas alone, the bound is {spent.total}")
     about = {
         "about": "emulation", "title": title, "algorithm": name, "k": k, "domain": asdict(domain),
@@ -62,23 +63,23 @@ def certify_emulation(
 
 
 def check_emulation(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    """The lemmas of a statement of :func:`certify_emulation`. Raises :class:`.Flaw` where one is missing."""
+    """The lemmas of a :func:`certify_emulation` statement. Raises :class:`.InvalidProof`: one is missing."""
     name, k, domain = about["algorithm"], about["k"], about["domain"]
     if no := of_a_file(name):
-        raise Flaw(no)
+        raise InvalidProof(no)
     if not 1 <= k <= LONGEST:
-        raise Flaw("not asked about")
+        raise InvalidProof("not asked about")
     emulation, _ = emulation_named(name, row_of_model(about["unit"]))
     require_normal(domain, emulation.wide)
     chain = LemmaChain(files.check)
     try:
         spent = budget(chain, emulation, domain, k)
     except Unbounded as why:
-        raise Flaw(str(why)) from None
+        raise InvalidProof(str(why)) from None
     for what, proved in _limits(spent).items():
         given = about[what] if what == "losses" else str(about[what])
         if given != proved:
-            raise Flaw(f"{what}: the lemmas prove {proved}, and not {given!r:.200}")
+            raise InvalidProof(f"{what}: the lemmas prove {proved}, and not {given!r:.200}")
     return chain
 
 

@@ -22,6 +22,7 @@ from tcsmt.compose.recipes.emulation.slicing import F64
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.support.errors import InternalError
+from tcsmt.support.invariants import present
 
 __all__ = ["LANES", "LongRows", "extreme_of", "largest", "random_rows"]
 
@@ -173,7 +174,7 @@ def largest(
             break
     found = []
     for kept, own in zip(best, scores, strict=True):
-        assert kept is not None
+        kept = present(kept)
         found.append(_extreme(emulation, whole, kept) if own[0] > 0 else None)
     return found[0], found[1]
 

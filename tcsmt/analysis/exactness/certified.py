@@ -18,7 +18,7 @@ from tcsmt.compose.kernels.reduction import Reduction, reduction_named
 from tcsmt.compose.kernels.schedule import Schedule
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.engine.certify import Certificates
 from tcsmt.prove.statements.certified import Certified
@@ -49,19 +49,19 @@ def certify_kernel(
 
 
 def check_kernel(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    """The lemmas of a statement of :func:`certify_kernel`. Raises :class:`.Flaw` where it is not proved."""
+    """The lemmas of a :func:`certify_kernel` statement. Raises :class:`.InvalidProof` if unproved."""
     chain = LemmaChain(files.check)
     k, integers, reduction = about["k"], about["integers"], reduction_named(about["reduction"])
     if str(reduction) != about["reduction"]:
-        raise Flaw(f"the reduction {about['reduction']!r:.80} is written {reduction}")
+        raise InvalidProof(f"the reduction {about['reduction']!r:.80} is written {reduction}")
     fmt = Schedule(about["unit"], reduction).d_format.name
     if about["format"] != fmt:
-        raise Flaw(f"the results are read in {fmt}, and not in {about['format']!r:.80}")
+        raise InvalidProof(f"the results are read in {fmt}, and not in {about['format']!r:.80}")
     if not (0 < k <= LONGEST and 0 < integers <= LARGEST_INTEGER):
-        raise Flaw("not asked about")
+        raise InvalidProof("not asked about")
     why = not_exact(chain, about["unit"], reduction, k, integers)
     if why:
-        raise Flaw(why)
+        raise InvalidProof(why)
     return chain
 
 
@@ -78,10 +78,10 @@ def certify_sums(certificates: Certificates, unit: Model, name: str, bits: int) 
 
 
 def check_sums(about: Mapping[str, Any], files: LemmaFiles) -> LemmaChain:
-    """The lemmas of a statement of :func:`certify_sums`. Raises :class:`.Flaw` where it is not proved."""
+    """The lemmas of a :func:`certify_sums` statement. Raises :class:`.InvalidProof` if unproved."""
     chain = LemmaChain(files.check)
     try:
         exact_below(chain, about["unit"], about["bits"])
     except Unbounded as why:
-        raise Flaw(str(why)) from None
+        raise InvalidProof(str(why)) from None
     return chain

@@ -16,8 +16,9 @@ from tcsmt.analysis.bounds.proof import StepwiseProof
 from tcsmt.analysis.exactness.certified import certify_sums
 from tcsmt.analysis.exactness.sums import exact_below, most_bits
 from tcsmt.language.run.exact import evaluate
+from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.words import unsigned
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.matrix_units.models import Model, Operands
@@ -32,6 +33,7 @@ from tcsmt.prove.statements.trust import Trust
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.simulate.rows import run_words, words_of_row
 from tcsmt.support.checkpoint import Checkpoint, Record
+from tcsmt.support.invariants import present
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.jobs.work import Task
 from tcsmt.support.progress import Seen, unseen
@@ -161,9 +163,9 @@ def integer_rows(unit: Model, bits: int, rows: int, rng: np.random.Generator) ->
         c[over & none] = 0.0
 
 
-def _integers(fmt: object, bits: int, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+def _integers(fmt: AnyFormat, bits: int, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
     """Integers of a format, below 2^bits."""
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     exponent = rng.integers(0, max(1, min(bits, fmt.e_max + 1)), shape)
     exponent = np.where(rng.random(shape) < 0.4, 0, exponent)
     own = np.minimum(exponent, fmt.fraction_bits)
@@ -185,7 +187,7 @@ def _inexact(unit: Model, a: Array, b: Array, c: Array) -> InexactSum | None:
     results = run_words(unit, operands)
     exact, size = c + (a * b).sum(axis=1), np.abs(c) + np.abs(a * b).sum(axis=1)
     fmt = unit.d_format
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     got = floats(fmt, results)
     wrong = np.flatnonzero((got != exact) | np.isnan(got))
     if not wrong.size:
@@ -197,8 +199,7 @@ def _inexact(unit: Model, a: Array, b: Array, c: Array) -> InexactSum | None:
 
 def _shortened(unit: Model, values: dict[str, int]) -> InexactSum:
     """The input without the words that it can do without."""
-    best = _replayed(unit, values)
-    assert best is not None
+    best = present(_replayed(unit, values))
     for name in [name for name, word in values.items() if word]:
         fewer = _replayed(unit, best.values | {name: 0})
         if fewer is not None and fewer.size <= best.size:
@@ -219,9 +220,9 @@ def _replayed(unit: Model, values: dict[str, int]) -> InexactSum | None:
     return InexactSum(values, int(size), int(exact), result)
 
 
-def _words(fmt: object, values: Array) -> Array:
+def _words(fmt: AnyFormat, values: Array) -> Array:
     """The words of numbers that a format has."""
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     distinct, places = np.unique(values, return_inverse=True)
     words = np.array([fmt.word(Fraction(float(value))) for value in distinct], dtype=unsigned(fmt))
     found: Array = words[places].reshape(values.shape)

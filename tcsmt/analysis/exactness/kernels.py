@@ -29,6 +29,7 @@ from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model
 from tcsmt.prove.statements.verdict import Equivalent
+from tcsmt.support.errors import InternalError
 
 __all__ = ["ExactKernel", "exact_kernel", "not_exact"]
 
@@ -123,7 +124,8 @@ class _LatticeSteps:
         return total
 
     def constant(self, fmt: AnyFormat, word: int) -> Lattice:
-        assert word == 0, "sums begin with +0"
+        if word:
+            raise InternalError(f"a sum that begins with {fmt.hex(word)}: kernels begin with +0")
         return ZERO
 
     def add(self, fmt: AnyFormat, x: Lattice, y: Lattice) -> Lattice:

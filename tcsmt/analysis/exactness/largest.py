@@ -19,6 +19,7 @@ from tcsmt.analysis.exactness.search import LONGEST, Inputs, Subject, counterexa
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.prove.statements.verdict import Equivalent
 from tcsmt.support.errors import Contradiction
+from tcsmt.support.invariants import present
 
 __all__ = ["LARGEST_INTEGER", "Exactness", "exact", "largest_proved"]
 
@@ -79,7 +80,7 @@ def exact(
     start = time.monotonic()
     one, two, _ = subject.formats
     if integers is None:
-        assert k is not None
+        k = present(k)
         all_of_them = max(_size(fmt, 1 << 60) for fmt in (one, two))
         most = min(all_of_them, LARGEST_INTEGER)
         limit, ends = largest_proved(lambda q: subject.proved(q, k), most)

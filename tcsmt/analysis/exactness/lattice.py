@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 
 __all__ = ["ZERO", "Inexact", "Lattice", "integers_up_to"]
@@ -71,7 +71,7 @@ def integers_up_to(fmt: AnyFormat, limit: int) -> Lattice:
         unit = 1 << fmt.fraction_bits
         low, high = -(-fmt.low // unit), fmt.high // unit
         return Lattice(Fraction(max(low, -limit)), Fraction(min(high, limit)), 0)
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     most = min(limit, fmt.largest_finite.numerator // fmt.largest_finite.denominator)
     spare = max(0, most.bit_length() - fmt.precision)
     largest = Fraction(most >> spare << spare)

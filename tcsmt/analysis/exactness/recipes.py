@@ -25,6 +25,7 @@ from tcsmt.language.terms import const
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.conversion import floats
 from tcsmt.matrix_units.arithmetic.words import unsigned
+from tcsmt.support.invariants import present
 
 __all__ = ["AlgorithmSubject", "word_lattices"]
 
@@ -151,7 +152,7 @@ class AlgorithmSubject:
             one, two = (np.concatenate([row[side] for row in rows]) for side in (0, 1))
             inside = chained(algorithm.unit, one, two)
             outside = inside if outside is None else _plus(algorithm, inside, shift, outside)
-        assert outside is not None
+        outside = present(outside)
         return _plus(algorithm, zero, 0, outside) if algorithm.c_enters == "last" else outside
 
 

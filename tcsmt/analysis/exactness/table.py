@@ -14,7 +14,7 @@ from tcsmt.analysis.exactness.largest import exact
 from tcsmt.analysis.exactness.search import UnitSubject
 from tcsmt.analysis.exactness.units import ExactUnit
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.catalogue import Row
 from tcsmt.prove.engine.solving import Solving
@@ -52,7 +52,7 @@ def slice_bits(a: AnyFormat, b: AnyFormat) -> list[int]:
 def _bits(fmt: AnyFormat) -> int:
     if isinstance(fmt, IntegerFormat):
         return fmt.bits - 1 if fmt.signed else fmt.bits
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     whole = fmt.largest_finite.numerator // fmt.largest_finite.denominator
     return min(fmt.precision, whole.bit_length() - 1, 24)
 

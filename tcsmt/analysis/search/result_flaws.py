@@ -36,6 +36,7 @@ from tcsmt.prove.engine.solvers.answer import Answer
 from tcsmt.prove.engine.solving import Solving
 from tcsmt.prove.statements.domain import Domain
 from tcsmt.prove.statements.verdict import Distinguished, Unknown, Verdict
+from tcsmt.support.invariants import present
 
 __all__ = [
     "FLAWS",
@@ -395,8 +396,8 @@ def shown(flaw: ResultFlaw, values: dict[str, int], answer: Answer, start: float
         reason = f"{answer.by} gave an input that does not replay"
         return FlawFinding(flaw, Unknown(reason=reason, seconds=time.monotonic() - start))
     short, worst = flaw.examine([shorten_where(holds, formats, values), values])
-    assert short is not None
-    assert worst is not None
+    short = present(short)
+    worst = present(worst)
     for case in (short, worst):
         inputs = [(case.values, case.result)]
         if case.moved:

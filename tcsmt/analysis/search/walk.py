@@ -14,6 +14,7 @@ from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.models import Kind, Stage
 from tcsmt.matrix_units.models.stages import InstructionPlace, OperandPlace, Place
 from tcsmt.prove.statements.explain import signed_text
+from tcsmt.support.invariants import present
 
 __all__ = ["Move", "parting", "walk"]
 
@@ -118,7 +119,7 @@ def parting(left: list[Move], right: list[Move]) -> Stage | None:
         there, here = one.get(place), two.get(place)
         if there is None or here is None:
             only = there or here
-            assert only is not None
+            only = present(only)
             if only.kind == "unit":
                 return only.stage
         elif there.lost != here.lost:

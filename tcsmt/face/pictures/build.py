@@ -23,7 +23,7 @@ from tcsmt.face.pictures.drawing import (
 from tcsmt.language.terms import Term, operands_first, variables
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat, decimal_text
 from tcsmt.matrix_units.arithmetic.rounding import Rounding
 from tcsmt.matrix_units.models import Model, Stage
@@ -37,6 +37,7 @@ from tcsmt.prove.statements.explain import (
     short_text,
     steps,
 )
+from tcsmt.support.invariants import of_type
 
 __all__ = ["draw", "exact_sum"]
 
@@ -152,9 +153,8 @@ class _Drawing:
 
     def _decided(self, result: Stage) -> bool:
         """Whether inputs that are no finite numbers decide a result."""
-        fmt = result.value
-        assert isinstance(fmt, AnyFormat)
-        return _special(fmt, self.known[result.term]) and bool(self._special_inputs())
+        special = isinstance(result.value, AnyFormat) and _special(result.value, self.known[result.term])
+        return special and bool(self._special_inputs())
 
     def _special_inputs(self) -> str:
         formats = self.model.input_formats
@@ -281,8 +281,7 @@ class _Drawing:
 
     def _rounding(self, value: Fraction, unit: int, result: Stage, prefix: str) -> tuple[BitRow, Note]:
         """The result's significand and what the final rounding drops of the sum."""
-        fmt = result.value
-        assert isinstance(fmt, Format)
+        fmt = of_type(result.value, Format)
         word = self.known[result.term]
         stages = (result.name,)
         if _special(fmt, word) and abs(value) < fmt.largest_finite:
@@ -382,7 +381,7 @@ class _Drawing:
             yield Note(decimal_text(error), "error")
             yield Note("; ".join(found), "lost by")
             return
-        assert isinstance(fmt, Format)
+        fmt = float_format(fmt)
         ulp = max(_leading(max(abs(exact), abs(fmt.value(word)))), fmt.e_min) - fmt.fraction_bits
         yield Note(f"{short_text(error)} = {_ulps(error, ulp)} (1 ulp = 2^{ulp})", "error")
         losses = [(what, loss) for what, loss in self.losses if loss]

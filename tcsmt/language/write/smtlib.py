@@ -7,14 +7,15 @@ once, or that have a label, become ``define-fun``s; the others are written where
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 
 from tcsmt.language.terms import Term, expand, operands_first, variables
 
-__all__ = ["definitions", "functions", "script", "symbol"]
+__all__ = ["DEPTH", "declarations", "definitions", "express", "maxima", "script", "sort", "symbol"]
 
-_DEPTH = 6  # nesting of an expression beyond which a node gets a name of its own
+#: Nesting of an expression beyond which a node gets a name of its own.
+DEPTH = 6
 
 
 def symbol(name: str) -> str:
@@ -43,16 +44,16 @@ def definitions(
     nodes = operands_first(roots)
     uses = Counter(arg for node in nodes for arg in set(node.args))
     inputs = dict.fromkeys([*variables(roots), *variables(given)])
-    lines = [f"(declare-const {symbol(str(v.data))} {sort(v.width)})" for v in inputs]
+    lines = declarations(inputs)
     taken = {str(v.data) for v in inputs} | set(labels.values())
     fresh = (name for number in count() if (name := f"t{number}") not in taken)
-    lines += _maxima(nodes)
+    lines += maxima(nodes)
     text: dict[Term, str] = {}
     depth: dict[Term, int] = {}
     for node in nodes:
-        expression = _express(node, text)
+        expression = express(node, text)
         level = 1 + max((depth[arg] for arg in node.args), default=-1)
-        if node.args and (uses[node] > 1 or node in labels or level >= _DEPTH):
+        if node.args and (uses[node] > 1 or node in labels or level >= DEPTH):
             name = symbol(labels[node] if node in labels else next(fresh))
             lines.append(f"(define-fun {name} () {sort(node.width)} {expression})")
             expression, level = name, 0
@@ -60,62 +61,13 @@ def definitions(
     return lines, [text[root] for root in roots]
 
 
-def functions(root: Term, names: Mapping[Term, str]) -> tuple[list[str], str]:
-    """Lines that declare the variables and define the named nodes, and an expression for ``root``.
-
-    names: of nodes below the root, without macros, each of which becomes one ``define-fun``; so does a word
-    that several of them use. What a single one uses is a ``let`` within it.
-    """
-    nodes = operands_first([root])
-    owner = _owners(nodes, root, names)
-    taken = {str(v.data) for v in variables([root])} | set(names.values())
-    fresh = (name for number in count() if (name := f"t{number}") not in taken)
-    lines = [f"(declare-const {symbol(str(v.data))} {sort(v.width)})" for v in variables([root])]
-    lines += _maxima(nodes)
-    members: dict[Term, list[Term]] = {}
-    for node in nodes:
-        members.setdefault(owner[node], []).append(node)
-    text = {node: _express(node, {}) for node in nodes if not node.args}
-    for node in nodes:
-        if node.args and owner[node] is node:
-            expression = _with_lets(members[node], dict(text), fresh)
-            text[node] = symbol(names[node] if node in names else next(fresh))
-            lines.append(f"(define-fun {text[node]} () {sort(node.width)} {expression})")
-    return lines, text[root]
+def declarations(inputs: Iterable[Term]) -> list[str]:
+    """The lines that declare variables."""
+    return [f"(declare-const {symbol(str(v.data))} {sort(v.width)})" for v in inputs]
 
 
-def _owners(nodes: Sequence[Term], root: Term, names: Mapping[Term, str]) -> dict[Term, Term]:
-    """For each node, the one in whose definition it is written."""
-    owner: dict[Term, Term] = {root: root}
-    for node in reversed(nodes):
-        if node in names:
-            owner[node] = node
-        for arg in node.args:
-            mine = owner[node]
-            owner[arg] = mine if owner.get(arg, mine) is mine else arg
-    return owner
-
-
-def _with_lets(members: Sequence[Term], text: dict[Term, str], fresh: Iterator[str]) -> str:
-    """An expression for the last of some nodes; those that are used more than once are bound before it."""
-    inner = [node for node in members if node.args]
-    uses = Counter(arg for node in inner for arg in node.args)
-    bound: list[tuple[str, str]] = []
-    depth: dict[Term, int] = {}
-    for node in inner:
-        expression = _express(node, text)
-        depth[node] = 1 + max((depth.get(arg, 0) for arg in node.args), default=0)
-        if node is not inner[-1] and (uses[node] > 1 or depth[node] >= _DEPTH):
-            bound.append((next(fresh), expression))
-            expression, depth[node] = bound[-1][0], 0
-        text[node] = expression
-    found = text[inner[-1]]
-    for name, expression in reversed(bound):
-        found = f"(let (({name} {expression})) {found})"
-    return found
-
-
-def _maxima(nodes: Iterable[Term]) -> list[str]:
+def maxima(nodes: Iterable[Term]) -> list[str]:
+    """The lines that define the maximum of two words, for each width of which the nodes have one."""
     lines = []
     for width in sorted({node.width for node in nodes if node.op == "umax"}):
         bits = sort(width)
@@ -145,7 +97,8 @@ def script(
     return "\n".join([*head[:1], *options, *head[1:], *lines, *tail, "(exit)", ""])
 
 
-def _express(node: Term, text: Mapping[Term, str]) -> str:
+def express(node: Term, text: Mapping[Term, str]) -> str:
+    """The node's operation on its arguments, whose expressions are in ``text``."""
     arguments = [text[arg] for arg in node.args]
     boolean = bool(node.args) and node.args[-1].width == 1
     return _EXPRESS.get(node.op, _plain)(node, arguments, boolean)

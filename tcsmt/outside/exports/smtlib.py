@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tcsmt.language.write.smtlib import functions, sort
+from tcsmt.language.write.smtlib import sort
+from tcsmt.language.write.smtlib_functions import functions
 from tcsmt.outside.exports.design import Design
 
 __all__ = ["smtlib"]

@@ -13,7 +13,7 @@ from tcsmt.outside.hardware.cpu import cpu_instruction
 from tcsmt.outside.hardware.instructions import TARGETS, HardwareInstruction, instruction_of, language_of
 from tcsmt.outside.hardware.layouts import RegisterOperand
 from tcsmt.outside.hardware.vectors import Vector, members
-from tcsmt.support.errors import TcsmtError
+from tcsmt.support.errors import InternalError, TcsmtError
 from tcsmt.support.text import counted
 from tcsmt.support.version import __version__
 
@@ -213,13 +213,18 @@ def _mma(instruction: HardwareInstruction, scales: int) -> str:
     )
 
 
+def _without_scales(instruction: HardwareInstruction, scales: int) -> None:
+    if scales:
+        raise InternalError(f"no program for {instruction.mnemonic} with block scales")
+
+
 def _wgmma(instruction: HardwareInstruction, scales: int) -> str:
     """PTX ISA, ``wgmma.mma_async``: descriptors of A and B in shared memory, C in the registers of D.
 
     A descriptor holds, in units of 16 bytes: the address, and from bits 16 and 32 on how far core
     matrices lie apart in k (128 bytes) and in rows (256 bytes).
     """
-    assert not scales
+    _without_scales(instruction, scales)
     tile, options = instruction.tile, instruction.options
     count = tile.registers(tile.d)
     # scale-d is a predicate
@@ -247,7 +252,7 @@ def _wgmma(instruction: HardwareInstruction, scales: int) -> str:
 
 def _mfma(instruction: HardwareInstruction, scales: int) -> str:
     """AMD's builtins take vectors of a lane's elements; no broadcasts, no permuted lanes."""
-    assert not scales
+    _without_scales(instruction, scales)
     tile = instruction.tile
     element = instruction.element
 

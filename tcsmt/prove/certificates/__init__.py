@@ -8,6 +8,6 @@ terms into clauses, and nothing of the search that found the proof.
 """
 
 from tcsmt.prove.certificates.checker import Checked, check_certificate, check_statement
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 
-__all__ = ["Checked", "Flaw", "check_certificate", "check_statement"]
+__all__ = ["Checked", "InvalidProof", "check_certificate", "check_statement"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tcsmt.language.terms import Term
-from tcsmt.prove.certificates.derivation import Flaw, check
+from tcsmt.prove.certificates.derivation import InvalidProof, check
 from tcsmt.prove.certificates.files import opened, record_of, statement_files
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
 from tcsmt.prove.certificates.statement import Statement
@@ -57,22 +57,22 @@ def check_statement(
     Raises :class:`.TcsmtError` for a file that cannot be read at all.
     """
     record, files = record_of(path), lemmas or LemmaFiles(path.parent.parent)
-    known, used = record["statement"], dict[str, None]()
+    statement, used = record["statement"], dict[str, None]()
     about: Statement | TheoremStatement | None = None
 
     def refute(formula: Term) -> None:
         used[files.check(formula)] = None
 
-    given = known.get("title", "")
-    title = given if isinstance(given, str) and given.isprintable() else ascii(given)
+    label = statement.get("title", "")
+    title = label if isinstance(label, str) and label.isprintable() else ascii(label)
     try:
-        if "about" in known:
-            theorem = theorem_of(known, theorems)
-            about = TheoremStatement(theorem, known, theorem.read(known, files.folder))
+        if "about" in statement:
+            theorem = theorem_of(statement, theorems)
+            about = TheoremStatement(theorem, statement, theorem.read(statement, files.folder))
             used |= dict.fromkeys(theorem.check(about.values, files))
         else:
             about, proof = opened(path, record)
             check(about.goal, proof, refute)
-    except Flaw as why:  # an empty flaw would say that it is proved
+    except InvalidProof as why:  # an empty flaw would say that it is proved
         return Checked(path, title, about, one_line(str(why)) or "its proof fails, without a reason")
     return Checked(path, title, about, "", tuple(used))

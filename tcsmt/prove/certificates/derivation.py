@@ -16,11 +16,12 @@ from typing import TypeAlias
 from tcsmt.language.terms import TRUE, Term, all_of, any_of, operands_first, substitute, var, variables
 
 __all__ = [
-    "Cases", "Close", "Equal", "Fact", "Flaw", "Proof", "Step", "characterised", "check", "conjuncts", "cut",
+    "Cases", "Close", "Equal", "Fact", "InvalidProof", "Proof", "Step", "characterised", "check", "conjuncts",
+    "cut",
 ]  # fmt: skip
 
 
-class Flaw(Exception):
+class InvalidProof(Exception):
     """A step that does not prove what it has to."""
 
 
@@ -63,56 +64,57 @@ class Cases:
 Step: TypeAlias = Fact | Equal | Close | Cases
 #: Facts and replacements, then one step that refutes what is left.
 Proof: TypeAlias = tuple[Step, ...]
+Refute = Callable[[Term], None]
 
 
-def check(goal: Term, proof: Proof, refute: Callable[[Term], None]) -> None:
+def check(goal: Term, proof: Proof, refute: Refute) -> None:
     """Whether the proof shows that no input satisfies the goal; ``refute`` is called with every formula.
 
-    Raises :class:`Flaw` for a step that does not follow, and lets through what ``refute`` raises.
+    Raises :class:`InvalidProof` for a step that does not follow, and lets through what ``refute`` raises.
     """
     _check(goal, frozenset(), {}, proof, refute)
 
 
 def _check(
-    goal: Term, facts: frozenset[Term], replaced: Mapping[Term, Term], proof: Proof,
-    refute: Callable[[Term], None],
-) -> None:  # fmt: skip
+    goal: Term, facts: frozenset[Term], replaced: Mapping[Term, Term], proof: Proof, refute: Refute
+) -> None:
     """Facts hold, and keys of ``replaced`` have their terms' values, wherever the goal and all goals around
     this proof hold; a replaced node in a fact or in a term that replaces another does no harm.
     """
     facts, replaced = facts | conjuncts([goal]), dict(replaced)
     if not proof:
-        raise Flaw("a proof without steps")
+        raise InvalidProof("a proof without steps")
     for number, step in enumerate(proof[:-1], 1):
         with _at(f"step {number}"):
             match step:
                 case Fact():
                     _check(~_truth(step.says), facts, replaced, step.proof, refute)
-                    facts |= conjuncts([step.says])
+                    facts |= conjuncts([step.says])  # only now: no fact rests on itself
                 case Equal():
                     (now,) = substitute([step.node], replaced)
                     if now.width != step.to.width:
-                        raise Flaw(f"a node of {now.width} bits replaced by a term of {step.to.width}")
+                        raise InvalidProof(f"a node of {now.width} bits replaced by one of {step.to.width}")
                     _check(now.ne(step.to), facts, replaced, step.proof, refute)
+                    # Not a constant: every equal one of the goal, whatever it is there for, is the same node.
                     replaced |= {old: step.to for old in (step.node, now) if old.value is None}
                 case _:
-                    raise Flaw("a step after the one that ends a proof")
+                    raise InvalidProof("a step after the one that ends a proof")
     with _at(f"step {len(proof)}"):
         match proof[-1]:
             case Close() as last:
-                if not conjuncts(last.using) <= facts:
-                    raise Flaw("what is used is not among the facts")
+                if not conjuncts(last.using) <= facts:  # anything else may have no solution by itself
+                    raise InvalidProof("what is used is not among the facts")
                 formula = all_of([*last.using, *substitute([_truth(goal)], replaced)])
                 formula = characterised(cut(formula, last.free))
                 if formula.value != 0:
                     refute(formula)
             case Cases() as last:
                 parts = [*last.cases, (~any_of(_truth(case) for case, _ in last.cases), last.rest)]
-                for number, (case, part) in enumerate(parts, 1):
+                for number, (case, part) in enumerate(parts, 1):  # the last is what the cases leave out
                     with _at(f"case {number}" if number < len(parts) else "none of the cases"):
                         _check(goal, facts | conjuncts([case]), replaced, part, refute)
             case _:
-                raise Flaw("a proof that does not end")
+                raise InvalidProof("a proof that does not end")
 
 
 @contextmanager
@@ -120,29 +122,29 @@ def _at(place: str) -> Iterator[None]:
     """A flaw says where it is."""
     try:
         yield
-    except Flaw as why:
-        raise Flaw(f"{place}: {why}") from None
+    except InvalidProof as why:
+        raise InvalidProof(f"{place}: {why}") from None
 
 
 def _truth(term: Term) -> Term:
     if term.width != 1:
-        raise Flaw(f"a word of {term.width} bits where a truth value belongs")
+        raise InvalidProof(f"a word of {term.width} bits where a truth value belongs")
     return term
 
 
 def conjuncts(terms: Iterable[Term]) -> frozenset[Term]:
     """The truth values that all hold where the terms do: parts of an "and", and of an "or" that does not."""
-    found: set[Term] = set()
-    left = [_truth(term) for term in terms]
-    while left:
-        term = left.pop()
+    parts: set[Term] = set()
+    pending = [_truth(term) for term in terms]
+    while pending:
+        term = pending.pop()
         if term.op == "and":
-            left += term.args
+            pending += term.args
         elif term.op == "not" and term.args[0].op == "or":
-            left += [~part for part in term.args[0].args]
+            pending += [~part for part in term.args[0].args]
         else:
-            found.add(term)
-    return frozenset(found) - {TRUE}
+            parts.add(term)
+    return frozenset(parts) - {TRUE}
 
 
 def cut(formula: Term, nodes: Iterable[Term]) -> Term:
@@ -166,6 +168,7 @@ def characterised(formula: Term) -> Term:
 def _words(name: str, formula: Term, nodes: Iterable[Term]) -> dict[Term, Term]:
     """A new word for each node."""
     words = {node: var(f"{name} {number}", node.width) for number, node in enumerate(nodes)}
+    # A word that the formula has already is not free: the formula would be about fewer values.
     if set(words.values()) & set(variables([formula])):
-        raise Flaw(f"the formula has a variable named '{name} 0' or the like")
+        raise InvalidProof(f"the formula has a variable named '{name} 0' or the like")
     return words

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof
+from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof
 from tcsmt.prove.certificates.files import opened, record_of, statement_files
 from tcsmt.prove.certificates.stated import Names, Stated, of_models, of_theorem
 from tcsmt.prove.certificates.theorems import NONE, Theorem, TheoremStatement, theorem_of
@@ -43,25 +43,25 @@ def described(folder: Path, theorems: Mapping[str, Theorem] = NONE) -> list[Desc
 
     Raises :class:`.TcsmtError` for a file that cannot be read.
     """
-    found = []
+    descriptions = []
     for path in statement_files(folder):
         try:
-            found.append(_described(path, record_of(path), theorems))
-        except Flaw as why:
+            descriptions.append(_described(path, record_of(path), theorems))
+        except InvalidProof as why:
             raise TcsmtError(f"{path}: {why}") from None
-    return found
+    return descriptions
 
 
 def _described(path: Path, record: Mapping[str, Any], theorems: Mapping[str, Theorem]) -> Description:
-    known = record["statement"]
-    title = str(known.get("title"))
-    if "about" not in known:
+    content = record["statement"]
+    title = str(content.get("title"))
+    if "about" not in content:
         statement, proof = opened(path, record)
         names = Names(statement)
         return Description(path, title, of_models(statement, names), tuple(_steps(proof, names, "")))
-    theorem = theorem_of(known, theorems)
-    stated = of_theorem(TheoremStatement(theorem, known, theorem.read(known, path.parent.parent)))
-    lemmas, losses = record["lemmas"], known.get("losses")
+    theorem = theorem_of(content, theorems)
+    stated = of_theorem(TheoremStatement(theorem, content, theorem.read(content, path.parent.parent)))
+    lemmas, losses = record["lemmas"], content.get("losses")
     count = counted(len(lemmas), "lemma") if isinstance(lemmas, list) else "lemmas"
     lost = [f"{name}: {loss}" for name, loss in losses.items()] if isinstance(losses, dict) else []
     return Description(path, title, stated, (f"by {count}, as the file says", *lost))

@@ -9,11 +9,11 @@ variable's name, or the bounds of an extraction. Two more operations name what a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tcsmt.language.terms import MACROS, Term, const, operands_first, rebuild, var
-from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof, Step
+from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof, Step
 
 __all__ = ["TermReader", "digest_text", "read_proof", "with_keys"]
 
@@ -33,7 +33,7 @@ _WIDEST = 1 << 16
 class TermReader:
     """The terms of a table. outputs: of the statement's calls; nodes: what may be named by its digest.
 
-    Raises :class:`.Flaw` for an entry that is not a term.
+    Raises :class:`.InvalidProof` for an entry that is not a term.
     """
 
     def __init__(self, outputs: Sequence[Term] = (), roots: Sequence[Term] = ()) -> None:
@@ -48,7 +48,7 @@ class TermReader:
 
     def __getitem__(self, place: object) -> Term:
         if type(place) is not int or not 0 <= place < len(self._terms):
-            raise Flaw(f"there is no term {place!r} in the table")
+            raise InvalidProof(f"there is no term {place!r} in the table")
         return self._terms[place]
 
     def all(self, places: object) -> list[Term]:
@@ -67,7 +67,7 @@ class TermReader:
                 return var(name, width)
             case [str(op), int(width), data, [_, *_] as places] if 1 <= width <= _WIDEST:
                 return self._operation(op, width, data, self.all(places), entry)
-        raise Flaw(f"not a term: {entry!r:.200}")
+        raise InvalidProof(f"not a term: {entry!r:.200}")
 
     def _operation(self, op: str, width: int, data: object, args: list[Term], entry: object) -> Term:
         """The operation on its arguments, through the constructors that models use, too.
@@ -76,22 +76,22 @@ class TermReader:
         shared, and not what its name and value say.
         """
         if op not in _ANY and len(args) != _ARITY.get(op):
-            raise Flaw(f"not a term: {entry!r:.200}: no operation of {len(args)} arguments")
+            raise InvalidProof(f"not a term: {entry!r:.200}: no operation of {len(args)} arguments")
         widths = [arg.width for arg in args]
         if (op in _UNIFORM and set(widths) != {width}) or (op == "ite" and widths != [1, width, width]):
-            raise Flaw(f"not a term: {entry!r:.200}: arguments of {widths} bits")
+            raise InvalidProof(f"not a term: {entry!r:.200}: arguments of {widths} bits")
         node = Term()
         node.op, node.width, node.args, node.data = op, width, tuple(args), _data(op, data, entry)
         try:
-            found = rebuild(node, args)
+            term = rebuild(node, args)
             # A macro's definition takes words of any width. On others than its models' have, its value is not
             # of the node's width: what is shown of the node, left free, need not hold of the value.
             defined = MACROS[str(data)].definition(*args).width if op == "macro" else width
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            raise Flaw(f"not a term: {entry!r:.200}: {error}") from None
-        if not found.width == defined == width:
-            raise Flaw(f"not a term: {entry!r:.200}: its width is {found.width}, or {defined}")
-        return found
+            raise InvalidProof(f"not a term: {entry!r:.200}: {error}") from None
+        if not term.width == defined == width:
+            raise InvalidProof(f"not a term: {entry!r:.200}: its width is {term.width}, or {defined}")
+        return term
 
 
 def _data(op: str, data: object, entry: object) -> tuple[int, int] | str | None:
@@ -103,7 +103,7 @@ def _data(op: str, data: object, entry: object) -> tuple[int, int] | str | None:
             return data
         case None if op not in ("extract", "macro"):
             return None
-    raise Flaw(f"not a term: {entry!r:.200}: {data!r:.80} does not belong to it")
+    raise InvalidProof(f"not a term: {entry!r:.200}: {data!r:.80} does not belong to it")
 
 
 _HEX = re.compile("[0-9a-f]+")
@@ -115,7 +115,7 @@ def digest_text(node: Term) -> str:
 
 
 def read_proof(steps: object, terms: TermReader) -> Proof:
-    """The steps from plain data. Raises :class:`.Flaw` for what is none."""
+    """The steps from plain data. Raises :class:`.InvalidProof` for what is none."""
     return tuple(_step(step, terms) for step in _list(steps))
 
 
@@ -128,31 +128,29 @@ def _step(step: object, terms: TermReader) -> Step:
         case {"using": using, "free": free, **rest} if not rest:
             return Close(tuple(terms.all(using)), tuple(terms.all(free)))
         case {"cases": [*cases], "otherwise": otherwise, **rest} if not rest:
-            return Cases(tuple(_case(one, terms) for one in cases), read_proof(otherwise, terms))
-    raise Flaw(f"not a step of a proof: {step!r:.200}")
+            return Cases(tuple(_case(part, terms) for part in cases), read_proof(otherwise, terms))
+    raise InvalidProof(f"not a step of a proof: {step!r:.200}")
 
 
-def _case(given: object, terms: TermReader) -> tuple[Term, Proof]:
-    match given:
+def _case(record: object, terms: TermReader) -> tuple[Term, Proof]:
+    match record:
         case {"case": case, "proof": proof, **rest} if not rest:
             return terms[case], read_proof(proof, terms)
-    raise Flaw(f"not a case: {given!r:.200}")
+    raise InvalidProof(f"not a case: {record!r:.200}")
 
 
-def with_keys(
-    what: str, given: object, needed: Collection[str], more: Collection[str] = ()
-) -> dict[str, Any]:
-    """An object that has the keys that it needs, and no others than those. Raises :class:`.Flaw`."""
-    if not isinstance(given, dict):
-        raise Flaw(f"{what} is not an object: {given!r:.200}")
-    missing, unknown = sorted(set(needed) - given.keys()), sorted(given.keys() - {*needed, *more})
+def with_keys(what: str, data: object, needed: Sequence[str], more: Sequence[str] = ()) -> dict[str, Any]:
+    """An object that has the keys that it needs, and no others than those. Raises :class:`.InvalidProof`."""
+    if not isinstance(data, dict):
+        raise InvalidProof(f"{what} is not an object: {data!r:.200}")
+    missing, unknown = sorted(set(needed) - data.keys()), sorted(data.keys() - {*needed, *more})
     if missing or unknown:
-        said = f"has no {', '.join(missing)}" if missing else f"has {', '.join(map(repr, unknown))}"
-        raise Flaw(f"{what} {said:.200}: its keys are {', '.join(needed)}")
-    return given
+        fault = f"has no {', '.join(missing)}" if missing else f"has {', '.join(map(repr, unknown))}"
+        raise InvalidProof(f"{what} {fault:.200}: its keys are {', '.join(needed)}")
+    return data
 
 
-def _list(given: object) -> list[Any]:
-    if not isinstance(given, list):
-        raise Flaw(f"not a list: {given!r:.200}")
-    return given
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise InvalidProof(f"not a list: {value!r:.200}")
+    return value

@@ -15,7 +15,7 @@ from typing import Any
 
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.files import model_of
-from tcsmt.prove.certificates.derivation import Flaw, Proof
+from tcsmt.prove.certificates.derivation import InvalidProof, Proof
 from tcsmt.prove.certificates.encoding import TermReader, read_proof, with_keys
 from tcsmt.prove.certificates.statement import Statement, read_statement
 from tcsmt.support.errors import TcsmtError
@@ -45,14 +45,12 @@ def record_of(path: Path) -> dict[str, Any]:
         raise TcsmtError(f"{path}: not a statement of a certificate: {error}") from None
     if not isinstance(record, dict) or not isinstance(record.get("statement"), dict):
         raise TcsmtError(f"{path}: not a statement of a certificate: it has no statement")
-    given = record.get("certificate")
-    if type(given) is not int or given != FORMAT:
-        raise TcsmtError(f"{path}: a certificate of version {given!r}: this tcsmt reads version {FORMAT}")
+    version = record.get("certificate")
+    if type(version) is not int or version != FORMAT:
+        raise TcsmtError(f"{path}: a certificate of version {version!r}: this tcsmt reads version {FORMAT}")
     try:
-        return with_keys(
-            "the file", record, ("certificate", "tcsmt", "statement", "lemmas"), ("terms", "proof")
-        )
-    except Flaw as why:
+        return with_keys("the file", record, _KEYS, ("terms", "proof"))
+    except InvalidProof as why:
         raise TcsmtError(f"{path}: {why}") from None
 
 
@@ -66,11 +64,11 @@ def _content(path: Path) -> bytes:
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; of a key that is given twice, readers take the one or the other."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    result = dict(pairs)
+    if len(result) < len(pairs):
         twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
         raise ValueError(f"{twice!r:.80} is given twice")
-    return found
+    return result
 
 
 def _no_number(text: str) -> None:
@@ -78,7 +76,7 @@ def _no_number(text: str) -> None:
 
 
 def opened(path: Path, record: Mapping[str, Any]) -> tuple[Statement, Proof]:
-    """The statement of a file and its proof. Raises :class:`.Flaw` for what is none."""
+    """The statement of a file and its proof. Raises :class:`.InvalidProof` for what is none."""
     folder = path.parent.parent
     statement = read_statement(record["statement"], cache(lambda name: model_in(folder, name)))
     terms = TermReader(roots=[statement.goal])
@@ -86,7 +84,7 @@ def opened(path: Path, record: Mapping[str, Any]) -> tuple[Statement, Proof]:
     try:
         return statement, read_proof(record.get("proof"), terms)
     except RecursionError:
-        raise Flaw("the proof is nested too deeply") from None
+        raise InvalidProof("the proof is nested too deeply") from None
 
 
 def model_name(content: bytes) -> str:
@@ -95,14 +93,14 @@ def model_name(content: bytes) -> str:
 
 
 def model_in(folder: Path, name: object) -> Model:
-    """The model of a certificate's folder, by its file's name in a statement. Raises :class:`.Flaw`."""
+    """The model of a certificate's folder by the name of its file. Raises :class:`.InvalidProof`."""
     if not isinstance(name, str) or not re.fullmatch(r"[0-9a-f]{16}\.toml", name):
-        raise Flaw(f"{name!r:.80} is not the name of a model's file")
+        raise InvalidProof(f"{name!r:.80} is not the name of a model's file")
     path = folder / "models" / name
     try:
         content = _content(path)
         if model_name(content) != name:
-            raise Flaw(f"{path}: its content is not the one that its name says")
+            raise InvalidProof(f"{path}: its content is not the one that its name says")
         return model_of(path, content)
     except (OSError, ValueError, RecursionError, TcsmtError) as error:
-        raise Flaw(f"not a model: {error}") from None
+        raise InvalidProof(f"not a model: {error}") from None

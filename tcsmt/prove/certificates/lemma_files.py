@@ -20,7 +20,7 @@ from pathlib import Path
 from tcsmt.language.terms import Term, operands_first, substitute, var
 from tcsmt.language.write.cnf import Cnf, as_clauses
 from tcsmt.language.write.smtlib import script
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lrat import check_refutation
 
 __all__ = ["SUFFIXES", "Lemma", "LemmaFiles", "Missing", "lemma_of", "path_of"]
@@ -31,7 +31,7 @@ SUFFIXES = ("smt2", "cnf", "lrat")
 _MOST = 4 << 30
 
 
-class Missing(Flaw):
+class Missing(InvalidProof):
     """A certificate has no refutation of a formula."""
 
 
@@ -63,8 +63,8 @@ class Lemma:
 
 def lemma_of(formula: Term) -> Lemma:
     """The lemma that a formula has no solution, its variables renamed."""
-    found = [node for node in operands_first([formula]) if node.op == "var"]
-    names = {node: var(f"x{number}", node.width) for number, node in enumerate(found)}
+    inputs = [node for node in operands_first([formula]) if node.op == "var"]
+    names = {node: var(f"x{number}", node.width) for number, node in enumerate(inputs)}
     (plain,) = substitute([formula], names)
     clauses = as_clauses(plain)
     return Lemma(plain, clauses, clauses.dimacs())
@@ -81,7 +81,7 @@ class LemmaFiles:
     def check(self, formula: Term) -> str:
         """The name of the lemma that refutes a formula; its files are checked.
 
-        Raises :class:`Missing` where there is no refutation, and :class:`.Flaw` for one that is wrong.
+        Raises :class:`Missing` where there is no refutation, :class:`.InvalidProof` for a wrong one.
         """
         if formula not in self._names:
             lemma = lemma_of(formula)
@@ -98,12 +98,12 @@ class LemmaFiles:
         for suffix, expected in (("smt2", lemma.smt2), ("cnf", lemma.cnf)):
             of_suffix = path_of(self.folder, lemma.name, suffix)
             if _unpacked(of_suffix, len(expected)) != expected:
-                raise Flaw(f"{of_suffix}: not the formula of the step that needs it")
+                raise InvalidProof(f"{of_suffix}: not the formula of the step that needs it")
         lines = _unpacked(path, _MOST).splitlines()
         try:
             check_refutation(lemma.clauses.clauses, lines)
-        except Flaw as why:
-            raise Flaw(f"{path}: {why}") from None
+        except InvalidProof as why:
+            raise InvalidProof(f"{path}: {why}") from None
 
 
 def path_of(folder: Path, name: str, suffix: str) -> Path:
@@ -116,12 +116,12 @@ def _unpacked(path: Path, most: int) -> str:
         with lzma.open(path) as file:
             content = file.read(most + 1)
     except FileNotFoundError:
-        raise Flaw(f"{path} is missing") from None
+        raise InvalidProof(f"{path} is missing") from None
     except (OSError, lzma.LZMAError, EOFError, MemoryError) as error:
-        raise Flaw(f"{path} cannot be read: {error}") from None
+        raise InvalidProof(f"{path} cannot be read: {error}") from None
     if len(content) > most:
-        raise Flaw(f"{path} holds more than the {most} bytes that are allowed")
+        raise InvalidProof(f"{path} holds more than the {most} bytes that are allowed")
     try:
         return content.decode("ascii")
     except UnicodeDecodeError:
-        raise Flaw(f"{path}: not ASCII text") from None
+        raise InvalidProof(f"{path}: not ASCII text") from None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 
 __all__ = ["check_refutation"]
 
@@ -20,22 +20,22 @@ Clause = tuple[int, ...]
 def check_refutation(clauses: Iterable[Clause], lines: Iterable[str]) -> None:
     """Whether the lines derive the empty clause from these, which are numbered from 1.
 
-    Raises :class:`.Flaw` for a line that does not follow, and if the empty clause is not reached.
+    Raises :class:`.InvalidProof` for a line that does not follow, and if the empty clause is not reached.
     """
-    known = dict(enumerate(clauses, 1))
-    last = len(known)
+    clause_of = dict(enumerate(clauses, 1))
+    last = len(clause_of)
     for line in lines:
         words = line.split()
         if words[1:2] == ["d"]:
-            continue
+            continue  # a clause that is kept still follows; deleting it only saves memory
         number, clause, hints = _read(words, line)
-        if number <= last:
-            raise Flaw(f"line {number} of the refutation: its number is not above those before it")
-        _check_line(number, clause, hints, known)
+        if number <= last:  # else a line could take the place of a clause of the formula
+            raise InvalidProof(f"line {number} of the refutation: its number is not above those before it")
+        _check_line(number, clause, hints, clause_of)
         if not clause:
             return
-        known[number], last = clause, number
-    raise Flaw("the refutation does not reach the empty clause")
+        clause_of[number], last = clause, number  # after the check: no line rests on itself
+    raise InvalidProof("the refutation does not reach the empty clause")
 
 
 def _read(words: Sequence[str], line: str) -> tuple[int, Clause, list[int]]:
@@ -46,25 +46,26 @@ def _read(words: Sequence[str], line: str) -> tuple[int, Clause, list[int]]:
         if rest[-1] or len(rest) < end + 2 or 0 in hints:
             raise ValueError
     except (ValueError, IndexError):
-        raise Flaw(f"not a line of a refutation: {line.strip()[:80]!r}") from None
+        raise InvalidProof(f"not a line of a refutation: {line.strip()[:80]!r}") from None
     return number, clause, hints
 
 
-def _check_line(number: int, clause: Clause, hints: Iterable[int], known: dict[int, Clause]) -> None:
+def _check_line(number: int, clause: Clause, hints: Iterable[int], clause_of: dict[int, Clause]) -> None:
     """Whether unit propagation along the hints ends in a clause that is false."""
+    # Assume that the line's clause does not hold. If some clause that follows is then false, it does.
     false = set(clause)
     for hint in hints:
-        if hint not in known:
-            raise Flaw(f"line {number} of the refutation: there is no clause {hint}")
-        left = 0
-        for literal in known[hint]:
+        if hint not in clause_of:
+            raise InvalidProof(f"line {number} of the refutation: there is no clause {hint}")
+        unit = 0  # the literal that must be true for the clause to hold; 0, which is no literal: none yet
+        for literal in clause_of[hint]:
             if literal not in false:
-                if left not in (0, literal):
-                    raise Flaw(f"line {number} of the refutation: clause {hint} leaves several literals open")
-                left = literal
-        if not left:
+                if unit not in (0, literal):
+                    raise InvalidProof(f"line {number} of the refutation: clause {hint} leaves literals open")
+                unit = literal
+        if not unit:
             return
-        if -left in false:
-            raise Flaw(f"line {number} of the refutation: clause {hint} is true already")
-        false.add(-left)
-    raise Flaw(f"line {number} of the refutation: the hints do not end in a false clause")
+        if -unit in false:  # nothing follows from such a clause: the hint is not from a correct refutation
+            raise InvalidProof(f"line {number} of the refutation: clause {hint} is true already")
+        false.add(-unit)
+    raise InvalidProof(f"line {number} of the refutation: the hints do not end in a false clause")

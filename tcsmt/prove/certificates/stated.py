@@ -90,9 +90,9 @@ def _says(statement: Statement, names: Names) -> str:
     if statement.domain is None:
         return f"no input satisfies {names.whole(statement.goal)}"
     also = "".join(f", and {names.whole(term)} holds" for term in statement.also)
-    one, two = statement.record["differ"]
-    read = dict.fromkeys(statement.calls[number].model.d_format.name for number in (one, two))
-    same = f"models {one + 1} and {two + 1} give the same word, read in {' and in '.join(read)}"
+    first, second = statement.record["differ"]
+    read = dict.fromkeys(statement.calls[number].model.d_format.name for number in (first, second))
+    same = f"models {first + 1} and {second + 1} give the same word, read in {' and in '.join(read)}"
     return f"on inputs that are {statement.domain}{also}, {same}"
 
 
@@ -125,15 +125,15 @@ def _zeros_alone(fmt: AnyFormat, words: Iterable[int]) -> bool:
 
 def _satisfied(also: Sequence[Term], kinds: Mapping[str, Sequence[int]]) -> bool:
     """Whether some input is found that satisfies the assumptions; a part "input = constant" says which."""
-    given = {}
+    constants = {}
     for term in conjuncts(also):
         if term.op == "eq":
-            known = sorted(term.args, key=lambda arg: arg.op)
-            if [arg.op for arg in known] == ["const", "var"]:
-                given[str(known[1].data)] = known[0].value or 0
+            sides = sorted(term.args, key=lambda arg: arg.op)
+            if [arg.op for arg in sides] == ["const", "var"]:
+                constants[str(sides[1].data)] = sides[0].value or 0
     rng = Random(1)
     return any(
-        all(evaluate(also, {name: rng.choice(words) for name, words in kinds.items()} | given))
+        all(evaluate(also, {name: rng.choice(words) for name, words in kinds.items()} | constants))
         for _ in range(_TRIED)
     )
 
@@ -149,7 +149,7 @@ def _formats(models: Iterable[Model]) -> Iterator[str]:
     """The formats whose names do not say what they are."""
     own: dict[AnyFormat, None] = {}
     for model in models:
-        values = [getattr(model, one.name) for one in fields(model)]
+        values = [getattr(model, parameter.name) for parameter in fields(model)]
         own |= dict.fromkeys(v for v in values if isinstance(v, AnyFormat) and not is_known(v))
     for fmt in own:
         yield f"{fmt.name}: {', '.join(f'{key} = {value}' for key, value in table_of_format(fmt).items())}"
@@ -161,8 +161,10 @@ def _models(statement: Statement, names: Names) -> tuple[str, ...]:
     lines = []
     for number, call in enumerate(statement.calls):
         file = statement.record["calls"][number]["model"]
-        known = first if number and type(first) is type(call.model) else None
-        lines.append(f"models/{file}: {_parameters(call.model, known)}; {_operands(call, statement, names)}")
+        reference = first if number and type(first) is type(call.model) else None
+        lines.append(
+            f"models/{file}: {_parameters(call.model, reference)}; {_operands(call, statement, names)}"
+        )
     return tuple(lines)
 
 
@@ -172,22 +174,22 @@ def _operands(call: Call, statement: Statement, names: Names) -> str:
     inputs = {var(name, fmt.width): fmt for name, fmt in statement.formats.items()}
     if words == tuple(inputs) and [*inputs.values()] == [*call.model.input_formats.values()]:
         return "of the inputs"
-    said = []
+    texts = []
     for (name, wide), word in zip(call.model.input_formats.items(), words, strict=True):
         narrower = ((x, fmt) for x, fmt in inputs.items() if word is not x and wide.holds(fmt))
         converted = [x for x, fmt in narrower if ieee.widen(x, fmt, wide) is word]
         text = f"{converted[0].data} in {wide.name}" if converted else names.whole(word)
         read = f" read as {wide.name}" if inputs.get(word, wide) != wide else ""
-        said.append(f"{name} = {text}{read}")
-    return f"of {', '.join(said)}"
+        texts.append(f"{name} = {text}{read}")
+    return f"of {', '.join(texts)}"
 
 
-def _parameters(model: Model, known: Model | None) -> str:
-    values = {one.name: getattr(model, one.name) for one in fields(model)}
-    if known is not None:
-        values = {name: value for name, value in values.items() if getattr(known, name) != value}
+def _parameters(model: Model, reference: Model | None) -> str:
+    values = {parameter.name: getattr(model, parameter.name) for parameter in fields(model)}
+    if reference is not None:
+        values = {name: value for name, value in values.items() if getattr(reference, name) != value}
     text = ", ".join(f"{name} = {_parameter(value)}" for name, value in values.items())
-    if known is not None:
+    if reference is not None:
         return f"as model 1, but {text}" if text else "as model 1"
     return f"{model.kind}: {text}"
 

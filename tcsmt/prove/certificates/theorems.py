@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.encoding import with_keys
 from tcsmt.prove.certificates.files import model_in
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
@@ -20,7 +20,7 @@ from tcsmt.prove.certificates.statement import domain_of
 
 __all__ = ["NONE", "Check", "Theorem", "TheoremStatement", "theorem_of"]
 
-#: Goes through the argument for the values of a statement: the names of the lemmas that it needs, or a Flaw.
+#: Goes through the argument for a statement's values: the names of the lemmas that it needs, or InvalidProof.
 Check = Callable[[Mapping[str, Any], LemmaFiles], Sequence[str]]
 
 
@@ -41,7 +41,7 @@ class Theorem:
     start: tuple[str, ...] = ()
 
     def read(self, record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """The values of a statement, domains and models among them. Raises :class:`.Flaw`."""
+        """The values of a statement, domains and models among them. Raises :class:`.InvalidProof`."""
         with_keys("the statement", record, ("about", "title", *self.values), self.start)
         values = {key: _read(key, kind, record[key], folder) for key, kind in self.values.items()}
         return values | {key: record[key] for key in self.start if key in record}
@@ -49,7 +49,7 @@ class Theorem:
     def models(self, record: Mapping[str, Any]) -> list[Any]:
         """The models, or in a record their files' names, in the order in which the statement names them."""
         named = [record[key] for key, kind in self.values.items() if kind in ("model", "models")]
-        return [name for one in named for name in (one if isinstance(one, list) else [one])]
+        return [name for files in named for name in (files if isinstance(files, list) else [files])]
 
     def sentence(self, values: Mapping[str, Any]) -> str:
         """What a statement with these values says."""
@@ -74,28 +74,28 @@ NONE: Mapping[str, Theorem] = {}
 
 
 def theorem_of(record: Mapping[str, Any], theorems: Mapping[str, Theorem]) -> Theorem:
-    """The kind of a statement. Raises :class:`.Flaw` where it is none of these."""
+    """The kind of a statement. Raises :class:`.InvalidProof` where it is none of these."""
     about = record["about"]
     if not isinstance(about, str) or about not in theorems:
-        raise Flaw(f"a statement about {about!r:.80}: there is no check for it")
+        raise InvalidProof(f"a statement about {about!r:.80}: there is no check for it")
     return theorems[about]
 
 
-def _read(key: str, kind: str, given: Any, folder: Path) -> Any:
-    match kind, given:
-        case "text", str() if given.isprintable():
-            return given
-        case "number", int() if type(given) is int and given >= 0:
-            return given
-        case "fraction", str() if _is_fraction(given):
-            return Fraction(given)
+def _read(key: str, kind: str, value: Any, folder: Path) -> Any:
+    match kind, value:
+        case "text", str() if value.isprintable():
+            return value
+        case "number", int() if type(value) is int and value >= 0:
+            return value
+        case "fraction", str() if _is_fraction(value):
+            return Fraction(value)
         case "domain", dict():
-            return domain_of(given)
+            return domain_of(value)
         case "model", _:
-            return model_in(folder, given)
+            return model_in(folder, value)
         case "models", list():
-            return [model_in(folder, name) for name in given]
-    raise Flaw(f"{key} = {given!r:.80}: it must be a {kind}")
+            return [model_in(folder, name) for name in value]
+    raise InvalidProof(f"{key} = {value!r:.80}: it must be a {kind}")
 
 
 def _is_fraction(text: str) -> bool:

@@ -55,29 +55,55 @@ class Grids:
         return any_of([gap.slt(0), signed_word(self.distance).slt(gap), apart, ~ranges])
 
 
-def same_result(one: Block, two: Block, known: Term, prove: Prove, satisfiable: Satisfiable) -> Grids | None:
-    """How the grids lie if both results were proved to be the same word where ``known`` holds; else None."""
-    if len(one.aligned) != len(two.aligned) or one.sum.word.width != two.sum.word.width:
+def same_result(
+    left: Block, right: Block, premise: Term, prove: Prove, satisfiable: Satisfiable
+) -> Grids | None:
+    """How the grids lie if both results were proved to be one word where ``premise`` holds; else None."""
+    if not _comparable(left, right):
         return None
-    if one.sum.fraction_bits != two.sum.fraction_bits or not (one.plain and two.plain):
-        return None
-
     free = {
         term: var(name, term.width)
-        for block, kind in ((one, "one"), (two, "other"))
+        for block, kind in ((left, "one"), (right, "other"))
         for term, name in ((block.sum.word, f"{kind} sum"), (block.top.term, f"{kind} top"))
     }
-    differ = substitute([one.result.ne(two.result)], free)[0]
-    if not prove("where a term is an infinity or a NaN", known & (one.special | two.special) & differ):
+    differ = substitute([left.result.ne(right.result)], free)[0]
+    if not prove("where a term is an infinity or a NaN", premise & (left.special | right.special) & differ):
         return None
-    finite = known & ~one.special & ~two.special
+    finite = premise & ~left.special & ~right.special
+
+    grids = _grids(left, right, finite, satisfiable)
+    if grids is None:
+        return None
+    high, low, distance, most = grids.high, grids.low, grids.distance, grids.limit
+    text = f"the largest exponents differ by 0 to {distance}, and only up to 2^{most}"
+    if not prove(text, characterised(finite & grids.otherwise)):
+        return None
+    if not all(_bounded(block, premise, prove) for block in (high, low)):
+        return None
+    top = Exponent(var("top", high.top.term.width), high.top.low, high.top.high)
+    limits = enumerate([high.top.high, *[most] * distance])
+    cases = [_Case(high, low, d, top, premise & signed(top).sle(signed_word(end))) for d, end in limits]
+    return grids if all(case.shifted(prove) and case.rounded(prove) for case in cases) else None
+
+
+def _comparable(left: Block, right: Block) -> bool:
+    """Whether both sums are sums of as many terms, exact, in words of one width and unit."""
+    shapes = {(block.sum.word.width, block.sum.fraction_bits, len(block.aligned)) for block in (left, right)}
+    return len(shapes) == 1 and left.plain and right.plain
+
+
+def _grids(left: Block, right: Block, finite: Term, satisfiable: Satisfiable) -> Grids | None:
+    """How the grids seem to lie, by the solutions that solvers find: nothing rests on it until it is proved.
+
+    None where they may lie too far apart, or no solver says.
+    """
 
     def possible(goal: Term) -> bool | None:
         return satisfiable(characterised(finite & goal))
 
-    high, low = one, two
+    high, low = left, right
     if possible(signed(high.top).slt(signed(low.top))) is not False:
-        high, low = two, one
+        high, low = right, left
     gap = signed(high.top) - signed(low.top)
     distance = next((d for d in range(1, FURTHEST) if possible(signed_word(d).slt(gap)) is False), None)
     if distance is None:
@@ -89,21 +115,12 @@ def same_result(one: Block, two: Block, known: Term, prove: Prove, satisfiable: 
             most = middle
         else:
             least = middle + 1
-    grids = Grids(high, low, distance, most)
-    text = f"the largest exponents differ by 0 to {distance}, and only up to 2^{most}"
-    if not prove(text, characterised(finite & grids.otherwise)):
-        return None
-    if not all(_bounded(block, known, prove) for block in (high, low)):
-        return None
-    top = Exponent(var("top", high.top.term.width), high.top.low, high.top.high)
-    limits = enumerate([high.top.high, *[most] * distance])
-    cases = [_Case(high, low, d, top, known & signed(top).sle(signed_word(end))) for d, end in limits]
-    return grids if all(case.shifted(prove) and case.rounded(prove) for case in cases) else None
+    return Grids(high, low, distance, most)
 
 
-def _bounded(block: Block, known: Term, prove: Prove) -> bool:
-    return prove("no term's exponent is above the largest", characterised(known & block.above)) and prove(
-        "a zero term has significand 0", known & block.zero_with_bits
+def _bounded(block: Block, premise: Term, prove: Prove) -> bool:
+    return prove("no term's exponent is above the largest", characterised(premise & block.above)) and prove(
+        "a zero term has significand 0", premise & block.zero_with_bits
     )
 
 
@@ -165,24 +182,26 @@ class _Case:
         """Whether equal sums were proved to give equal results."""
         width = self.high.sum.word.width
         total = var("sum", width - self.distance).sext(width)
-        (one,) = substitute([self.high.result], {self.high.sum.word: total, **self.high.at(self.top)})
+        (result,) = substitute([self.high.result], {self.high.sum.word: total, **self.high.at(self.top)})
         shifted = {self.low.sum.word: total << self.distance, **self.low.at(self.below)}
-        differ = one.ne(substitute([self.low.result], shifted)[0])
+        differ = result.ne(substitute([self.low.result], shifted)[0])
         text = "the results of a sum and of the sum shifted"
         return prove(f"{text} by {self.distance} are the same", self.given & differ)
 
 
-def multiple(block: Block, last_bit: int, known: Term, prove: Prove) -> Term | None:
+def multiple(block: Block, last_bit: int, premise: Term, prove: Prove) -> Term | None:
     """The fact that the block's result has no bit below 2^``last_bit``, if it was proved; else None."""
-    if not _bounded(block, known, prove):
+    if not _bounded(block, premise, prove):
         return None
     top = Exponent(var("top", block.top.term.width), block.top.low, block.top.high)
-    given = known & inside(top, block.top)
+    in_range = premise & inside(top, block.top)
     zeros = clear(top.plus(-block.sum.fraction_bits), last_bit)
     places = block.at(top)
     for x in block.aligned:
         (word,) = substitute([x.word], places)
-        if not prove("an aligned term is a multiple", given & below(x, top) & cut_off(word, zeros).ne(word)):
+        if not prove(
+            "an aligned term is a multiple", in_range & below(x, top) & cut_off(word, zeros).ne(word)
+        ):
             return None
     width = block.sum.word.width
     ends = [(const(0, n), var(f"p{n}", width - n), var(f"q{n}", width - n)) for n in range(1, width)]
@@ -194,7 +213,7 @@ def multiple(block: Block, last_bit: int, known: Term, prove: Prove) -> Term | N
     (result,) = substitute([block.result], {block.sum.word: total, **places})
     fine = multiple_of(block.format, result, last_bit)
     if not prove(
-        "the result is a multiple", given & (block.special | cut_off(total, zeros).eq(total)) & ~fine
+        "the result is a multiple", in_range & (block.special | cut_off(total, zeros).eq(total)) & ~fine
     ):
         return None
     return multiple_of(block.format, block.result, last_bit)

@@ -39,9 +39,7 @@ class Values:
         kind = np.dtype(np.int64) if width <= _MACHINE else np.dtype(object)
         unsigned = words.astype(kind)
         if kind == object:
-            half = 1 << (width - 1)
             signed = np.array([word - (word >> (width - 1) << width) for word in unsigned], object)
-            assert half
         else:
             signed = unsigned - (unsigned >> (width - 1) << width)
         return cls(unsigned, signed)
@@ -65,8 +63,8 @@ class Values:
 
 def values_of(nodes: Sequence[Term], rows: Mapping[str, Array]) -> dict[Term, Values]:
     """The values of nodes on rows of inputs."""
-    found = Program(nodes).run(rows)
-    return {node: Values.of(node.width, words) for node, words in zip(nodes, found, strict=True)}
+    columns = Program(nodes).run(rows)
+    return {node: Values.of(node.width, words) for node, words in zip(nodes, columns, strict=True)}
 
 
 def _key(words: Array) -> tuple[int, ...] | bytes:
@@ -103,19 +101,19 @@ class Alike:
             return
         zeros, seen = mine.zeros, set()
         for sign, words in (("", mine.unsigned), ("-", mine.signed)):
-            for one, own in self.by_value.get((sign, _key(words >> zeros)), [])[:_MOST]:
-                word = one[one.width - 1 : own]
-                found = _shifted(_sized(word, node.width - zeros, signed=bool(sign)), zeros)
-                if found not in seen:
-                    seen.add(found)
-                    yield found
+            for candidate, own in self.by_value.get((sign, _key(words >> zeros)), [])[:_MOST]:
+                word = candidate[candidate.width - 1 : own]
+                equal = _shifted(_sized(word, node.width - zeros, signed=bool(sign)), zeros)
+                if equal not in seen:
+                    seen.add(equal)
+                    yield equal
         for sign, words in (("", mine.unsigned), ("-", mine.signed)):
-            for one in self.by_step.get((sign, _key(words - words[0])), [])[:_MOST]:
-                other = self.values[one].signed if sign else self.values[one].unsigned
-                found = _sized(one, node.width, signed=bool(sign)) + (int(words[0]) - int(other[0]))
-                if found not in seen:
-                    seen.add(found)
-                    yield found
+            for candidate in self.by_step.get((sign, _key(words - words[0])), [])[:_MOST]:
+                other = self.values[candidate].signed if sign else self.values[candidate].unsigned
+                equal = _sized(candidate, node.width, signed=bool(sign)) + (int(words[0]) - int(other[0]))
+                if equal not in seen:
+                    seen.add(equal)
+                    yield equal
 
 
 def _sized(word: Term, width: int, *, signed: bool) -> Term:

@@ -56,39 +56,39 @@ class Lemmas:
             return CountedAnswer(self.solving.ask(goal))
         text = script(goal)
         name = digest(text)
-        found = self.known.get(name) or self._earlier(name) or self._asked(text, goal, timeout)
-        if found.refused:
-            self.refused.append(found.answer.reason)
-        if found.refused or found.answer.answer != "unknown":  # else the next one may have more time
-            self.known[name] = found
-        return found
+        answer = self.known.get(name) or self._earlier(name) or self._asked(text, goal, timeout)
+        if answer.refused:
+            self.refused.append(answer.answer.reason)
+        if answer.refused or answer.answer.answer != "unknown":  # else the next one may have more time
+            self.known[name] = answer
+        return answer
 
     def look(self, goal: Term, timeout: float) -> Answer:
         """A solution of the goal, if solvers find one; that there is none is not confirmed, and no proof."""
         if goal.value is not None:
             return self.solving.ask(goal)
         text = script(goal)
-        known = self.known.get(digest(text))
-        return self._looked(text, goal, timeout) if known is None else known.answer
+        earlier = self.known.get(digest(text))
+        return self._looked(text, goal, timeout) if earlier is None else earlier.answer
 
     def _looked(self, text: str, goal: Term, timeout: float) -> Answer:
         name = digest(text)
-        found = self.first.get(name)
-        if found is None:
-            found = self.solving.ask(goal, timeout, text)
-            self.seconds += found.seconds
-            if found.answer != "unknown":
-                self.first[name] = found
-        return found
+        answer = self.first.get(name)
+        if answer is None:
+            answer = self.solving.ask(goal, timeout, text)
+            self.seconds += answer.seconds
+            if answer.answer != "unknown":
+                self.first[name] = answer
+        return answer
 
     def _asked(self, text: str, goal: Term, timeout: float) -> CountedAnswer:
         first, before = self._looked(text, goal, timeout), self.solving.confirming
         answer = self.solving.checked(text, first)
         self.seconds += self.solving.confirming - before
-        found = CountedAnswer(answer, refused=answer.answer != first.answer)
-        if self.lasting and found.holds:
+        counted = CountedAnswer(answer, refused=answer.answer != first.answer)
+        if self.lasting and counted.holds:
             self._keep(answer)
-        return found
+        return counted
 
     def _earlier(self, name: str) -> CountedAnswer | None:
         """What an earlier run has proved with a solver that would be asked now."""
@@ -98,8 +98,8 @@ class Lemmas:
                 answer = _kept(name, solver, content) if content is not None else None
                 if answer is not None and self.trust.takes(sure=bool(answer.confirmed)):
                     # a file alone confirms nothing, unless the user has said that it does
-                    said = answer if self.trust.confirm else replace(answer, confirmed="")
-                    return CountedAnswer(said, earlier=True)
+                    counted = answer if self.trust.confirm else replace(answer, confirmed="")
+                    return CountedAnswer(counted, earlier=True)
         return None
 
     @property

@@ -10,6 +10,7 @@ from tcsmt.matrix_units.arithmetic.datapath import Exponent, Fixed, Number, accu
 from tcsmt.matrix_units.arithmetic.formats import Format
 from tcsmt.matrix_units.arithmetic.integers import signed, signed_word
 from tcsmt.matrix_units.models import Kind, Stage
+from tcsmt.support.invariants import of_type
 
 __all__ = ["Block", "below", "clear", "cut_off", "inside", "lost", "multiple_of"]
 
@@ -50,21 +51,18 @@ class Block:
         if not (len(tops) == len(results) == 1):
             return None
         (top,), (result,) = tops, results
-        sums = [s.value for s in stages if isinstance(s.value, Fixed) and s.value.addends]
-        on_top = [total for total in sums if total.exponent == top.value]
-        if len(on_top) != 1 or not all(isinstance(x.source, Number) for x in on_top[0].addends):
+        total = _sum_aligned_to(top, stages)
+        if total is None:
             return None
-        (total,) = on_top
-        assert isinstance(top.value, Exponent)
-        assert isinstance(result.value, Format)
+        largest = of_type(top.value, Exponent)
         c = [s.value for s in stages if s.kind is Kind.ALIGNED_C]
         products = [x.source for x in total.addends if x.source is not None and x not in c]
         return cls(
-            replace(top.value, term=now(top.value.term)),
+            replace(largest, term=now(largest.term)),
             tuple(map(word, total.addends)),
             word(total),
             min(x.exponent.low - x.fraction_bits for x in products),
-            result.value,
+            of_type(result.value, Format),
             now(result.term),
         )
 
@@ -103,6 +101,15 @@ class Block:
         return any_of(x.zero & x.significand.ne(0) for x in self.sources)
 
 
+def _sum_aligned_to(top: Stage, stages: Sequence[Stage]) -> Fixed | None:
+    """The sum of numbers that are aligned to the largest exponent; None where there is not just one."""
+    sums = [stage.value for stage in stages if isinstance(stage.value, Fixed) and stage.value.addends]
+    aligned = [total for total in sums if total.exponent == top.value]
+    if len(aligned) != 1 or not all(isinstance(x.source, Number) for x in aligned[0].addends):
+        return None
+    return aligned[0]
+
+
 def lost(word: Term, places: int) -> Term:
     """Whether a word has no room for a shift to the left by so many places."""
     return word[word.width - places - 1 : 0].sext(word.width).ne(word)
@@ -130,9 +137,9 @@ def cut_off(word: Term, count: Term) -> Term:
 
 def below(x: Fixed, top: Exponent) -> Term:
     """Whether an aligned term is finite, and not above the largest exponent; a zero's does not matter."""
-    assert isinstance(x.source, Number)
-    finite = ~x.source.infinite & ~x.source.nan
-    return finite & (x.source.zero | signed(x.source.exponent).sle(signed(top)))
+    source = of_type(x.source, Number)
+    finite = ~source.infinite & ~source.nan
+    return finite & (source.zero | signed(source.exponent).sle(signed(top)))
 
 
 def inside(x: Exponent, range_of: Exponent) -> Term:

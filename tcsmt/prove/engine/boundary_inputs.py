@@ -14,7 +14,7 @@ import numpy as np
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.boundary_words import FractionKind, from_fields, mixed_fractions
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.prove.engine.shorten import cost, shorten
 from tcsmt.prove.statements.question import Question
@@ -53,8 +53,8 @@ def search(question: Question) -> dict[str, int] | None:
             used = np.asarray(sum((words[places] != 0).astype(int) for words in columns.values()))
             best = places[np.argsort(used, kind="stable")[:_STARTS]]
             starts = [{name: int(words[i]) for name, words in columns.items()} for i in best]
-            found = [shorten(question.goal, question.formats, start) for start in starts]
-            return min(found, key=lambda values: cost(question.formats, values))
+            witnesses = [shorten(question.goal, question.formats, start) for start in starts]
+            return min(witnesses, key=lambda values: cost(question.formats, values))
     return None
 
 
@@ -75,7 +75,7 @@ def rows(formats: Mapping[str, AnyFormat], count: int, rng: np.random.Generator)
         if isinstance(fmt, IntegerFormat):
             words = _integers(fmt, count, rng, unsigned)
         else:
-            assert isinstance(fmt, Format)
+            fmt = float_format(fmt)
             if fmt not in middles:
                 middles[fmt] = _middle(fmt, centre)
             words = _words(fmt, count, rng, middles[fmt], spread, unsigned)
@@ -101,7 +101,7 @@ def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
     so small.
     """
     factors, c = [formats.get(name) for name in ("a0", "b0", "a1", "b1")], formats.get("c")
-    found: list[dict[str, int]] = []
+    inputs: list[dict[str, int]] = []
     if isinstance(c, Format) and all(isinstance(fmt, Format) and fmt.signed for fmt in factors):
         a0, b0, a1, b1 = (fmt for fmt in factors if isinstance(fmt, Format))
         half = _smallest(c) - 1
@@ -110,8 +110,8 @@ def ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
             small = _factors(a1, b1, power)
             if tie is not None and small is not None:
                 first, second = ({"a0": tie[0], "b0": tie[1]}, {"a1": small[0], "b1": small[1]})
-                found += [first | second, first | second | {"a1": small[0] | 1 << (a1.width - 1)}]
-    return _columns(formats, found)
+                inputs += [first | second, first | second | {"a1": small[0] | 1 << (a1.width - 1)}]
+    return _columns(formats, inputs)
 
 
 def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
@@ -121,7 +121,7 @@ def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
     rows where the formats have no such numbers.
     """
     factors, c = [formats.get(name) for name in ("a0", "b0", "a1", "b1")], formats.get("c")
-    found: list[dict[str, int]] = []
+    inputs: list[dict[str, int]] = []
     if isinstance(c, Format) and all(isinstance(fmt, Format) and fmt.signed for fmt in factors):
         a0, b0, a1, b1 = (fmt for fmt in factors if isinstance(fmt, Format))
         below = c.fraction_bits + 2  # half of the last place of what lies below c
@@ -136,8 +136,8 @@ def near_ties(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
                     if tie is not None and added is not None:
                         words = {"c": _power(c, exponent), "a0": tie[0] | minus << a0.sign_bit, "b0": tie[1]}
                         words |= {"a1": added[0], "b1": added[1]}
-                        found += [words, words | {"a1": added[0] | 1 << a1.sign_bit}]
-    return _columns(formats, found)
+                        inputs += [words, words | {"a1": added[0] | 1 << a1.sign_bit}]
+    return _columns(formats, inputs)
 
 
 def cancelling(
@@ -167,7 +167,7 @@ def cancelling(
         if name == "c":
             words = np.where(rng.random(count) < 0.5, 0, rng.integers(0, 1 << fmt.width, count))
         elif name[:2] in ("sa", "sb") and name[2:].isdigit():
-            assert isinstance(fmt, Format)
+            fmt = float_format(fmt)
             large, c = fmt.largest_finite_field, formats["c"]
             low = fmt.bias + _smallest(c) // 2 if isinstance(c, Format) else 0
             tops = [
@@ -199,22 +199,22 @@ def underflows(formats: Mapping[str, AnyFormat]) -> dict[str, np.ndarray]:
     No rows where c is no floating-point number.
     """
     a0, b0, c = (formats.get(name) for name in ("a0", "b0", "c"))
-    found: list[dict[str, int]] = []
+    inputs: list[dict[str, int]] = []
     if isinstance(a0, Format) and isinstance(b0, Format) and isinstance(c, Format) and a0.signed:
         lowest = max(_smallest(c) - c.fraction_bits, _smallest(a0) + _smallest(b0))
         for power in range(lowest, c.e_min):
             factors = _factors(a0, b0, power)
             if factors is not None:
-                one, two = factors
-                words = {"c": _power(c, c.e_min), "b0": two}
-                found += [words | {"a0": one}, words | {"a0": one | 1 << a0.sign_bit}]
-    return _columns(formats, found)
+                first, second = factors
+                words = {"c": _power(c, c.e_min), "b0": second}
+                inputs += [words | {"a0": first}, words | {"a0": first | 1 << a0.sign_bit}]
+    return _columns(formats, inputs)
 
 
-def _columns(formats: Mapping[str, AnyFormat], found: list[dict[str, int]]) -> dict[str, np.ndarray]:
+def _columns(formats: Mapping[str, AnyFormat], inputs: list[dict[str, int]]) -> dict[str, np.ndarray]:
     """Rows of words by name as an array for each input; what a row does not name is zero."""
     return {
-        name: np.array([words.get(name, 0) for words in found], storage(fmt.width))
+        name: np.array([words.get(name, 0) for words in inputs], storage(fmt.width))
         for name, fmt in formats.items()
     }
 
@@ -274,9 +274,9 @@ def _words(
     if bits:
         ones = (1 << bits) - 1
         place = rng.integers(0, bits, count)
-        given, cut = (rng.integers(0, ones, count, dtype=np.uint64, endpoint=True) for _ in range(2))
+        any_fraction, cut = (rng.integers(0, ones, count, dtype=np.uint64, endpoint=True) for _ in range(2))
         kind = rng.integers(0, len(_KINDS), count)
-        fraction = mixed_fractions(fmt, _KINDS, kind, place, np.where(kind == _SHORT, cut, given))
+        fraction = mixed_fractions(fmt, _KINDS, kind, place, np.where(kind == _SHORT, cut, any_fraction))
     sign = np.where(unsigned, 0, rng.integers(0, 2, count)) if fmt.signed else np.zeros(count, np.uint64)
     return from_fields(fmt, sign, field, fraction)
 
@@ -301,5 +301,5 @@ def _integers(fmt: IntegerFormat, count: int, rng: np.random.Generator, unsigned
     mask = np.uint64((1 << fmt.width) - 1)
     negated = fmt.signed & (rng.random(count) < 0.3) & ~unsigned
     negative = words >> np.uint64(fmt.sign_bit) & np.uint64(fmt.signed) == 1
-    found: np.ndarray = np.where(negated | unsigned & negative, ~words + np.uint64(1), words) & mask
-    return found
+    result: np.ndarray = np.where(negated | unsigned & negative, ~words + np.uint64(1), words) & mask
+    return result

@@ -18,7 +18,7 @@ from typing import Any
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.models import Model
 from tcsmt.matrix_units.models.file_texts import has_file, parameters_toml
-from tcsmt.prove.certificates.derivation import Flaw, Proof, check
+from tcsmt.prove.certificates.derivation import InvalidProof, Proof, check
 from tcsmt.prove.certificates.files import FORMAT, model_name
 from tcsmt.prove.certificates.lemma_files import SUFFIXES, Lemma, LemmaFiles, lemma_of, path_of
 from tcsmt.prove.certificates.lrat import check_refutation
@@ -63,7 +63,7 @@ class Certificates:
         statement = written_statement(question, self.model)
         try:
             again = read_statement(json.loads(json.dumps(statement)), self._models.__getitem__)
-        except Flaw as why:
+        except InvalidProof as why:
             return self.failed(question.title, str(why))
         if again.goal is not question.goal:
             raise InternalError(f"{question.title}: the statement that was written is another one")
@@ -76,7 +76,7 @@ class Certificates:
             check(question.goal, proof, refute)
         except NotRefuted as why:
             return self.failed(question.title, str(why))
-        except Flaw as why:
+        except InvalidProof as why:
             return self.failed(question.title, f"the steps do not fit together: {why}")
         terms = TermWriter(named([question.goal]))
         steps = written_proof(proof, terms)
@@ -124,7 +124,7 @@ class Certificates:
         if name not in self._checked:
             try:
                 LemmaFiles(self.folder).check(formula)
-            except Flaw as why:
+            except InvalidProof as why:
                 raise NotRefuted(str(why)) from None
             self._checked.add(name)
         return name
@@ -134,7 +134,7 @@ class Certificates:
         lrat, clauses = refutation(lemma.cnf, self.settings), lemma.clauses.clauses
         try:
             check_refutation(clauses, lrat.splitlines())
-        except Flaw:  # a hint too many, as a rule
+        except InvalidProof:  # a hint too many, as a rule
             lrat = strict(lrat, clauses)
             check_refutation(clauses, lrat.splitlines())
         return lrat

@@ -41,16 +41,16 @@ class Dump:
 
     @contextmanager
     def where(
-        self, given: Mapping[Term, Term], about: str = "", own: Mapping[Term, str] | None = None
+        self, replaced: Mapping[Term, Term], about: str = "", own: Mapping[Term, str] | None = None
     ) -> Iterator[None]:
         """Scripts in which something is put for some nodes: the stages keep their names.
 
         about: what is asked besides. own: further names, of nodes of the scripts.
         """
         before = self.about, self.labels
-        found = substitute(list(self.labels), dict(given)) if given else self.labels
+        terms = substitute(list(self.labels), dict(replaced)) if replaced else self.labels
         labels = dict(own or {})
-        for term, name in zip(found, self.labels.values(), strict=True):
+        for term, name in zip(terms, self.labels.values(), strict=True):
             if term.args:
                 labels.setdefault(term, name)
         self.about, self.labels = before[0] + about, labels

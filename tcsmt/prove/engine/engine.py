@@ -31,6 +31,7 @@ from tcsmt.prove.statements.question import Question, difference_of_sides
 from tcsmt.prove.statements.shared_inputs import shared
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict, joined
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import present
 from tcsmt.support.version import __version__
 
 __all__ = [
@@ -87,8 +88,8 @@ def compare_models(
     if not domain.finite and question.goal.value is None:
         values = search(finite_part(question))
         if values is not None:
-            found = Distinguished(values=values, solver="evaluator", version=__version__, seconds=0.0)
-            return Decision(question, found)
+            verdict = Distinguished(values=values, solver="evaluator", version=__version__, seconds=0.0)
+            return Decision(question, verdict)
     return decide(question, solving, lemmas)
 
 
@@ -106,31 +107,30 @@ def question_of_models(
     they take in two formats is given in the narrower one (:mod:`tcsmt.prove.statements.shared_inputs`).
     Raises :class:`.TcsmtError` where the models have no inputs or results in common.
     """
-    given = shared(left, right, k, finite=domain.finite)
-    trace = given.sides[0].trace
+    inputs = shared(left, right, k, finite=domain.finite)
+    trace = inputs.sides[0].trace
     length = len(trace.a)
     if lanes is not None and not 1 <= lanes <= length:
         raise TcsmtError(f"lanes = {lanes}: must be from 1 to k = {length}")
     also = [t.eq(0) for t in (*trace.a[lanes:], *trace.b[lanes:])] if lanes is not None else []
-    sides, formats = given.sides, given.input_formats
+    sides, formats = inputs.sides, inputs.input_formats
     question = difference_of_sides(f"{left[0]} against {right[0]}", sides, formats, domain, also=also)
-    more = [given.widened] if given.widened else []
+    more = [inputs.widened] if inputs.widened else []
     more += [f"{lanes} of {length} lanes"] if lanes is not None else []
     return replace(question, domain_text=", ".join([question.domain_text, *more]))
 
 
 def finite_part(question: Question) -> Question:
     """A question of :func:`question_of_models`, for finite inputs only."""
-    assert question.inputs is not None
-    finite = replace(question.inputs, finite=True)
+    finite = replace(present(question.inputs), finite=True)
     return difference_of_sides(
         question.title, question.sides, question.formats, finite, lanes=(), also=question.also
     )
 
 
-def finding_of(found: Decision) -> Finding:
+def finding_of(decision: Decision) -> Finding:
     """The decision as a finding, which knows how a witness is shown."""
-    return Finding(found.question, found.verdict, certified=found.certified)
+    return Finding(decision.question, decision.verdict, certified=decision.certified)
 
 
 def decide(question: Question, solving: Solving, lemmas: Lemmas | None = None) -> Decision:
@@ -144,10 +144,10 @@ def decide(question: Question, solving: Solving, lemmas: Lemmas | None = None) -
     deciding = _Deciding(Proving(question, solving, lemmas), lemmas.seconds, len(lemmas.refused))
     try:
         deciding.refuse_an_empty_domain()
-        found = deciding.run()
-        if solving.certificates is not None and found.derived:
-            found = replace(found, certified=solving.certificates.add(question, found.derived))
-        return found
+        decision = deciding.run()
+        if solving.certificates is not None and decision.derived:
+            decision = replace(decision, certified=solving.certificates.add(question, decision.derived))
+        return decision
     except Disagreement as why:
         return Decision(question, Unknown(reason=str(why), seconds=deciding.seconds))
 
@@ -194,11 +194,11 @@ class _Deciding:
         proofs: list[Proof] = []
         for number, case in enumerate([*cases, ~any_of(cases)], 1):
             proving = replace(self.proving, question=self.question.assuming(case), steps=[], derived=[])
-            found = replace(self, proving=proving).run()
-            if not isinstance(found.verdict, Equivalent):
-                return replace(found, question=self.question)
-            self.proving.steps += [replace(s, what=f"case {number}: {s.what}") for s in found.steps]
-            proofs.append(found.derived)
+            decision = replace(self, proving=proving).run()
+            if not isinstance(decision.verdict, Equivalent):
+                return replace(decision, question=self.question)
+            self.proving.steps += [replace(s, what=f"case {number}: {s.what}") for s in decision.steps]
+            proofs.append(decision.derived)
         return self._proved(Cases(tuple(zip(cases, proofs[:-1], strict=True)), proofs[-1]))
 
     def _in_turn(self) -> Decision:
@@ -207,9 +207,9 @@ class _Deciding:
         if self.proving.solving.dump is not None:  # only solvers are asked, with the shortest scripts first
             ways[:3] = [self._smaller, self._shallow]
         for way in ways:
-            found = way()
-            if found is not None:
-                return self._witness(found)
+            replay = way()
+            if replay is not None:
+                return self._witness(replay)
             if self.rest.value == 0:
                 return self._proved()
         return self._unknown()
@@ -248,9 +248,9 @@ class _Deciding:
     def _noted(self, tries: Iterable[Mapping[Term, Term]]) -> Iterator[Mapping[Term, Term]]:
         """What is put for some inputs, in turn; where scripts are kept, their stages keep their names."""
         dump = self.proving.solving.dump
-        for given in tries:
-            with dump.where(given) if dump is not None else nullcontext():
-                yield given
+        for replaced in tries:
+            with dump.where(replaced) if dump is not None else nullcontext():
+                yield replaced
 
     def _look(self, goal: Term) -> Answer:
         return self.proving.lemmas.look(goal, self.proving.limit / 4)
@@ -260,8 +260,8 @@ class _Deciding:
         why = "; ".join(dict.fromkeys([self.reason, *refused]))
         return Decision(self.question, Unknown(reason=why, seconds=self.seconds), tuple(self.proving.steps))
 
-    def _witness(self, found: Replayed) -> Decision:
-        return Decision(self.question, witness(self.question, found, self.seconds))
+    def _witness(self, replay: Replayed) -> Decision:
+        return Decision(self.question, witness(self.question, replay, self.seconds))
 
     def _proved(self, last: Step = _REFUTED) -> Decision:
         """The proof that the steps are, closed by the last one."""

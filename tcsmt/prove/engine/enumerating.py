@@ -103,14 +103,15 @@ class Enumeration:
     def said(self) -> str:
         """The classes of each group and the values of the innermost word, as a product."""
         sizes = [
-            f"{group.size} of {' '.join(str(one.data) for one in group.variables)}" for group in self.groups
+            f"{group.size} of {' '.join(str(variable.data) for variable in group.variables)}"
+            for group in self.groups
         ]
         return " x ".join([*sizes, f"{1 << self.inner.width} of {self.inner.data}"])
 
     @property
     def outer(self) -> list[Term]:
         """The variables of points."""
-        return [one for group in self.groups for one in group.variables]
+        return [variable for group in self.groups for variable in group.variables]
 
     @cached_property
     def script(self) -> str:
@@ -133,11 +134,11 @@ class Enumeration:
             looked = pool.map(lambda at: self._look(kernels, at), portions) if jobs > 1 else (
                 self._look(kernels, at) for at in portions
             )  # fmt: skip
-            for at, found in zip(portions, looked, strict=True):
+            for at, witness in zip(portions, looked, strict=True):
                 spent = seconds + time.perf_counter() - start
-                if found is not None:
+                if witness is not None:
                     pool.shutdown(cancel_futures=True)
-                    return Answer("sat", solver, version, seconds=spent, values=found, script=self.script)
+                    return Answer("sat", solver, version, seconds=spent, values=witness, script=self.script)
                 done = min(at + _PORTION, self.points)
                 if kept is not None:
                     kept.keep(key, {"what": self.said, "points": done, "of": self.points, "seconds": spent})
@@ -155,9 +156,9 @@ class Enumeration:
 
     def _points(self, start: int, stop: int) -> Array:
         """The words of points; the last group's change first."""
-        left, columns = np.arange(start, stop), []
+        quotient, columns = np.arange(start, stop), []
         for group in reversed(self.groups):
-            left, place = np.divmod(left, group.size)
+            quotient, place = np.divmod(quotient, group.size)
             columns.append(group.words[:, place])
         empty = np.empty((0, stop - start), dtype=np.uint32)
         return np.ascontiguousarray(np.concatenate([empty, *reversed(columns)]))
@@ -165,21 +166,23 @@ class Enumeration:
     def _found(self, point: Array) -> dict[str, int]:
         """The first input of a point at which the goal holds."""
         size = 1 << self.inner.width
-        columns = {str(one.data): np.full(size, word) for one, word in zip(self.outer, point, strict=True)}
+        columns = {
+            str(variable.data): np.full(size, word) for variable, word in zip(self.outer, point, strict=True)
+        }
         columns[str(self.inner.data)] = np.arange(size, dtype=np.uint32)
         (holds,) = Program(self.roots[:1]).run(columns)
         row = int(np.flatnonzero(holds)[0])
-        given = {name: words[row : row + 1] for name, words in columns.items()}
-        words = Program(list(self._put.values())).run(given)
-        values = {str(one.data): int(word[0]) for one, word in zip(self._put, words, strict=True)}
+        inputs = {name: words[row : row + 1] for name, words in columns.items()}
+        words = Program(list(self._put.values())).run(inputs)
+        values = {str(variable.data): int(word[0]) for variable, word in zip(self._put, words, strict=True)}
         return {
-            name: values.get(name, int(given[name][0]) if name in given else 0)
+            name: values.get(name, int(inputs[name][0]) if name in inputs else 0)
             for name in self.question.formats
         }
 
     def _innermost(self) -> tuple[dict[str, Term], Term]:
         """What is put for the input that is run innermost, and the word that changes there."""
-        used = {str(one.data) for one in variables([self.question.goal])}
+        used = {str(variable.data) for variable in variables([self.question.goal])}
         names = [name for name in self.question.formats if name in used]
         if not names:
             raise ValueError("a question whose goal is a constant")
@@ -194,32 +197,36 @@ class Enumeration:
 
     def _together(self) -> Iterator[tuple[Term, ...]]:
         """The variables, but for the innermost: both factors of a lane, where they are narrow enough."""
-        free = [one for one in variables(self.roots) if one is not self.inner]
-        for one in free:
-            if one.width > _WIDEST:
-                raise TcsmtError(f"{one.data} has {one.width} bits: inputs of up to {_WIDEST} bits are run")
+        free = [variable for variable in variables(self.roots) if variable is not self.inner]
+        for variable in free:
+            if variable.width > _WIDEST:
+                raise TcsmtError(
+                    f"{variable.data} has {variable.width} bits: inputs of up to {_WIDEST} bits are run"
+                )
 
-        def lane(one: Term) -> str:
-            name = str(one.data)
+        def lane(variable: Term) -> str:
+            name = str(variable.data)
             return name[1:] if name[0] in "ab" and name[1:].isdigit() else name
 
-        for _, members in itertools.groupby(sorted(free, key=lambda one: (lane(one), one.data)), lane):
+        for _, members in itertools.groupby(
+            sorted(free, key=lambda variable: (lane(variable), variable.data)), lane
+        ):
             group = tuple(members)
-            if sum(one.width for one in group) <= _WIDEST:
+            if sum(variable.width for variable in group) <= _WIDEST:
                 yield group
             else:
-                yield from ((one,) for one in group)
+                yield from ((variable,) for variable in group)
 
     def _group(self, together: tuple[Term, ...]) -> InputClasses:
         """Variables with one word of each class."""
-        count = 1 << sum(one.width for one in together)
+        count = 1 << sum(variable.width for variable in together)
         columns: dict[Term, Array] = {}
-        left: Array = np.arange(count, dtype=np.uint32)
-        for one in reversed(together):
-            columns[one] = left & ((1 << one.width) - 1)
-            left = left >> one.width
+        bits: Array = np.arange(count, dtype=np.uint32)
+        for variable in reversed(together):
+            columns[variable] = bits & ((1 << variable.width) - 1)
+            bits = bits >> variable.width
         inside = self._possible(columns, count)
-        words = np.array([columns[one][inside] for one in together], dtype=np.uint32)
+        words = np.array([columns[variable][inside] for variable in together], dtype=np.uint32)
         if not words.shape[1]:
             raise TcsmtError(f"the domain is empty: no input is {self.question.domain_text}")
         return InputClasses(together, words[:, _first_of_each(self._seen_of(together), together, words)])
@@ -229,13 +236,13 @@ class Enumeration:
         word alone."""
         own = set(columns) | {self.inner}
         parts = self._domain.args if self._domain.op == "and" else (self._domain,)
-        said = all_of(part for part in parts if set(variables([part])) <= own)
-        size = 1 << self.inner.width if self.inner in variables([said]) else 1
-        if said.value == 1 or count * size > 1 << _WIDEST:
+        condition = all_of(part for part in parts if set(variables([part])) <= own)
+        size = 1 << self.inner.width if self.inner in variables([condition]) else 1
+        if condition.value == 1 or count * size > 1 << _WIDEST:
             return np.ones(count, dtype=bool)
-        given = {str(one.data): np.repeat(words, size) for one, words in columns.items()}
-        given[str(self.inner.data)] = np.tile(np.arange(size, dtype=np.uint32), count)
-        (holds,) = Program([said]).run(given)
+        inputs = {str(variable.data): np.repeat(words, size) for variable, words in columns.items()}
+        inputs[str(self.inner.data)] = np.tile(np.arange(size, dtype=np.uint32), count)
+        (holds,) = Program([condition]).run(inputs)
         return np.asarray(holds.reshape(count, size).any(axis=1))
 
     def _seen_of(self, together: tuple[Term, ...]) -> list[Term]:
@@ -299,9 +306,9 @@ class _Kernels:
         if (self.second(points[:, sample]) != sums).any():
             raise InternalError("LLVM and NumPy do not give the same sums")
         for places, sums in run:
-            found = np.flatnonzero(sums[0])
-            if len(found):
-                return int(places[found[0]])
+            rows = np.flatnonzero(sums[0])
+            if len(rows):
+                return int(places[rows[0]])
         return None
 
     def _sorted(self, points: Array) -> Iterator[tuple[Array, _Code]]:
@@ -330,8 +337,8 @@ class _Kernels:
         with self.lock:
             self.seen[key] += rows
             if key not in self.own and self.seen[key] > _FREQUENT:
-                known = {bit: const(key >> place & 1, 1) for place, bit in enumerate(self.bits)}
-                roots = substitute(self.roots, known)
+                constants = {bit: const(key >> place & 1, 1) for place, bit in enumerate(self.bits)}
+                roots = substitute(self.roots, constants)
                 nothing = roots[0].value == 0  # all of them lie outside of the domain, say
                 self.own[key] = _nothing if nothing else LlvmSums(roots, self.outer, self.inner)
             return self.own.get(key)
@@ -362,8 +369,10 @@ def _first_of_each(seen: Sequence[Term], together: Sequence[Term], words: Array)
     """The places of the first words of each class: those for which all that is seen is the same."""
     if not seen:
         return np.zeros(1, dtype=np.intp)
-    limbs = [limb for one in fitted(seen, lambda macro: False) for limb in one]
-    values = Program(limbs).run({str(one.data): column for one, column in zip(together, words, strict=True)})
+    limbs = [limb for word in fitted(seen, lambda macro: False) for limb in word]
+    values = Program(limbs).run(
+        {str(word.data): column for word, column in zip(together, words, strict=True)}
+    )
     table = np.array([value.astype(np.uint64) for value in values])
     _, first = np.unique(table, axis=1, return_index=True)
     return np.sort(first)

@@ -16,6 +16,7 @@ from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import Unknown, joined
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import present
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.version import __version__
 
@@ -49,9 +50,8 @@ def compare_exhaustively(
     finite = question if domain.finite else finite_part(question)
     values = search(finite)
     if values is not None:
-        found = replayed(question, Answer("sat", "evaluator", __version__, values=values))
-        assert found is not None
-        return Decision(question, witness(question, found, 0.0))
+        certain = present(replayed(question, Answer("sat", "evaluator", __version__, values=values)))
+        return Decision(question, witness(question, certain, 0.0))
     try:
         run = _but_for_the_others(proving, finite)
     except Disagreement as why:
@@ -61,9 +61,9 @@ def compare_exhaustively(
     enumeration = Enumeration(run, confirm=solving.confirm)
     answer = enumeration.run(kept, jobs, seen)
     seconds = lemmas.seconds - before + answer.seconds
-    found = replayed(question, answer)
-    if found is not None:
-        return Decision(question, witness(question, found, seconds))
+    replay = replayed(question, answer)
+    if replay is not None:
+        return Decision(question, witness(question, replay, seconds))
     finite_only = run.inputs is not None and run.inputs.finite
     what = "every finite input" if finite_only else "every input"
     again = "all" if solving.confirm else "a sample"
@@ -85,7 +85,7 @@ def _but_for_the_others(proving: Proving, finite: Question) -> Question | Decisi
     if lemma.holds:
         proving.proved("inputs with a NaN or an infinity", "nothing free", lemma)
         return finite
-    found = replayed(question, lemma.answer)
-    if found is not None:
-        return Decision(question, witness(question, found, lemma.answer.seconds))
+    replay = replayed(question, lemma.answer)
+    if replay is not None:
+        return Decision(question, witness(question, replay, lemma.answer.seconds))
     return question

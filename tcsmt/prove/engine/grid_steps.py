@@ -34,8 +34,8 @@ class Known:
         """
         nodes = (*self.before, *_variable(free))
         about = set(variables([cut(all_of([goal, *using]), nodes)]))
-        known = [fact for fact in conjuncts(self.facts) if about >= set(variables([cut(fact, nodes)]))]
-        return (Close((*sorted(known, key=lambda fact: fact.digest), *using), nodes),)
+        facts = [fact for fact in conjuncts(self.facts) if about >= set(variables([cut(fact, nodes)]))]
+        return (Close((*sorted(facts, key=lambda fact: fact.digest), *using), nodes),)
 
     def fact(self, says: Term, using: Sequence[Term], *free: Term) -> Fact:
         """A fact that is shown in this way."""
@@ -46,22 +46,22 @@ def _variable(terms: Sequence[Term]) -> tuple[Term, ...]:
     return tuple(dict.fromkeys(term for term in terms if term.value is None))
 
 
-def same_steps(node: Term, one: Block, two: Block, grids: Grids, known: Known) -> Step:
-    """The step that replaces ``node``, two's result, by one's."""
-    special = one.special | two.special
+def same_steps(node: Term, left: Block, right: Block, grids: Grids, known: Known) -> Step:
+    """The step that replaces ``node``, the right block's result, by the left one's."""
+    special = left.special | right.special
     high, low = grids.high, grids.low
-    words = (one.sum.word, two.sum.word, one.top.term, two.top.term)
+    words = (left.sum.word, right.sum.word, left.top.term, right.top.term)
     gaps = [grids.gap.eq(distance) for distance in range(grids.distance + 1)]
-    differ = one.result.ne(two.result)
+    differ = left.result.ne(right.result)
     facts: list[Step] = [known.fact(~grids.otherwise, [~special])]
     for block in dict.fromkeys((high, low)):
         facts += _bounded(block, known)
-    outside = _only([~grids.otherwise, ~any_of(gaps)], one.result, two.result, high.top.term, low.top.term)
+    outside = _only([~grids.otherwise, ~any_of(gaps)], left.result, right.result, high.top.term, low.top.term)
     cases = tuple(
         (gap, tuple(_Case(grids, distance, gap, known).steps())) for distance, gap in enumerate(gaps)
     )
     specials = known.refuted(differ, [special], *words)
-    return Equal(node, one.result, (Cases(((special, specials),), (*facts, Cases(cases, outside))),))
+    return Equal(node, left.result, (Cases(((special, specials),), (*facts, Cases(cases, outside))),))
 
 
 def multiple_steps(block: Block, last_bit: int, known: Known) -> Step:
@@ -153,12 +153,12 @@ class _Case:
     def _places(self, *tops: Term) -> Iterator[Step]:
         """What follows for the exponents from the case and from what holds in all cases."""
         low = self.grids.low
-        given = [self.gap, ~self.grids.otherwise]
-        yield Equal(low.top.term, self.now(low.top.term), _only(given, *tops))
+        facts = [self.gap, ~self.grids.otherwise]
+        yield Equal(low.top.term, self.now(low.top.term), _only(facts, *tops))
         for says in self._limits:
-            yield Fact(says, _only(given, *tops))
+            yield Fact(says, _only(facts, *tops))
         for y, number in zip(low.aligned, low.sources, strict=True):
-            using = [below(y, low.top), *given]
+            using = [below(y, low.top), *facts]
             yield Fact(below(y, self.lower), _only(using, *tops, number.exponent.term))
 
     def _unlike(self, x: Fixed, y: Fixed) -> Term:

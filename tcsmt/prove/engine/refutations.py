@@ -36,13 +36,13 @@ def refutation(cnf: str, settings: Settings) -> str:
     :class:`.TcsmtError` where there is no room for the clauses.
     """
     with tempfile.TemporaryDirectory(prefix="tcsmt-") as folder:
-        clauses, found = Path(folder) / "cnf", Path(folder) / "lrat"
+        clauses, proof = Path(folder) / "cnf", Path(folder) / "lrat"
         try:
             clauses.write_text(cnf, encoding="utf-8")
         except OSError as error:
             raise TcsmtError(f"cannot write {clauses}: {error.strerror}") from None
         limits = [str(settings.memory), str(math.ceil(settings.timeout) + 1)]
-        command = [sys.executable, str(_CHILD), str(clauses), str(found), *limits]
+        command = [sys.executable, str(_CHILD), str(clauses), str(proof), *limits]
         try:
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -50,14 +50,14 @@ def refutation(cnf: str, settings: Settings) -> str:
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             raise NotRefuted(f"CaDiCaL: timeout after {settings.timeout:g} s") from None
-        said = done.stdout.strip()
-        if done.returncode or said != "unsat":
-            raise (Satisfiable if said == "sat" else NotRefuted)(
-                f"CaDiCaL: {said or f'exit code {done.returncode}'}"
+        answer = done.stdout.strip()
+        if done.returncode or answer != "unsat":
+            raise (Satisfiable if answer == "sat" else NotRefuted)(
+                f"CaDiCaL: {answer or f'exit code {done.returncode}'}"
             )
         try:
             count = sum(line[:1] not in ("c", "p") for line in cnf.splitlines())
-            with found.open() as lines:
+            with proof.open() as lines:
                 return "\n".join([*trimmed(lines, count), ""])
         except (OSError, ValueError, IndexError):
             raise NotRefuted("CaDiCaL: what it wrote is not a refutation") from None
@@ -72,7 +72,7 @@ def trimmed(lines: Iterable[str], count: int) -> list[str]:
     in its file is CaDiCaL's, less the derived ones before it.
     Raises :class:`NotRefuted` where the empty clause is not reached, or a hint names no clause.
     """
-    found: dict[int, tuple[str, str]] = {}  # most lines are not needed: their numbers stay text
+    parts_of: dict[int, tuple[str, str]] = {}  # most lines are not needed: their numbers stay text
     last = None
     for line in lines:
         name, _, rest = line.partition(" ")
@@ -82,7 +82,7 @@ def trimmed(lines: Iterable[str], count: int) -> list[str]:
         if not end:
             raise ValueError(f"not a line of a refutation: {line:.80}")
         number = int(name)
-        found[number] = literals, hints
+        parts_of[number] = literals, hints
         if not literals:
             last = number
             break
@@ -90,21 +90,21 @@ def trimmed(lines: Iterable[str], count: int) -> list[str]:
         raise NotRefuted("CaDiCaL: a refutation without the empty clause")
     needed: dict[int, list[int]] = {}
     wanted = {last}
-    for number in reversed(found):
+    for number in reversed(parts_of):
         if number in wanted:
-            needed[number] = [int(word) for word in found[number][1].split()[:-1]]
+            needed[number] = [int(word) for word in parts_of[number][1].split()[:-1]]
             wanted.update(needed[number])
-    kept = [number for number in found if number in needed]
+    kept = [number for number in parts_of if number in needed]
     names = {number: count + place for place, number in enumerate(kept, 1)}
-    derived = sorted(found)
-    for hint in wanted - found.keys():
+    derived = sorted(parts_of)
+    for hint in wanted - parts_of.keys():
         names[hint] = hint - bisect_left(derived, hint)
         if not 1 <= names[hint] <= count:
             raise NotRefuted(f"CaDiCaL: a refutation with the hint {hint}, which names no clause")
     text = []
     for number in kept:
         hints = " ".join(str(names[hint]) for hint in needed[number])
-        text.append(f"{names[number]}{found[number][0]} 0 {hints} 0")
+        text.append(f"{names[number]}{parts_of[number][0]} 0 {hints} 0")
     return text
 
 
@@ -114,30 +114,30 @@ def strict(lrat: str, clauses: Iterable[Clause]) -> str:
     CaDiCaL gives such a hint now and then, to a clause that is true already, and strict checkers refuse it.
     Raises :class:`NotRefuted` for a text that is not a refutation.
     """
-    known, text = dict(enumerate(clauses, 1)), []
+    clause_of, text = dict(enumerate(clauses, 1)), []
     try:
         for line in lrat.splitlines():
             number, *rest = map(int, line.split())
             end = rest.index(0)
-            known[number] = tuple(rest[:end])
-            hints = _telling(known[number], rest[end + 1 : -1], known)
-            text.append(" ".join(map(str, (number, *known[number], 0, *hints, 0))))
+            clause_of[number] = tuple(rest[:end])
+            hints = _telling(clause_of[number], rest[end + 1 : -1], clause_of)
+            text.append(" ".join(map(str, (number, *clause_of[number], 0, *hints, 0))))
     except ValueError:
         raise NotRefuted("CaDiCaL: what it wrote is not a refutation") from None
     return "\n".join([*text, ""])
 
 
-def _telling(clause: Clause, hints: Iterable[int], known: Mapping[int, Clause]) -> list[int]:
+def _telling(clause: Clause, hints: Iterable[int], clause_of: Mapping[int, Clause]) -> list[int]:
     """The hints without those whose clause is true already, and those after the clause that is false."""
     false, kept = set(clause), []
     for hint in hints:
-        left = [literal for literal in known.get(hint, ()) if literal not in false]
-        if any(-literal in false for literal in left):
+        open_literals = [literal for literal in clause_of.get(hint, ()) if literal not in false]
+        if any(-literal in false for literal in open_literals):
             continue
         kept.append(hint)
-        if not left:
+        if not open_literals:
             break
-        false.add(-left[0])
+        false.add(-open_literals[0])
     return kept
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from tcsmt.language.run.arrays import Program, storage
 from tcsmt.language.terms import Term
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.prove.engine.simpler_integers import integer_cost, scaled_integer, simpler_integers
 
@@ -46,12 +46,12 @@ def shorten_where(
 ) -> dict[str, int]:
     """The same where ``holds`` says of each of several inputs whether it is a witness."""
     best = dict(values)
-    known: dict[tuple[str, int], Cost] = {}
+    costs: dict[tuple[str, int], Cost] = {}
 
     def of(name: str, word: int) -> Cost:
-        if (name, word) not in known:
-            known[name, word] = _cost(formats[name], word)
-        return known[name, word]
+        if (name, word) not in costs:
+            costs[name, word] = _cost(formats[name], word)
+        return costs[name, word]
 
     def gain(change: Mapping[str, int]) -> Cost:
         """What a change costs more: below zero where it makes the witness simpler."""
@@ -62,10 +62,10 @@ def shorten_where(
         changes = [(gain(change), change) for change in _simpler(formats, best)]
         changes = [(cost, change) for cost, change in changes if cost < _NOTHING]
         tries = [best | change for _, change in changes]
-        good = [one for one, ok in zip(changes, holds(tries), strict=True) if ok] if tries else []
+        good = [candidate for candidate, ok in zip(changes, holds(tries), strict=True) if ok] if tries else []
         if not good:
             break
-        best |= min(good, key=lambda one: one[0])[1]
+        best |= min(good, key=lambda candidate: candidate[0])[1]
     return best
 
 
@@ -80,7 +80,7 @@ def _cost(fmt: AnyFormat, word: int) -> Cost:
     """
     if isinstance(fmt, IntegerFormat):
         return integer_cost(fmt, word)
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     sign, field, fraction = fmt.fields(word)
     ignored = word & ((1 << fmt.ignored_low_bits) - 1) | word >> (fmt.width - fmt.ignored_high_bits)
     signs = sign + ignored.bit_count()
@@ -103,41 +103,43 @@ def _simpler(formats: Mapping[str, AnyFormat], values: Mapping[str, int]) -> Ite
     """Changes that may make a witness simpler."""
     lanes = sorted({name[1:] for name in formats if name[1:].isdigit()}, key=int)
     pairs = [[f"a{i}", f"b{i}"] for i in lanes if f"a{i}" in formats]
-    one = {
+    unit_scales = {
         name: _nearest_to_one(fmt)
         for name, fmt in formats.items()
         if isinstance(fmt, Format) and not fmt.signed
     }
-    scales = list(one)
+    scales = list(unit_scales)
     for names in [scales, *([name] for name in scales)]:
-        yield {name: one[name] for name in names}
-    for names in [*pairs, *([name] for name in formats if name not in one)]:
+        yield {name: unit_scales[name] for name in names}
+    for names in [*pairs, *([name] for name in formats if name not in unit_scales)]:
         yield dict.fromkeys(names, 0)
-    if pairs:
-        for kept in pairs:  # every product alike, or like another one
-            for other in pairs:
-                yield {new: values[old] for new, old in zip(other, kept, strict=True)}
-            yield {new: values[old] for p in pairs for new, old in zip(p, kept, strict=True)}
+    yield from _alike(pairs, values)
     for name, fmt in formats.items():
-        for word in _simpler_words(fmt, values[name]):
-            yield {name: word}
-    for x, y in pairs:  # move a factor of two from one factor to the other
-        for step in (-4, -1, 1, 4):
-            moved = {
-                x: _scaled(formats[x], values[x], step),
-                y: _scaled(formats[y], values[y], -step),
-            }
-            if None not in moved.values():
-                yield moved  # type: ignore[misc]
-    for step in (-64, -16, -4, -2, -1, 1, 2, 4, 16, 64):  # scale everything
+        yield from ({name: word} for word in _simpler_words(fmt, values[name]))
+    moves = [{x: step, y: -step} for x, y in pairs for step in (-4, -1, 1, 4)]  # from one factor to the other
+    for step in (-64, -16, -4, -2, -1, 1, 2, 4, 16, 64):
         for side in ["a", "b", *scales]:
-            scaled = {
-                name: _scaled(fmt, values[name], step)
-                for name, fmt in formats.items()
-                if name[0] == side or name == side or name[0] == "c"
-            }
-            if None not in scaled.values():
-                yield scaled  # type: ignore[misc]
+            moves.append({name: step for name in formats if name[0] in (side, "c") or name == side})
+    for move in moves:
+        yield from _rescaled(formats, values, move)
+
+
+def _alike(pairs: Sequence[Sequence[str]], values: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Changes that make one product like another one, or every product."""
+    for kept in pairs:
+        for other in pairs:
+            yield {new: values[old] for new, old in zip(other, kept, strict=True)}
+        yield {new: values[old] for pair in pairs for new, old in zip(pair, kept, strict=True)}
+
+
+def _rescaled(
+    formats: Mapping[str, AnyFormat], values: Mapping[str, int], steps: Mapping[str, int]
+) -> Iterator[dict[str, int]]:
+    """The change that multiplies words by powers of two, if all of them have such a word."""
+    scaled = {name: _scaled(formats[name], values[name], step) for name, step in steps.items()}
+    words = {name: word for name, word in scaled.items() if word is not None}
+    if len(words) == len(scaled):
+        yield words
 
 
 def _nearest_to_one(fmt: Format) -> int:
@@ -150,7 +152,7 @@ def _simpler_words(fmt: AnyFormat, word: int) -> Iterator[int]:
     if isinstance(fmt, IntegerFormat):
         yield from simpler_integers(fmt, word)
         return
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     sign, _, fraction = fmt.fields(word)
     if sign:
         yield word & ~(1 << fmt.sign_bit)
@@ -172,7 +174,7 @@ def _scaled(fmt: AnyFormat, word: int, step: int) -> int | None:
     """The word times 2^step, zero as it is; None where the result is no normal number."""
     if isinstance(fmt, IntegerFormat):
         return scaled_integer(fmt, word, step)
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     _, field, fraction = fmt.fields(word)
     least = int(fmt.has_subnormals)  # the smallest exponent field of a normal number
     if not field and not fraction and least:

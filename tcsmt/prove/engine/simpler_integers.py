@@ -27,8 +27,8 @@ def simpler_integers(fmt: IntegerFormat, word: int) -> Iterator[int]:
     sizes += [size >> bit << bit for bit in range(1, size.bit_length())]
     sizes += [size >> bit for bit in range(1, size.bit_length())]
     sizes += [1 << size.bit_length(), size - 1, size + 1]
-    found = [sign * one for one in sizes] + [-count]
-    yield from (fmt.word_of_count(one) for one in found if fmt.low <= one <= fmt.high)
+    counts = [sign * number for number in sizes] + [-count]
+    yield from (fmt.word_of_count(number) for number in counts if fmt.low <= number <= fmt.high)
 
 
 def scaled_integer(fmt: IntegerFormat, word: int, step: int) -> int | None:

@@ -76,7 +76,9 @@ class Solving:
             return self.proof("", goal, answer, answer.seconds)
         if answer.answer != "sat":
             return Unknown(reason=answer.reason, seconds=answer.seconds)
-        values = {str(one.data): answer.values.get(str(one.data), 0) for one in variables([goal])}
+        values = {
+            str(variable.data): answer.values.get(str(variable.data), 0) for variable in variables([goal])
+        }
         if evaluate([goal], values) != [1]:
             reason = f"{answer.by} gave a model that does not replay"
             return Unknown(reason=reason, seconds=answer.seconds)

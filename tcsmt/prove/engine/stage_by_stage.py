@@ -26,6 +26,7 @@ from tcsmt.prove.engine.blocks import Block
 from tcsmt.prove.engine.grid_steps import Known, multiple_steps, same_steps
 from tcsmt.prove.engine.proof_steps import ProofStep, Proving
 from tcsmt.prove.engine.witnesses import Replayed, replayed
+from tcsmt.support.invariants import of_type
 
 __all__ = ["StageByStage", "levels"]
 
@@ -68,11 +69,11 @@ class StageByStage:
         if not pairs:
             return False
         start = len(self.derived)
-        for one, two in pairs:
-            same = self._same(one, two)
+        for left, right in pairs:
+            same = self._same(left, right)
             if self.witness is not None:
                 return False
-            if one.kind is Kind.LARGEST_EXPONENT and not same:
+            if left.kind is Kind.LARGEST_EXPONENT and not same:
                 if self._by_zeros(ours, theirs, pairs) or self._by_grids(ours, theirs, start):
                     return True
                 if self.witness is not None:
@@ -85,14 +86,14 @@ class StageByStage:
 
         start: how many steps there were before this block, which is looked at without what was merged in it.
         """
-        one, two = Block.of(ours, {}), Block.of(theirs, self.results)
-        if one is None or two is None:
+        left, right = Block.of(ours, {}), Block.of(theirs, self.results)
+        if left is None or right is None:
             return False
         proving, steps = self.proving, len(self.proving.steps)
         limit = proving.limit
         prefix = _prefix(ours[-1].block)
         free = {word: var(f"chained {number}", word.width) for number, word in enumerate(self.multiples)}
-        known = all_of([proving.question.domain, *self.multiples.values()])
+        premise = all_of([proving.question.domain, *self.multiples.values()])
 
         def prove(what: str, goal: Term) -> bool:
             goal = _anonymous(substitute([goal], free)[0])
@@ -105,57 +106,60 @@ class StageByStage:
 
         def satisfiable(goal: Term) -> bool | None:
             goal = substitute([goal], free)[0]
-            found = proving.lemmas.look(goal, limit / 4).answer
-            return None if found == "unknown" else found == "sat"
+            answer = proving.lemmas.look(goal, limit / 4).answer
+            return None if answer == "unknown" else answer == "sat"
 
-        grids = same_result(one, two, known, prove, satisfiable)
+        grids = same_result(left, right, premise, prove, satisfiable)
         if grids is None:
             del proving.steps[steps:]
             return False
         (result,) = (stage.term for stage in theirs if stage.kind is Kind.RESULT)
-        self.merged[result] = one.result
+        self.merged[result] = left.result
         where = Known((proving.question.domain, *self.multiples.values()), tuple(self.multiples))
-        derived = [same_steps(result, one, two, grids, where)]
-        fact = multiple(one, one.last_bit, known, prove) if ours[-1].block is not None else None
+        derived = [same_steps(result, left, right, grids, where)]
+        fact = multiple(left, left.last_bit, premise, prove) if ours[-1].block is not None else None
         if fact is not None:
-            self.multiples[one.result] = fact
-            derived.append(multiple_steps(one, one.last_bit, where))
+            self.multiples[left.result] = fact
+            derived.append(multiple_steps(left, left.last_bit, where))
+        # They are about the block without what was merged in it since ``start``, so they come before that.
         self.derived[start:start] = derived
         return self._seen(theirs[-1].term) is ours[-1].term
 
-    def _same(self, one: Stage, two: Stage, assuming: Term = TRUE) -> bool:
+    def _same(self, left: Stage, right: Stage, assuming: Term = TRUE) -> bool:
         """Whether a stage's values are proved equal; they are merged then."""
-        theirs = self._seen(two.term)
-        paired = _paired(one, two, theirs)
+        theirs = self._seen(right.term)
+        paired = _paired(left, right, theirs)
         if paired is None:
             return False
         if paired.replacement is theirs:
             return True
-        shared = set(operands_first([one.term])) & set(operands_first([theirs]))
+        shared = set(operands_first([left.term])) & set(operands_first([theirs]))
         differ = all_of([*self.facts, assuming, paired.differ])
         proving = self.proving
         limit = proving.limit
         if not self.deep:
             limit = min(limit, _SHALLOW)
-        for how, given, timeout in levels(differ, shared, [one.term, theirs], limit):
-            goal = characterised(substitute([differ], given)[0])
-            if not given:
+        for how, freed, timeout in levels(differ, shared, [left.term, theirs], limit):
+            goal = characterised(substitute([differ], freed)[0])
+            if not freed:
                 goal = goal & proving.question.domain
-            with _dumped(proving, one, two, theirs, given):
+            with _dumped(proving, left, right, theirs, freed):
                 lemma = proving.lemmas.ask(goal, timeout)
             answer = lemma.answer
-            if answer.answer == "unsat":
-                what = one.name if assuming is TRUE else f"{one.name}, where some term is not zero"
+            if (
+                answer.answer == "unsat"
+            ):  # with words free, more inputs are allowed than there are: none differs
+                what = left.name if assuming is TRUE else f"{left.name}, where some term is not zero"
                 proving.proved(what, how, lemma)
-                using = (*self.facts, assuming, proving.question.domain if not given else TRUE)
-                self.derived += _derived(one.term, two.term, theirs, paired, Close(using, tuple(given)))
-                self.merged[two.term] = paired.replacement
-                if theirs is not two.term and theirs.value is None:
+                using = (*self.facts, assuming, proving.question.domain if not freed else TRUE)
+                self.derived += _derived(left.term, right.term, theirs, paired, Close(using, tuple(freed)))
+                self.merged[right.term] = paired.replacement
+                if theirs is not right.term and theirs.value is None:
                     self.merged[theirs] = paired.replacement
                 if paired.fact is not TRUE:
                     self.facts.append(paired.fact)
                 return True
-            if not given:
+            if not freed:  # a solution with words free may be no input at all
                 self.witness = replayed(proving.question, answer)
                 if self.witness is not None:
                     return False
@@ -167,67 +171,75 @@ class StageByStage:
         self, ours: Sequence[Stage], theirs: Sequence[Stage], pairs: Sequence[tuple[Stage, Stage]]
     ) -> bool:
         """Two cases: every term of the fused sum is zero; or some is not, and has the largest exponent."""
-        top = next(p for p in pairs if p[0].kind is Kind.LARGEST_EXPONENT)
-        last = pairs[-1]
-        terms = list(dict.fromkeys(_terms(ours)))
-        same_terms = [self._seen(t.significand) for t in _terms(theirs)] == [
-            t.significand for t in _terms(ours)
-        ]
-        if not terms or not same_terms:
+        last, terms = pairs[-1], list(dict.fromkeys(_terms(ours)))
+        significands = [term.significand for term in _terms(ours)]
+        if not terms or [self._seen(term.significand) for term in _terms(theirs)] != significands:
             return False
         proving, steps = self.proving, len(self.proving.steps)
-        merged, facts = dict(self.merged), list(self.facts)
-        all_zero = all_of(t.zero for t in terms)
-        wrong = any_of(t.zero & t.significand.ne(0) for t in terms)
-        limit = proving.limit
-        lemma = proving.lemmas.ask(wrong, limit / 4)
+        all_zero = all_of(term.zero for term in terms)
+        wrong = any_of(term.zero & term.significand.ne(0) for term in terms)
+        lemma = proving.lemmas.ask(wrong, proving.limit / 4)
         if not lemma.holds:
             return False
         proving.proved(f"{_prefix(last[0].block)}a zero term has significand 0", "exact", lemma)
-        zeros = {t.significand: const(0, t.significand.width) for t in terms if t.significand.value is None}
-        of_zeros = Fact(~wrong, (Close(),))
-        free = tuple(word for t in terms for word in (t.zero, t.significand) if word.value is None)
-        follows = (Close((all_zero, ~wrong), free),)
-        none = tuple(Equal(word, zero, follows) for word, zero in zeros.items())
-        one, two = substitute([last[0].term, self._seen(last[1].term)], zeros)
-        case = f"{last[0].name}, where every term is zero"
-        if one is two:
-            proving.steps.append(ProofStep(what=case, how="both models are the same graph"))
-        else:
-            lemma = proving.lemmas.ask(all_of([proving.question.domain, all_zero, one.ne(two)]), limit / 2)
-            if not lemma.holds:
-                del proving.steps[steps:]
-                return False
-            proving.proved(case, "exact", lemma)
-        outer, self.derived = self.derived, []
-        done = self._same(*top, assuming=~all_zero)
-        for pair in pairs[pairs.index(top) + 1 :]:
-            if done:
-                self._same(*pair)
-        done = done and self._seen(last[1].term) is last[0].term
-        self.merged, self.facts = merged, facts
-        others: Proof = (*self.derived, Close())
-        self.derived = outer
-        if not done:
+        zeros = self._all_zero(terms, last, all_zero, wrong)
+        others = None if zeros is None else self._not_all_zero(pairs, all_zero)
+        if zeros is None or others is None:
             del proving.steps[steps:]
             return False
-        zero: Proof = (*none, Close((proving.question.domain, all_zero)))
-        by_cases = Cases(((all_zero, zero),), others)
-        self.derived += [of_zeros, Equal(last[1].term, last[0].term, (by_cases,))]
+        cases = Cases(((all_zero, zeros),), others)
+        self.derived += [Fact(~wrong, (Close(),)), Equal(last[1].term, last[0].term, (cases,))]
         self.merged[last[1].term] = last[0].term
         return True
 
+    def _all_zero(
+        self, terms: Sequence[Number], last: tuple[Stage, Stage], all_zero: Term, wrong: Term
+    ) -> Proof | None:
+        """The last stages are equal where all terms are zero, with every significand put to 0."""
+        proving = self.proving
+        zeros = {t.significand: const(0, t.significand.width) for t in terms if t.significand.value is None}
+        free = tuple(word for t in terms for word in (t.zero, t.significand) if word.value is None)
+        follows = (Close((all_zero, ~wrong), free),)
+        left, right = substitute([last[0].term, self._seen(last[1].term)], zeros)
+        case = f"{last[0].name}, where every term is zero"
+        if left is right:
+            proving.steps.append(ProofStep(what=case, how="both models are the same graph"))
+        else:
+            goal = all_of([proving.question.domain, all_zero, left.ne(right)])
+            lemma = proving.lemmas.ask(goal, proving.limit / 2)
+            if not lemma.holds:
+                return None
+            proving.proved(case, "exact", lemma)
+        put = tuple(Equal(word, zero, follows) for word, zero in zeros.items())
+        return (*put, Close((proving.question.domain, all_zero)))
+
+    def _not_all_zero(self, pairs: Sequence[tuple[Stage, Stage]], all_zero: Term) -> Proof | None:
+        """The last stages are equal where some term is not zero, which then has the largest exponent."""
+        merged, facts, derived = dict(self.merged), list(self.facts), self.derived
+        self.derived = []
+        start = next(i for i, pair in enumerate(pairs) if pair[0].kind is Kind.LARGEST_EXPONENT)
+        done = self._same(*pairs[start], assuming=~all_zero)
+        for pair in pairs[start + 1 :]:
+            if done:
+                self._same(*pair)
+        last = pairs[-1]
+        done = done and self._seen(last[1].term) is last[0].term
+        steps = self.derived
+        # What was merged here is equal in this case alone: it must not outlive the case.
+        self.merged, self.facts, self.derived = merged, facts, derived
+        return (*steps, Close()) if done else None
+
 
 def _dumped(
-    proving: Proving, one: Stage, two: Stage, theirs: Term, given: dict[Term, Term]
+    proving: Proving, left: Stage, right: Stage, theirs: Term, freed: dict[Term, Term]
 ) -> AbstractContextManager[None]:
     """Where scripts are kept, they name the stage that is asked about, and its values on both sides."""
     dump = proving.solving.dump
     if dump is None:
         return nullcontext()
-    values = zip(substitute([one.term, theirs], given), ("left", "right"), (one, two), strict=True)
+    values = zip(substitute([left.term, theirs], freed), ("left", "right"), (left, right), strict=True)
     own = {term: f"{side}.{stage.name.replace(' ', '-')}" for term, side, stage in values if term.args}
-    return dump.where(given, f"; stage: {one.name}", own)
+    return dump.where(freed, f"; stage: {left.name}", own)
 
 
 def _derived(ours: Term, node: Term, theirs: Term, paired: _Pair, refuted: Close) -> list[Step]:
@@ -249,10 +261,10 @@ class _Pair:
     fact: Term = TRUE
 
 
-def _paired(one: Stage, two: Stage, theirs: Term) -> _Pair | None:
+def _paired(left: Stage, right: Stage, theirs: Term) -> _Pair | None:
     """How to compare two values of one kind, of maybe different widths; None: they cannot be equal words."""
-    ours = one.term
-    match one.value, two.value:
+    ours = left.term
+    match left.value, right.value:
         case (Exponent() as x, Exponent() as y):
             low, high = min(x.low, y.low), max(x.high, y.high)
             moved = Exponent(theirs, y.low, y.high).within(low, high)
@@ -272,7 +284,7 @@ def _paired(one: Stage, two: Stage, theirs: Term) -> _Pair | None:
         ):
             return _Pair(ours.ne(theirs), ours)
         case _ if (
-            type(one.value) is type(two.value) and one.value == two.value and ours.width == theirs.width
+            type(left.value) is type(right.value) and left.value == right.value and ours.width == theirs.width
         ):
             return _Pair(ours.ne(theirs), ours)
     return None
@@ -292,8 +304,8 @@ def levels(
 
 def _anonymous(goal: Term) -> Term:
     """The goal with inputs renamed in order, so that equal questions about several lanes are one."""
-    found = [t for t in operands_first([goal]) if t.op == "var"]
-    return substitute([goal], {v: var(f"word {n}", v.width) for n, v in enumerate(found)})[0]
+    inputs = [t for t in operands_first([goal]) if t.op == "var"]
+    return substitute([goal], {v: var(f"word {n}", v.width) for n, v in enumerate(inputs)})[0]
 
 
 def _edge(roots: Sequence[Term], shared: set[Term]) -> list[Term]:
@@ -322,9 +334,9 @@ def _terms(stages: Sequence[Stage]) -> Iterator[Number]:
     """The numbers that are aligned in a block: products and c."""
     for stage in stages:
         if stage.kind in (Kind.ALIGNED_PRODUCT, Kind.ALIGNED_C):
-            assert isinstance(stage.value, Fixed)
-            if isinstance(stage.value.source, Number):
-                yield stage.value.source
+            source = of_type(stage.value, Fixed).source
+            if isinstance(source, Number):
+                yield source
 
 
 def _prefix(block: Where) -> str:

@@ -73,12 +73,12 @@ class Sweeping:
     def _pairs(self) -> Iterator[tuple[Term, Term]]:
         """Each word of the second graph that is worth a query, and what it is now."""
         question = self.proving.question
-        left = operands_first([question.sides[0].trace.output])
-        own = set(left)
+        nodes = operands_first([question.sides[0].trace.output])
+        own = set(nodes)
         right = [node for node in operands_first([self.right]) if node not in own]
-        values = values_of([*left, *right], self._rows())
+        values = values_of([*nodes, *right], self._rows())
         self.alike = Alike(values)
-        self.alike.add(left)
+        self.alike.add(nodes)
         for node in right:
             if node.op in _WORTH and node not in self.merged and node in values:
                 yield node, self._seen(node)
@@ -101,20 +101,20 @@ class Sweeping:
         if (node, ours) in self.tried and limit < self.proving.limit * _DEEP[0]:
             return False
         self.tried.add((node, ours))
-        if any(one != two for one, two in (evaluate([theirs, ours], at) for at in self.differing)):
+        if any(left != right for left, right in (evaluate([theirs, ours], at) for at in self.differing)):
             return False
         shared = set(operands_first([ours])) & set(operands_first([theirs]))
         differ = theirs.ne(ours)
         proving = self.proving
-        for how, given, _ in levels(differ, shared, [ours, theirs], limit):
-            goal = characterised(substitute([differ], given)[0])
-            if not given:
+        for how, freed, _ in levels(differ, shared, [ours, theirs], limit):
+            goal = characterised(substitute([differ], freed)[0])
+            if not freed:
                 goal = goal & proving.question.domain
             lemma = proving.lemmas.ask(goal, limit)
             if lemma.holds:
-                self._merge(node, theirs, ours, how, given, lemma)
+                self._merge(node, theirs, ours, how, freed, lemma)
                 return True
-            if not given and lemma.answer.answer == "sat":
+            if not freed and lemma.answer.answer == "sat":
                 self.differing.append({n: lemma.answer.values.get(n, 0) for n in proving.question.formats})
                 self.witness = replayed(proving.question, lemma.answer)
             if lemma.refused:
@@ -122,13 +122,13 @@ class Sweeping:
         return False
 
     def _merge(
-        self, node: Term, theirs: Term, ours: Term, how: str, given: Mapping[Term, Term], lemma: CountedAnswer
+        self, node: Term, theirs: Term, ours: Term, how: str, freed: Mapping[Term, Term], lemma: CountedAnswer
     ) -> None:
         proving = self.proving
         proving.proved(f"word {len(proving.steps)}: {node.op} of {node.width} bits", how, lemma)
-        using = (TRUE,) if given else (proving.question.domain,)
+        using = (TRUE,) if freed else (proving.question.domain,)
         proving.derived.append(
-            Equal(node, ours, (Close(tuple(u for u in using if u is not TRUE), tuple(given)),))
+            Equal(node, ours, (Close(tuple(u for u in using if u is not TRUE), tuple(freed)),))
         )
         self.merged[node] = ours
         if theirs is not node and theirs.value is None:

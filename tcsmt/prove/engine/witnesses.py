@@ -22,15 +22,17 @@ class Replayed(NamedTuple):
     answer: Answer
 
 
-def replayed(question: Question, answer: Answer, given: Mapping[Term, Term] | None = None) -> Replayed | None:
+def replayed(
+    question: Question, answer: Answer, replaced: Mapping[Term, Term] | None = None
+) -> Replayed | None:
     """The input of a solver's model; None where it gives none, or the goal does not hold there.
 
-    given: what was put for some inputs, a constant or another input. What neither says is 0.
+    replaced: what was put for some inputs, a constant or another input. What neither says is 0.
     """
     if answer.answer != "sat":
         return None
     values = {name: answer.values.get(name, 0) for name in question.formats}
-    for variable, put in (given or {}).items():
+    for variable, put in (replaced or {}).items():
         values[str(variable.data)] = put.value if put.value is not None else values[str(put.data)]
     return Replayed(values, answer) if evaluate([question.goal], values)[0] else None
 
@@ -42,17 +44,17 @@ def narrowed(
 
     tries: what to put for some inputs. look: a solver's answer to "is there an input at which this is 1?".
     """
-    for given in tries:
-        (goal,) = substitute([question.goal], dict(given))
-        found = replayed(question, look(goal), given) if goal.value != 0 else None
-        if found is not None:
-            return found
+    for replaced in tries:
+        (goal,) = substitute([question.goal], dict(replaced))
+        replay = replayed(question, look(goal), replaced) if goal.value != 0 else None
+        if replay is not None:
+            return replay
     return None
 
 
-def witness(question: Question, found: Replayed, seconds: float) -> Distinguished:
+def witness(question: Question, replay: Replayed, seconds: float) -> Distinguished:
     """The verdict, with a short input that is made from the one that was found."""
-    short = shorten(question.goal, question.formats, found.values)
+    short = shorten(question.goal, question.formats, replay.values)
     return Distinguished(
-        values=short, solver=found.answer.solver, version=found.answer.version, seconds=seconds
+        values=short, solver=replay.answer.solver, version=replay.answer.version, seconds=seconds
     )

@@ -18,8 +18,8 @@ __all__ = ["TermWriter", "named", "written_proof", "written_statement"]
 def written_statement(question: Question, name_of: Callable[[Model], str]) -> dict[str, Any]:
     """The statement that a question has the answer no; ``name_of``: what a model's file is called."""
     calls = [call for side in question.sides for call in side.trace.calls]
-    known: dict[Term, list[Any]] = {}
-    terms = TermWriter(known)
+    entries: dict[Term, list[Any]] = {}
+    terms = TermWriter(entries)
     written = []
     for number, call in enumerate(calls):
         operands = {
@@ -28,12 +28,12 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
         }
         written.append({"model": name_of(call.model), **operands, "terms": terms.taken()})
         if call.output.args:
-            known.setdefault(call.output, ["output", number])
+            entries.setdefault(call.output, ["output", number])
     inputs: dict[str, str | int] = {name: fmt.name for name, fmt in question.formats.items()}
-    plain = (one for one in variables([question.goal]) if str(one.data) not in inputs)
+    plain = (variable for variable in variables([question.goal]) if str(variable.data) not in inputs)
     record: dict[str, Any] = {
         "title": question.title,
-        "inputs": inputs | {str(one.data): one.width for one in plain},
+        "inputs": inputs | {str(variable.data): variable.width for variable in plain},
         "calls": written,
     }
     if question.inputs is not None and question.about_outputs:
@@ -51,9 +51,9 @@ def written_statement(question: Question, name_of: Callable[[Model], str]) -> di
 class TermWriter:
     """A table of terms that grows. known: terms that are named and not written out, and their names."""
 
-    def __init__(self, known: Mapping[Term, list[Any]]) -> None:
+    def __init__(self, entries: Mapping[Term, list[Any]]) -> None:
         self._entries: list[list[Any]] = []
-        self._known = known
+        self._known = entries
         self._places: dict[Term, int] = {}
 
     def place(self, term: Term) -> int:
@@ -69,8 +69,8 @@ class TermWriter:
 
     def taken(self) -> list[list[Any]]:
         """The entries since they were last taken."""
-        found, self._entries = self._entries, []
-        return found
+        entries, self._entries = self._entries, []
+        return entries
 
     def places(self, terms: Iterable[Term]) -> list[int]:
         """Where each of the terms stands."""

@@ -96,28 +96,28 @@ _NONE = {
 }
 
 
-def cause_text(one: Side, two: Side, values: Mapping[str, int]) -> str:
+def cause_text(first: Side, second: Side, values: Mapping[str, int]) -> str:
     """One sentence on why two sides give different results on an input; empty where nothing can be said.
 
     values: the word of each input, by name. Parameters are tried on the evaluator: one is the cause if
     the first model with the second one's value gives the second one's result. Otherwise it says in which
     parameters the models differ.
     """
-    left, right = one.model, two.model
+    left, right = first.model, second.model
     if type(left) is not type(right):
         return f"the units are of different kinds: {left.title}, against {right.title}"
     names = [f.name for f in fields(left) if f.name in MEANING]
     apart = [name for name in names if getattr(left, name) != getattr(right, name)]
     if not apart:
         return ""
-    got, wanted = evaluate([one.trace.output, two.trace.output], values)
-    tried = apart if _result(left, {}, values) == got else []  # else the side is more than its model
-    causes = [name for name in tried if _result(left, {name: getattr(right, name)}, values) == wanted]
-    said = [_said(name, left, right) for name in causes or apart]
+    result, other = evaluate([first.trace.output, second.trace.output], values)
+    tried = apart if _result(left, {}, values) == result else []  # else the side is more than its model
+    causes = [name for name in tried if _result(left, {name: getattr(right, name)}, values) == other]
+    texts = [_said(name, left, right) for name in causes or apart]
     if causes:
-        return f"the cause, with all else equal: {' or '.join(said)}"
+        return f"the cause, with all else equal: {' or '.join(texts)}"
     alone = "no parameter alone is the cause; " if tried else ""
-    return f"{alone}the units differ in {', '.join(said)}"
+    return f"{alone}the units differ in {', '.join(texts)}"
 
 
 def _result(model: Model, changes: dict[str, Any], values: Mapping[str, int]) -> int | None:

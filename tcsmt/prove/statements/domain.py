@@ -9,7 +9,7 @@ from fractions import Fraction
 from tcsmt.language.terms import FALSE, TRUE, Term, all_of
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat, leading_exponent
 from tcsmt.matrix_units.arithmetic.datapath import Exponent, decode
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import Format, float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.models import Trace
 from tcsmt.support.errors import TcsmtError
@@ -65,8 +65,8 @@ class Domain:
 
     def bits_in(self, fmt: Format) -> tuple[int, int]:
         """How many bits the significands of a and of b have at most, in one format."""
-        one, two = self.bits or (fmt.precision, fmt.precision)
-        return min(one, fmt.precision), min(two, fmt.precision)
+        of_a, of_b = self.bits or (fmt.precision, fmt.precision)
+        return min(of_a, fmt.precision), min(of_b, fmt.precision)
 
     def holds(self, formats: Mapping[str, AnyFormat], trace: Trace) -> Term:
         """The truth value "these inputs lie in the domain".
@@ -79,7 +79,7 @@ class Domain:
             if isinstance(fmt, IntegerFormat):
                 conditions += self._integer_conditions(name, fmt, word)
                 continue
-            assert isinstance(fmt, Format)
+            fmt = float_format(fmt)
             bits = self.bits_in(fmt)["ab".index(name[0])] if name[0] in "ab" else fmt.precision
             conditions += self._conditions(word, fmt, bits, self._limits(name), self._finite(name))
         if self.c_zero:
@@ -142,7 +142,7 @@ class Domain:
         if isinstance(fmt, IntegerFormat):
             words = [0, 1, *(1 << bit for bit in range(fmt.width)), (1 << fmt.width) - 1]
         else:
-            assert isinstance(fmt, Format)
+            fmt = float_format(fmt)
             words = [0, fmt.largest_finite_word, fmt.infinity_word, fmt.nan_word or 0]
             least, largest = (
                 self.exponents if self._limits(name) and self.exponents else (fmt.e_min, fmt.e_max)

@@ -13,6 +13,7 @@ from tcsmt.prove.statements.certified import Certified
 from tcsmt.prove.statements.explain import first_difference, steps
 from tcsmt.prove.statements.question import Question
 from tcsmt.prove.statements.verdict import Distinguished, Equivalent, Unknown, Verdict
+from tcsmt.support.invariants import of_type
 from tcsmt.support.text import ranges
 
 __all__ = ["Finding", "shown"]
@@ -44,14 +45,13 @@ class Finding:
 
     def inputs(self) -> dict[str, dict[str, str]]:
         """Each input of the witness: word and exact value."""
-        assert isinstance(self.verdict, Distinguished)
-        formats = self.question.formats
-        return {n: shown(formats[n], word) for n, word in self.verdict.values.items()}
+        formats, values = self.question.formats, of_type(self.verdict, Distinguished).values
+        return {name: shown(formats[name], word) for name, word in values.items()}
 
     def results(self) -> list[dict[str, str]]:
         """What each side computes on the witness."""
-        assert isinstance(self.verdict, Distinguished)
-        words = evaluate([s.trace.output for s in self.question.sides], self.verdict.values)
+        values = of_type(self.verdict, Distinguished).values
+        words = evaluate([side.trace.output for side in self.question.sides], values)
         sides = zip(self.question.sides, words, strict=True)
         return [{"side": side.label, **shown(side.format, word)} for side, word in sides]
 
@@ -80,12 +80,12 @@ class Finding:
             case Unknown():
                 return f"{title}\n  UNKNOWN: {verdict.reason}"
             case Equivalent():
-                left = f"\n  {self.certified}" if self.certified is not None else ""
+                certificate = f"\n  {self.certified}" if self.certified is not None else ""
                 if not verdict.solver:
-                    return f"{title}\n  EQUIVALENT: both sides are the same graph{left}"
+                    return f"{title}\n  EQUIVALENT: both sides are the same graph{certificate}"
                 steps = f": {verdict.stage}" if verdict.stage else ""
                 by = f"{verdict.by_whom}, {verdict.seconds:.3f} s"
-                return f"{title}\n  EQUIVALENT, proved by {by}{steps}{left}"
+                return f"{title}\n  EQUIVALENT, proved by {by}{steps}{certificate}"
             case Distinguished():
                 by = f"{verdict.by}, {verdict.seconds:.3f} s, replayed"
                 return "\n".join([title, f"  DISTINGUISHED by {by}", *self.witness_lines()])

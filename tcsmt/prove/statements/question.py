@@ -95,13 +95,13 @@ class Question:
             yield {v: const(0, v.width) for v, lane in lanes.items() if lane not in kept}
 
     def _lane_variables(self) -> dict[Term, int]:
-        found = [v for v in variables([self.goal]) if _is_lane(str(v.data))]
-        return {v: int(str(v.data)[1:]) for v in found}
+        lanes = [v for v in variables([self.goal]) if _is_lane(str(v.data))]
+        return {v: int(str(v.data)[1:]) for v in lanes}
 
 
 def _differ(domain: Term, sides: Sequence[Side]) -> Term:
-    one, two = (side.trace.output for side in sides)
-    return domain & one.ne(two)
+    first, second = (side.trace.output for side in sides)
+    return domain & first.ne(second)
 
 
 def _is_lane(name: str) -> bool:
@@ -126,17 +126,17 @@ def difference(
     their words do not have the same widths.
     """
     sides = tuple(Side(label, model, model.trace) for label, model in (left, right))
-    one, two = (side.model for side in sides)
+    first, second = (side.model for side in sides)
     for name in ("a_format", "b_format", "c_format", "d_format"):
-        widths = [getattr(model, name).width for model in (one, two)]
+        widths = [getattr(model, name).width for model in (first, second)]
         if widths[0] != widths[1]:
-            formats = " and ".join(getattr(model, name).name for model in (one, two))
+            formats = " and ".join(getattr(model, name).name for model in (first, second))
             raise not_comparable(left, right, f"{name} is {formats}")
-    if one.k != two.k:
-        raise not_comparable(left, right, f"k = {one.k} and {two.k}")
+    if first.k != second.k:
+        raise not_comparable(left, right, f"k = {first.k} and {second.k}")
     check_scales(left, right)
     question = difference_of_sides(
-        title, sides, one.input_formats, domain or Domain(), lanes=lanes, also=also
+        title, sides, first.input_formats, domain or Domain(), lanes=lanes, also=also
     )
     return replace(question, alike=alike, ones=ones, cases=cases)
 

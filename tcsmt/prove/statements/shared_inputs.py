@@ -30,15 +30,15 @@ class SharedInputs:
     @property
     def widened(self) -> str:
         """Which operands were converted, for people; empty where none was."""
-        said: dict[tuple[str, str, str], list[str]] = {}
+        converted: dict[tuple[str, str, str], list[str]] = {}
         for side in self.sides:
             for operand, wide in side.model.operand_formats.named.items():
                 narrow = self.input_formats[_first(operand)]
                 if narrow != wide:
-                    said.setdefault((side.label, wide.name, narrow.name), []).append(operand)
+                    converted.setdefault((side.label, wide.name, narrow.name), []).append(operand)
         return "; ".join(
             f"{name} takes {' and '.join(operands)} in {wide}, converted from {narrow}"
-            for (name, wide, narrow), operands in said.items()
+            for (name, wide, narrow), operands in converted.items()
         )
 
 
@@ -116,38 +116,38 @@ def shared(
     """
     length = lcm(left[1].k, right[1].k) if k is None else k
     chains = tuple(chain(name, model, length) for name, model in (left, right))
-    one, two = (part.instruction for part in chains)
+    first, second = (part.instruction for part in chains)
     check_scales(left, right)
-    if not _same_fields(one.d_format, two.d_format):
-        raise not_comparable(left, right, f"d_format is {one.d_format.name} and {two.d_format.name}")
+    if not _same_fields(first.d_format, second.d_format):
+        raise not_comparable(left, right, f"d_format is {first.d_format.name} and {second.d_format.name}")
     narrow: dict[str, AnyFormat] = {}
-    for operand, wide in one.operand_formats.named.items():
-        other = two.operand_formats.named[operand]
-        found = _narrower(wide, other, finite)
-        if found is None:
+    for operand, wide in first.operand_formats.named.items():
+        other = second.operand_formats.named[operand]
+        shared_format = _narrower(wide, other, finite)
+        if shared_format is None:
             both = f"{operand}_format is {wide.name} and {other.name}"
             special = _narrower(wide, other, finite=True) is not None
             values = "infinities and NaNs (but its finite values)" if special else "values"
             raise not_comparable(left, right, f"{both}, and neither holds the other's {values}")
-        narrow[operand] = found
-    times = length // one.k
-    lengths = {"a": length, "b": length, "scale_a": one.scales * times, "scale_b": one.scales * times}
+        narrow[operand] = shared_format
+    times = length // first.k
+    lengths = {"a": length, "b": length, "scale_a": first.scales * times, "scale_b": first.scales * times}
     formats: dict[str, AnyFormat] = {}
     for operand, fmt in narrow.items():
         short = operand.replace("scale_", "s")
         formats |= {"c": fmt} if operand == "c" else {f"{short}{i}": fmt for i in range(lengths[operand])}
     words = [var(name, fmt.width) for name, fmt in formats.items()]
-    given = Operands.split(words, length, one.scales * times)
+    inputs = Operands.split(words, length, first.scales * times)
     names = left[0], right[0]
     sides = [
-        Side(name, part.model, _on(part, given, narrow)) for name, part in zip(names, chains, strict=True)
+        Side(name, part.model, _on(part, inputs, narrow)) for name, part in zip(names, chains, strict=True)
     ]
     return SharedInputs((sides[0], sides[1]), formats)
 
 
-def _narrower(one: AnyFormat, two: AnyFormat, finite: bool) -> AnyFormat | None:
+def _narrower(first: AnyFormat, second: AnyFormat, finite: bool) -> AnyFormat | None:
     """Of two formats the one whose values, special ones included unless ``finite``, the other has as well."""
-    for narrow, wide in ((one, two), (two, one)):
+    for narrow, wide in ((first, second), (second, first)):
         special = wide.has_infinity or (
             not narrow.has_infinity and (wide.nan_word is not None) >= (narrow.nan_word is not None)
         )
@@ -156,21 +156,21 @@ def _narrower(one: AnyFormat, two: AnyFormat, finite: bool) -> AnyFormat | None:
     return None
 
 
-def _same_fields(one: AnyFormat, two: AnyFormat) -> bool:
+def _same_fields(first: AnyFormat, second: AnyFormat) -> bool:
     """Whether two formats' words are made alike, whatever their special values."""
-    if isinstance(one, Format) and isinstance(two, Format):
-        return one == two or replace(one, name=two.name, specials=two.specials) == two
-    return one == two
+    if isinstance(first, Format) and isinstance(second, Format):
+        return first == second or replace(first, name=second.name, specials=second.specials) == second
+    return first == second
 
 
 def _on(chain: Chain, words: Terms, narrow: Mapping[str, AnyFormat]) -> Trace:
     """The chain on words of these formats, converted to its own."""
 
-    def widened(operand: str, given: Any) -> Any:
+    def widened(operand: str, part: Any) -> Any:
         wide = chain.instruction.operand_formats.named[operand]
         if operand == "c":
-            return ieee.widen(given, narrow[operand], wide)
-        return tuple(ieee.widen(word, narrow[operand], wide) for word in given)
+            return ieee.widen(part, narrow[operand], wide)
+        return tuple(ieee.widen(word, narrow[operand], wide) for word in part)
 
     own = Operands(**{operand: widened(operand, part) for operand, part in words.named.items()})
     return replace(chain.on(own), operands=words)

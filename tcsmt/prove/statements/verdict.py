@@ -117,11 +117,11 @@ def in_a_word(verdict: Verdict) -> str:
     return type(verdict).__name__.lower() + (f" ({reason})" if reason else "")
 
 
-def answer_json(verdict: Verdict, found: str, absent: str) -> dict[str, Any]:
-    """A verdict as plain data, with what it answers to its question: ``found`` if there is such an input,
+def answer_json(verdict: Verdict, present: str, absent: str) -> dict[str, Any]:
+    """A verdict as plain data, with what it answers to its question: ``present`` if there is such an input,
     ``absent`` if there is none, or unknown."""
     data = verdict.as_json()
-    answers = {"distinguished": found, "equivalent": absent, "unknown": "unknown"}
+    answers = {"distinguished": present, "equivalent": absent, "unknown": "unknown"}
     return {"verdict": data["verdict"], "answer": answers[data["verdict"]], **data}
 
 
@@ -131,11 +131,11 @@ def said_by(record: Mapping[str, Any]) -> str:
     return by_whom(by, record["confirmed"]) if record["scripts"] else by
 
 
-def verdict_text(verdict: Verdict, found: str, absent: str) -> str:
+def verdict_text(verdict: Verdict, present: str, absent: str) -> str:
     """The verdict in one line, with what a witness and a proof are called."""
     match verdict:
         case Distinguished():
-            return f"{found}: found by {verdict.by} in {verdict.seconds:.2f} s, replayed in exact fractions"
+            return f"{present}: found by {verdict.by} in {verdict.seconds:.2f} s, replayed in exact fractions"
         case Equivalent():
             where = f"; {verdict.stage}" if verdict.stage else ""
             return f"{absent}: proved by {verdict.by_whom}, {verdict.seconds:.2f} s{where}"
@@ -143,13 +143,13 @@ def verdict_text(verdict: Verdict, found: str, absent: str) -> str:
             return f"UNKNOWN: {verdict.reason}; {verdict.seconds:.1f} s"
 
 
-def record_text(record: Mapping[str, Any], found: str) -> str:
+def record_text(record: Mapping[str, Any], witness: str) -> str:
     """A recorded verdict on a lemma, with what a witness against it is called, and who says so."""
     match record["verdict"]:
         case "equivalent":
             return f"proved by {said_by(record)}"
         case "distinguished":
-            return f"{found} by {record['solver']} {record['version']}"
+            return f"{witness} by {record['solver']} {record['version']}"
     return f"unknown: {record['reason']}"
 
 

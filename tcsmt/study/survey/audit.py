@@ -33,6 +33,7 @@ from tcsmt.study.survey.neighbours import neighbours, value_text
 from tcsmt.study.survey.settle import settle, settled
 from tcsmt.support.checkpoint import Checkpoint
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import present
 from tcsmt.support.progress import Seen, unseen
 from tcsmt.support.reading import uncompressed
 from tcsmt.support.set_cover import Cover, cover
@@ -92,7 +93,7 @@ def gathered(paths: Sequence[Path], given: Row | None) -> tuple[Row, Vectors]:
             continue
         row = row or _named_in(path)
         parts.append(_named(path.name, read_rows(path, row.model)))
-    assert row is not None
+    row = present(row)
     lanes = {part.inputs.a.shape[1] for part in parts}
     if len(lanes) > 1:
         raise TcsmtError(

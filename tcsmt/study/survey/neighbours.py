@@ -13,6 +13,7 @@ from tcsmt.matrix_units.arithmetic.nans import NanRule
 from tcsmt.matrix_units.arithmetic.rounding import ROUNDINGS, Rounding
 from tcsmt.matrix_units.models import FusedDotAdd, Model
 from tcsmt.support.errors import TcsmtError
+from tcsmt.support.invariants import present
 
 __all__ = ["Neighbour", "neighbours", "value_text"]
 
@@ -103,7 +104,7 @@ def _other_rules(given: NanRule | None) -> Iterator[NanRule]:
     """The rule without each of its cases, and with each moved up by one place."""
     cases = given.cases if given is not None else ()
     for place in range(len(cases)):
-        assert given is not None
+        given = present(given)
         yield replace(given, cases=cases[:place] + cases[place + 1 :])
         if place:
             swapped = (*cases[: place - 1], cases[place], cases[place - 1], *cases[place + 1 :])

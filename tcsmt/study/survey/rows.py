@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
-from tcsmt.matrix_units.arithmetic.formats import Format
+from tcsmt.matrix_units.arithmetic.formats import float_format
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.arithmetic.words import to_word
 from tcsmt.matrix_units.catalogue import Row
@@ -76,7 +76,7 @@ def _special_words(fmt: AnyFormat) -> Array:
     """Exponent fields at both ends and in the middle, with fractions at both ends and in the middle."""
     if isinstance(fmt, IntegerFormat):
         return np.array([fmt.word_of_count(n) for n in (fmt.low, fmt.high, 0, 1)], np.uint64)
-    assert isinstance(fmt, Format)
+    fmt = float_format(fmt)
     ones, top = (1 << fmt.fraction_bits) - 1, (1 << fmt.exponent_bits) - 1
     fields = {0, 1, fmt.bias, fmt.largest_finite_field, top}
     low = fmt.ignored_low_bits

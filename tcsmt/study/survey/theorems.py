@@ -49,6 +49,7 @@ from tcsmt.prove.statements.verdict import Unknown
 from tcsmt.study.properties.investigation import one_block
 from tcsmt.support.checkpoint import Checkpoint, Layout, Record
 from tcsmt.support.errors import Exit
+from tcsmt.support.invariants import of_type
 from tcsmt.support.jobs.tasks import Workers, computed
 from tcsmt.support.jobs.work import Task
 from tcsmt.support.progress import shown
@@ -117,7 +118,7 @@ def _traces(part: str, title: str, one: Side, two: Side, equal: bool, domain: Do
 def fused(name: str, **changes: Any) -> FusedDotAdd:
     """A catalogue row's fused model, changed."""
     model = row_named(name).model
-    assert isinstance(model, FusedDotAdd)
+    model = of_type(model, FusedDotAdd)
     return replace(model, **changes)
 
 
@@ -300,7 +301,7 @@ def _carry_bits() -> Iterator[Entry]:
         if isinstance(row.model, FusedDotAdd) and row.status == "accepted":
             seen.setdefault(one_block(row.model), row.name)
     for unit, name in seen.items():
-        assert isinstance(unit, FusedDotAdd)
+        unit = of_type(unit, FusedDotAdd)
         enough = unit.enough_carry_bits
         register = replace(unit, carry_bits=enough)
         yield _pair("carry bits", f"{name}: no limit against {enough} carry bits", unit, register, True)

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tcsmt.language.terms import all_of, const, expand, operands_first, var, variables
+from tcsmt.language.terms import all_of, const, expand, var, variables
 from tcsmt.language.write import smtlib
 from tcsmt.matrix_units.arithmetic.formats import FORMATS
 from tcsmt.matrix_units.arithmetic.ieee import fma_words
@@ -44,32 +44,3 @@ def test_a_variable_that_does_not_matter_to_a_macro_has_a_value() -> None:
 @pytest.mark.parametrize("steps", MANY)
 def test_many_random_computations(steps: int) -> None:
     on_many_random_cases(check_text, steps)
-
-
-def check_functions(case: Case) -> None:
-    """As above, where nodes have functions of their own, and where they do not."""
-    rows = list(case.rows())
-    (row,) = random.Random(1).sample(range(len(rows)), 1)
-    fixed = all_of(x.eq(rows[row][str(x.data)]) for x in case.variables)
-    right = all_of(t.eq(column[row]) for t, column in zip(case.terms, case.values, strict=True))
-    (goal,) = expand([fixed & ~right])
-    nodes = [node for node in operands_first([goal]) if node.args]
-    for step in (1, 3, len(nodes) + 1):
-        named = {node: f"n{number}" for number, node in enumerate(nodes) if not number % step}
-        lines, result = smtlib.functions(goal, named)
-        text = "\n".join(["(set-logic QF_BV)", *lines, f"(assert {result})", "(check-sat)"])
-        assert ask_bitwuzla(text) == "unsat", (case.name, rows[row], step)
-
-
-def test_shapes_as_functions() -> None:
-    on_shapes(check_functions)
-
-
-def test_random_computations_as_functions() -> None:
-    on_random_cases(check_functions, 12)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("steps", MANY)
-def test_many_random_computations_as_functions(steps: int) -> None:
-    on_many_random_cases(check_functions, steps)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tcsmt.prove.certificates import Flaw, check_certificate, check_statement, lemma_files
+from tcsmt.prove.certificates import InvalidProof, check_certificate, check_statement, lemma_files
 from tcsmt.prove.certificates.description import described
 from tcsmt.prove.certificates.files import opened, record_of
 from tcsmt.prove.certificates.lemma_files import LemmaFiles
@@ -93,7 +93,7 @@ def test_a_check_that_fails_without_a_reason(certificates: Path, tmp_path: Path)
     """An empty flaw would say that the statement is proved."""
 
     def check(about: Mapping[str, Any], lemmas: LemmaFiles) -> Sequence[str]:
-        raise Flaw("")
+        raise InvalidProof("")
 
     path = only(certificates, tmp_path / "c", NAN)
     edited(path, lambda record: record.update(statement={"about": "a kind", "title": "t"}))

@@ -26,7 +26,7 @@ from tcsmt.prove.certificates.derivation import (
     Close,
     Equal,
     Fact,
-    Flaw,
+    InvalidProof,
     Proof,
     Step,
     characterised,
@@ -45,15 +45,15 @@ def refute(formula: Term) -> None:
     """By trying all assignments."""
     assert formula.width == 1
     if bits_of([formula]) > MOST:
-        raise Flaw("too many bits to try")
+        raise InvalidProof("too many bits to try")
     if satisfiable(formula):
-        raise Flaw("there is a solution")
+        raise InvalidProof("there is a solution")
 
 
 def accepted(goal: Term, *proof: Step) -> bool:
     try:
         check(goal, proof, refute)
-    except Flaw:
+    except InvalidProof:
         return False
     return True
 
@@ -195,34 +195,34 @@ def test_what_is_refuted_is_accepted() -> None:
 
 def test_a_proof_ends() -> None:
     goal = B_ONE & B.eq(2)
-    with pytest.raises(Flaw, match="without steps"):
+    with pytest.raises(InvalidProof, match="without steps"):
         check(goal, (), refute)
-    with pytest.raises(Flaw, match="does not end"):
+    with pytest.raises(InvalidProof, match="does not end"):
         check(goal, (Fact(B_ONE, (Close((B_ONE,)),)),), refute)
-    with pytest.raises(Flaw, match="does not end"):
+    with pytest.raises(InvalidProof, match="does not end"):
         check(goal, (Equal(B, const(1, 2), (Close((B_ONE,)),)),), refute)
-    with pytest.raises(Flaw, match="after the one that ends"):
+    with pytest.raises(InvalidProof, match="after the one that ends"):
         check(goal, (Close(), Close()), refute)
-    with pytest.raises(Flaw, match="after the one that ends"):
+    with pytest.raises(InvalidProof, match="after the one that ends"):
         check(goal, (Cases((), CLOSE), Close()), refute)
     for inner in ((), (Fact(TRUE, CLOSE),)):
         for proof in (
             (Fact(TRUE, inner), Close()), (Equal(B, B, inner), Close()),
             (Cases((), inner),), (Cases(((A, inner),), CLOSE),),
         ):  # fmt: skip
-            with pytest.raises(Flaw):
+            with pytest.raises(InvalidProof):
                 check(goal, proof, refute)
 
 
 def test_only_facts_are_used() -> None:
     goal = B_ONE & A
-    with pytest.raises(Flaw, match="among the facts"):
+    with pytest.raises(InvalidProof, match="among the facts"):
         check(goal, (Close((B.eq(2),)),), refute)
-    with pytest.raises(Flaw, match="among the facts"):
+    with pytest.raises(InvalidProof, match="among the facts"):
         check(goal, (Close((~A,)),), refute)
-    with pytest.raises(Flaw, match="among the facts"):
+    with pytest.raises(InvalidProof, match="among the facts"):
         check(goal, (Close((FALSE,)),), refute)
-    with pytest.raises(Flaw, match="among the facts"):  # a part of it is one, and it is not
+    with pytest.raises(InvalidProof, match="among the facts"):  # a part of it is one, and it is not
         check(goal, (Close((A & B.eq(2),)),), refute)
     assert accepted(goal & B.eq(2), Close((A, B_ONE)))
     assert accepted(goal & B.eq(2), Close((A & B_ONE, TRUE)))
@@ -326,7 +326,7 @@ def test_a_replacement_under_its_own_negation() -> None:
 
 
 def test_a_replacement_of_another_width() -> None:
-    with pytest.raises(Flaw, match="2 bits replaced by a term of 1"):
+    with pytest.raises(InvalidProof, match="2 bits replaced by one of 1"):
         check(B_ONE & B.eq(2), (Equal(B, A, CLOSE), Close()), refute)
 
 
@@ -355,13 +355,13 @@ def test_a_node_is_replaced_once_more() -> None:
 
 def test_words_are_no_truth_values() -> None:
     for term in (B, C + 1):
-        with pytest.raises(Flaw, match="truth value"):
+        with pytest.raises(InvalidProof, match="truth value"):
             check(term, (Close(),), refute)
         for proof in (
             (Fact(term, CLOSE), Close()), (Close((term,)),),
             (Cases(((term, CLOSE),), CLOSE),),
         ):  # fmt: skip
-            with pytest.raises(Flaw, match="truth value"):
+            with pytest.raises(InvalidProof, match="truth value"):
                 check(B_ONE & B.eq(2), proof, refute)
 
 
@@ -383,7 +383,7 @@ def test_names_of_free_words_are_free(name: str) -> None:
     word = var(f"{name} 0", 2)
     node = umax(B, C)
     goal = node.ne(word)
-    with pytest.raises(Flaw, match="variable named"):
+    with pytest.raises(InvalidProof, match="variable named"):
         check(goal & word.eq(B), (Close((), (node,) if name == "free" else ()),), refute)
     other = goal & word.eq(B)
     assert not accepted(other, Close((), (node,)))

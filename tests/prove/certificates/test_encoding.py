@@ -10,7 +10,7 @@ import pytest
 
 from tcsmt.language.macros import leading_zeros
 from tcsmt.language.terms import FALSE, TRUE, Term, const, operands_first, var
-from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Flaw, Proof, check
+from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof, Proof, check
 from tcsmt.prove.certificates.encoding import TermReader, read_proof
 from tcsmt.prove.engine.writing import TermWriter, named, written_proof
 from tests.oracles import wordmath
@@ -58,7 +58,7 @@ def test_outputs_and_nodes() -> None:
     entries = writer.taken()
     assert entries[place][0] == "node"
     assert read(entries, roots=(total.eq(3),))[place] is total
-    with pytest.raises(Flaw, match="not a term"):
+    with pytest.raises(InvalidProof, match="not a term"):
         read(entries, roots=(A,))
 
 
@@ -142,13 +142,13 @@ NO_TERMS: dict[str, Any] = {
 def test_what_is_no_term(what: str) -> None:
     leading_zeros(A)  # its macros are known
     assert len(read(WORDS).all([0, 1, 2, 3, 4])) == 5
-    with pytest.raises(Flaw, match=r"not a term|no term|not a list"):
+    with pytest.raises(InvalidProof, match=r"not a term|no term|not a list"):
         read([*WORDS, NO_TERMS[what]])
 
 
 @pytest.mark.parametrize("entries", [None, 5, "[]", {}, [None], [[]]])
 def test_what_is_no_table(entries: object) -> None:
-    with pytest.raises(Flaw):
+    with pytest.raises(InvalidProof):
         TermReader().read(entries)
 
 
@@ -167,7 +167,7 @@ def test_a_macro_has_one_meaning() -> None:
         ["macro", 8, "normalised.8", [2]], ["sext", 12, None, [3]], ["extract", 1, [11, 11], [4]],
         ["extract", 1, [7, 7], [3]], ["xor", 1, None, [5, 6]],
     ]  # fmt: skip
-    with pytest.raises(Flaw, match="width"):
+    with pytest.raises(InvalidProof, match="width"):
         read(table)
 
 
@@ -215,9 +215,9 @@ NO_STEPS: list[Any] = [
 def test_what_is_no_step(step: Any) -> None:
     entries, _ = round_trip(PROOF)
     reader = read(entries, roots=(GOAL,))
-    with pytest.raises(Flaw):
+    with pytest.raises(InvalidProof):
         read_proof([step], reader)
-    with pytest.raises(Flaw):
+    with pytest.raises(InvalidProof):
         read_proof(step if not isinstance(step, list) else None, reader)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.files import opened, record_of, statement_files
 from tcsmt.support.errors import TcsmtError
 from tests.support.certificates import carry_bits, edited, only
@@ -38,7 +38,7 @@ def test_a_models_file_is_in_the_folder(certificates: Path, tmp_path: Path) -> N
         name[:-5],
     ):
         edited(path, lambda record, given=given: record["statement"]["calls"][0].update(model=given))
-        with pytest.raises(Flaw, match="not the name of a model's file"):
+        with pytest.raises(InvalidProof, match="not the name of a model's file"):
             opened(path, record_of(path))
 
 
@@ -52,10 +52,10 @@ def test_a_nested_proof(certificates: Path, tmp_path: Path) -> None:
         if levels == 100:
             opened(path, record_of(path))
         elif levels > 400:
-            with pytest.raises((Flaw, TcsmtError), match=r"nested|recursion"):
+            with pytest.raises((InvalidProof, TcsmtError), match=r"nested|recursion"):
                 opened(path, record_of(path))
         else:
-            with suppress(Flaw):
+            with suppress(InvalidProof):
                 opened(path, record_of(path))
         path.unlink()
         path = only(certificates, tmp_path / f"c{levels}", "2 carry bits")

@@ -22,7 +22,7 @@ from tcsmt.matrix_units.arithmetic.any_format import AnyFormat
 from tcsmt.matrix_units.arithmetic.formats import Format, Specials
 from tcsmt.matrix_units.models import Circuit, FusedDotAdd
 from tcsmt.prove.certificates import files
-from tcsmt.prove.certificates.derivation import Close, Flaw, check
+from tcsmt.prove.certificates.derivation import Close, InvalidProof, check
 from tcsmt.prove.certificates.description import described
 from tcsmt.prove.certificates.statement import read_statement
 from tcsmt.prove.engine.certify import Certificates
@@ -274,7 +274,7 @@ def test_names_of_inputs_that_look_like_something_else(name: str, tmp_path: Path
         "title": "t", "inputs": {name: 4}, "calls": [], "goal": 2,
         "terms": [["var", 4, name, []], ["const", 4, "3", []], ["ult", 1, None, [0, 1]]],
     }  # fmt: skip
-    with pytest.raises(Flaw, match="is not the name of an input"):
+    with pytest.raises(InvalidProof, match="is not the name of an input"):
         read_statement(text, lambda name: two_products())
 
 
@@ -283,7 +283,7 @@ def test_an_input_of_which_nothing_is_said(tmp_path: Path) -> None:
         "title": "t", "inputs": {"x": 4, "hopper": 4}, "calls": [], "goal": 2,
         "terms": [["var", 4, "x", []], ["const", 4, "3", []], ["ult", 1, None, [0, 1]]],
     }  # fmt: skip
-    with pytest.raises(Flaw, match="hopper is not an input"):
+    with pytest.raises(InvalidProof, match="hopper is not an input"):
         read_statement(text, lambda name: two_products())
 
 

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from tcsmt.language.terms import Term, const, var
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import SUFFIXES, LemmaFiles, Missing, lemma_of, path_of
 from tcsmt.prove.engine.refutations import refutation
 from tcsmt.prove.engine.solvers.run import Settings
@@ -42,7 +42,9 @@ def test_a_lemma_is_known_by_its_clauses(tmp_path: Path) -> None:
     with pytest.raises(Missing, match="missing"):
         LemmaFiles(tmp_path).check(unsatisfiable() & var("z", 1))
     path_of(tmp_path, name, "cnf").unlink()
-    with pytest.raises(Flaw, match="missing") as found:  # there is a refutation, of what nobody can read
+    with pytest.raises(
+        InvalidProof, match="missing"
+    ) as found:  # there is a refutation, of what nobody can read
         LemmaFiles(tmp_path).check(unsatisfiable())
     assert not isinstance(found.value, Missing)
 
@@ -62,13 +64,13 @@ def test_what_has_a_solution_has_no_lemma(tmp_path: Path) -> None:
     bad = lemma_of(x.eq(3))
     for suffix in SUFFIXES:
         path_of(tmp_path, bad.name, suffix).write_bytes(path_of(tmp_path, good, suffix).read_bytes())
-    with pytest.raises(Flaw, match=r"not the formula|more than"):
+    with pytest.raises(InvalidProof, match=r"not the formula|more than"):
         LemmaFiles(tmp_path).check(x.eq(3))
     path_of(tmp_path, bad.name, "smt2").write_bytes(lzma.compress(bad.smt2.encode()))
-    with pytest.raises(Flaw, match=r"not the formula|more than"):
+    with pytest.raises(InvalidProof, match=r"not the formula|more than"):
         LemmaFiles(tmp_path).check(x.eq(3))
     path_of(tmp_path, bad.name, "cnf").write_bytes(lzma.compress(bad.cnf.encode()))
-    with pytest.raises(Flaw, match="lrat"):
+    with pytest.raises(InvalidProof, match="lrat"):
         LemmaFiles(tmp_path).check(x.eq(3))
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lrat import check_refutation
 
 #: Every clause of two variables, and one of a third.
@@ -22,7 +22,7 @@ PROOF = ["6 2 0 1 2 0", "7 0 6 3 4 0"]
 def holds(clauses: Sequence[tuple[int, ...]], lines: Sequence[str]) -> bool:
     try:
         check_refutation(clauses, lines)
-    except Flaw:
+    except InvalidProof:
         return False
     return True
 
@@ -77,7 +77,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("lines", DAMAGED.values(), ids=DAMAGED)
 def test_damaged_refutations(lines: list[str]) -> None:
-    with pytest.raises(Flaw):
+    with pytest.raises(InvalidProof):
         check_refutation(SQUARE, lines)
 
 
@@ -102,7 +102,7 @@ def test_a_clause_does_not_follow_from_its_opposite() -> None:
     """A literal of the new clause is false, and its negation is not."""
     assert not holds([(-1,), (2, 3)], ["3 1 0 1 0", "4 0 1 3 0"])
     assert not holds([(-1, 2), (-2, 3)], ["3 1 0 1 2 0"])
-    with pytest.raises(Flaw, match="line 3 of the refutation: "):
+    with pytest.raises(InvalidProof, match="line 3 of the refutation: "):
         check_refutation([(-1,), (2, 3)], ["3 1 0 1 0", "4 0 1 3 0"])
 
 

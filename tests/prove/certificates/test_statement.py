@@ -11,7 +11,7 @@ import pytest
 from tcsmt.language.terms import var
 from tcsmt.matrix_units.catalogue import rows
 from tcsmt.matrix_units.models import FusedDotAdd, Model
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.statement import Statement, read_statement
 from tcsmt.prove.engine.engine import compare_models
 from tcsmt.prove.engine.solving import Solving
@@ -92,7 +92,7 @@ def test_block_scales() -> None:
     assert again(question).goal is question.goal
     record, models = written(question)
     record["inputs"].pop("sb0")
-    with pytest.raises(Flaw, match="inputs"):
+    with pytest.raises(InvalidProof, match="inputs"):
         read_statement(record, models.__getitem__)
 
 
@@ -111,20 +111,20 @@ def test_other_inputs_than_those_stated() -> None:
     record, models = written(not_about_outputs())
     record["terms"].append(["var", 1, "z", []])
     record["goal"] = len(record["calls"][0]["terms"]) + len(record["terms"]) - 1
-    with pytest.raises(Flaw, match="z is not an input"):
+    with pytest.raises(InvalidProof, match="z is not an input"):
         read_statement(record, models.__getitem__)
     record["terms"][-1] = ["var", 1, "c", []]  # of another width
-    with pytest.raises(Flaw, match="c is not an input"):
+    with pytest.raises(InvalidProof, match="c is not an input"):
         read_statement(record, models.__getitem__)
 
 
 def test_an_output_before_its_call() -> None:
     record, models = written(carry_bits())
     record["calls"][0]["terms"].append(["output", 1])
-    with pytest.raises(Flaw, match="not a term"):
+    with pytest.raises(InvalidProof, match="not a term"):
         read_statement(record, models.__getitem__)
     record["calls"][0]["terms"][-1] = ["output", 0]
-    with pytest.raises(Flaw, match="not a term"):
+    with pytest.raises(InvalidProof, match="not a term"):
         read_statement(record, models.__getitem__)
 
 
@@ -132,7 +132,7 @@ def test_operands_of_another_width() -> None:
     record, models = written(carry_bits())
     record["calls"][0]["terms"].append(["var", 17, "c", []])
     record["calls"][0]["a"] = [len(record["calls"][0]["terms"]) - 1] * 2
-    with pytest.raises(Flaw):
+    with pytest.raises(InvalidProof):
         read_statement(record, models.__getitem__)
 
 
@@ -143,7 +143,7 @@ def test_operands_that_a_model_would_take(entry: list[Any]) -> None:
     call = record["calls"][0]
     call["terms"].append([*entry, [call["a"][0]]])
     call["a"] = [len(call["terms"]) - 1, *call["a"][1:]]
-    with pytest.raises(Flaw, match=f"a0 of a call has {entry[1]} bits: "):
+    with pytest.raises(InvalidProof, match=f"a0 of a call has {entry[1]} bits: "):
         read_statement(record, models.__getitem__)
 
 
@@ -154,5 +154,5 @@ def test_inputs_are_in_their_order(order: list[str]) -> None:
     record, models = written(question)
     formats = record["inputs"]
     record["inputs"] = {name: formats[name] for name in order}
-    with pytest.raises(Flaw, match="inputs of the statement"):
+    with pytest.raises(InvalidProof, match="the inputs are"):
         read_statement(record, models.__getitem__)

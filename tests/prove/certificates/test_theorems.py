@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tcsmt.analysis.certified import THEOREMS
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.theorems import Theorem, theorem_of
 from tcsmt.prove.statements.domain import Domain
 
@@ -51,18 +51,18 @@ def test_values() -> None:
     {"holds_for": "hopper"}, {"k": 3},
 ], ids=str)  # fmt: skip
 def test_values_that_are_refused(change: dict[str, Any]) -> None:
-    with pytest.raises(Flaw):
+    with pytest.raises(InvalidProof):
         PLAIN.read(RECORD | change, Path("none"))
 
 
 @pytest.mark.parametrize("key", RECORD)
 def test_a_value_that_is_missing(key: str) -> None:
-    with pytest.raises(Flaw, match=f"has no {key}"):
+    with pytest.raises(InvalidProof, match=f"has no {key}"):
         PLAIN.read({name: value for name, value in RECORD.items() if name != key}, Path("none"))
 
 
 @pytest.mark.parametrize("about", ["y", None, 5, ["x"], ""])
 def test_a_kind_that_is_none(about: object) -> None:
-    with pytest.raises(Flaw, match="there is no check for it"):
+    with pytest.raises(InvalidProof, match="there is no check for it"):
         theorem_of({"about": about}, {"x": PLAIN})
     assert theorem_of({"about": "x"}, {"x": PLAIN}) is PLAIN

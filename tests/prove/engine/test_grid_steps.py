@@ -16,7 +16,7 @@ from tcsmt.matrix_units.arithmetic import ieee
 from tcsmt.matrix_units.arithmetic.formats import FORMATS, Specials
 from tcsmt.matrix_units.catalogue import row_named
 from tcsmt.matrix_units.models import FusedDotAdd, Operands
-from tcsmt.prove.certificates.derivation import Cases, Equal, Fact, Flaw, Proof, check
+from tcsmt.prove.certificates.derivation import Cases, Equal, Fact, InvalidProof, Proof, check
 from tcsmt.prove.engine.engine import Decision, decide
 from tcsmt.prove.engine.solvers.run import Settings
 from tcsmt.prove.engine.solving import Solving
@@ -92,7 +92,7 @@ def solved(formula: Term) -> bool:
 
 def refute(formula: Term) -> None:
     if solved(formula):
-        raise Flaw("it has a solution")
+        raise InvalidProof("it has a solution")
 
 
 def decided(k: int) -> Decision:
@@ -132,7 +132,7 @@ def test_the_steps_follow_and_the_cases_are_needed(no_luck: None) -> None:
     for what, shorter in without_one(proof):
         try:
             check(goal, shorter, refute)
-        except Flaw:
+        except InvalidProof:
             kept.setdefault(what, []).append(False)
         else:
             kept.setdefault(what, []).append(True)

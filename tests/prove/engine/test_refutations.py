@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tcsmt.face.api.certificates import certificates_in
 from tcsmt.language.terms import Term, all_of, any_of, var
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lemma_files import LemmaFiles, lemma_of
 from tcsmt.prove.certificates.lrat import check_refutation
 from tcsmt.prove.engine import certify, refutations
@@ -217,7 +217,7 @@ SAID = "open(sys.argv[2], 'w').write({text!r}); print('unsat')"
 def test_a_solver_that_fails_or_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """No refutation, or one that the checker refuses; no other error."""
     child(tmp_path, monkeypatch, code)
-    with pytest.raises((NotRefuted, Flaw)):
+    with pytest.raises((NotRefuted, InvalidProof)):
         check_refutation([(1,)], refutation("p cnf 1 1\n1 0\n", SETTINGS).splitlines())
 
 
@@ -239,7 +239,7 @@ def test_hints_that_say_nothing_are_left_out() -> None:
     """Strict checkers refuse them: a clause that is true already, a hint twice, hints after the end."""
     clauses = [(1, 3), (1, -3), (2, -1), (-1, -2)]
     lines = ["5 1 0 1 1 2 4 0", "6 2 0 5 1 5 3 0", "7 0 6 5 3 4 1 0"]
-    with pytest.raises(Flaw, match="clause 1 is true already"):
+    with pytest.raises(InvalidProof, match="clause 1 is true already"):
         check_refutation(clauses, lines)
     left = strict("\n".join(lines), clauses)
     assert left == "5 1 0 1 2 0\n6 2 0 5 3 0\n7 0 6 5 4 0\n"
@@ -260,14 +260,14 @@ def test_a_certificate_has_no_such_hint(tmp_path: Path, monkeypatch: pytest.Monk
         pytest.skip("the extra `certificates` is not installed")
     first, rest = lrat.split(" 0 ", 1)
     doubled = f"{first} 0 {rest.split()[0]} {rest}"
-    with pytest.raises(Flaw, match="is true already"):
+    with pytest.raises(InvalidProof, match="is true already"):
         check_refutation(clauses, doubled.splitlines())
     monkeypatch.setattr(certify, "refutation", lambda cnf, settings: doubled)
     name = Certificates(tmp_path / "one").lemma(formula)
     assert LemmaFiles(tmp_path / "one").check(formula) == name
     for bad in ("garbage", "9 x 0 1 0\n", f"{len(clauses) + 1} 0 1 0\n"):
         monkeypatch.setattr(certify, "refutation", lambda cnf, settings, bad=bad: bad)
-        with pytest.raises((Flaw, NotRefuted)):
+        with pytest.raises((InvalidProof, NotRefuted)):
             Certificates(tmp_path / "two").lemma(formula)
     assert not (tmp_path / "two" / "lemmas").exists()
 

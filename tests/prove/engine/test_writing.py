@@ -10,7 +10,7 @@ import pytest
 from tcsmt.language.terms import Term, operands_first, var
 from tcsmt.matrix_units.arithmetic.integer_format import IntegerFormat
 from tcsmt.matrix_units.models import IntegerDotAdd
-from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, Flaw
+from tcsmt.prove.certificates.derivation import Cases, Close, Equal, Fact, InvalidProof
 from tcsmt.prove.certificates.encoding import TermReader, read_proof
 from tcsmt.prove.certificates.statement import read_statement
 from tcsmt.prove.engine.writing import TermWriter, named, written_proof, written_statement
@@ -54,7 +54,7 @@ def test_what_a_reader_has_is_named() -> None:
     assert [entry[0] for entry in entries] == ["node", "const", "add"]  # its factors are not written
     reader.read(entries)
     assert reader[place] is new
-    with pytest.raises(Flaw, match="not a term"):
+    with pytest.raises(InvalidProof, match="not a term"):
         TermReader(roots=[X]).read(entries)
     assert not any(node in named([goal]) for node in (X, Y))  # variables are written out
 

@@ -96,10 +96,10 @@ def _object(output: bytes) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         raise ValueError("a name is given twice")
-    return found
+    return result
 
 
 def _short(line: bytes) -> str:

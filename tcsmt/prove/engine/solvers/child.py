@@ -118,20 +118,20 @@ def main() -> None:
     _limit(resource.RLIMIT_AS, memory << 20)
     # where a child cannot know that its parent, killed itself, can no longer kill it
     _limit(resource.RLIMIT_CPU, seconds)
-    given = sys.stdin.buffer.read()
-    text = re.split(r"^\(check-sat\)", given.decode(), maxsplit=1, flags=re.MULTILINE)[0]
+    query = sys.stdin.buffer.read()
+    text = re.split(r"^\(check-sat\)", query.decode(), maxsplit=1, flags=re.MULTILINE)[0]
     names = re.findall(r"^\(declare-const (\|[^|]*\||\S+)", text, re.MULTILINE)
     try:
-        found = {"bitwuzla": bitwuzla, "z3": z3, "cvc5": cvc5}[name](text, names)
+        outcome = {"bitwuzla": bitwuzla, "z3": z3, "cvc5": cvc5}[name](text, names)
     except ImportError as error:
-        found = {"reason": f"{name} is not installed ({error})"}
+        outcome = {"reason": f"{name} is not installed ({error})"}
     except MemoryError:
-        found = {"reason": f"out of memory ({memory} MiB)"}
+        outcome = {"reason": f"out of memory ({memory} MiB)"}
     except Exception as error:
         why = " ".join(str(error).split())
-        found = {"reason": f"{name} failed: {why[:200]}"}
+        outcome = {"reason": f"{name} failed: {why[:200]}"}
     reply = {"answer": "unknown", "values": {}, "seconds": 0.0, "version": "", "reason": ""}
-    print(json.dumps({"script": hashlib.sha256(given).hexdigest(), **reply, **found}), flush=True)
+    print(json.dumps({"script": hashlib.sha256(query).hexdigest(), **reply, **outcome}), flush=True)
     os._exit(0)  # the solver is gone by now; taking down the interpreter would cost 20 ms for each query
 
 

@@ -17,6 +17,7 @@ from typing import IO
 
 from tcsmt.prove.engine.solvers.answer import Answer, read
 from tcsmt.support.errors import TcsmtError, choose
+from tcsmt.support.invariants import present
 
 __all__ = ["CHOICES", "SOLVERS", "Settings", "installed", "solve"]
 
@@ -72,8 +73,8 @@ def solve(text: str, settings: Settings) -> Answer:
                 children.append(started)
                 selector.register(started.output, selectors.EVENT_READ, started)
             while selector.get_map():
-                left = deadline - time.monotonic()
-                ready = selector.select(max(0.0, left)) if left > 0 else []
+                remaining = deadline - time.monotonic()
+                ready = selector.select(max(0.0, remaining)) if remaining > 0 else []
                 if not ready:
                     failures += [f"{key.data.name}: timeout" for key in selector.get_map().values()]
                     break
@@ -114,8 +115,7 @@ class _Child:
     @property
     def output(self) -> IO[bytes]:
         """Its standard output."""
-        assert self.process.stdout is not None
-        return self.process.stdout
+        return present(self.process.stdout)
 
     def more(self) -> bool:
         """Read what is there; whether there may be more to come, and it may be wanted."""

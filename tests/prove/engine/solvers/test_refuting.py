@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tcsmt.prove.certificates.derivation import Flaw
+from tcsmt.prove.certificates.derivation import InvalidProof
 from tcsmt.prove.certificates.lrat import check_refutation
 from tcsmt.prove.engine.solvers import refuting
 
@@ -54,7 +54,7 @@ def test_a_refutation_holds(holes: int, solver: None, tmp_path: Path) -> None:
     assert said == "unsat\n"
     tuples = [tuple(clause) for clause in clauses]
     check_refutation(tuples, text.splitlines())
-    with pytest.raises(Flaw):
+    with pytest.raises(InvalidProof):
         check_refutation(tuples[1:], text.splitlines())
 
 

@@ -1,0 +1,66 @@
+"""A term as SMT-LIB 2.6 functions: a named node is a ``define-fun``, and what it alone uses a ``let``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+
+from tcsmt.language.terms import Term, operands_first, variables
+from tcsmt.language.write.smtlib import DEPTH, declarations, express, maxima, sort, symbol
+
+__all__ = ["functions"]
+
+
+def functions(root: Term, names: Mapping[Term, str]) -> tuple[list[str], str]:
+    """Lines that declare the variables and define the named nodes, and an expression for ``root``.
+
+    names: of nodes below the root, without macros, each of which becomes one ``define-fun``; so does a word
+    that several of them use. What a single one uses is a ``let`` within it.
+    """
+    nodes = operands_first([root])
+    owner = _owners(nodes, root, names)
+    taken = {str(v.data) for v in variables([root])} | set(names.values())
+    fresh = (name for number in count() if (name := f"t{number}") not in taken)
+    lines = [*declarations(variables([root])), *maxima(nodes)]
+    members: dict[Term, list[Term]] = {}
+    for node in nodes:
+        members.setdefault(owner[node], []).append(node)
+    text = {node: express(node, {}) for node in nodes if not node.args}
+    for node in nodes:
+        if node.args and owner[node] is node:
+            expression = _with_lets(members[node], dict(text), fresh)
+            text[node] = symbol(names[node] if node in names else next(fresh))
+            lines.append(f"(define-fun {text[node]} () {sort(node.width)} {expression})")
+    return lines, text[root]
+
+
+def _owners(nodes: Sequence[Term], root: Term, names: Mapping[Term, str]) -> dict[Term, Term]:
+    """For each node, the one in whose definition it is written."""
+    owner: dict[Term, Term] = {root: root}
+    for node in reversed(nodes):
+        if node in names:
+            owner[node] = node
+        for arg in node.args:
+            mine = owner[node]
+            owner[arg] = mine if owner.get(arg, mine) is mine else arg
+    return owner
+
+
+def _with_lets(members: Sequence[Term], text: dict[Term, str], fresh: Iterator[str]) -> str:
+    """An expression for the last of some nodes; those that are used more than once are bound before it."""
+    inner = [node for node in members if node.args]
+    uses = Counter(arg for node in inner for arg in node.args)
+    bound: list[tuple[str, str]] = []
+    depth: dict[Term, int] = {}
+    for node in inner:
+        expression = express(node, text)
+        depth[node] = 1 + max((depth.get(arg, 0) for arg in node.args), default=0)
+        if node is not inner[-1] and (uses[node] > 1 or depth[node] >= DEPTH):
+            bound.append((next(fresh), expression))
+            expression, depth[node] = bound[-1][0], 0
+        text[node] = expression
+    result = text[inner[-1]]
+    for name, expression in reversed(bound):
+        result = f"(let (({name} {expression})) {result})"
+    return result

@@ -1,0 +1,25 @@
+"""Invariants of the code, checked in every run: ``python -O`` leaves out assertions, but not these."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from tcsmt.support.errors import InternalError
+
+__all__ = ["of_type", "present"]
+
+T = TypeVar("T")
+
+
+def of_type(value: object, kind: type[T]) -> T:
+    """The value, which has this type. Raises :class:`.InternalError` for another."""
+    if not isinstance(value, kind):
+        raise InternalError(f"expected {kind.__name__}, not {type(value).__name__}")
+    return value
+
+
+def present(value: T | None) -> T:
+    """The value, which is there. Raises :class:`.InternalError` for None."""
+    if value is None:
+        raise InternalError("a value that must be there is missing")
+    return value

@@ -1,0 +1,30 @@
+"""Invariants raise, with ``python -O`` too."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tcsmt.support.errors import InternalError
+from tcsmt.support.invariants import of_type, present
+from tests.support.paths import ROOT
+
+
+def test_a_value_of_the_type_passes_and_others_raise() -> None:
+    assert of_type(3, int) == 3
+    assert present(0) == 0
+    with pytest.raises(InternalError, match="expected int, not str"):
+        of_type("3", int)
+    with pytest.raises(InternalError, match="missing"):
+        present(None)
+
+
+def test_optimised_python_raises_too() -> None:
+    code = "from tcsmt.support.invariants import present; present(None)"
+    done = subprocess.run(
+        [sys.executable, "-O", "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "InternalError" in done.stderr
